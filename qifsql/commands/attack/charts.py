@@ -43,12 +43,11 @@ def steps(frame: pl.DataFrame, releases: Sequence[str] = ()) -> Chart:
     """
     alt, _ = extra()
     if "knows" in frame.columns:
-        frame, names = numbered_adversaries(frame)
-        rows = _bars(word_questions(frame), names)
+        frame, names_of_bars = numbered_adversaries(frame)
     else:
-        rows = _bars(word_questions(frame), _bar_labels(frame, releases))
-    amounts = pl.Series("amount", [percent(x) for x in rows["success"]])
-    rows = rows.with_columns(amounts)
+        names_of_bars = _bar_labels(frame, releases)
+    rows = _bars(word_questions(frame), names_of_bars)
+    rows = rows.with_columns(pl.Series("amount", [percent(x) for x in rows["success"]]))
     x = alt.X("success:Q", title=said("success")).scale(domain=[0, 1.25])
     x = x.stack(None).axis(labelExpr=PERCENT, values=[0, 0.2, 0.4, 0.6, 0.8, 1])
     y = alt.Y("known:N", title=None, sort=None)
@@ -58,11 +57,11 @@ def steps(frame: pl.DataFrame, releases: Sequence[str] = ()) -> Chart:
     texts = bars.mark_text(align="left", dx=4).encode(text="amount:N")
     chart = grid(alt, bars.mark_bar().encode(color=color) + texts, rows)
     words = []
-    for key, lines in rows.group_by("question", "measure", maintain_order=True):
-        question = {"question": key[0], "measure": measures()[str(key[1])]}
+    for (question, measure), lines in rows.group_by("question", "measure", maintain_order=True):
         first, last = lines["amount"][0], lines["amount"][-1]
+        names = {"question": question, "measure": measures()[str(measure)]}
         message = "{question}, {measure}: {first} before, {last} after."
-        words.append(said(message, first=first, last=last, **question))
+        words.append(said(message, first=first, last=last, **names))
     below = said("Orange: before the release. Blue: after it, with what the adversary then knows.")
     return dressed(chart, said("Success before and after"), below, words)
 
@@ -80,7 +79,10 @@ def _bar_labels(frame: pl.DataFrame, releases: Sequence[str]) -> dict[int, str]:
 
 
 def _bars(frame: pl.DataFrame, names: dict[int, str]) -> pl.DataFrame:
-    """Return a row for each bar, in drawing order."""
+    """Return a row for each bar, in drawing order; ``names`` are by number of datasets.
+
+    ``known`` names the bar, ``place`` is the number of datasets, 0 before the release.
+    """
     rows = []
     for row in frame.sort("order", "datasets", maintain_order=True).iter_rows(named=True):
         for measure in measures():

@@ -12,6 +12,7 @@ from qifsql.measures.completions import Bound, Counts, Number
 from qifsql.measures.profile import Profile
 
 SUCCESS = "posterior_probabilistic"  # the measure of the columns low and high
+ENDS = ("low", "high")
 REFUSED = (
     *("weight", "target", "member", "prior", "by", "thresholds", "quantiles", "histogram"),
     *("measures", "population", "progressive", "store", "person", "household", "key", "wave"),
@@ -33,42 +34,36 @@ def check_options(options: AttackOptions) -> None:
 
 
 def rows(counts: Counts, secret: int, prior: Profile, after: Profile) -> Rows:
-    """Return the bounds of one question, a row for each measure.
+    """Return the bounds of one question, a row for each measure; secret 0 is re-identification.
 
     ``prior`` and ``after`` are the profiles of the attack in which a missing value is a value,
     which is one completion: its numbers show that some bounds are attained.
     """
     n = counts.people
     before = gain.success(prior, secret, 0)
-    right = counts.right_guesses() if secret else counts.block_count()
+    right = counts.right_guesses() if secret else counts.block_count()  # one record of each block
     certain = counts.certain_people() if secret else counts.singled_out()
     then = gain.success(after, secret, 0)
     change = certain.over(n).minus(before.deterministic)
     ratio = right.over(n).over(before.probabilistic)
     guesses = counts.guesses_before() if secret else None
-    if guesses is not None:
+    if guesses is not None:  # some people miss the secret, so the prior varies, too
         change = certain.over(n).less(counts.certain_before().over(n), least=Fraction(0))
         ratio = right.over(n).per(guesses.over(n), least=Fraction(1))
     measured: list[tuple[str, Bound, Number]] = [
         ("blocks", counts.block_count(), after.blocks),
         ("singled_out", counts.singled_out(), after.singled_out),
+    ]
+    if secret:
+        measured.append(("individuals_certain", certain, Fraction(then.deterministic) * n))
+    measured += [
         ("posterior_deterministic", certain.over(n), then.deterministic),
         (SUCCESS, right.over(n), then.probabilistic),
-        (
-            "degradation_deterministic",
-            change,
-            then.deterministic - before.deterministic,
-        ),
-        (
-            "degradation_probabilistic",
-            ratio,
-            then.probabilistic / before.probabilistic,
-        ),
+        ("degradation_deterministic", change, then.deterministic - before.deterministic),
+        ("degradation_probabilistic", ratio, then.probabilistic / before.probabilistic),
         ("k", counts.smallest_block(), after.least("size")),
     ]
     if secret:
-        people = Fraction(then.deterministic) * n
-        measured.insert(2, ("individuals_certain", certain, people))
         measured.append(("l", counts.fewest_secrets(), after.least("values")))
     if guesses is not None:
         sure = counts.certain_before().over(n)
@@ -100,12 +95,8 @@ def bound_columns(details: Mapping[str, Rows], secret: int) -> dict[str, Any]:
 
 def notes(bounds: Rows) -> list[str]:
     """Return notes on the completion of the other numbers, and on bounds that may be too wide."""
-    outer = [
-        f"{row['measure']} ({end})"
-        for row in bounds
-        for end in ("low", "high")
-        if not row[f"{end}_sharp"] and row["measure"] in ("posterior_deterministic", SUCCESS)
-    ]
+    successes = [r for r in bounds if r["measure"] in ("posterior_deterministic", SUCCESS)]
+    outer = [f"{r['measure']} ({e})" for r in successes for e in ENDS if not r[f"{e}_sharp"]]
     first = (
         "the numbers besides the bounds take a missing value as one value more, which is one of "
         "its completions"

@@ -32,7 +32,7 @@ class Extras:
     def of(cls, options: AttackOptions, population: Tabular | None) -> "Extras":
         """Return the extras of an attack; ``population`` is None if used for membership."""
         names = named_measures(options.get("measures", ()))
-        if population is not None and "risks" not in names:
+        if population is not None and "risks" not in names:  # it is there for journalist_risk
             names = tuple(m for m in MEASURES if m in names or m == "risks")
         store, progressive = options.get("store"), options.get("progressive", False)
         if progressive and (store or population):

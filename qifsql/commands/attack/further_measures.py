@@ -4,7 +4,6 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
-from itertools import compress
 from typing import Any
 
 import polars as pl
@@ -36,10 +35,10 @@ def measures_of_channel(
 ) -> dict[str, Any]:
     """Return the requested measures ``CHANNEL`` of one secret; no gain function changes them."""
     values: dict[str, Any] = {}
-    doubts = [name for name in ("shannon", "guessing") if name in extras.measures]
-    if doubts:
-        both = entropies(counts, secret, prior, after)
-        values |= {c: both[c] for name in doubts for c in MEASURES[name]}
+    if {"shannon", "guessing"} & set(extras.measures):
+        of_both = entropies(counts, secret, prior, after)
+        columns = {c for name in extras.measures for c in MEASURES[name]}
+        values |= {column: value for column, value in of_both.items() if column in columns}
     if "capacity" in extras.measures:
         values |= capacity(counts, secret, after)
     if "pointwise" in extras.measures:
@@ -83,37 +82,29 @@ def entropies(counts: Counts, secret: int, prior: Profile, after: Profile) -> di
     Guessing entropy is the expected number of guesses until the right one, if the most
     likely value is guessed first.
     """
-    entropies, guesses = [], []
-    for profile, is_prior in ((prior, True), (after, False)):
-        if not secret and not counts.bound.microdata.weight:
-            entropies.append(entropy.owner_entropy(profile))
-            guesses.append(float(entropy.owner_guessing(profile)))
-            continue
-        row = counts.frame("uncertainty", [(secret, 0)], prior=is_prior).row(0, named=True)
-        entropies.append(row["entropy"])
-        total = row["guessing"]
-        weighted = counts.bound.microdata.weight is not None or secret in counts.bound.beliefs
-        guesses.append(float(total) if weighted else int(total) / profile.individuals)
-    return {
-        "prior_entropy": entropies[0],
-        "posterior_entropy": entropies[1],
-        "mutual_information": entropies[0] - entropies[1],
-        "prior_guessing": guesses[0],
-        "posterior_guessing": guesses[1],
-    }
+    values: dict[str, Any] = {}
+    weighted = counts.bound.microdata.weight is not None or secret in counts.bound.beliefs
+    for when, profile in (("prior", prior), ("posterior", after)):
+        if not secret and not counts.bound.microdata.weight:  # whose record it is, by block size
+            bits, guesses = entropy.owner_entropy(profile), float(entropy.owner_guessing(profile))
+        else:
+            questions = [(secret, 0)]
+            row = counts.frame("uncertainty", questions, prior=when == "prior").row(0, named=True)
+            bits, total = row["entropy"], row["guessing"]  # a mean, or a sum over people
+            guesses = float(total) if weighted else int(total) / profile.individuals
+        values |= {f"{when}_entropy": bits, f"{when}_guessing": guesses}
+    return values | {"mutual_information": values["prior_entropy"] - values["posterior_entropy"]}
 
 
 def capacity(counts: Counts, secret: int, after: Profile) -> dict[str, Any]:
     """Return the capacity (of re-identification: the number of blocks); None for one target."""
     if counts.bound.target:
         return {"capacity": None, "capacity_bits": None}
-    value = float(after.blocks)
+    factor = float(after.blocks)
     if secret:
-        parts = counts.frame("capacity", [(secret, 0)]).select("people", "everybody").rows()
-        value = bayes_capacity.capacity(
-            (int(people), int(everybody)) for people, everybody in parts
-        )
-    return {"capacity": value, "capacity_bits": bayes_capacity.bits(value)}
+        pairs = counts.frame("capacity", [(secret, 0)]).select("people", "everybody").rows()
+        factor = bayes_capacity.capacity((int(n), int(everybody)) for n, everybody in pairs)
+    return {"capacity": factor, "capacity_bits": bayes_capacity.bits(factor)}
 
 
 def pointwise(counts: Counts, secret: int, after: Profile) -> dict[str, Any]:
@@ -121,18 +112,18 @@ def pointwise(counts: Counts, secret: int, after: Profile) -> dict[str, Any]:
     names = MEASURES["pointwise"]
     if _has_shares(counts, secret):
         return dict.fromkeys(names)
-    if secret:
+    everybody = after.individuals
+    if secret:  # of blocks alike: their size, the people of a value in each and in all, how many
         rows = counts.frame("pointwise", [(secret, 0)])
-        columns = rows.select("size", "people", "everybody", "blocks").rows()
-        everybody = after.individuals
-        kinds = [
-            (Fraction(people * everybody, size * shared), size * blocks)
-            for size, people, shared, blocks in columns
+        rows = rows.select("size", "people", "everybody", "blocks")
+        ratios = [
+            (Fraction(people * everybody, size * with_value), size * blocks)
+            for size, people, with_value, blocks in rows.rows()
         ]
     else:
         rows = after.frame.select("size", "blocks")
-        kinds = [(Fraction(after.individuals, n), n * blocks) for n, blocks in rows.rows()]
-    return dict(zip(names, leakage(kinds), strict=True))
+        ratios = [(Fraction(everybody, size), size * blocks) for size, blocks in rows.rows()]
+    return dict(zip(names, leakage(ratios), strict=True))
 
 
 def security(counts: Counts, secret: int, after: Profile) -> float | None:
@@ -151,7 +142,7 @@ def security(counts: Counts, secret: int, after: Profile) -> float | None:
     if compared > PAIRS:
         return None
     row = counts.frame("security", [(secret, 0)]).row(0, named=True)
-    if not row["pairs"]:
+    if not row["pairs"]:  # no two values are in a block, so there is no least overlap
         return bayes_capacity.security(values, 0, Fraction())
     overlap = Fraction(int(row["overlap"]), int(row["product"]))
     return bayes_capacity.security(values, row["pairs"], overlap)
@@ -170,20 +161,17 @@ def remarks(counts: Counts, extras: Extras, profiles: Profiles) -> list[str]:
         return []
     if any(_has_shares(counts, j) for j, _ in profiles):
         return [f"{' and '.join(names)}: not computed with weights or a prior from a file"]
-    many = [
-        counts.bound.microdata.secrets[j - 1].name
-        for j, after in {j: after for (j, _), after in profiles.items()}.items()
-        if j and "security" in names and security(counts, j, after) is None
-    ]
+    by_secret = {j: after for (j, _), after in profiles.items() if j and "security" in names}
     return [
-        f"bayes_security of {quoted(name)} is not computed: more than {PAIRS:,} pairs of values "
-        "are in one block; use a coarser secret"
-        for name in many
+        f"bayes_security of {quoted(counts.bound.microdata.secrets[j - 1].name)} is not computed: "
+        f"more than {PAIRS:,} pairs of values are in one block; use a coarser secret"
+        for j, after in by_secret.items()
+        if security(counts, j, after) is None
     ]
 
 
 def _has_shares(counts: Counts, secret: int) -> bool:
-    """Return whether people are one target, or do not count one each."""
+    """Return whether there is one target, or people have weights or beliefs and not one each."""
     bound = counts.bound
     return bool(bound.target) or bound.microdata.weight is not None or secret in bound.beliefs
 
@@ -211,11 +199,9 @@ def distributions(
 ) -> dict[str, list[dict[str, Any]]]:
     """Return histograms, thresholds and quantiles; each row names its question."""
     tables: dict[str, list[dict[str, Any]]] = {}
+    chances = [(j, g) for j, g in all_questions if counts.bound.gain(g).kind in CHANCES]
     for name in names:
-        questions = all_questions
-        if name == "histogram":  # its bins are percentages
-            chances = [counts.bound.gain(g).kind in CHANCES for _, g in questions]
-            questions = list(compress(questions, chances))
+        questions = chances if name == "histogram" else all_questions  # its bins are percentages
         tables[name] = counts.frame(name, questions).to_dicts() if questions else []
     for row in tables.get("thresholds", ()):
         people = prior[row["secret"], row["gain"]].individuals
@@ -227,7 +213,7 @@ def distributions(
 
 
 def groups(counts: Counts, questions: Sequence[Question], prior: Profiles) -> list[dict[str, Any]]:
-    """Return the results of each group of people; each row names its question."""
+    """Return a row for each question and group of people: its success, and the gap to the least."""
     by = counts.bound.microdata.by
     rows = counts.frame("groups", questions).to_dicts()
     if len(rows) > GROUPS * len(questions):
@@ -235,10 +221,10 @@ def groups(counts: Counts, questions: Sequence[Question], prior: Profiles) -> li
             f"{by.name if by else ''} makes more than {GROUPS:,} groups; group its values by an "
             "expression, as in --by NAME=value//10"
         )
-    identity = [(j, g) for j, g in questions if j and not g]
-    right = counts.frame("guessed_right", identity).to_dicts() if identity else []
+    of_secrets = [(j, g) for j, g in questions if j and not g]  # gain 0 is identity
+    right = counts.frame("guessed_right", of_secrets).to_dicts() if of_secrets else []
     shares = {(r["secret"], 0, r["member_of"]): r["guessed_right"] for r in right}
-    lowest: dict[Question, float] = {}
+    lowest: dict[Question, float] = {}  # the least success in any group
     for row in rows:
         q = row["secret"], row["gain"]
         lowest[q] = min(lowest.get(q, math.inf), row["probabilistic"])
@@ -263,7 +249,7 @@ def groups(counts: Counts, questions: Sequence[Question], prior: Profiles) -> li
 def group_capacity(
     counts: Counts, questions: Sequence[Question], members: Sequence[Mapping[str, Any]]
 ) -> list[dict[str, Any]]:
-    """Return the capacity for the people of each group, in the order of ``members`` (M171)."""
+    """Return ``members``, the rows of ``groups``, with the capacity of each group (M171)."""
     identity = sorted({(j, 0) for j, _ in questions})  # no gain function changes a capacity
     shares: dict[tuple[int, Any], list[tuple[int, int]]] = {}
     for row in counts.frame("group_capacity", identity).iter_rows(named=True):
@@ -272,9 +258,9 @@ def group_capacity(
     capacities = {key: bayes_capacity.capacity(pairs) for key, pairs in shares.items()}
     rows = []
     for member in members:
-        value = capacities.get((member["secret"], member["member_of"]))
-        bits = None if value is None else bayes_capacity.bits(value)
-        rows.append(dict(member) | {"capacity": value, "capacity_bits": bits})
+        factor = capacities.get((member["secret"], member["member_of"]))
+        bits = None if factor is None else bayes_capacity.bits(factor)
+        rows.append(dict(member) | {"capacity": factor, "capacity_bits": bits})
     return rows
 
 

@@ -25,7 +25,7 @@ def risks(counts: Counts, questions: Sequence[Question]) -> Rows:
 
     A household is about right guesses, so there are rows for the gain identity alone.
     """
-    identity = [q for q in questions if not q[1]]
+    identity = [(secret, gain) for secret, gain in questions if not gain]
     if not identity:
         return []
     alone = {r["secret"]: r for r in counts.frame("unhoused", identity).to_dicts()}
@@ -44,9 +44,8 @@ def rows(counts: Counts, after: Mapping[Question, Profile], measured: Rows) -> R
 
     The tables of ``counts`` must be dropped before.
     """
-    as_records = _as_records(counts.bound)
-    questions = sorted({q for q in after if not q[1]})
-    records = Counts(counts.engine, as_records, again=False)
+    questions = sorted((secret, gain) for secret, gain in after if not gain)
+    records = Counts(counts.engine, _as_records(counts.bound), again=False)
     prior, posterior = (records.profiles(questions, prior=p) for p in (True, False))
     counts.plans += records.plans
     records.forget()
@@ -54,17 +53,15 @@ def rows(counts: Counts, after: Mapping[Question, Profile], measured: Rows) -> R
     for row in measured:
         q = row["secret"], row["gain"]
         before, then = success(prior[q], *q), success(posterior[q], *q)
-        finished.append(
-            row
-            | {
-                "record_blocks": posterior[q].blocks,
-                "record_singled_out": posterior[q].singled_out,
-                "record_prior_deterministic": float(before.deterministic),
-                "record_posterior_deterministic": float(then.deterministic),
-                "record_prior_probabilistic": float(before.probabilistic),
-                "record_posterior_probabilistic": float(then.probabilistic),
-            }
-        )
+        as_record = {
+            "record_blocks": posterior[q].blocks,
+            "record_singled_out": posterior[q].singled_out,
+            "record_prior_deterministic": float(before.deterministic),
+            "record_posterior_deterministic": float(then.deterministic),
+            "record_prior_probabilistic": float(before.probabilistic),
+            "record_posterior_probabilistic": float(then.probabilistic),
+        }
+        finished.append(row | as_record)
     return finished
 
 

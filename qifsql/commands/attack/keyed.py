@@ -66,7 +66,7 @@ def attack(
 def specified(
     model: str | Sequence[str], source: Source, options: AttackOptions
 ) -> tuple[Attack, Extras]:
-    """Return the specification of the attack, and its extras."""
+    """Return the attack as the user wrote it, and its extras; refuse what does not go together."""
     check_names(options, AttackOptions)
     adversary = {n: v for n, v in options.items() if n in Options.__annotations__}
     if options.get("null") == MATCH_ANY:
@@ -91,12 +91,10 @@ def run(spec: Attack, extras: Extras | None = None, settings: Settings | None = 
     """Run a specified attack (see ``attack``)."""
     origin = Origin.now(settings, "attack")
     extras = extras or Extras()
+    command = _spark_name(spec, extras)
     with (
         private(when=extras.store is not None),
-        opened(spec, settings, sources=extras.files, command=_spark_name(spec, extras)) as (
-            engine,
-            bound,
-        ),
+        opened(spec, settings, sources=extras.files, command=command) as (engine, bound),
     ):
         if not extras.progressive:
             return _Run(engine, spec, bound, extras).assess(origin)
@@ -141,38 +139,34 @@ class _Run:
         self.bound = bound
         self.extras = extras
         self.questions = compiler.questions(bound)
-        details = bool(
-            bound.thresholds
-            or bound.quantiles
-            or extras.histogram
-            or bound.microdata.by
-            or bound.microdata.household
-        )
-        if extras.store and (bound.microdata.person or bound.microdata.household):
+        microdata = bound.microdata
+        of_people = bool(bound.thresholds or bound.quantiles or extras.histogram)
+        has_details = of_people or bool(microdata.by or microdata.household)
+        if extras.store and (microdata.person or microdata.household):
             raise InputError("a store takes no person and no household; leave it out")
-        if bound.microdata.person and extras.population:
+        if microdata.person and extras.population:
             raise InputError(
                 "a population has one record per person, and cannot be compared with the sets of "
                 "records of a person; leave population or person out"
             )
-        if bound.target and (details or extras.store or extras.population):
+        if bound.target and (has_details or extras.store or extras.population):
             raise InputError(
                 "groups, histograms, thresholds, quantiles, populations and stores are about "
                 "everybody; ask for them with a collective model"
             )
         if extras.any_value:
             completion_counts.check(bound)
-        again = bool(bound.gains or extras.measures or details or extras.any_value)
-        people = extras.population
-        plan = population_plan(engine, spec, bound.microdata, people) if people else None
-        file = extras.store
+        # Whether questions other than those of success follow.
+        again = bool(bound.gains or extras.measures or has_details or extras.any_value)
+        people, file = extras.population, extras.store
+        plan = population_plan(engine, spec, microdata, people) if people else None
         store = Store(file, engine.stream(str(file))) if file else None
         self.counts = Counts(engine, bound, again=again, store=store)
         if plan is not None:
             self.counts.keep_rows("population", plan)
 
     def assess(self, origin: Origin) -> Result:
-        """Return all rows and details."""
+        """Return the result: a row per model, secret and gain, with details and notes."""
         bound = self.bound
         notes = secret_values.check(self.counts)
         self.prior = self.counts.profiles(self.questions, prior=True)
@@ -227,15 +221,17 @@ class _Run:
         return Result(frame=frame, origin=origin, details=tables, notes=every)
 
     def _measures(self) -> dict[int, dict[str, Any]]:
-        """Return the measures of each secret.
+        """Return the measures of each secret, by its number (0: re-identification).
 
-        In those of a channel a suppressed record is an output, ``*``, which tells no less. They
-        are counted last, without the other tables.
+        The measures of the channel take the suppressed records as one more value, ``*``, so people
+        are counted again for them: last, when the other tables can go.
         """
+        # Reversed: of several gains of a secret, the first stays.
         profiles = [(j, self.prior[j, g], self.after[j, g]) for j, g in reversed(self.questions)]
         extras, counts, microdata = self.extras, self.counts, self.bound.microdata
         measures = {
-            j: further_measures.measures_of_blocks(counts, extras, j, a) for j, _, a in profiles
+            j: further_measures.measures_of_blocks(counts, extras, j, then)
+            for j, _, then in profiles
         }
         if microdata.suppressed and further_measures.CHANNEL & {*extras.measures}:
             counts.forget()
@@ -265,18 +261,21 @@ class _Run:
         tables = Tables(self.counts.engine, "comparing missing values", self.counts.where)
         counted = {}
         for j, g in self.questions:
-            of = j or min(1, len(self.bound.microdata.secrets))  # blocks are those of any secret
-            if of not in counted:
-                counted[of] = completion_counts.count(
-                    self.counts, of, tables, complete_secrets=True
+            # Re-identification (0) is about blocks, which are those of any secret.
+            secret = j or min(1, len(self.bound.microdata.secrets))
+            if secret not in counted:
+                counted[secret] = completion_counts.count(
+                    self.counts, secret, tables, complete_secrets=True
                 )
-            question = self.prior[j, g], self.after[j, g]
-            details.setdefault("bounds", []).extend(
-                completion_bounds.rows(counted[of], j, *question)
-            )
+            rows = completion_bounds.rows(counted[secret], j, self.prior[j, g], self.after[j, g])
+            details.setdefault("bounds", []).extend(rows)
         return origin.sending(tables.statements)
 
     def _check_people(self, everybody: int) -> None:
+        """Refuse a target whom nobody or no belief matches; of everybody, check that blocks add up.
+
+        Without people, a question has no ``after``.
+        """
         prior, after = self.prior, self.after
         if self.bound.target:
             if not any(p.individuals for p in after.values()):
@@ -296,10 +295,11 @@ class _Run:
             raise InternalError("the blocks do not add up to the records; please report this")
 
     def _row(self, m: Model, j: int, g: int) -> dict[str, Any]:
+        """Return the columns of success; secret 0 is re-identification, gain 0 is identity."""
         names = [q.name for q in self.bound.microdata.qids]
         profile = self.after[j, g]
         before, then = (gain.success(p, j, g) for p in (self.prior[j, g], profile))
-        if j in self.bound.beliefs:
+        if j in self.bound.beliefs:  # beliefs are doubles: a rounded success may seem to fall
             then = then.not_below(before)
         return {
             "model": m.acronym.upper(),
@@ -319,9 +319,9 @@ class _Run:
         if not self.reported:
             return row
         people = self.reported.get((j, g))
-        by_record = row.get("known_records") == "one"
         if people is None:
             return beside_reported(row, None)
+        by_record = row.get("known_records") == "one"
         return beside_reported(row, people.columns_of_one() if by_record else people.columns())
 
     def _guesses(self) -> dict[int, str | None]:
@@ -346,10 +346,9 @@ class _Run:
         if self.bound.microdata.by is None or self.bound.microdata.weight is None:
             return []
         plan = compiler.everyone_plan(self.bound)
-        ((there,),) = self.counts.engine.rows(
-            plan, "counting groups", self.bound.microdata.dataset.name
-        )
-        empty = there - len({row["group"] for row in details["groups"]})
+        name = self.bound.microdata.dataset.name
+        ((n_groups,),) = self.counts.engine.rows(plan, "counting groups", name)
+        empty = n_groups - len({row["group"] for row in details["groups"]})
         if not empty:
             return []
         groups = f"{plural(empty, 'group')} of {self.bound.microdata.by.name}"
@@ -370,8 +369,8 @@ class _Run:
 
 def _spark_name(spec: Attack, extras: Extras) -> str:
     """Return the name of the command, if the attack also runs on Spark."""
-    here = extras.any_value or spec.person is not None or spec.household is not None
-    return "" if here else "attack"
+    is_local = extras.any_value or spec.person is not None or spec.household is not None
+    return "" if is_local else "attack"
 
 
 def _undefined_ratios(rows: Sequence[Mapping[str, Any]]) -> list[str]:

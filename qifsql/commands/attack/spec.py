@@ -23,6 +23,9 @@ from qifsql.data.option import (
     Option,
 )
 
+IDENTITY: tuple[object, ...] = (None, (), [], "identity", ("identity",), ["identity"])
+"""Values of the option ``gain`` that ask for nothing else."""
+
 
 class AttackOptions(Adversary, Sets, Households, total=False):
     """The adversary, further measures and details, and links between releases without a key."""

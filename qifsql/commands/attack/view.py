@@ -24,15 +24,8 @@ NAMED = 6  # most quasi-identifiers that a title names
 KIND = Kind(
     columns=("model", "secret", "datasets", "qids", "posterior_probabilistic"),
     shared=(
-        "histogram",
-        "thresholds",
-        "quantiles",
-        "groups",
-        "group_capacity",
-        "bounds",
-        "households",
-        "links",
-        "calibration",
+        *("histogram", "thresholds", "quantiles", "groups", "group_capacity", "bounds"),
+        *("households", "links", "calibration"),
     ),
     essential=True,
 )
@@ -196,7 +189,7 @@ def _gain_sentence(row: Row) -> str:
 def _chances(row: Row) -> str:
     """Return the chances before and after in a sentence, on one scale."""
     before, after = row["prior_probabilistic"], row["posterior_probabilistic"]
-    of = words.scale(before, after)
+    scale = words.scale(before, after)
     message = "{goal}: guesses are right for {before} before the release and for {after} after it."
     if row.get("target") is not None:
         message = (
@@ -206,4 +199,5 @@ def _chances(row: Row) -> str:
     goal = words.goal(row)
     if _is_gain(row):
         goal += said(", gain {gain}", gain=row["gain"])
-    return said(message, goal=goal, before=words.share(before, of), after=words.share(after, of))
+    shares = {"before": words.share(before, scale), "after": words.share(after, scale)}
+    return said(message, goal=goal, **shares)

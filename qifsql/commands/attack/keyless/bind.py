@@ -43,7 +43,11 @@ class Release:
 
     @property
     def step(self) -> Step:
-        """Return the generated step: one row per record, with fixed column names."""
+        """Return the generated step: one row per record, with fixed column names.
+
+        ``exact`` and ``observed`` are structs, of what must match and of the quasi-identifiers.
+        ``unseen``: the record looks like that of somebody who is not in the release.
+        """
         values = [normal(q) for q in self.qids]
         columns = [exp.alias_(_as_struct(self.exact), "exact")]
         columns += [exp.alias_(plain(a), f"qid_{i}") for i, a in enumerate(self.drift, 1)]
@@ -58,7 +62,7 @@ class Release:
         return Step("given", "One row per record of a release.", query)
 
     def _is_absent(self, values: Sequence[exp.Expr]) -> exp.Expr:
-        """Return the condition that a record cannot be distinguished from absence."""
+        """Return the condition that a record looks as if its person were not in the release."""
         if self.number == 1 or (values and self.has_absence):
             return exp.false()
         missing = [exp.paren(value.copy()).is_(exp.null()) for value in values]
@@ -92,36 +96,46 @@ def releases(
         raise ColumnError(f"no quasi-identifiers for {both.dataset}; name some with --qids")
     hidden = names.attributes(secrets, both, SECRET)
     sequence: list[Release] = []
-    first: dict[Rule, Attribute] = {}
+    focal_columns: dict[Rule, Attribute] = {}
     for i, catalog in enumerate(catalogs):
         number = i + 1
         quasi_identifiers = typed([q for q in attributes if q.number == number], catalog)
         sought = typed(hidden, catalog) if number == 1 else ()
         _check_disjoint(sought, quasi_identifiers)
         columns = {rule: _linking_column(rule, catalog.schema) for rule in rules}
-        first = first or columns
-        _check_types(columns, first, catalogs[0].schema, catalog.schema)
+        focal_columns = focal_columns or columns
+        _check_types(columns, focal_columns, catalogs[0].schema, catalog.schema)
         exact = tuple(_without_shifts(r, a, i) for r, a in columns.items() if not r.drifts)
         drift = tuple(a for r, a in columns.items() if r.drifts)
+        # One key for all releases, or one for each.
         key = person_key(keys[min(i, len(keys) - 1)], catalog.schema) if keys else None
-        if key and comparable(key.type) != comparable(
-            (sequence[0].key or key).type if sequence else key.type
-        ):
+        focal_key = sequence[0].key if sequence else key
+        if key and focal_key and comparable(key.type) != comparable(focal_key.type):
             raise ColumnError(
                 f"key {quoted(key.name)} is {family(key.type)} in {catalog.schema.dataset} and of "
                 "another type in the focal release; write both with one type"
             )
         what = f"the filter (where) of {catalog.schema.dataset}"
         row_filter = catalog.filter(where, what) if number == 1 else None
-        used = {
+        by_role = {
             roles.QID: quasi_identifiers,
             roles.SECRET: sought,
             roles.LINK: tuple(columns.values()),
             roles.KEY: (key,) if key else (),
         }
-        listed = roles.columns(catalog.schema, used, where=row_filter)
-        links = (datasets[i], number, exact, drift, quasi_identifiers)
-        sequence.append(Release(*links, sought, key, row_filter, has_absence, listed))
+        release = Release(
+            dataset=datasets[i],
+            number=number,
+            exact=exact,
+            drift=drift,
+            qids=quasi_identifiers,
+            secrets=sought,
+            key=key,
+            where=row_filter,
+            has_absence=has_absence,
+            columns=roles.columns(catalog.schema, by_role, where=row_filter),
+        )
+        sequence.append(release)
     return tuple(sequence)
 
 
@@ -150,7 +164,7 @@ def _linking_column(rule: Rule, schema: Schema) -> Attribute:
 
 
 def _without_shifts(rule: Rule, attribute: Attribute, steps: int) -> exp.Expr:
-    """Return the part of a value that stays constant: the column less all shifts so far."""
+    """Return the part of a value that stays constant: the column less ``steps`` shifts."""
     tree = plain(attribute)
     if rule.kind == "exact":
         return tree
@@ -186,8 +200,8 @@ def _check_types(
     """Refuse linking columns of different types: values are not converted."""
     for rule, attribute in columns.items():
         reference = first[rule]
-        numbers = rule.kind == "shift"  # shifted numbers may be of different types
-        if not numbers and comparable(reference.type) != comparable(attribute.type):
+        is_number = rule.kind == "shift"  # shifted numbers may be of different types
+        if not is_number and comparable(reference.type) != comparable(attribute.type):
             raise ColumnError(
                 f"column {quoted(reference.name)} is {family(reference.type)} in {focal.dataset} "
                 f"but {family(attribute.type)} in {later.dataset}: values are not converted, "

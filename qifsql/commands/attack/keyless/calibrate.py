@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import groupby
+from typing import NamedTuple
 
 import polars as pl
 from sqlglot import exp
@@ -24,22 +25,16 @@ from qifsql.query.templates import load
 ENOUGH_PAIRS = 100  # fewest pairs to learn from without a key, as some are two people
 
 LINKS: dict[str, pl.DataType] = {
-    "step": pl.Int64(),
-    "records": pl.Int64(),
-    "with_candidates": pl.Int64(),
-    "link_vulnerability": pl.Float64(),
-    "link_accuracy": pl.Float64(),
+    **dict.fromkeys(("step", "records", "with_candidates"), pl.Int64()),
+    **dict.fromkeys(("link_vulnerability", "link_accuracy"), pl.Float64()),
 }
 """One row per step from one release to the next: the records of the earlier release, those with a
 candidate, the probability by the model that the best link of a record is right, and the share of
 records whose best link is right (NULL without the truth)."""
 
 CALIBRATION: dict[str, pl.DataType] = {
-    "step": pl.Int64(),
-    "bin": pl.Int64(),
-    "links": pl.Int64(),
-    "predicted": pl.Float64(),
-    "right": pl.Float64(),
+    **dict.fromkeys(("step", "bin", "links"), pl.Int64()),
+    **dict.fromkeys(("predicted", "right"), pl.Float64()),
 }
 """One row per step and probability of the best link in whole percent (rounded half to even): the
 number of records with this probability, its mean, and the share of best links that are right
@@ -56,18 +51,19 @@ def learn(chain: Chain, rules: Sequence[Rule], *, keyed: bool) -> tuple[list[Rul
     """
     law: list[Rule] = []
     notes: list[str] = []
-    k = 0
+    k = 0  # the number of the rule among those of columns that may change
     for rule in rules:
         k += rule.drifts
         if rule.kind != "stay" or rule.stay is not None:
             law.append(rule)
             continue
+        # Of n pairs, some have the same value by chance: the estimate counts those beyond.
         pairs, above, room = 0, Fraction(0), Fraction(0)
         for later in range(2, chain.last + 1):
-            n, same, alike, total = _count_stays(chain, later, k, keyed=keyed)
+            n, same, by_chance = _count_stays(chain, later, k, keyed=keyed)
             pairs += n
-            above += same - Fraction(alike, total)
-            room += n - Fraction(alike, total)
+            above += same - by_chance
+            room += n - by_chance
         if not pairs:
             source = "the key finds nobody" if keyed else "no exact columns tell anybody apart"
             raise InputError(
@@ -107,8 +103,12 @@ def check_keys(chain: Chain, key: str) -> None:
             )
 
 
-def _count_stays(chain: Chain, later: int, k: int, *, keyed: bool) -> tuple[int, int, int, int]:
-    """Return counts: pairs, pairs of equal values, later records with an earlier value, all."""
+def _count_stays(chain: Chain, later: int, k: int, *, keyed: bool) -> tuple[int, int, Fraction]:
+    """Return how many pairs of records there are, how many have one value, and have it by chance.
+
+    Two records of consecutive releases are a pair if they have one key, or, without a key, if they
+    match exactly and are alone with that. The value is that of drifting column ``k``.
+    """
     steps = [_values_step(f"people_{later}", k, "everybody", keyed=keyed)]
     for name, i in (("mine", later - 1), ("theirs", later)):
         people = _values_step(f"people_{i}", k, f"valued_{name}", keyed=keyed)
@@ -118,10 +118,10 @@ def _count_stays(chain: Chain, later: int, k: int, *, keyed: bool) -> tuple[int,
         else:
             alone = chain.query("alone", valued=people.name)
             steps.append(Step(name, load("keyless/alone").doc, alone))
-    ((pairs, same, alike, total),) = chain.tables.answer(
-        Plan(tuple(steps), chain.query("stays")), "learning how often values stay"
-    )
-    return int(pairs), int(same), int(alike), int(total)
+    plan = Plan(tuple(steps), chain.query("stays"))
+    # ``alike`` are the later records with the earlier value, over all pairs.
+    ((pairs, same, alike, total),) = chain.tables.answer(plan, "learning how often values stay")
+    return int(pairs), int(same), Fraction(int(alike), int(total))
 
 
 def _values_step(table: str, k: int, name: str, *, keyed: bool) -> Step:
@@ -143,7 +143,7 @@ def vulnerability(chain: Chain) -> float:
         steps = chain.weighed([(i, i + 1)])
         names = {"totals": f"totals_{i}_{i + 1}", "later": f"prospects_{i + 1}"}
         chain.tables.make(f"prospects_{i}", Plan(steps, chain.query("prospects", **names)))
-    mass, _ = _best_links_step(chain, 1, "prospects_1")
+    mass, _ = _sum_best_links(chain, 1, "prospects_1")
     return float(Fraction(mass, UNIT * chain.records[0]))
 
 
@@ -153,32 +153,51 @@ def links(chain: Chain, *, truth: bool) -> tuple[pl.DataFrame, pl.DataFrame | No
     for i in range(1, chain.last):
         query = chain.query("last_prospects", totals=f"totals_{i}_{i + 1}")
         steps = (Step("prospects", load("keyless/last_prospects").doc, query),)
-        mass, linkable = _best_links_step(chain, i, "prospects", steps)
+        mass, linkable = _sum_best_links(chain, i, "prospects", steps)
         records = chain.records[i - 1]
         row: dict[str, float] = {"step": i, "records": records, "with_candidates": linkable}
         row |= {"link_vulnerability": float(Fraction(mass, UNIT * records))}
         if truth:
             best_links = _best_links(chain, i)
-            right = sum((Fraction(hits, ties) for _, ties, _, hits in best_links), Fraction(0))
+            right = sum((link.right for link in best_links), Fraction(0))
             row["link_accuracy"] = float(right / records)
             points += _calibration_rows(i, best_links)
         rows.append(row)
-    return pl.DataFrame(rows, schema=LINKS), (
-        pl.DataFrame(points, schema=CALIBRATION) if truth else None
-    )
+    calibration = pl.DataFrame(points, schema=CALIBRATION) if truth else None
+    return pl.DataFrame(rows, schema=LINKS), calibration
 
 
-def _best_links_step(
+def _sum_best_links(
     chain: Chain, i: int, prospects: str, steps: tuple[Step, ...] = ()
 ) -> tuple[int, int]:
+    """Return the chance that the best link is right, summed over records, and how many have one.
+
+    The sum is in parts of a record (``UNIT``); ``i`` is the number of the earlier release.
+    """
     names = {"prospects": prospects, "kinds": f"kinds_{i}"}
     plan = Plan(steps, chain.query("vulnerability", **names))
     ((mass, records),) = chain.tables.answer(plan, "measuring")
     return int(mass), int(records)
 
 
-def _best_links(chain: Chain, i: int) -> list[tuple[float, int, int, int]]:
-    """Return the probability of the best link, its ties, its records, and the right links."""
+class _BestLinks(NamedTuple):
+    """Records whose best link has this probability and so many ``ties``, links as good.
+
+    ``hits`` are the records of which one of these links is right, ``right`` counts their shares.
+    """
+
+    probability: float
+    ties: int
+    records: int
+    hits: int
+
+    @property
+    def right(self) -> Fraction:
+        return Fraction(self.hits, self.ties)
+
+
+def _best_links(chain: Chain, i: int) -> list[_BestLinks]:
+    """Return the best links from release ``i`` to the next by probability and ties, sorted."""
     for name, j in (("mine", i), ("theirs", i + 1)):
         names = {"people": f"people_{j}", "kinds": f"kinds_{j}"}
         placed = Step("own", load("keyless/placed").doc, chain.query("placed", **names))
@@ -191,18 +210,17 @@ def _best_links(chain: Chain, i: int) -> list[tuple[float, int, int, int]]:
     plan = Plan((totals,), chain.query("best_links"))
     rows = chain.tables.rows(plan, "comparing links with the truth")
     chain.tables.drop("mine", "theirs", "tied", "paired")
-    return [(float(c), int(t), int(n), int(h)) for c, t, n, h in sorted(rows)]
+    return [_BestLinks(float(c), int(t), int(n), int(h)) for c, t, n, h in sorted(rows)]
 
 
-def _calibration_rows(
-    step: int, best_links: Sequence[tuple[float, int, int, int]]
-) -> list[dict[str, object]]:
+def _calibration_rows(step: int, best_links: Sequence[_BestLinks]) -> list[dict[str, object]]:
+    """Return the rows of ``CALIBRATION`` of a step from one release to the next."""
     rows: list[dict[str, object]] = []
-    for number, links_of_bin in groupby(best_links, key=lambda link: round(100 * link[0])):
+    for percent, links_of_bin in groupby(best_links, key=lambda b: round(100 * b.probability)):
         group = list(links_of_bin)
-        n = sum(records for _, _, records, _ in group)
-        predicted = sum((Fraction(c) * records for c, _, records, _ in group), Fraction(0)) / n
-        right = sum((Fraction(hits, ties) for _, ties, _, hits in group), Fraction(0)) / n
-        row = {"step": step, "bin": number, "links": n}
+        n = sum(b.records for b in group)
+        predicted = sum((Fraction(b.probability) * b.records for b in group), Fraction(0)) / n
+        right = sum((b.right for b in group), Fraction(0)) / n
+        row = {"step": step, "bin": percent, "links": n}
         rows.append(row | {"predicted": float(predicted), "right": float(right)})
     return rows

@@ -45,15 +45,15 @@ class Chain:
         self._number_kinds()
 
     def law(self, rules: Sequence[Rule], presence: Fraction) -> None:
-        """Create the tables of transitions; drifting rules have the order of the columns."""
-        self.rules = [rule for rule in rules if rule.drifts]
+        """Create ``totals_i_j``, of all links from release i to j, by the rules of transitions."""
+        self.rules = [rule for rule in rules if rule.drifts]  # in the order of their columns
         self.presence = presence
         scale = 2.0 ** (BITS - max(self.records).bit_length())
         numbers = {"presence": float(presence), "absence": float(1 - presence), "scale": scale}
         columns = [exp.alias_(double(n), name) for name, n in numbers.items()]
         columns.append(exp.alias_(exp.cast(exp.Literal.number(UNIT), "HUGEINT"), "unit"))
         self.tables.make("asked", exp.select(*columns))
-        self.estimates = {u: self._count_pairs(u - 1, u) for u in range(2, self.last + 1)}
+        self.estimates = {j: self._count_pairs(j - 1, j) for j in range(2, self.last + 1)}
         for earlier, later in self.pairs:
             steps = self.weighed([(earlier, later)])
             self.tables.make(f"totals_{earlier}_{later}", Plan(steps, self.query("totals")))
@@ -72,11 +72,15 @@ class Chain:
         return int(records)
 
     def _number_kinds(self) -> None:
-        """Assign numbers to the tuples of exactly matching values, then to the kinds of records."""
+        """Assign numbers to the tuples of exactly matching values, then to the kinds of records.
+
+        Of release i, ``people_i`` has a row per record, ``kinds_i`` a row per kind with its number,
+        and ``spots_i`` a row per candidates alike.
+        """
         numbers = range(1, self.last + 1)
-        every = [exp.select("exact").from_(exp.table_(f"given_{i}")) for i in numbers]
+        queries = [exp.select("exact").from_(exp.table_(f"given_{i}")) for i in numbers]
         doc = "One row per record of any release: what must match exactly."
-        plan = Plan((Step("matched", doc, union(every)),), self.query("exacts"))
+        plan = Plan((Step("matched", doc, union(queries)),), self.query("exacts"))
         self.tables.make("exacts", plan)
         for i in numbers:
             names = {name: f"{name}_{i}" for name in ("given", "sights", "people", "kinds")}
@@ -124,7 +128,7 @@ class Chain:
 
     def _advise_exact_column(self, earlier: int, later: int) -> str:
         """Return the column whose exact match would leave the fewest candidates."""
-        least: tuple[int, str] | None = None
+        options = []
         for k, column in enumerate(self.releases[0].drift, 1):
             both = [exp.column("exact"), exp.column(f"qid_{k}")]
             earlier_kinds, later_kinds = (
@@ -135,20 +139,21 @@ class Chain:
             query = exp.select("CAST(sum(one.n * other.n) AS BIGINT)").from_(earlier_kinds)
             query = query.join(later_kinds, on=exp.and_(*alike))
             ((pairs,),) = self.tables.answer(query, "counting candidates")
-            option = (int(pairs or 0), column.name)
-            least = option if least is None or option < least else least
+            options.append((int(pairs or 0), column.name))
         hint = "add a column that matches exactly to the link rules"
-        if least is not None:
-            hint += f", or let {quoted(least[1])} match exactly, which leaves {least[0]:,}"
+        if options:
+            fewest, name = min(options)
+            hint += f", or let {quoted(name)} match exactly, which leaves {fewest:,}"
         return hint
 
     def weighed(self, pairs: Sequence[tuple[int, int]], sources: str = "") -> tuple[Step, ...]:
-        """Return kinds of records with their candidates in a later release, and the weights.
+        """Return the steps to ``weighed``: kinds with their candidates in a later release, weighed.
 
-        ``sources`` is the table of the kinds to include; by default all are included.
+        ``pairs`` are numbers of releases, ``sources`` the table of the kinds to include, by default
+        all.
         """
-        of = self._settled_pairs if self.matched else self._likely_pairs
-        query = union([of(earlier, later, sources) for earlier, later in pairs])
+        linked = self._settled_pairs if self.matched else self._likely_pairs
+        query = union([linked(earlier, later, sources) for earlier, later in pairs])
         if self.matched:
             return (Step("weighed", load("keyless/matched").doc, query),)
         return (Step("linked", LIKELIHOODS, query), self.step("weighed"))
@@ -171,6 +176,11 @@ class Chain:
     def _likely_pairs(
         self, earlier: int, later: int, sources: str = "", theirs: str = "spots"
     ) -> exp.Select:
+        """Return pairs of kinds with equal exact columns, and the likelihood by the rules.
+
+        A row has a kind of ``sources`` (by default, any) and a spot or kind (``theirs``) of the
+        later release, ``other``. The likelihood is a product over the columns that may change.
+        """
         earlier_kinds: exp.Expr = exp.to_table(f"kinds_{earlier}").as_("mine")
         if sources:
             kinds = exp.select("*").from_(exp.table_(f"kinds_{earlier}"))

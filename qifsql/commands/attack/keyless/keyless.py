@@ -127,11 +127,9 @@ def _run(request: Request, settings: Settings | None) -> Result:
         "link_accuracy": accuracy,
         "one_to_one": request.one_to_one,
     }
-    nothing = dict.fromkeys(linkage)
-    rows = [
-        r | (linkage if r["knowledge"] == "linked" else nothing) | {"seconds": origin.seconds}
-        for r in rows
-    ]
+    for row in rows:
+        row.update(linkage if row["knowledge"] == "linked" else dict.fromkeys(linkage))
+        row["seconds"] = origin.seconds
     schema = SCHEMA | (INDIVIDUAL if request.models[0].individual else {}) | KEYLESS
     frame = pl.DataFrame([{c: r[c] for c in schema} for r in rows], schema=schema)
     details = {"links": steps} | ({"calibration": calibration} if calibration is not None else {})
@@ -166,10 +164,7 @@ def _link_releases(
 
 
 def _sources(request: Request) -> list[Dataset]:
-    return [
-        *request.datasets,
-        *(Dataset.open(rule.table) for _, rule in _with_table(request.rules)),
-    ]
+    return [*request.datasets, *(Dataset.open(r.table) for _, r in _with_table(request.rules))]
 
 
 def _bind_releases(engine: Engine, request: Request) -> tuple[list[Catalog], tuple[Release, ...]]:
@@ -248,13 +243,12 @@ def _unlinked_qids(releases: Sequence[Release]) -> list[str]:
 
 def _note_excess(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return a note if links without the key give more success than the key."""
-    key, linked = "with the key", "linked"
-    values = {(r["knowledge"], r["model"], r["secret"]): r["posterior_probabilistic"] for r in rows}
-    doubtful = [
-        model if secret is None else f"{model} of {quoted(secret)}"
-        for (knowledge, model, secret), value in values.items()
-        if knowledge == linked and value > values.get((key, model, secret), 1) + SLIGHT
-    ]
+    rates = {(r["knowledge"], r["model"], r["secret"]): r["posterior_probabilistic"] for r in rows}
+    doubtful = []
+    for (knowledge, model, secret), chance in rates.items():
+        with_key = rates.get(("with the key", model, secret), 1)  # 1, never exceeded: no truth
+        if knowledge == "linked" and chance > with_key + SLIGHT:
+            doubtful.append(model if secret is None else f"{model} of {quoted(secret)}")
     if not doubtful:
         return []
     return [
@@ -265,6 +259,7 @@ def _note_excess(rows: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _unlinked_records(steps: pl.DataFrame, chain: Chain) -> list[str]:
+    """Return notes on records without a candidate; ``steps`` is the table ``calibrate.LINKS``."""
     notes = []
     for row in steps.iter_rows(named=True):
         name = chain.releases[row["step"] - 1].dataset.name

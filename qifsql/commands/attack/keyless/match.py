@@ -69,21 +69,24 @@ def match(chain: Chain) -> tuple[str, ...]:
 
 
 def _exchange_messages(chain: Chain, earlier: int, later: int) -> int:
-    """Store the weights of two releases; return the number of records that have not settled."""
+    """Store the weights of two releases; return the number of records that have not settled.
+
+    ``pieces`` are tables of the offers of records that settled, ``offers`` those of the others.
+    """
     _check_pairs(chain, earlier, later)
     flows = _odds_step(chain, earlier, later)
     _keep_first_offers(chain, earlier, later, flows)
     tables = {"mine": f"kinds_{earlier}", "candidates": f"kinds_{later}"}
-    pieces, before, statement_count = [], -1, 0
+    pieces, records_before, statement_count = [], -1, 0
     for number in range(1, ROUNDS + 1):
         what = f"matching, round {number}"
         _keep_messages(chain, "claims", sums="sought", what=what, tables=tables)
         chain.tables.make("restless", chain.query("restless", **tables), what)
         records = _count_unsettled(chain)
-        if records != before:
+        if records != records_before:
             pieces.append(f"settled_{number}")
             chain.tables.make(pieces[-1], chain.query("settled_offers"), what)
-        before = records
+        records_before = records
         chain.tables.drop("offers")
         _keep_messages(chain, "answers", "offers", sums="claimed", what=what, tables=tables)
         chain.tables.drop("claims", "restless")
@@ -92,8 +95,8 @@ def _exchange_messages(chain: Chain, earlier: int, later: int) -> int:
         if not records:
             break
     del chain.tables.statements[statement_count:]
-    every = [exp.select("kind", "other", "message").from_(piece) for piece in (*pieces, "offers")]
-    gathered = Step("gathered", load("keyless/settled_offers").doc, union(every))
+    queries = [exp.select("kind", "other", "message").from_(piece) for piece in (*pieces, "offers")]
+    gathered = Step("gathered", load("keyless/settled_offers").doc, union(queries))
     leavers = f"leavers_{earlier}_{later}"
     chain.tables.make(leavers, Plan((gathered, flows), chain.query("leavers")), "matching")
     final = chain.query("final_offers", leavers=leavers)
@@ -115,7 +118,10 @@ def _keep_first_offers(chain: Chain, earlier: int, later: int, flows: Step) -> N
 def _keep_messages(
     chain: Chain, name: str, table: str = "", *, sums: str, what: str, tables: dict[str, str]
 ) -> None:
-    """Store the messages of half a round: each is the odds against all others received."""
+    """Store the messages of half a round in ``table``: the odds against all others received.
+
+    ``name`` is the view of the messages, ``sums`` that of what all received together.
+    """
     steps = (
         Step("sums", load(f"keyless/{sums}").doc, chain.query(sums, **tables)),
         chain.step("heard"),

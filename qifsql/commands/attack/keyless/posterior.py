@@ -50,24 +50,27 @@ class Outcomes:
         return [self._outcome([row]) for row in counted]
 
     def linked(self) -> list[Outcome]:
-        """Return the same outcomes from all releases, linked without a key."""
+        """Return the outcomes of re-identification, then of each secret, from all linked releases.
+
+        ``counted`` has rows of the view ``success`` to add up, by number of the secret.
+        """
         counted: list[list[tuple[int, ...]]] = [[] for _ in range(self.secrets + 1)]
         pairs = 0
         if self.target is None:
             pairs = max(self.chain.estimates.values())
-            if self.chain.last == 2:
+            if self.chain.last == 2:  # settled people need no pairs
                 counted, pairs = self._sum_settled()
-        slices = max(1, -(-pairs // SLICE))
+        slices = max(1, -(-pairs // SLICE))  # rounded up
         for i in range(slices):
             self._make_endings(slices, i)
             for j in range(self.secrets + 1):
                 counted[j].append(self._success_sums(j, slices, i))
-            if i + 1 < slices or self.target is None:
+            if i + 1 < slices or self.target is None:  # ``best_guess`` needs those of a target
                 self.chain.tables.drop("endings")
         return [self._outcome(rows) for rows in counted]
 
     def _sum_settled(self) -> tuple[list[list[tuple[int, ...]]], int]:
-        """Return sums over settled people, and the number of pairs of kinds for the others.
+        """Return sums over settled people by secret, and the pairs of kinds for the others.
 
         People are settled if only one kind of record gives their observation in the focal release,
         and the number of possible later observations is known. Each later observation is then
@@ -152,6 +155,7 @@ class Outcomes:
         return Step(name, load(f"keyless/{name}").doc, query)
 
     def _success_sums(self, secret: int, slices: int, i: int) -> tuple[int, ...]:
+        """Return the row of the view ``success`` about slice ``i``; secret 0: re-identification."""
         chain = self.chain
         crowd = self._crowd_step(secret, slices, i)
         observations = "secret_observations" if secret else "observations"
@@ -162,16 +166,16 @@ class Outcomes:
         return row
 
     def _outcome(self, rows: Sequence[tuple[int, ...]]) -> Outcome:
-        rows = [row for row in rows if row[0]]
+        """Return the outcome of rows of the view ``success``; refuse a target nobody may be."""
+        rows = [row for row in rows if row[0]]  # slices without observations have no numbers
         if not rows:
             raise TargetError(
                 f"nobody of {self.chain.tables.where} can be observed as the target, so there is "
                 "nothing to infer; check the values, or ask for fewer quasi-identifiers"
             )
-        blocks, total, expected, certain, revealing, matches = (
-            sum(int(row[c]) for row in rows) for c in (0, 1, 2, 3, 4, 6)
-        )
-        worst = max(float(row[5]) for row in rows)
-        people = Fraction(certain, UNIT) + Fraction(1, 2**30)  # offsets weights rounded down
-        success = Success(Fraction(certain, total), Fraction(expected, total), worst, int(people))
-        return Outcome(success, blocks, revealing, matches)
+        observations, totals, best, certain, revealing, worst, matches = zip(*rows, strict=True)
+        total, sure = sum(map(int, totals)), sum(map(int, certain))
+        people = Fraction(sure, UNIT) + Fraction(1, 2**30)  # offsets weights rounded down
+        right = Fraction(sum(map(int, best)), total)
+        success = Success(Fraction(sure, total), right, max(map(float, worst)), int(people))
+        return Outcome(success, sum(observations), sum(revealing), sum(matches))

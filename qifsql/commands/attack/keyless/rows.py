@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
 from sqlglot import exp
@@ -18,8 +19,6 @@ from qifsql.measures import bayes
 from qifsql.measures.bayes import Success
 from qifsql.query.plan import Plan, Step
 
-Result = tuple[str, int, list[Outcome]]  # knowledge, number of releases, outcomes
-
 
 def tagged_names(releases: Sequence[Release]) -> tuple[str, ...]:
     """Return the quasi-identifiers of the releases, with their tags."""
@@ -30,17 +29,20 @@ def target_values(
     kind: Model, target: Mapping[str, object], releases: Sequence[Release], catalog: Catalog
 ) -> list[list[str | None]]:
     """Return the target's values in each release; an empty list for collective models."""
-    every = [
+    qids = [
         replace(q, name=tagged(r.number, q.name), number=r.number) for r in releases for q in r.qids
     ]
-    values = targets.bind(kind, target, every, catalog)
+    values = targets.bind(kind, target, qids, catalog)
     if not kind.individual:
         return []
     return [[values[tagged(r.number, q.name)] for q in r.qids] for r in releases]
 
 
 def target_observations(chain: Chain, aimed: Sequence[Sequence[str | None]]) -> list[int]:
-    """Return the number of the target's observation in each release; -1 if nobody has it."""
+    """Return the number of the target's observation in each release.
+
+    It is 0 if the target is not in the release or looks like it, -1 if nobody has the observation.
+    """
     numbers = []
     for release, values in zip(chain.releases, aimed, strict=True):
         absent = bool(values) and any(v is ABSENT for v in values)
@@ -66,7 +68,7 @@ def result_rows(
 ) -> list[dict[str, Any]]:
     """Return a row per question and knowledge: the focal release alone, and all linked."""
     chain = outcomes.chain
-    results: list[Result] = []
+    results: list[tuple[str, int, list[Outcome]]] = []  # knowledge, number of releases, by secret
     if chain.releases[0].qids:
         results.append(("focal alone", 1, outcomes.alone()))
     results.append(("linked", chain.last, outcomes.linked()))
@@ -77,15 +79,15 @@ def result_rows(
     rows = []
     for m in models:
         questions = (0,) if m.goal == "re-identification" else range(1, len(secrets) + 1)
-        for j in questions:
-            for result in results:
-                row = _row(m, j, result, priors[j], chain=chain)
-                row["secret"] = secrets[j - 1] if j else None
-                if m.individual:
-                    linked = result[1] > 1
-                    row["target"] = _target_words(chain.releases[: result[1]], aimed)
-                    row["best_guess"] = outcomes.best_guess(j) if j and linked else None
-                rows.append(row)
+        for j, (knowledge, n, by_secret) in product(questions, results):
+            releases = chain.releases[:n]
+            row: dict[str, Any] = {"knowledge": knowledge, "records": records}
+            row |= _success_row(m, releases, by_secret[j], by_secret[0], priors[j])
+            row["secret"] = secrets[j - 1] if j else None
+            if m.individual:
+                row["target"] = _target_words(releases, aimed)
+                row["best_guess"] = outcomes.best_guess(j) if j and n > 1 else None
+            rows.append(row)
     return rows
 
 
@@ -105,22 +107,21 @@ def _target_words(releases: Sequence[Release], aimed: Sequence[Sequence[str | No
     )
 
 
-def _row(m: Model, j: int, result: Result, prior: Success, *, chain: Chain) -> dict[str, Any]:
-    knowledge, n, outcomes = result
-    qids = tagged_names(chain.releases[:n])
-    after, everybody = outcomes[j].success, outcomes[0]
+def _success_row(
+    m: Model, releases: Sequence[Release], outcome: Outcome, owner: Outcome, prior: Success
+) -> dict[str, Any]:
+    """Return the columns of success; ``owner`` is the outcome of re-identification."""
+    qids = tagged_names(releases)
+    after = outcome.success
     if m.individual:
-        certain = everybody.matches if after.deterministic == 1 else 0
-        after = replace(after, certain=certain)
+        after = replace(after, certain=owner.matches if after.deterministic == 1 else 0)
     row = {
         "model": m.acronym.upper(),
-        "datasets": n,
+        "datasets": len(releases),
         "n_qids": len(qids),
         "qids": list(qids),
-        "records": chain.records[0],
-        "blocks": outcomes[j].blocks,
-        "singled_out": everybody.revealing if m.individual else everybody.success.certain,
-        "knowledge": knowledge,
+        "blocks": outcome.blocks,
+        "singled_out": owner.revealing if m.individual else owner.success.certain,
         **bayes.row(prior, after),
     }
-    return row | ({"matches": everybody.matches} if m.individual else {})
+    return row | ({"matches": owner.matches} if m.individual else {})

@@ -10,7 +10,7 @@ from qifsql.adversary.models import model as model_of
 from qifsql.adversary.rule_text import probability
 from qifsql.adversary.spec import refuse
 from qifsql.adversary.transitions import Rule, rules
-from qifsql.commands.attack.spec import AttackOptions
+from qifsql.commands.attack.spec import IDENTITY, AttackOptions
 from qifsql.data.collection import ABSENT_RULES, Absent, Collection, Source
 from qifsql.data.dataset import Dataset, datasets
 from qifsql.data.option import as_names, check_names
@@ -18,7 +18,6 @@ from qifsql.errors import InputError, plural
 
 LINKED = [name for name, m in MODELS.items() if m.longitudinal and m.goal != "membership"]
 REFUSED = ("prior", "by", "thresholds", "quantiles", "weight", "wave", "member")
-IDENTITY: tuple[object, ...] = (None, (), [], "identity", ("identity",), ["identity"])
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,19 +13,16 @@ from qifsql.errors import InputError, plural, quoted
 from qifsql.query.plan import Plan, Step
 from qifsql.query.templates import load
 
-NEEDED = ("from", "to", "probability")
-
 
 def read_lines(path: str, drifting: Attribute, catalog: Catalog) -> tuple[Dataset, Step]:
     """Return a file of transitions of one column, and its lines with the column's type."""
     dataset, schema = catalog.beside(path)
-    columns = [schema.find(name) for name in NEEDED]
-    if any(field is None for field in columns):
+    before, after, chance = (schema.find(name) for name in ("from", "to", "probability"))
+    if before is None or after is None or chance is None:
         raise InputError(
             f"{dataset.name} is not a table of transitions; it needs the columns from, to, "
             "probability"
         )
-    before, after, chance = (field for field in columns if field is not None)
     columns_by_name = {
         "before": _in_type_of(before, drifting),
         "after": _in_type_of(after, drifting),
@@ -76,8 +73,8 @@ def _in_type_of(field: Column, drifting: Attribute) -> exp.Expr:
 
 def _does_not_fit(field: Column, drifting: Attribute) -> exp.Expr:
     """Return the condition that a value is present, but does not fit the column's type."""
-    there = exp.not_(column(field).is_(exp.null()))
     if family(drifting.type) == "ENUM":
         return exp.false()
+    present = exp.not_(column(field).is_(exp.null()))
     kind = exp.DataType.build(drifting.type, dialect="duckdb")
-    return exp.and_(there, exp.TryCast(this=column(field), to=kind).is_(exp.null()))
+    return exp.and_(present, exp.TryCast(this=column(field), to=kind).is_(exp.null()))

@@ -48,13 +48,8 @@ def parts(frame: pl.DataFrame, tables: Tables) -> list[Part]:
         table = Table.of([*heads, said("right by the model"), said("right")], right=range(5))
         for step, records, linkable, chance, right in steps.iter_rows():
             share = "" if right is None else words.percent(right)
-            table.add_row(
-                str(step),
-                words.count(records),
-                words.count(linkable),
-                words.percent(chance),
-                share,
-            )
+            numbers = (words.count(records), words.count(linkable), words.percent(chance))
+            table.add_row(str(step), *numbers, share)
         parts.append(table)
     if "calibration" in tables:
         parts += _calibration(tables["calibration"])
@@ -135,6 +130,7 @@ def _links_sentence(row: Row) -> str:
 
 def _calibration(frame: pl.DataFrame) -> list[Part]:
     """Return the share of right links by their probability in the model."""
+    # 100 % is in the last line, 90 to 100 %.
     bins = frame.with_columns((pl.col("bin") // LINES).clip(upper_bound=LINES - 1)).sort("bin")
     heads = [said("chance of a link"), said("links"), said("right by the model"), said("right")]
     table = Table.of(heads, right=(1, 2, 3))

@@ -35,17 +35,9 @@ from qifsql.results.result import Result
 from qifsql.results.storage import Origin
 
 LEARNED: dict[str, pl.DataType] = {
-    "learner": pl.String(),
-    "learned_from": pl.String(),
-    "train_records": pl.Int64(),
-    "low": pl.Float64(),
-    "high": pl.Float64(),
-    "present": pl.Float64(),
-    "success_present": pl.Float64(),
-    "rapid": pl.Float64(),
-    "rapid_low": pl.Float64(),
-    "rapid_high": pl.Float64(),
-    "rapid_threshold": pl.Float64(),
+    **{"learner": pl.String(), "learned_from": pl.String(), "train_records": pl.Int64()},
+    **dict.fromkeys(("low", "high", "present", "success_present"), pl.Float64()),
+    **dict.fromkeys(("rapid", "rapid_low", "rapid_high", "rapid_threshold"), pl.Float64()),
 }
 """Further columns of an attack that learns from another file (``learned_from``).
 
@@ -126,14 +118,10 @@ def _row(request: Request, files: Files, scores: Scores, secret: str) -> dict[st
     people, is_constant = scores.people, scores.values == 1
     share = Fraction(scores.prior, people)
     before = Success(Fraction(is_constant), share, float(share), people if is_constant else 0)
-    after = Success(
-        Fraction(scores.certain, people),
-        scores.right / people,
-        scores.worst_case,
-        scores.certain,
-    )
+    sure, right = Fraction(scores.certain, people), scores.right / people
+    after = Success(sure, right, scores.worst_case, scores.certain)
     low, high = wilson(float(scores.right), people)
-    rapid = wilson(scores.confident, people)
+    rapid_low, rapid_high = wilson(scores.confident, people)
     present = scores.present
     return {
         "model": "CAS",
@@ -153,8 +141,8 @@ def _row(request: Request, files: Files, scores: Scores, secret: str) -> dict[st
         "present": present / people,
         "success_present": float(scores.present_right / present) if present else None,
         "rapid": scores.confident / people,
-        "rapid_low": rapid[0],
-        "rapid_high": rapid[1],
+        "rapid_low": rapid_low,
+        "rapid_high": rapid_high,
         "rapid_threshold": float(request.learner.level),
     }
 
@@ -174,9 +162,6 @@ def _plain_request(files: Files, request: Request) -> dict[str, Any]:
         "expressions": expressions(attributes),
         "where": request.names.where,
         "null": request.names.null,
-        "sizes": {
-            "people": files.original.records,
-            "learn": files.releases[0].records,
-        },
+        "sizes": {"people": files.original.records, "learn": files.releases[0].records},
         **of_files(file.microdata.dataset for file in files.files),
     }

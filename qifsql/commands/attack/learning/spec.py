@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from qifsql.adversary.models import model as model_of
 from qifsql.adversary.options import NULL_RULES
-from qifsql.commands.attack.spec import AttackOptions
+from qifsql.commands.attack.spec import IDENTITY, AttackOptions
 from qifsql.counting.compared_files import Names, Sources
 from qifsql.counting.guessing import Learner
 from qifsql.counting.learners import TABLE
@@ -15,7 +15,6 @@ from qifsql.data.option import as_names, check_names
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError, quoted
 
-IDENTITY: tuple[object, ...] = (None, (), [], "identity", ("identity",), ["identity"])
 FREE: dict[str, tuple[object, ...]] = {"null": NULL_RULES, "absent": ("null",), "gain": IDENTITY}
 """Values of options that ask for nothing special."""
 ANSWERED = ("qids", "secret", "where", "null", "learn", "learner", "rapid")

@@ -25,13 +25,13 @@ def parts(frame: pl.DataFrame) -> list[Part]:
 def sentence(row: Row) -> str:
     """Return who is right about how many people, against the best constant guess."""
     before, after = row["prior_probabilistic"], row["posterior_probabilistic"]
-    of = words.scale(before, after)
+    scale = words.scale(before, after)
     texts = {
         "qids": words.listed(row["qids"]),
         "learned": _learner_sentence(row),
         "secret": row["secret"],
-        "success": words.share(after, of),
-        "prior": words.share(before, of),
+        "success": words.share(after, scale),
+        "prior": words.share(before, scale),
         "people": words.people(),
     }
     if row["low"] > before:

@@ -62,8 +62,8 @@ def bind(laws: Sequence[Law], qids: Sequence[Attribute]) -> tuple[NoisyQid, ...]
 
 def _numbers(name: str, qids: Sequence[Attribute]) -> list[int]:
     """Return the numbers of the quasi-identifiers of a name; without a tag, of every dataset."""
-    for same in (str, str.casefold):
-        numbers = [i for i, q in enumerate(qids, 1) if same(q.name) == same(name)]
+    for with_case in (str, str.casefold):
+        numbers = [i for i, q in enumerate(qids, 1) if with_case(q.name) == with_case(name)]
         if len(numbers) == 1:
             return numbers
     tagged = [i for i, q in enumerate(qids, 1) if q.name.partition(":")[2] == name]
@@ -94,8 +94,8 @@ def with_scales(
 ) -> tuple[NoisyQid, ...]:
     """Return the laws with scales that make all weights whole numbers of at most 124 bits.
 
-    ``people`` is the weight of all records. ``wholes`` has the scale of a law of the kind ``right``
-    that makes its probabilities whole, by number; None if there is none. Laws without such a scale
+    ``people`` is the weight of all records. ``wholes`` has, by number, the scale that makes the
+    weights of a law of the kind ``right`` whole; None if there is none. Laws without such a scale
     share the bits that are left, and are rounded.
     """
     exact = {q.number: _exact_scale(q, wholes) for q in noisy}
@@ -125,6 +125,7 @@ def relative_error(noisy: Sequence[NoisyQid], people: int) -> Fraction:
 
 
 def _exact_scale(qid: NoisyQid, wholes: dict[int, int | None]) -> int | None:
+    """Return the scale that makes all weights of a law whole; None if they are to be rounded."""
     law = qid.law
     scale = wholes.get(qid.number)
     if law.kind == "within":
@@ -155,6 +156,6 @@ def shifts(law: Law, scale: int) -> list[tuple[int, int]]:
     tail = [normal.cdf(-(j - 0.5)) - normal.cdf(-(j + 0.5)) for j in range(1, widest + 1)]
     middle = normal.cdf(0.5) - normal.cdf(-0.5)
     total = middle + 2 * math.fsum(tail)
-    parts = [max(1, round(Fraction(p) / Fraction(total) * scale)) for p in tail]
-    sides = [(sign * j, part) for j, part in enumerate(parts, 1) for sign in (-1, 1)]
-    return sorted([*sides, (0, scale - 2 * sum(parts))])
+    weights = [max(1, round(Fraction(p) / Fraction(total) * scale)) for p in tail]
+    sides = [(sign * j, weight) for j, weight in enumerate(weights, 1) for sign in (-1, 1)]
+    return sorted([*sides, (0, scale - 2 * sum(weights))])

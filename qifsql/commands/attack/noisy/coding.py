@@ -84,38 +84,33 @@ class Coded:
         numbers: Numbers | None = None,
         tables: Mapping[str, str] | None = None,
     ) -> exp.Select:
-        """Return the query of a view of ``sql/noisy.sql``; ``own`` is the column of ``qid``.
+        """Return the query of a view of ``sql/noisy.sql``, with its columns, numbers and tables.
 
-        ``place`` means ``places``, by default the others that are not known exactly.
+        In the view, ``own`` is the column of ``qid``, and ``place`` stands for ``places``: numbers
+        of quasi-identifiers, by default of all others that are not known exactly.
         """
         number_of_qid = qid.number if qid else 0
-        positions = [i for i in self.places if i != number_of_qid] if places is None else places
+        if places is None:
+            places = [i for i in self.places if i != number_of_qid]
         values: dict[str, int | Sequence[int]] = {"everybody": self.people}
         if qid is not None:
-            values |= {
-                "whole_weight": qid.scale,
-                "number_of_values": self.values.get(number_of_qid, 0),
-            }
-        query = splice(
-            f"noisy/{name}",
-            width=self.width,
-            places=positions,
-            numbers={**values, **(numbers or {})},
-            tables=tables,
-        )
+            values["whole_weight"] = qid.scale
+            values["number_of_values"] = self.values.get(number_of_qid, 0)
+        values |= numbers or {}
+        view = f"noisy/{name}"
+        query = splice(view, width=self.width, places=places, numbers=values, tables=tables)
         return _renamed(query, {"own": f"place_{number_of_qid}"})
 
     def secrets(self, j: int, name: str) -> None:
-        """Create a table of the weights of each value of a secret."""
+        """Create the table ``name``: a row per combination and value of secret ``j``.
+
+        ``secret`` is the number of the value, ``mass`` the weight of its people, ``ways`` 1.
+        """
         weighted = self.bound.microdata.weight is not None
         view = "weighted_secret_combinations" if weighted else "secret_combinations"
         self.tables.make("secret_cells", self._of_microdata(view, secret=j))
         renamed = exp.select(exp.alias_(exp.column(f"secret_{j}"), "secret")).from_("secret_cells")
-        cells = renamed.subquery("secret_cells")
-        numbers = self.query("secret_numbers")
-        for table in list(numbers.find_all(exp.Table)):
-            if table.name == "secret_cells":
-                table.replace(cells)
+        numbers = _with_table(self.query("secret_numbers"), "secret_cells", renamed)
         self.tables.make("secret_numbers", numbers)
         columns = ["exact", *(f"place_{i}" for i in self.places)]
         query = exp.select(*(exp.column(c, "coded") for c in columns))
@@ -172,12 +167,13 @@ class Coded:
             self.tables.drop("exacts")
 
     def _whole_scale(self, qid: NoisyQid) -> int | None:
-        """Return the scale that makes the weights of mistaken values whole; None if it is large."""
-        name = f"dictionary_{qid.number}"
-        frequencies = (
-            exp.select("frequency").distinct().from_(exp.table_(name)).limit(FREQUENCIES + 1)
-        )
-        rows = self.tables.rows(frequencies)
+        """Return the scale that makes the weights of mistaken values whole; None if it is large.
+
+        A value y is known in place of x with (1 - right) frequency(y) / (people - frequency(x)).
+        """
+        table = exp.table_(f"dictionary_{qid.number}")
+        query = exp.select("frequency").distinct().from_(table).limit(FREQUENCIES + 1)
+        rows = self.tables.rows(query)
         complements = [self.people - int(f) for (f,) in rows if int(f) != self.people]
         if len(rows) > FREQUENCIES:
             return None
@@ -200,11 +196,9 @@ class Coded:
                 plan = self._listed_values(qid, *lines)
         self.tables.make(f"law_{qid.number}", plan)
         if qid.mistaken:
-            least = exp.select(exp.Min(this=exp.column("same"))).from_(
-                exp.table_(f"law_{qid.number}")
-            )
-            ((smallest,),) = self.tables.rows(least)
-            if smallest <= 0:
+            least = exp.select(exp.Min(this=exp.column("same")))
+            ((smallest,),) = self.tables.rows(least.from_(exp.table_(f"law_{qid.number}")))
+            if smallest <= 0:  # the true value is rounded away
                 raise InputError(
                     f"right of {quoted(qid.attribute.name)} is too small to be measured; write a "
                     "larger probability, such as 0.001"
@@ -215,6 +209,7 @@ class Coded:
         return self.query(name, qid, numbers=numbers, tables=tables)
 
     def _shifted_values(self, qid: NoisyQid) -> exp.Select:
+        """Return the query of a law of numbers (+-2, sd=2); refuse values that it does not fit."""
         name = quoted(qid.attribute.name)
         ((least, greatest, broken),) = self.tables.rows(self._query_of(qid, "whole"))
         if broken:
@@ -237,9 +232,9 @@ class Coded:
 
     def _shifts_query(self, qid: NoisyQid, widest: int) -> exp.Select:
         """Return the query of the shifts and their weights."""
-        if qid.law.kind == "within":
-            ends = (number(-widest), number(widest + 1))
-            values: exp.Expr = exp.Anonymous(this="range", expressions=list(ends))
+        if qid.law.kind == "within":  # all shifts weigh 1
+            ends = [number(-widest), number(widest + 1)]
+            values: exp.Expr = exp.Anonymous(this="range", expressions=ends)
             weight: exp.Expr = exp.cast(number(1), "HUGEINT")
         else:
             pairs = shifts(qid.law, qid.scale)
@@ -250,6 +245,7 @@ class Coded:
         return exp.select(exp.alias_(shift, "shift"), exp.alias_(weight, "weight"))
 
     def _confused_values(self, qid: NoisyQid) -> exp.Select:
+        """Return the query of a law ``right=0.9``: a value is known as itself or as any other."""
         wrong = 1 - qid.law.number
         if not qid.rounded:
             return self._query_of(qid, "exact_confusions", {"wrong_weight": int(wrong * qid.scale)})
@@ -261,6 +257,7 @@ class Coded:
         return query
 
     def _listed_values(self, qid: NoisyQid, dataset: Dataset, step: Step) -> Plan:
+        """Return the plan of a law from a table, whose lines are ``step``; refuse wrong lines."""
         ((lines, unfit, wrong, twice, values, unsound),) = self.tables.rows(
             Plan((step,), self.query("lawless")), "checking a table"
         )
@@ -302,14 +299,13 @@ def read_tables(noisy: Sequence[NoisyQid], engine: Engine) -> dict[int, tuple[Da
 
 
 def _read_table(qid: NoisyQid, engine: Engine) -> tuple[Dataset, Step]:
+    """Return the file of a law and its lines: value, label (known as), unfit, probability."""
     opened = Dataset.open(qid.law.table)
     opened = replace(opened, catalog="attached_table", all_varchar=opened.format == "csv")
     catalog = Catalog(engine, opened)
     assert isinstance(catalog.dataset, Dataset)  # noqa: S101 - it was opened as one
     dataset, schema = catalog.dataset, catalog.schema
-    label = next(
-        (f for n in ("known as", "known_as", "known") if (f := schema.find(n)) is not None), None
-    )
+    label = schema.find("known as") or schema.find("known_as") or schema.find("known")
     value, chance = schema.find("value"), schema.find("probability")
     if value is None or label is None or chance is None:
         raise InputError(
@@ -319,10 +315,7 @@ def _read_table(qid: NoisyQid, engine: Engine) -> tuple[Dataset, Step]:
     text = exp.cast(column(label), "VARCHAR")
     typed = value_files.typed(column(value), qid.attribute)
     fits = value_files.typed(column(label), qid.attribute)
-    unfit = exp.and_(
-        exp.not_(column(value).is_(exp.null())),
-        typed.copy().is_(exp.null()),
-    )
+    unfit = exp.and_(exp.not_(column(value).is_(exp.null())), typed.copy().is_(exp.null()))
     columns = {
         "value": typed,
         "label": exp.func("coalesce", exp.cast(fits, "VARCHAR"), text),

@@ -27,7 +27,7 @@ class Draws:
 
     def __init__(self, coded: Coded, *, seed: int, draws: int | None = None) -> None:
         self.coded = coded
-        ((_, _, alike),) = coded.tables.rows(coded.query("sizes"))
+        ((_, _, alike),) = coded.tables.rows(coded.query("sizes"))  # combinations for each draw
         self.number = draws or max(FEWEST, min(USUAL, int(COMPARED / float(alike))))
         numbers = {"seed": seed, "draws": self.number}
         query = coded.query("drawn", places=coded.places, numbers=numbers)
@@ -92,22 +92,21 @@ class Draws:
         )
 
     def _drawn_pairs(self, table: str) -> exp.Select:
-        """Return the query of drawn people and all records that they may be, with likelihoods."""
-        same = equal(exp.column("exact", table), exp.column("exact", "drawn_people"))
+        """Return the query of pairs: drawn people and combinations (``table``) that they may be.
+
+        The likelihood is the product over the laws of the weight of what is known, above 0.
+        """
         query = exp.select("drawn_people.draw", exp.column(exp.Star(), table)).from_("drawn_people")
         factors: list[exp.Expr] = []
-        listed = [qid for qid in self.coded.noisy if not qid.mistaken]
-        conditions: list[exp.Expr] = [same]
-        for qid in listed:
+        alike = [equal(exp.column("exact", table), exp.column("exact", "drawn_people"))]
+        for qid in (q for q in self.coded.noisy if not q.mistaken):
             law = f"law_{qid.number}"
             label = exp.column(f"known_{qid.number}", "drawn_people")
             query = query.join(exp.table_(law), on=equal(exp.column("known", law), label))
-            conditions.append(_has_code(law, table, qid))
+            alike.append(_has_code(law, table, qid))
             factors.append(exp.column("weight", law))
-        query = query.join(exp.table_(table), on=exp.and_(*conditions))
-        for qid in self.coded.noisy:
-            if not qid.mistaken:
-                continue
+        query = query.join(exp.table_(table), on=exp.and_(*alike))
+        for qid in (q for q in self.coded.noisy if q.mistaken):
             law, seen = f"law_{qid.number}", f"seen_{qid.number}"
             label = exp.column(f"known_{qid.number}", "drawn_people")
             query = query.join(exp.table_(law), on=_has_code(law, table, qid))
@@ -118,15 +117,14 @@ class Draws:
             mistaken = exp.Mul(this=frequency, expression=exp.column("other", law))
             right = equal(label.copy(), exp.column(f"place_{qid.number}", table))
             factors.append(exp.Case().when(right, exp.column("same", law)).else_(mistaken))
-            conditions = [exp.GT(this=factors[-1].copy(), expression=exp.Literal.number(0))]
-            query = query.where(*conditions)
+            query = query.where(exp.GT(this=factors[-1].copy(), expression=exp.Literal.number(0)))
         likelihood: exp.Expr = exp.cast(exp.Literal.number(1), "HUGEINT")
         for factor in factors:
             likelihood = exp.Mul(this=likelihood, expression=factor)
         return query.select(exp.alias_(likelihood, "likelihood"))
 
 
-def _has_code(law: str, table: str, qid: NoisyQid) -> exp.Expr:
+def _has_code(law: str, table: str, qid: NoisyQid) -> exp.EQ:
     return equal(exp.column("code", law), exp.column(f"place_{qid.number}", table))
 
 

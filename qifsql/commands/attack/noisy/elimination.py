@@ -45,8 +45,8 @@ def elimination_order(coded: Coded) -> list[NoisyQid]:
         values = coded.values[qid.number]
         if qid.mistaken:
             return True, values, qid.number
-        fan = coded.tables.count(f"law_{qid.number}") / max(1, values)
-        return False, int(fan), qid.number
+        pairs_per_value = coded.tables.count(f"law_{qid.number}") / max(1, values)
+        return False, int(pairs_per_value), qid.number
 
     return sorted(coded.noisy, key=cost)
 
@@ -87,51 +87,52 @@ def eliminate(
     """Create the table ``known``: a row per combination that may be known, with the best guess.
 
     ``keep``: the tables of the earlier steps stay. Returns None before a step of more than
-    ``limit`` pairs.
+    ``limit`` pairs. In ``state_i``, what is known stands for the first i quasi-identifiers.
     """
     tables = coded.tables
     if secret:
         coded.secrets(secret, "state_0")
     else:
         tables.make("state_0", coded.query("people", places=coded.places))
-    sequence, tables_left, pairs = elimination_order(coded), ["state_0"], 0
+    sequence, states, pairs = elimination_order(coded), ["state_0"], 0
     for i, qid in enumerate(sequence):
-        law, state = f"law_{qid.number}", tables_left[-1]
+        law, state = f"law_{qid.number}", states[-1]
         names = {"law": law, "state": state}
         if qid is sequence[-1] and qid.mistaken and _is_truth_likeliest(coded, qid, secret):
             _finish_without_pairs(coded, qid, secret, state)
-            return States(names=tuple(tables_left), pairs=pairs, closed=True)
+            return States(names=tuple(states), pairs=pairs, closed=True)
         if qid.mistaken:
             tables.make("choices", coded.query("choices", qid, tables={"law": law}))
             count, view = coded.query("choice_pairs", qid, tables={"state": state}), "confused"
         else:
             count, view = coded.query("law_pairs", qid, tables=names), "spread"
-        ((more,),) = tables.rows(count)
-        if more <= limit:
+        ((new_pairs,),) = tables.rows(count)
+        if new_pairs <= limit:
             view = f"secret_{view}" if secret else view
             tables.make(f"state_{i + 1}", coded.query(view, qid, tables=names))
         if qid.mistaken:
             tables.drop("choices")
-        if more > limit:
-            tables.drop(*tables_left)
+        if new_pairs > limit:
+            tables.drop(*states)
             return None
-        pairs += int(more)
+        pairs += int(new_pairs)
         if not keep:
-            tables.drop(tables_left.pop())
-        tables_left.append(f"state_{i + 1}")
+            tables.drop(states.pop())
+        states.append(f"state_{i + 1}")
     view = "guesses" if secret else "settled"
-    tables.make("known", coded.query(view, places=coded.places, tables={"state": tables_left[-1]}))
-    return States(names=tuple(tables_left), pairs=pairs, closed=False)
+    tables.make("known", coded.query(view, places=coded.places, tables={"state": states[-1]}))
+    return States(names=tuple(states), pairs=pairs, closed=False)
 
 
 def _is_truth_likeliest(coded: Coded, qid: NoisyQid, secret: int) -> bool:
-    """Return whether the true value is always the likeliest to be known."""
+    """Return whether each value is at least as likely to be known by its true value as by others.
+
+    Of re-identification (0) it does not matter, so the answer is True.
+    """
     if not secret:
         return True
-    same, different = (
-        exp.column("same"),
-        exp.Mul(this=exp.column("frequency"), expression=exp.column("other")),
-    )
+    same = exp.column("same")
+    different = exp.Mul(this=exp.column("frequency"), expression=exp.column("other"))
     margin = exp.select(exp.Min(this=exp.Sub(this=same, expression=different)))
     ((least,),) = coded.tables.rows(margin.from_(exp.table_(f"law_{qid.number}")))
     return bool(least >= 0)

@@ -69,29 +69,25 @@ def _make_expected(coded: Coded, secret: int) -> None:
 
 
 def _carry_back(coded: Coded, states: States) -> None:
-    """Replace the table ``worth`` of what is known by that of the true values."""
+    """Replace the table ``worth`` of what is known by that of the true values, step by step."""
     tables = coded.tables
     for i, qid in reversed(list(enumerate(elimination.elimination_order(coded)))):
         names = {"state": f"state_{i}", "law": f"law_{qid.number}", "later": "worth"}
-        view = "earlier_worth"
-        if qid.mistaken and states.closed and i + 1 == len(coded.noisy):
-            view = "last_mistaken_worth"
-            tables.make("sums", coded.query("sums", qid, tables=names))
+        view, needed = "earlier_worth", []
+        if qid.mistaken and states.closed and i + 1 == len(coded.noisy):  # it made no pairs
+            view, needed = "last_mistaken_worth", ["sums"]
         elif qid.mistaken:
-            view = "earlier_mistaken_worth"
-            tables.make("choices", coded.query("choices", qid, tables=names))
+            view, needed = "earlier_mistaken_worth", ["choices"]
+        for name in needed:
+            tables.make(name, coded.query(name, qid, tables=names))
         tables.make("earlier", coded.query(view, qid, tables=names))
         tables.drop("worth")
         tables.make("worth", exp.select("*").from_("earlier"))
-        tables.drop("earlier")
-        if view == "last_mistaken_worth":
-            tables.drop("sums")
-        elif view == "earlier_mistaken_worth":
-            tables.drop("choices")
+        tables.drop("earlier", *needed)
 
 
 def _all_successes(coded: Coded, questions: Sequence[int]) -> exp.Select:
-    """Return the query of all successes by combination of quasi-identifiers."""
+    """Return the query of a row per combination of quasi-identifiers: its successes by secret."""
     qids = [exp.column(f"qid_{i}", "coded") for i in range(1, coded.width + 1)]
     query = exp.select(*qids).from_("coded")
     for j in questions:

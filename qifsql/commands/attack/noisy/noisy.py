@@ -4,7 +4,7 @@ Source: M150 to M158.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -18,7 +18,7 @@ from qifsql.commands.attack.noisy.bind import NoisyQid
 from qifsql.commands.attack.noisy.coding import Coded
 from qifsql.commands.attack.noisy.draws import Draws
 from qifsql.commands.attack.noisy.elimination import Outcome
-from qifsql.commands.attack.spec import AttackOptions
+from qifsql.commands.attack.spec import IDENTITY, AttackOptions
 from qifsql.counting import suppressed
 from qifsql.counting.session import opened
 from qifsql.data.collection import Source
@@ -33,11 +33,7 @@ from qifsql.results.assessment import SCHEMA
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin, streamed_place
 
-NOISY: dict[str, pl.DataType] = {
-    "knows": pl.String(),
-    "low": pl.Float64(),
-    "high": pl.Float64(),
-}
+NOISY: dict[str, pl.DataType] = {"knows": pl.String(), "low": pl.Float64(), "high": pl.Float64()}
 """Further columns of attacks with noisy knowledge. ``knows`` is ``exact`` for the adversary who
 knows every quasi-identifier, otherwise the laws of the one whose knowledge has errors and gaps.
 ``low`` and ``high`` are the ends of the 95 % interval of ``posterior_probabilistic`` where people
@@ -49,7 +45,6 @@ were drawn."""
 EXACT = "exact"
 REFUSED = ("prior", "by", "thresholds", "quantiles", "target", "person", "household")
 EXTRAS = ("measures", "histogram", "unit", "population", "progressive", "store")
-IDENTITY: tuple[object, ...] = (None, (), [], "identity", ("identity",), ["identity"])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,7 +130,8 @@ def rehearse(
 ) -> None:
     """Look up every name of an attack with noisy knowledge, without attacking."""
     request = specify(model, source, options, settings)
-    with opened(request.spec, settings, sources=request.tables, joined=False, command="attack") as (
+    tables = request.tables
+    with opened(request.spec, settings, sources=tables, joined=False, command="attack") as (
         engine,
         bound,
     ):
@@ -178,12 +174,9 @@ def specify(
         raise InputError(
             "a row per person (records) needs the exact sums; leave out draws, or records"
         )
-    paths = [
-        p
-        for d in (spec.dataset, *(Dataset.open(w.table) for w in named if w.table))
-        for p in d.paths
-    ]
-    return Request(spec=spec, laws=named, draws=draws, records=streamed_place(out, paths))
+    request = Request(spec=spec, laws=named, draws=draws, records=None)
+    paths = [path for dataset in (spec.dataset, *request.tables) for path in dataset.paths]
+    return replace(request, records=streamed_place(out, paths))
 
 
 def _check_models(bound: BoundAttack) -> None:
@@ -204,7 +197,7 @@ def _secret_numbers(bound: BoundAttack) -> list[int]:
 def _outcomes(
     coded: Coded, secrets: Sequence[int], request: Request, settings: Settings
 ) -> dict[int, Outcome]:
-    """Return the success at each secret, 0 being re-identification."""
+    """Return the success at each secret, 0 being re-identification; people are drawn if needed."""
     exact: dict[int, Outcome | None] = {
         j: None if request.draws else elimination.measure(coded, j) for j in secrets
     }
@@ -234,7 +227,7 @@ def _noisy_row(
         "blocks": outcome.blocks,
         "singled_out": people.success.certain,
         **bayes.row(prior, after),
-        **({"worst_case": None} if sampled else {}),
+        **({"worst_case": None} if sampled else {}),  # draws may miss it
         "low": outcome.low,
         "high": outcome.high,
     }

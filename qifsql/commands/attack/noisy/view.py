@@ -85,12 +85,13 @@ def loss_sentences(exact: Row, noisy: Row) -> str:
             "{noisy} with errors and gaps. {sure} of {records} {people} are singled out, and "
             "{left} with errors and gaps."
         )
-    chances = words.compared(exact["posterior_probabilistic"], noisy["posterior_probabilistic"])
+    after = "posterior_probabilistic"
+    chance, noisy_chance = words.compared(exact[after], noisy[after])
     text = said(
         message,
         secret=exact["secret"],
-        exact=chances[0],
-        noisy=chances[1],
+        exact=chance,
+        noisy=noisy_chance,
         sure=words.count(exact[name]),
         left=words.count(noisy[name]),
         records=words.count(exact["records"]),
