@@ -19,6 +19,7 @@ Source: M66; the two hospitals of Ganta et al. use ``*``, ``<30``, ``3*`` and ``
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import ceil, floor
 
 from qifsql.data.domains import LARGEST, NUMBERS, Domain, exact, reader
 from qifsql.data.types import scale_of
@@ -29,8 +30,8 @@ _DASHED = re.compile(r"(0|[1-9][0-9]*)-(0|[1-9][0-9]*)(\??)")
 _ONE_BOUND = re.compile(rf"(<=|>=|<|>|≤|≥){_BOUND}(\??)")
 _PREFIX = re.compile(r"([^*]*)(\*+)", re.S)
 _ITEM = re.compile(r'\s*(?:"((?:[^"]|"")*)"|([^",{}]*?))\s*(,|$)', re.S)
-_ENDLESS = ("inf", "-inf")  # as the engine writes them
-_WITHOUT_END = {"inf": 1, "+inf": 1, "∞": 1, "-inf": -1, "-∞": -1}
+_INFINITE = ("inf", "-inf")  # as the engine writes them
+_NO_LOWER_BOUND, _NO_UPPER_BOUND = ("-inf", "-∞"), ("inf", "+inf", "∞")
 
 INTERVAL, SET, PREFIX, PLAIN = "interval", "set", "prefix", "plain value"
 
@@ -62,16 +63,17 @@ class Cell:
 
 
 def parse(text: str, domain: Domain, nodes: Mapping[str, Sequence[str]] | None = None) -> Cell:
-    """Return the values in a cell; raise UnreadableError if it does not parse.
+    """Return the raw values that a generalised cell stands for, such as ``20-29`` or ``130**``.
 
-    ``nodes`` are the nodes of a hierarchy, with their leaves.
+    ``domain``: the kind of the raw values; ``nodes``: those of a hierarchy, with their leaves.
+    Raises UnreadableError if the cell does not parse.
     """
     read = reader(domain)
     if text == "*":
         return Cell(everything=True)
     if nodes and text in nodes:
         return Cell(items=_values(nodes[text], read, domain))
-    if text == "":
+    if text == "":  # a value of its own among texts only
         return Cell(items=("",)) if domain.kind == "text" else Cell(missing=True)
     if (match := _PREFIX.fullmatch(text)) is not None:
         return _prefixed(match[1], len(text), domain)
@@ -87,29 +89,34 @@ def parse(text: str, domain: Domain, nodes: Mapping[str, Sequence[str]] | None =
 def _values(
     texts: Sequence[str], read: Callable[[str], str | None], domain: Domain
 ) -> tuple[str, ...]:
-    """Return texts as values of the domain; leave out numbers that no value can equal."""
-    endless = _ENDLESS if domain.kind == "floating" else ()
-    values = [text if text in endless else read(text) for text in texts]
+    """Return texts as values of the domain, without numbers that have too many decimals for it.
+
+    No person can have such a number, for example 28.5 among whole numbers.
+    """
+    infinite = _INFINITE if domain.kind == "floating" else ()
+    values = [text if text in infinite else read(text) for text in texts]
     if None in values:
         raise UnreadableError(f"{PLAIN}, which {domain.words} of the people cannot equal")
     if domain.kind not in ("whole", "decimal"):
         return tuple(v for v in values if v is not None)
     digits = scale_of(domain.type)
-    units = [exact(v) * 10**digits for v in values if v is not None]
+    units = [exact(v) * 10**digits for v in values if v is not None]  # of the last decimal
     return tuple(_written(u.numerator, digits) for u in units if u.denominator == 1)
 
 
 def _interval(text: str) -> Cell | None:
-    """Return an interval with its bounds as they are written; None for other texts."""
+    """Return ``[20,30)``, ``20-29`` or ``>=40`` with the bounds as written; None for other texts.
+
+    A ``?`` at the end adds the missing value.
+    """
     if match := _INTERVAL.fullmatch(text):
-        below, lower, upper, above, missing = match.groups()
-        ends = _WITHOUT_END.get(lower), _WITHOUT_END.get(upper)
+        opening, lower, upper, closing, missing = match.groups()
         return Cell(
             ranged=True,
-            lower=None if ends[0] == -1 else lower,
-            upper=None if ends[1] == 1 else upper,
-            open_below=below != "[",
-            open_above=above != "]",
+            lower=None if lower in _NO_LOWER_BOUND else lower,
+            upper=None if upper in _NO_UPPER_BOUND else upper,
+            open_below=opening != "[",
+            open_above=closing != "]",
             missing=bool(missing),
         )
     if match := _DASHED.fullmatch(text):
@@ -127,35 +134,34 @@ def _ranged(cell: Cell, read: Callable[[str], str | None], domain: Domain) -> Ce
     """Return the interval with bounds of the domain; refuse other bounds and empty intervals."""
     if not domain.ordered:
         raise UnreadableError(f"{INTERVAL}, but values of the people are {domain.words}")
-    bounds = [None if b is None else read(b) for b in (cell.lower, cell.upper)]
-    if bounds != [None if b is None else read(b) or "" for b in (cell.lower, cell.upper)]:
+    lower, upper = (None if b is None else read(b) for b in (cell.lower, cell.upper))
+    # a bound that is written but cannot be read is no value of the domain
+    if (lower is None, upper is None) != (cell.lower is None, cell.upper is None):
         raise UnreadableError(f"{INTERVAL} whose bounds are not {domain.words}")
-    lower, upper = bounds
     if lower is not None and upper is not None:
-        both = (exact(lower), exact(upper)) if domain.kind in NUMBERS else (lower, upper)
-        half = cell.open_below or cell.open_above
-        if both[0] > both[1] or (both[0] == both[1] and half):  # type: ignore[operator]
+        bounds = (exact(lower), exact(upper)) if domain.kind in NUMBERS else (lower, upper)
+        is_open = cell.open_below or cell.open_above
+        if bounds[0] > bounds[1] or (bounds[0] == bounds[1] and is_open):  # type: ignore[operator]
             raise UnreadableError(f"{INTERVAL} with nothing between its bounds")
     cell = replace(cell, lower=lower, upper=upper)
     return _on_grid(cell, domain) if domain.kind in ("whole", "decimal") else cell
 
 
 def _on_grid(cell: Cell, domain: Domain) -> Cell:
-    """Return the closed interval of the same numbers of the domain, as the engine compares them."""
-    digits = scale_of(domain.type)
-    unit = 10**digits
+    """Return the closed interval of the same numbers: (2.5,5) of whole numbers becomes [3,4].
+
+    A missing bound becomes the smallest or largest number of the engine's type.
+    """
+    digits = scale_of(domain.type)  # bounds are counted in units of the last decimal
     largest = LARGEST if domain.kind == "whole" else 10**38 - 1
     lower, upper = -largest, largest
     if cell.lower is not None:
-        units = exact(cell.lower) * unit
-        rounded = units.numerator // units.denominator
-        lower = rounded + (cell.open_below or rounded != units)
+        bound = exact(cell.lower) * 10**digits
+        lower = floor(bound) + 1 if cell.open_below else ceil(bound)
     if cell.upper is not None:
-        units = exact(cell.upper) * unit
-        rounded = -(-units.numerator // units.denominator)
-        upper = rounded - (cell.open_above or rounded != units)
-    lower, upper = (max(-largest, min(largest, n)) for n in (lower, upper))
-    low, high = (_written(n, digits) for n in (lower, upper))
+        bound = exact(cell.upper) * 10**digits
+        upper = ceil(bound) - 1 if cell.open_above else floor(bound)
+    low, high = (_written(max(-largest, min(largest, n)), digits) for n in (lower, upper))
     return replace(cell, lower=low, upper=high, open_below=False, open_above=False)
 
 
@@ -167,31 +173,34 @@ def _written(n: int, digits: int) -> str:
 
 
 def _prefixed(prefix: str, length: int, domain: Domain) -> Cell:
+    """Return the cell of values with ``length`` characters that begin with ``prefix``."""
     if domain.kind not in ("text", "whole", "date"):
         raise UnreadableError(f"{PREFIX}, but values of the people are {domain.words}")
-    if domain.kind == "whole" and len(prefix.lstrip("-")) > 0 and prefix.lstrip("-")[0] == "0":
+    if domain.kind == "whole" and prefix.lstrip("-").startswith("0"):
         raise UnreadableError(
             f"{PREFIX} that begins with 0, but values of the people are numbers, which have lost "
             "such zeros; read them as text (CSV: --all-varchar)"
         )
+    # open_above: where no text of the people has that length, texts of any length count
     return Cell(prefix=prefix, length=length, open_above=domain.kind == "text")
 
 
 def _set(text: str, read: Callable[[str], str | None], domain: Domain) -> Cell:
+    """Return the cell of a set such as ``{France,"a,b",}``: one row of CSV in braces."""
     if len(text) < 2 or not text.endswith("}"):
         raise UnreadableError(f"{SET} that is not finished")
-    inner, at, missing = text[1:-1], 0, False
+    csv_row, start, missing = text[1:-1], 0, False
     items: list[str] = []
     while True:
-        match = _ITEM.match(inner, at)
+        match = _ITEM.match(csv_row, start)
         if match is None:
             raise UnreadableError(f"{SET} that is not one CSV row; quote items with comma or brace")
-        quote, plain, comma = match.groups()
-        if quote is None and plain == "":
+        quoted, plain, comma = match.groups()
+        if quoted is None and plain == "":  # an empty item is the missing value
             missing = True
         else:
-            item = plain if quote is None else quote.replace('""', '"')
+            item = plain if quoted is None else quoted.replace('""', '"')
             items += _values([item], read, domain)
-        at = match.end()
+        start = match.end()
         if not comma:
             return Cell(items=tuple(items), missing=missing)

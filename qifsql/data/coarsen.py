@@ -26,15 +26,16 @@ OF_TIMES = ("hour", "minute")
 
 
 def coarsened(text: str, schema: Schema) -> tuple[str, exp.Expr] | None:
-    """Return the name and the SQL of a coarser form; None if ``text`` does not name one.
+    """Return the name and the SQL of a coarser form such as ``age:5``; None for other texts.
 
-    Raises ExpressionError if a column cannot be coarsened in that way.
+    After the colon is a width, a number of characters or a unit of time. Raises ExpressionError if
+    the column cannot be coarsened in that way.
     """
     name, colon, how = text.strip().rpartition(":")
     original = schema.find(name.strip()) if colon and name.strip() else None
     if original is None:
         return None
-    coarsen = _kind(original)
+    coarsen = _coarsener(original)
     if coarsen is None:
         raise ExpressionError(
             f"column {quoted(original.name)} is of type {family(original.type)}, which has no "
@@ -43,13 +44,13 @@ def coarsened(text: str, schema: Schema) -> tuple[str, exp.Expr] | None:
     return f"{original.name}:{how.strip()}", coarsen(original, how.strip())
 
 
-def _kind(original: Column) -> Callable[[Column, str], exp.Expr] | None:
-    """Return the function that coarsens a column of this type; None if no function does."""
+def _coarsener(original: Column) -> Callable[[Column, str], exp.Expr] | None:
+    """Return the function that coarsens columns of this type; None if they have no coarser form."""
     type_ = family(original.type)
     if type_ in INTEGERS and type_ != "UHUGEINT":
         return _integer_band
     if type_ in (*FLOATING, "DECIMAL"):
-        return _broken
+        return _decimal_band
     if type_ in ("VARCHAR", "ENUM"):
         return _beginning
     if type_ == "TIME":
@@ -60,26 +61,25 @@ def _kind(original: Column) -> Callable[[Column, str], exp.Expr] | None:
 
 
 def _integer_band(original: Column, width: str) -> exp.Expr:
-    """Return the lower end of the band of this width, exact for whole numbers of any size."""
+    """Return the SQL of the lower end of a whole number's interval of this width, from 0 on."""
     if not re.fullmatch(r"[1-9]\d{0,17}", width, re.ASCII):
         raise _wrong(original, width, "a width, a whole number from 1, as in {name}:5")
-    is_huge = family(original.type) in ("UBIGINT", "HUGEINT")
-    number = exp.cast(column(original), "HUGEINT")
-    end = _lower_end(number, exp.Literal.number(width))
-    return end if is_huge else exp.cast(exp.paren(end), "BIGINT")
+    end = _lower_end(exp.cast(column(original), "HUGEINT"), exp.Literal.number(width))
+    needs_hugeint = family(original.type) in ("UBIGINT", "HUGEINT")
+    return end if needs_hugeint else exp.cast(exp.paren(end), "BIGINT")
 
 
-def _broken(original: Column, how: str) -> exp.Expr:
-    """Return the lower end of the interval: exact in DECIMAL, rounded in floating numbers."""
-    if not re.fullmatch(r"\d{1,9}(\.\d{1,9})?", how, re.ASCII) or not float(how):
-        raise _wrong(original, how, "a width above 0, as in {name}:0.5")
-    width = exp.Literal.number(how)
+def _decimal_band(original: Column, width: str) -> exp.Expr:
+    """Return the SQL of the lower end of a number's interval: exact in DECIMAL, else rounded."""
+    if not re.fullmatch(r"\d{1,9}(\.\d{1,9})?", width, re.ASCII) or not float(width):
+        raise _wrong(original, width, "a width above 0, as in {name}:0.5")
+    literal = exp.Literal.number(width)
     if original.type not in FLOATING:
-        return _lower_end(column(original), width)
-    wide = exp.cast(width, "DOUBLE")
+        return _lower_end(column(original), literal)
+    double = exp.cast(literal, "DOUBLE")
     number = exp.paren(exp.cast(with_one_missing(column(original)), "DOUBLE"))
-    parts = exp.func("floor", exp.Div(this=number, expression=wide))
-    return exp.Mul(this=parts, expression=wide.copy())
+    intervals_below = exp.func("floor", exp.Div(this=number, expression=double))
+    return exp.Mul(this=intervals_below, expression=double.copy())
 
 
 def _lower_end(number: exp.Expr, width: exp.Expr) -> exp.Expr:

@@ -60,8 +60,8 @@ class Collection:
     ) -> "Collection":
         """Return the collection from user input: files, and one key for all or one for each.
 
-        Raises InputError if the keys do not fit the datasets, DatasetError if a dataset is given
-        twice.
+        ``release``: the last dataset is a release of some people of the first. Raises InputError if
+        the keys do not fit the datasets, DatasetError if a dataset is given twice.
         """
         opened = datasets_of(datasets)
         if not opened:
@@ -119,7 +119,10 @@ class Collection:
 
 
 def together(collection: Collection, schemas: Sequence[Schema]) -> Schema:
-    """Return the columns of a collection: those of the focal dataset, then all with their tags."""
+    """Return the schema of a collection: the focal columns, then all columns by tags (``2:age``).
+
+    Its ``parts`` are the schemas of the datasets; the engine's names for columns have tags, too.
+    """
     parts = tuple(
         Schema(
             schema.dataset,
@@ -128,9 +131,10 @@ def together(collection: Collection, schemas: Sequence[Schema]) -> Schema:
         )
         for i, schema in enumerate(schemas[: collection.n_known_datasets], 1)
     )
-    every = [replace(c, name=tagged(i, c.name)) for i, p in enumerate(parts, 1) for c in p.columns]
-    doubtful = any(part.doubtful for part in parts)
-    return Schema(collection.name, (*parts[0].columns, *every), parts, doubtful)
+    columns = list(parts[0].columns)
+    for i, part in enumerate(parts, 1):
+        columns += [replace(c, name=tagged(i, c.name)) for c in part.columns]
+    return Schema(collection.name, tuple(columns), parts, any(part.doubtful for part in parts))
 
 
 def tagged(number: int, name: str) -> str:
@@ -139,7 +143,7 @@ def tagged(number: int, name: str) -> str:
 
 
 def tag_of(text: str, last: int) -> tuple[int, str] | None:
-    """Return the two parts of ``2:school``; None without a tag. Refuse a tag above ``last``."""
+    """Return number and name of ``2:school``; None without a tag. Refuse a tag above ``last``."""
     match = re.fullmatch(r"\s*(\d+)\s*:(.*)", text, re.S)
     if not match:
         return None

@@ -232,7 +232,7 @@ class Dataset:
 
     @classmethod
     def _table(cls, table: str, file: str, text: str, na: tuple[str, ...]) -> "Dataset":
-        """Return the table of a database, or the sheet of a workbook."""
+        """Return the dataset of ``text``, TABLE@FILE: a table of a database, or a sheet."""
         if not Path(file).is_file():
             raise DatasetError(f"{file} does not exist, so there is no {text}; check the path")
         check_file(file)
@@ -285,7 +285,7 @@ def repeated(datasets: Sequence[Dataset]) -> list[Dataset]:
 
 
 def _delimiter(text: str | None) -> str | None:
-    """Return one character; a backslash and t are a tab."""
+    r"""Return the character that separates fields; ``\t``, typed as two characters, is a tab."""
     character = "\t" if text == "\\t" else text
     if character is not None and (len(character) != 1 or character in '"\r\n'):
         raise DatasetError(
@@ -295,7 +295,10 @@ def _delimiter(text: str | None) -> str | None:
 
 
 def _files(text: str) -> tuple[tuple[str, ...], bool]:
-    """Return the files behind a path, and whether folder names may be columns (``year=2018/``)."""
+    """Return the files of a path, and whether folder names may be columns (``year=2018/``).
+
+    ``text`` is the path of a file or of a folder of Parquet, or a glob.
+    """
     path = Path(text)
     try:
         is_folder = path.is_dir()
@@ -320,7 +323,8 @@ def _files(text: str) -> tuple[tuple[str, ...], bool]:
     if not folder.is_dir():
         raise DatasetError(f"{text} does not exist: there is no folder {folder}")
     hint = did_you_mean(path.name, (p.name for p in folder.iterdir()) if path.name else ())
-    hint = hint if hint.startswith("; did") else "; check the path"
+    if not hint.startswith("; did"):  # a list of the files in the folder
+        hint = "; check the path"
     raise DatasetError(f"{text} does not exist{hint}")
 
 
@@ -333,17 +337,16 @@ def _exists(text: str) -> bool:
 
 def _partitioned(files: Sequence[str], text: str) -> bool:
     """Return whether the folders of the files are named by columns and values (``year=2018``)."""
-    keys = {partition_columns(file) for file in files}
-    if len(keys) > 1:
+    columns_of_files = {partition_columns(file) for file in files}
+    if len(columns_of_files) > 1:
         listed = " or ".join(
-            quoted("/".join(keys_of_file)) if keys_of_file else "none"
-            for keys_of_file in sorted(keys)
+            quoted("/".join(columns)) if columns else "none" for columns in sorted(columns_of_files)
         )
         raise DatasetError(
             f"the files of {text} have different partition columns in the names of their folders: "
             f"{listed}; name files with the same ones"
         )
-    return keys != {()}
+    return columns_of_files != {()}
 
 
 def _one_format(files: tuple[str, ...], text: str) -> tuple[Format, str]:
@@ -376,9 +379,10 @@ def _check_plain(files: tuple[str, ...], text: str) -> None:
     Such a table keeps deleted and replaced records in its folder; only its log states which files
     and records are current. One of its files alone has the same problem.
     """
-    inside = {Path(file).absolute().parent for file in files}
-    inside |= {Path(file).resolve().parent for file in files}
-    for folder in sorted({f for path in inside for f in (path, *path.parents)}, reverse=True):
+    folders = {Path(file).absolute().parent for file in files}
+    folders |= {Path(file).resolve().parent for file in files}  # of the file behind a link
+    folders = folders.union(*(folder.parents for folder in folders))
+    for folder in sorted(folders, reverse=True):  # inner folders first
         for pattern, (kind, reader) in TABLES.items():
             if next(folder.glob(pattern), None) is not None:
                 raise DatasetError(

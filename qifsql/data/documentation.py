@@ -32,25 +32,21 @@ SHARED = {
 
 
 def documented(function: F) -> F:
-    """Write the descriptions of all arguments into the docstring of a function."""
+    """Replace the section ``Args`` of a docstring, or add it: it describes all arguments.
+
+    The section as written has only the arguments that no other function takes.
+    """
     document = inspect.getdoc(function)
     if not document:
         return function
     section = SECTION.search(document)
     described = dict(ENTRY.findall(section[1])) if section else {}
-    lines = [
-        line
-        for name, text in _arguments(function, described)
-        for line in wrap(
-            f"{name}: {text}",
-            WIDTH,
-            initial_indent="    ",
-            subsequent_indent="        ",
-            break_on_hyphens=False,
-        )
-    ]
-    after = AFTER.search(document)
-    start = section.start() if section else after.start() if after else len(document)
+    lines: list[str] = []
+    for name, text in _arguments(function, described):
+        entry = f"    {name}: {text}"
+        lines += wrap(entry, WIDTH, subsequent_indent="        ", break_on_hyphens=False)
+    place = section or AFTER.search(document)
+    start = place.start() if place else len(document)
     end = section.end() if section else start
     arguments = ARGUMENTS + "".join(f"{line}\n" for line in lines) + "\n"
     function.__doc__ = document[:start] + arguments + document[end:]
@@ -60,7 +56,7 @@ def documented(function: F) -> F:
 def _arguments(
     function: Callable[..., Any], described: Mapping[str, str]
 ) -> Iterator[tuple[str, str]]:
-    """Yield the names of all arguments, and their descriptions."""
+    """Yield name and description of each argument; ``**options`` are the options of its type."""
     for name, parameter in inspect.signature(function).parameters.items():
         if parameter.kind is not inspect.Parameter.VAR_KEYWORD:
             text = described.get(name) or SHARED.get(name)
@@ -75,7 +71,11 @@ def description(option: Option, options: Mapping[str, Option]) -> str:
     """Return the description of an option in Python: its text, or the help of the command line."""
     if option.text:
         return option.text
-    names = {flag: name for name, declared in options.items() for flag in declared.flags}
+    arguments = {flag: name for name, declared in options.items() for flag in declared.flags}
     help_ = option.help.removesuffix(" Repeatable.").replace("\\[", "[")
     help_ = help_.replace("--seed", "settings.seed")
-    return re.sub(r"--[a-z][\w-]*", lambda m: names.get(m[0], m[0][2:].replace("-", "_")), help_)
+
+    def argument(flag: re.Match[str]) -> str:
+        return arguments.get(flag[0], flag[0].removeprefix("--").replace("-", "_"))
+
+    return re.sub(r"--[a-z][\w-]*", argument, help_)

@@ -89,7 +89,7 @@ def together(raw: Domain, cells: Domain) -> Domain | None:
 
 
 def parts(type_: str) -> tuple[Literal["plain", "list", "interval"], str]:
-    """Return the form of cells of that type, and the type of the values in them.
+    """Return the form of the cells of a column of that type, and the type of the values in them.
 
     Raises ColumnError if a nested type is neither a list nor an interval.
     """

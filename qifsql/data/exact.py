@@ -26,11 +26,11 @@ def exact(value: object) -> Fraction:
 
 
 def share(value: object) -> Fraction:
-    """Return the share of a population that is in a sample; InputError if it is none."""
+    """Return a sampling fraction: the share of a population in a sample, above 0 and up to 1."""
     try:
         fraction = exact(value)
     except ValueError:
-        fraction = Fraction(0)
+        fraction = Fraction(0)  # refused below
     if not 0 < fraction <= 1:
         raise InputError(
             f"a fraction is a number above 0 up to 1, as in 0.01 or 1/100, not {quoted(str(value))}"

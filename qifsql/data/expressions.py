@@ -68,13 +68,15 @@ FLOATING = ("FLOAT", "DOUBLE")
 
 
 def filled(template: str, words: Mapping[str, exp.Expr], dialect: str = "duckdb") -> exp.Expr:
-    """Return a template of SQL with its words, columns or tables, replaced by trees."""
+    """Return the tree of a SQL template, with the columns or tables ``words`` replaced by trees."""
 
-    def word(node: exp.Expr) -> exp.Expr:
+    def fill(node: exp.Expr) -> exp.Expr:
         tree = words.get(node.name) if isinstance(node, exp.Column | exp.Table) else None
-        return node if tree is None else tree if isinstance(node, exp.Table) else exp.paren(tree)
+        if tree is None:
+            return node
+        return tree if isinstance(node, exp.Table) else exp.paren(tree)
 
-    return sqlglot.parse_one(template, read=dialect).transform(word)
+    return sqlglot.parse_one(template, read=dialect).transform(fill)
 
 
 def with_one_missing(tree: exp.Expr) -> exp.Expr:

@@ -65,40 +65,42 @@ def check_file(path: str | Path) -> None:
 
 
 def copies(paths: Iterable[str]) -> list[tuple[str, str]]:
-    """Return the files that have the same bytes as an earlier one, with that one."""
+    """Return pairs of files with the same bytes: a file, and an earlier one in ``paths``."""
     by_size: dict[int, list[str]] = {}
     for path in (path for path in paths if Path(path).is_file()):
         by_size.setdefault(Path(path).stat().st_size, []).append(path)
     pairs: list[tuple[str, str]] = []
-    for size, alike in by_size.items():
-        first: dict[bytes, str] = {}
-        for path in alike if size and len(alike) > 1 else ():
+    for size, same_size in by_size.items():
+        if size == 0 or len(same_size) == 1:  # empty files are no copies of each other
+            continue
+        first_with: dict[bytes, str] = {}  # by the bytes at both ends
+        for path in same_size:
             with Path(path).open("rb") as file:
                 ends = file.read(ENDS)
                 file.seek(max(0, size - ENDS))
                 ends += file.read(ENDS)
-            earlier = first.setdefault(ends, path)
+            earlier = first_with.setdefault(ends, path)
             if earlier != path and filecmp.cmp(earlier, path, shallow=False):
                 pairs.append((path, earlier))
     return pairs
 
 
 def mixed_ends(paths: Iterable[str]) -> bool:
-    """Return whether lines of text files end in two ways: some with CR and LF, some with LF.
+    """Return whether lines of text files end in two ways: some with CR LF, some with LF alone.
 
     Packed files are left out: they would have to be unpacked once more.
     """
-    with_return = alone = False
+    has_crlf = has_lf = False
     for path in (path for path in paths if not path.casefold().endswith(PACKED)):
         with Path(path).open("rb") as file:
-            last = b""
-            while not (with_return and alone) and (block := file.read(BLOCK)):
-                pairs = block.count(b"\r\n") if b"\r" in block else 0
-                pairs += last == b"\r" and block.startswith(b"\n")
-                with_return |= pairs > 0
-                alone |= block.count(b"\n") > pairs if pairs else b"\n" in block
-                last = block[-1:]
-    return with_return and alone
+            last_byte = b""  # of the block before, which may end between CR and LF
+            while not (has_crlf and has_lf) and (block := file.read(BLOCK)):
+                n_crlf = block.count(b"\r\n") if b"\r" in block else 0
+                n_crlf += last_byte == b"\r" and block.startswith(b"\n")
+                has_crlf = has_crlf or n_crlf > 0
+                has_lf = has_lf or block.count(b"\n") > n_crlf
+                last_byte = block[-1:]
+    return has_crlf and has_lf
 
 
 def misplaced(path: Path) -> str:

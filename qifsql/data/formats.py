@@ -16,14 +16,13 @@ Format = Literal[
 PACKED = (".gz", ".zst")  # endings of texts that are read as if they were unpacked
 CSV_ENDINGS = tuple(f".{kind}{packing}" for packing in ("", *PACKED) for kind in ("csv", "tsv"))
 PARQUET_ENDINGS = (".parquet", ".pq")
-DATABASE_ENDINGS = (".duckdb", ".db", ".sqlite", ".sqlite3")
 JSON_ENDINGS = tuple(
     f".{kind}{packing}" for kind in ("json", "jsonl", "ndjson") for packing in ("", *PACKED)
 )
 ENDINGS: dict[Format, tuple[str, ...]] = {
     "csv": CSV_ENDINGS,
     "parquet": PARQUET_ENDINGS,
-    "duckdb": DATABASE_ENDINGS,
+    "duckdb": (".duckdb", ".db", ".sqlite", ".sqlite3"),
     "json": JSON_ENDINGS,
     "excel": (".xlsx",),
     "statistics": (".dta", ".sav", ".zsav", ".sas7bdat"),

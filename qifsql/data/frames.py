@@ -74,10 +74,8 @@ def path_of(table: Any) -> str:
     for name, column in zip(table.column_names, table.columns, strict=True):
         plain = _plain(column)
         digest.update(f"{name}\0{plain.type}\0{len(column)}\0".encode())
-        for part in (
-            column.is_null(),
-            plain.drop_null(),
-        ):  # the bytes of a missing value vary
+        # which values are missing, then the others: the bytes behind a missing value vary
+        for part in (column.is_null(), plain.drop_null()):
             if part.num_chunks:
                 array = pa.concat_arrays(part.chunks)
                 digest.update(pa.record_batch([array], names=["part"]).serialize())
@@ -85,18 +83,18 @@ def path_of(table: Any) -> str:
 
 
 def _plain(column: Any) -> Any:
-    """Return a column in one type for all types that can have the same values."""
+    """Return an Arrow column in one type for all types of text, or bytes, and without codes.
+
+    The same values would otherwise have other bytes, and so another digest.
+    """
     import pyarrow as pa
 
-    types = {
-        name: kind
-        for kind in (pa.large_string(), pa.large_binary())
-        for name in (str(kind).removeprefix("large_"), f"{kind}_view".removeprefix("large_"))
-    }
+    text, binary = pa.large_string(), pa.large_binary()
+    types = {"string": text, "string_view": text, "binary": binary, "binary_view": binary}
     if pa.types.is_dictionary(column.type):
-        kind = types.get(str(column.type.value_type), column.type.value_type)
-        chunks = [chunk.dictionary.cast(kind).take(chunk.indices) for chunk in column.chunks]
-        return pa.chunked_array(chunks, kind)
+        type_ = types.get(str(column.type.value_type), column.type.value_type)
+        chunks = [chunk.dictionary.cast(type_).take(chunk.indices) for chunk in column.chunks]
+        return pa.chunked_array(chunks, type_)
     return column.cast(types.get(str(column.type), column.type))
 
 

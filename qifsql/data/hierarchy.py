@@ -52,7 +52,7 @@ class Hierarchy:
         _check_rows(path, lines)
         parents = _parents(path, lines)
         _check_cycles(path, parents)
-        below: dict[str, dict[str, None]] = {}
+        below: dict[str, dict[str, None]] = {}  # the leaves below each node, in order
         leaves = dict.fromkeys(fields[0] for _, fields in lines)
         for leaf in leaves:
             node: str | None = leaf
@@ -94,10 +94,10 @@ class Hierarchy:
                     )
 
     def rungs(self) -> list[tuple[str | None, int, int]]:
-        """Return the number of the node of each value on each level: value, level and number.
+        """Return (value, level, number of its node on that level) for every value and level.
 
-        Levels are those below the root; that of the values is 0. The value ``None`` is the missing
-        value, an empty first field.
+        Levels are those below the root; that of the values is 0. Nodes are numbered from 0 on each
+        level. The value ``None`` is the missing value, an empty first field.
         """
         rungs: list[tuple[str | None, int, int]] = []
         for level in range(self.height):
@@ -113,14 +113,14 @@ Lines = list[tuple[int, list[str]]]
 
 
 def _lines(path: Path) -> Lines:
-    """Return the fields of every line that is not empty, with its number."""
+    """Return the number and the fields of each row of CSV that is not empty."""
     if path.exists():
         check_file(path)
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             reader = csv.reader(file, delimiter=SEPARATOR, strict=True)
             lines = []
-            before = 0
+            before = 0  # the last line of the row before; a row may have several lines
             for fields in reader:
                 if fields:
                     lines.append((before + 1, fields))
@@ -178,7 +178,7 @@ def _check_cycles(path: str, parents: Mapping[str, tuple[str, int]]) -> None:
     try:
         TopologicalSorter({node: (parent,) for node, (parent, _) in parents.items()}).prepare()
     except CycleError as e:
-        lines = sorted({parents[node][1] for node in e.args[1]})
+        lines = sorted({parents[node][1] for node in e.args[1]})  # of the nodes of the cycle
         raise DatasetError(
             f"hierarchy {path} has a cycle: a node is its own ancestor by "
             f"{'line' if len(lines) == 1 else 'lines'} {', '.join(map(str, lines))}"

@@ -94,16 +94,16 @@ def complete(options: T, declaration: type[T]) -> T:
 
 
 def _renamed(options: Mapping[str, Any], declaration: type) -> dict[str, Any]:
-    """Return the options with those that have an old name under their own, with a warning."""
-    former = {
-        option.formerly.lstrip("-").replace("-", "_"): name
-        for name, option in declared(declaration).items()
-        if option.formerly
-    }
-    former = {before: name for before, name in former.items() if before != name}
-    for name in former.keys() & options.keys():
-        warnings.warn(f"{name} is now {former[name]}", DeprecationWarning, stacklevel=4)
-    return {former.get(name, name): value for name, value in options.items()}
+    """Return the options by their current names, and warn of former names."""
+    current_names: dict[str, str] = {}
+    for name, option in declared(declaration).items():
+        former = option.formerly.lstrip("-").replace("-", "_")
+        if former not in ("", name):
+            current_names[former] = name
+    for former in current_names.keys() & options.keys():
+        message = f"{former} is now {current_names[former]}"
+        warnings.warn(message, DeprecationWarning, stacklevel=4)
+    return {current_names.get(name, name): value for name, value in options.items()}
 
 
 def check_names(options: Mapping[str, object], declaration: type) -> None:
@@ -148,18 +148,23 @@ def names(values: Sequence[str] | None) -> tuple[str, ...]:
 
 
 def csv_row(value: str) -> list[str]:
-    """Return the names in one row of CSV; commas inside an expression do not separate."""
+    """Return the names and ``name=expression`` in one row of CSV, without empty fields.
+
+    Commas inside an expression do not separate. The row ``""`` alone is the empty name.
+    """
+    if value == '""':
+        return [""]
     try:
         fields = next(csv.reader([value], strict=True))
     except (csv.Error, StopIteration):
         return [value]
-    result: list[str] = []
+    items: list[str] = []
     for field in fields:
-        if result and "=" in result[-1] and _goes_on(result[-1]):
-            result[-1] += f",{field}"
+        if items and "=" in items[-1] and _goes_on(items[-1]):
+            items[-1] += f",{field}"
         else:
-            result.append(field)
-    return [field for field in result if field] or ([""] if value == '""' else [])
+            items.append(field)
+    return [item for item in items if item]
 
 
 def _goes_on(expression: str) -> bool:

@@ -13,13 +13,7 @@ from qifsql.data.frames import view_name
 from qifsql.data.missing import words
 
 CSV_TYPES = (  # no BOOLEAN: yes, y and true are three texts; HUGEINT keeps long numbers exact
-    "BIGINT",
-    "HUGEINT",
-    "DOUBLE",
-    "TIME",
-    "DATE",
-    "TIMESTAMP",
-    "VARCHAR",
+    *("BIGINT", "HUGEINT", "DOUBLE", "TIME", "DATE", "TIMESTAMP", "VARCHAR"),
 )
 LOADED = "memory"  # the catalog of the engine's internal database, for loaded CSV
 PLACE = tagged(0, "")  # the place of a record in the focal dataset; no column has tag 0
@@ -30,7 +24,7 @@ STORE = "kept"  # the catalog of steps that are kept as tables
 def relation(
     source: Dataset | Collection, used: frozenset[str] | None = None, *, ordered: bool = False
 ) -> exp.Expr:
-    """Return the SQL for the rows of a dataset or collection.
+    """Return the SQL for the rows of a dataset, or of its wave only, or of a collection.
 
     For a collection, only the columns in ``used`` are joined, by default all columns; ``ordered``:
     the rows have the order of the focal dataset.
@@ -40,29 +34,33 @@ def relation(
     rows = _without_missing(source) if source.missing else _rows(source)
     if source.wave is None:
         return rows
-    column, value = source.wave
-    this = exp.cast(exp.column(identifier(column)), "VARCHAR")
-    condition = exp.EQ(this=this, expression=exp.Literal.string(value))
-    return exp.select("*").from_(rows).where(condition).subquery()
+    column, wave = source.wave
+    cell = exp.cast(exp.column(identifier(column)), "VARCHAR")
+    is_in_wave = exp.EQ(this=cell, expression=exp.Literal.string(wave))
+    return exp.select("*").from_(rows).where(is_in_wave).subquery()
 
 
 def _without_missing(dataset: Dataset) -> exp.Subquery:
-    """Return the rows with NULL in place of the values that are missing."""
+    """Return the rows with NULL in place of the words that mean missing in a column.
+
+    A ``converted`` column is read as text, and gets its type after these words are taken out.
+    """
     columns: dict[str, exp.Expr] = {name: exp.column(identifier(name)) for name in dataset.names}
-    for values in dataset.missing:
-        column = exp.column(identifier(values.column))
-        is_text = values.converted or dataset.all_varchar
-        literals: list[exp.Expr] = [exp.Literal.string(word) for word in values.words]
+    for missing in dataset.missing:
+        column = exp.column(identifier(missing.column))
+        is_text = missing.converted or dataset.all_varchar
+        words: list[exp.Expr] = [exp.Literal.string(word) for word in missing.words]
         if not is_text:
-            literals = [exp.cast(word, values.type, dialect="duckdb") for word in literals]
-        value: exp.Expr = exp.Case(default=column.copy()).when(column.isin(*literals), exp.null())
-        if values.converted and not dataset.all_varchar:
-            value = exp.cast(value, values.type, dialect="duckdb")
-        columns[values.column] = exp.alias_(value, identifier(values.column))
+            words = [exp.cast(word, missing.type, dialect="duckdb") for word in words]
+        cell: exp.Expr = exp.Case(default=column.copy()).when(column.isin(*words), exp.null())
+        if missing.converted and not dataset.all_varchar:
+            cell = exp.cast(cell, missing.type, dialect="duckdb")
+        columns[missing.column] = exp.alias_(cell, identifier(missing.column))
     return exp.select(*columns.values()).from_(_rows(dataset)).subquery()
 
 
 def _rows(dataset: Dataset) -> exp.Table:
+    """Return the table, or the call of a DuckDB function, that reads the rows as they are."""
     if dataset.format == "spark":
         return exp.table_(identifier(f"spark_{sha256(dataset.paths[0].encode()).hexdigest()[:16]}"))
     if dataset.format == "frame":
@@ -75,27 +73,29 @@ def _rows(dataset: Dataset) -> exp.Table:
             db=identifier(dataset.schema or "main"),
             catalog=LOADED if dataset.statement else dataset.catalog,
         )
-    files = exp.Array(expressions=[exp.Literal.string(escaped(p)) for p in dataset.paths])
+    files = array_of_paths(dataset)
     hive: dict[str, exp.Expr] = {"hive_partitioning": exp.Boolean(this=dataset.hive)}
     if dataset.format == "parquet":
-        return _function("read_parquet", files, hive)
-    return _function("read_csv", files, csv_options(dataset) | (hive if dataset.hive else {}))
+        return calling("read_parquet", files, hive)
+    return calling("read_csv", files, csv_options(dataset) | (hive if dataset.hive else {}))
 
 
 def _joined(collection: Collection, used: frozenset[str] | None, *, ordered: bool) -> exp.Subquery:
     """Return one row per person of the focal dataset, with the columns of each dataset.
 
-    Earlier checks ensure that no dataset has two records of one person, so an auxiliary dataset
-    without used columns need not be joined.
+    ``used`` are names with tags: ``2:school`` is a column of dataset 2, and ``2:`` whether the
+    person is in it; None means all columns. Earlier checks ensure that no dataset has two records
+    of one person, so an auxiliary dataset without used columns need not be joined.
     """
-    tags = {name.partition(":")[0] for name in used or ()}
     columns: list[exp.Expr] = []
     joins: list[tuple[exp.Expr, exp.Expr]] = []
     for i, dataset in enumerate(collection.datasets, 1):
-        names = [n.partition(":")[2] for n in used or () if n.partition(":")[0] == str(i)]
-        for name in sorted(names):
+        tag = tagged(i, "")
+        names = sorted(name.removeprefix(tag) for name in used or () if name.startswith(tag))
+        for name in names:
             value: exp.Expr = _column(name or collection.key_columns[i - 1].source_name, i)
-            value = value if name else exp.not_(value.is_(exp.null()))
+            if not name:  # who is in the dataset has a key there
+                value = exp.not_(value.is_(exp.null()))
             columns.append(exp.alias_(value, identifier(tagged(i, name))))
         if used is None:
             columns.append(exp.Column(this=exp.Star(), table=exp.to_identifier(_alias(i))))
@@ -105,11 +105,11 @@ def _joined(collection: Collection, used: frozenset[str] | None, *, ordered: boo
         rows = exp.alias_(table, _alias(i), table=True)
         if i == 1:
             query = exp.select().from_(rows)
-        elif used is None or str(i) in tags:
+        elif used is None or names:
             joins.append(
                 (rows, exp.EQ(this=person(collection, 1), expression=person(collection, i)))
             )
-    query = query.select(*(columns or [exp.Literal.number(1)]))
+    query = query.select(*(columns or [exp.Literal.number(1)]))  # a row needs some column
     for rows, same in joins:
         query = query.join(rows, on=same, join_type="left")
     if ordered:
@@ -146,7 +146,7 @@ def header_line(dataset: Dataset) -> exp.Table:
     }
     if dataset.encoding:
         options["encoding"] = exp.Literal.string(dataset.encoding)
-    return _function("read_csv", exp.Literal.string(escaped(dataset.paths[0])), options)
+    return calling("read_csv", exp.Literal.string(escaped(dataset.paths[0])), options)
 
 
 def csv_options(dataset: Dataset) -> dict[str, exp.Expr]:
@@ -173,11 +173,10 @@ def csv_options(dataset: Dataset) -> dict[str, exp.Expr]:
     elif dataset.texts or converted:
         options["types"] = _texts((*dataset.texts, *converted))
     if dataset.na:
-        nulls = [
-            "",
-            *(w for w in words(dataset.na).get("", ()) if not {*w} & {*delimiter, *'"\r\n'}),
-        ]
-        options["nullstr"] = exp.Array(expressions=[exp.Literal.string(w) for w in nulls])
+        unreadable = {*delimiter, *'"\r\n'}  # a word with one of them is never a field as it is
+        for_all_columns = words(dataset.na).get("", ())
+        nulls = ["", *(word for word in for_all_columns if unreadable.isdisjoint(word))]
+        options["nullstr"] = exp.Array(expressions=[exp.Literal.string(word) for word in nulls])
     if dataset.encoding:
         options["encoding"] = exp.Literal.string(dataset.encoding)
     return options
@@ -205,7 +204,8 @@ def loading(
 ) -> Dataset:
     """Return the dataset with the rows of ``source`` in an internal table of the engine.
 
-    For a collection, it has the columns in ``used``, under their names with tags.
+    For a collection, it has the columns in ``used``, under their names with tags. Its ``statement``
+    makes the table.
     """
     copy = Dataset(
         source.name,
@@ -213,7 +213,7 @@ def loading(
         source.paths,
         table="loaded",
         schema="main",
-        statement=" ",
+        statement=" ",  # not empty: ``relation`` then names the internal table
         all_varchar=source.all_varchar,
         delimiter=source.delimiter,
         encoding=source.encoding,
@@ -232,9 +232,15 @@ def attaching(path: str, catalog: str, *, read_only: bool = False) -> str:
     return statement.sql("duckdb")
 
 
-def _function(name: str, first: exp.Expr, options: Mapping[str, exp.Expr]) -> exp.Table:
-    named = [exp.EQ(this=exp.Var(this=k), expression=v) for k, v in options.items()]
-    return exp.Table(this=exp.Anonymous(this=name, expressions=[first, *named]))
+def array_of_paths(dataset: Dataset) -> exp.Array:
+    """Return the paths of a dataset as the argument of a function that reads files."""
+    return exp.Array(expressions=[exp.Literal.string(escaped(path)) for path in dataset.paths])
+
+
+def calling(function: str, files: exp.Expr, options: Mapping[str, exp.Expr]) -> exp.Table:
+    """Return the call of a function of DuckDB that reads files."""
+    named = [exp.EQ(this=exp.Var(this=name), expression=o) for name, o in options.items()]
+    return exp.Table(this=exp.Anonymous(this=function, expressions=[files, *named]))
 
 
 def escaped(path: str) -> str:

@@ -183,6 +183,7 @@ class _PartLines:
         while self.tokens[0].text != end:
             written.append(self.tokens.popleft().text)
         names = []
+        # tomllib reads a.b=0 as {a: {b: 0}}, with quotes and escapes resolved
         inner: Any = tomllib.loads("".join(written) + "=0")
         while isinstance(inner, dict):
             ((name, inner),) = inner.items()
@@ -211,6 +212,6 @@ class _PartLines:
             while not self._skip("}"):
                 if not (self._skip("newline") or self._skip(",")):
                     self._read_pair(route)
-        else:
+        else:  # a date and its time are two tokens
             while self.tokens and self.tokens[0].kind in ("bare", "text"):
                 self.tokens.popleft()

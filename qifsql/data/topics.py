@@ -10,7 +10,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 
 
 @dataclass(frozen=True)
@@ -20,8 +20,8 @@ class Topic:
     ``words`` nearly always are; ``hints`` are abbreviations and words with other meanings, too.
     """
 
-    name: str
     role: str
+    name: str
     words: str
     hints: str = field(default="")
 
@@ -64,8 +64,8 @@ WEIGHT = Topic(
 )
 
 NUMBER = Topic(
-    "identifying number",
     "identifier",
+    "identifying number",
     "_id_ _ids_ _hid_ _pid_ _uid_ _hhid_ _guid_ _uuid_ _idcode_ _id_code_ identifier identificador "
     "_id_number _nbr_ _cpf_ _cnpj_ _ssn_ _rg_ _nis_ _pis_ _cns_ passport passaporte matricula "
     "_inscricao_ titulo_eleitor numero_registro registration_number account_number conta_bancaria "
@@ -75,18 +75,18 @@ NUMBER = Topic(
 """An identifying number; of the school or the city, it is theirs."""
 
 PERSON = Topic(
-    "person",
     "identifier",
+    "person",
     "patient paciente person pessoa people individu pupil aluno student estudante member membro "
     "client customer cliente user usuario subject sujeito respondent participant employee "
     "empregado worker beneficiar segurad insured",
 )
 CODE = Topic(
-    "number", "identifier", "_no_ _nr_ _num_ _number_ _key_ _chave_ _code_ _cod_ _co_ _hash_"
+    "identifier", "number", "_no_ _nr_ _num_ _number_ _key_ _chave_ _code_ _cod_ _co_ _hash_"
 )
 OWNER = Topic(
-    "owner that is no person",
     "identifier",
+    "owner that is no person",
     "school escola entidade hospital ward clinic hous domicil dwelling famil _hh_ _hhid_ _hid_ "
     "_mn_ _rg_ munic city region distri compan empresa employer firm visit event admission "
     "internac episode encounter order transac account conta_ record registro row linha line "
@@ -117,15 +117,15 @@ HOUSEHOLD = Topic(
 )
 """A number of households, also in German, French, Spanish, Italian and others, and in EU-SILC."""
 HOME = Topic(
-    "people who live together",
     "household",
+    "people who live together",
     "household _hh_ dwelling _famil domicil hogar vivienda foyer menage haushalt famigl huishoud "
     "hushall husholdning gospodarstw",
 )
-NUMBER_OF_ANY = Topic("number", "identifier", "_numero_ _nummer_ _numer_ _ident_ _controle_")
+NUMBER_OF_ANY = Topic("identifier", "number", "_numero_ _nummer_ _numer_ _ident_ _controle_")
 ABOUT_HOMES = Topic(
-    "property of a household",
     "quasi-identifier",
+    "property of a household",
     "_size_ tamanho _members_ membros _people_ pessoas income renda _type_ _tipo_ _head_ chefe "
     "weight _peso_ _count_ _qtd_ _of_ _de_ total",
 )
@@ -145,18 +145,18 @@ def numbers_households(column: str) -> bool:
 
 
 CONTACT = Topic(
-    "name or address",
     "identifier",
+    "name or address",
     "first_name last_name full_name given_name family_name person_name patient_name sobrenome "
     "surname e_mail email phone telefone celular endereco logradouro street_address home_address "
     "_address_ _ip_address _nm_ _cookie _url_ username user_name",
     "_name_ _nome_ _street_ _rua_",
 )
 
+_secret, _quasi_identifier = partial(Topic, "secret"), partial(Topic, "quasi-identifier")
 SECRETS = (  # the most sensitive first: special categories, offences, money, the rest
-    Topic(
+    _secret(
         "health",
-        "secret",
         "health saude disease doenca illness diagnos disab deficien necessidade_espec special_need "
         "handicap impair _hiv_ _aids_ cancer tumor tumour pregnan gravid gestante medic "
         "_symptom sintoma surger cirurg injur lesao ferid _death obito _dead_ _died_ _morte "
@@ -165,129 +165,109 @@ SECRETS = (  # the most sensitive first: special categories, offences, money, th
         "therap terapia treatment tratamento _genet _genom _dna_ biometr causa_bas",
         "_diag _inj _cid_ _icd _drug_ causabas _surg",
     ),
-    Topic("sexual life", "secret", "sexual _lgbt homosex"),
-    Topic(
+    _secret("sexual life", "sexual _lgbt homosex"),
+    _secret(
         "belief",
-        "secret",
         "relig _faith_ church igreja politic partido _union_ unionist sindical sindicato _crenca "
         "ideolog voted_for",
         "_party_ _vote _voto",
     ),
-    Topic(
+    _secret(
         "offences",
-        "secret",
         "crime crimin offence offense ofensa convict condena _prison_ prisional _jail recid delito "
         "felony",
         "violen infrac",
     ),
-    Topic(
+    _secret(
         "money",
-        "secret",
         "income salar wage _earning remunera renda_ rendiment revenue receita_ profit lucro debt "
         "divida _loan emprestimo credit _saving poupanca expend expens _spend despesa gasto "
         "capital_gain capital_loss wealth patrimonio bank_ poverty pobreza",
         "_remun _pov renda _tax_ _taxes_ imposto _fare_ price preco _cost custo amount _valor_ "
         "_vl_ balance saldo decile decil quintil quartil percentil asset",
     ),
-    Topic(
+    _secret(
         "benefits",
-        "secret",
         "benefit beneficio welfare lunch merenda _bolsa auxilio subsid pension aposentad",
         "transport",
     ),
-    Topic(
+    _secret(
         "results and scores",
-        "secret",
         "score _gpa_ desempenho proficien test_result exam_result",
         "_nota_ _notas_ rating _result resultado performance _risk_ _risco_ rank_",
     ),
-    Topic(
+    _secret(
         "outcome",
-        "secret",
         "",
         "__class__ __classification__ __classe__ __classificacao__ __target__ __label__ "
         "__outcome__ __desfecho__",
     ),
-    Topic("opinion", "secret", "opinion opinia attitude satisf prefer", "issue _trust agree"),
+    _secret("opinion", "opinion opinia attitude satisf prefer", "issue _trust agree"),
 )
 
 QUASI_IDENTIFIERS = (
-    Topic(
+    _quasi_identifier(
         "court record",
-        "quasi-identifier",
         "",
         "_charge_ _court _tribunal _priors_ _prior_ _juv_ arrest",
     ),
-    Topic(
+    _quasi_identifier(
         "place",
-        "quasi-identifier",
         "_zip postal _postcode _cep_ _city_ _cities_ _cidade _town_ village munic _county_ "
         "district distrito _uf_ unidade_federa region regiao _province provincia neighbo bairro "
         "census_tract _urban _rural metropol _smsa_ _msa_ _north_ _south_ _east_ _west_ _norte_ "
         "_sul_ _leste_ _oeste_ geograph geograf residen latitude longitude comarca codmun",
         "_state_ _estado_ _puma_ _urb _rur _area_ localiza location _mun_ densit densidade",
     ),
-    Topic(
+    _quasi_identifier(
         "age",
-        "quasi-identifier",
         "_age?_ _age_ _ages_ _agegroup _ageband _idade_ etari birth _born_ _nasc _dob_ _yob_ "
         "dtnasc",
         "_dia_ _mes_ _day_ _month_",
     ),
-    Topic("sex", "quasi-identifier", "_sex?_ gender _genero_"),
-    Topic(
+    _quasi_identifier("sex", "_sex?_ gender _genero_"),
+    _quasi_identifier(
         "origin",
-        "quasi-identifier",
         "_race_ _races_ _racial _raca racacor ethnic etnia _hisp _latino _nationality nacionalidad "
         "naturalidad _country_ _pais_ citizen cidadania immigra imigra _foreign estrangeir "
         "ancestry indigen native language idioma _tribe _caste skin_colo",
         "_rac_ _cor_ nation _lingua country",
     ),
-    Topic(
+    _quasi_identifier(
         "family",
-        "quasi-identifier",
         "marital married marriage _civil_ conjugal spouse conjuge kinship parentesco relationship "
         "family familia household_size _children_ _filhos_ siblings widow viuv divorc "
         "household_type personal_status dependent_ dependents dependentes",
         "_relat civil _estciv _mar_ _child _filh _kids_ _parent _mother _mae_ _father _hh_ "
         "household domicilio morador",
     ),
-    Topic(
+    _quasi_identifier(
         "education",
-        "quasi-identifier",
         "educat school escol student estudante teacher _turma_ ensino graduat college "
         "universi faculdade _course_ _curso_ diploma entidade",
         "_educ _edu_ _esc_ _grade_ _grades_ grad_ _grau_ _serie_ etapa degree conclu class_type "
         "class_size pupil aluno _dependencia_",
     ),
-    Topic(
+    _quasi_identifier(
         "work",
-        "quasi-identifier",
         "occupat ocupac profess profiss _job_ _jobs_ _worker employ empreg industr _cnae_ _cbo_ "
         "workclass military militar veteran",
         "_occ_ _ocup _ind?_ _work_ trabalh sector _setor_ cargo _role_ role_ company empresa hours "
         "horas labour labor_",
     ),
-    Topic(
+    _quasi_identifier(
         "housing",
-        "quasi-identifier",
         "housing dwelling moradia _house_ _home_ _casa_ roof telhado _walls_ _wall_ parede _floor_ "
         "sewage esgoto sanita toilet banheiro tenure _own_rent_ _rooms_",
         "_water _agua_ electr eletric energia piso _own_ _rent_ alug",
     ),
-    Topic(
-        "possessions",
-        "quasi-identifier",
-        "_car_ _cars_ vehicle veiculo _carro",
-        "_veh _moto",
-    ),
-    Topic(
+    _quasi_identifier("possessions", "_car_ _cars_ vehicle veiculo _carro", "_veh _moto"),
+    _quasi_identifier(
         "time",
-        "quasi-identifier",
         "_date_ _dates_ _dt_ admission admissao",
         "_year _ano_ _anos_ _days_ _dias_ _quarter _semestre _week _semana _time_ _data_ _hour_",
     ),
-    Topic("number of events", "quasi-identifier", "", "_count_ _counts_ _number_of _num_ _qtd_"),
+    _quasi_identifier("number of events", "", "_count_ _counts_ _number_of _num_ _qtd_"),
 )
 """Subjects that others can see or look up; the first that fits gives the reason."""
 

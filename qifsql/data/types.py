@@ -29,10 +29,11 @@ def comparable(type_: str) -> str:
     with others. All types of floating numbers are one class, and so are all types of text.
     """
     kind = family(type_)
-    is_integer = kind in INTEGERS and kind != "UHUGEINT"
-    if is_integer:
+    if kind in INTEGERS and kind != "UHUGEINT":
         return "INTEGER"
-    return "DOUBLE" if kind in FLOATING else "VARCHAR" if kind == "ENUM" else kind
+    if kind in FLOATING:
+        return "DOUBLE"
+    return "VARCHAR" if kind == "ENUM" else kind
 
 
 def generalised(type_: str) -> tuple[Literal["list", "interval"], str] | None:
