@@ -79,15 +79,15 @@ class Hierarchy:
         return self.levels - has_root
 
     def check_levels(self) -> None:
-        """Refuse two lines of one value, and a level that is finer than the one before it."""
+        """Refuse two lines of one value, and nodes with different nodes on the level above them."""
         if len(self.leaves) < len(self.lines):
             raise DatasetError(
                 f"hierarchy {self.name} names a value in more than one line; name each once"
             )
         for level in range(1, self.levels - 1):
-            above: dict[str, str] = {}
+            parents: dict[str, str] = {}
             for i, line in enumerate(self.lines, 1):
-                if above.setdefault(line[level], line[level + 1]) != line[level + 1]:
+                if parents.setdefault(line[level], line[level + 1]) != line[level + 1]:
                     raise DatasetError(
                         f"hierarchy {self.name}, line {i}: a node of level {level} has another "
                         "node above it than in a line before; a node has one parent"

@@ -200,7 +200,7 @@ class _PartLines:
         return table
 
     def _read_value(self, route: Route) -> None:
-        """Consume a value, and record the lines of what is in it."""
+        """Consume the value at the path ``route``, and record the lines of the parts in it."""
         if self._skip("["):
             n = 0
             while not self._skip("]"):

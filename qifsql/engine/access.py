@@ -89,14 +89,15 @@ def datasets_of(sources: Iterable[Source]) -> list[Dataset]:
 
 
 def _paths(source: Source) -> Iterable[str]:
-    """Return the names under which DuckDB opens a source."""
-    databases, names = [str(source)] if isinstance(source, Path) else [], []
+    """Return the paths that DuckDB opens for a source: files, databases and their journals."""
+    databases, files = [str(source)] if isinstance(source, Path) else [], []
     for dataset in datasets_of([source]):
         if dataset.format == "duckdb":
             databases += dataset.paths
+        # Python reads frames, and all files that are converted except JSON
         elif dataset.format not in ("frame", *CONVERTED) or dataset.format == "json":
-            names += [name for path in dataset.paths for name in (path, escaped(path))]
-    return [*names, *(f"{path}{ending}" for path in databases for ending in ("", *JOURNALS))]
+            files += [*dataset.paths, *map(escaped, dataset.paths)]
+    return [*files, *(f"{path}{ending}" for path in databases for ending in ("", *JOURNALS))]
 
 
 def _text_array(values: Iterable[str]) -> exp.Array:

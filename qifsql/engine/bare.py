@@ -110,12 +110,12 @@ class BareDuckDB:
             statements = self._connection.extract_statements(script)
             for statement in statements:
                 _check_statement(statement.type.name, statement.query, self._where)
-            return [
-                answer
+            answers = [
+                self._answer(statement, limit)
                 for statement in statements
                 if not ZONE.fullmatch(COMMENT.sub("", statement.query).strip())  # it is so already
-                and (answer := self._answer(statement, limit)) is not None
             ]
+            return [answer for answer in answers if answer is not None]
         except duckdb.Error as e:
             raise translated(e, self._where, self._settings) from e
 
@@ -146,9 +146,10 @@ Cell = tuple[str, str, int, int]
 
 
 def count_in_sqlite(people: Iterable[Person]) -> list[Cell]:
-    """Return one row per block, value of the secret.
+    """Return a row per block and value of the secret: block, value, people, sum of weights.
 
-    Raises EngineError if the weights of a cell do not fit into 63 bits.
+    ``people`` are a block, a value of the secret and a weight each. Raises EngineError if the
+    weights of a cell do not fit into 63 bits.
     """
     try:
         with closing(sqlite3.connect(":memory:")) as connection:

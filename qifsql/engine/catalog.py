@@ -60,7 +60,7 @@ class Catalog:
         self.dataset, self.schema = read_columns(engine, dataset, mentions)
 
     def types(self, expressions: Sequence[exp.Expr], whats: Sequence[str]) -> list[str]:
-        """Return the types of expressions; ExpressionError if one cannot be evaluated."""
+        """Return DuckDB's types of expressions, which ``whats`` name in errors."""
         types: list[str] = []
         by_name = {c.source_name: c.type for c in self.schema.columns}
         self._note_writings(read(*expressions))
@@ -79,7 +79,6 @@ class Catalog:
         return (*self._note_equal_files(), *self._note_blank_records(), *remarks(self.engine))
 
     def _note_blank_records(self) -> list[str]:
-        """Return notes on records without any value."""
         return [
             f"{part.dataset} has {plural(part.blank, 'record')} without a value in any column, "
             "and each counts as a person: if they are empty lines, delete them"
@@ -88,7 +87,7 @@ class Catalog:
         ]
 
     def _note_equal_files(self) -> list[str]:
-        """Return a note on files of one dataset that have the same bytes."""
+        """Return notes on files of one dataset that have the same bytes, at most three."""
         if not isinstance(self.dataset, Dataset) or len(self.dataset.paths) < 2:
             return []
         return [
@@ -98,12 +97,15 @@ class Catalog:
         ][:3]
 
     def _note_writings(self, columns: frozenset[str]) -> None:
-        """Record the columns in use whose different fields may be one value."""
+        """Record those of the columns whose different fields may be one value (``1.5``, ``1.50``).
+
+        An ``unusual`` writing matters only where values of several files are compared.
+        """
         across_files = len(self.engine.sources) > 1 and not isinstance(self.dataset, Collection)
+        noted = ("several", "unusual") if across_files else ("several",)
         for part in self.schema.parts or (self.schema,):
             for column in part.columns:
-                odd = column.writing == "several" or (across_files and column.writing == "unusual")
-                if odd and column.source_name in columns:
+                if column.writing in noted and column.source_name in columns:
                     self.engine.written[part.dataset, column.name] = column.writing
 
     def number(self, tree: exp.Expr, columns: Mapping[str, str], what: str) -> None:
@@ -170,36 +172,37 @@ class Catalog:
     def usual_words(
         self, names: Sequence[str], where: exp.Expr | None
     ) -> dict[str, tuple[list[str], int]]:
-        """Return the usual words for missing values in columns, with the number of records.
+        """Return the usual words for missing values (``NA``, ``-9``) in the columns ``names``.
 
-        Columns without any are left out.
+        The result has by column its words, and the number of records with one of them. Columns
+        without any are left out. ``where`` is the filter of records.
         """
         columns = [c for c in map(self.schema.find, names) if c and family(c.type) in WORDED]
         if not columns:
             return {}
         words = [exp.Literal.string(word) for word in USUAL]
-        counted = []
+        aggregates: list[exp.Expr] = []  # two for each column
         for i, column in enumerate(columns):
             text = exp.cast(_column(column), "VARCHAR")
-            used = exp.Where(this=text.isin(*words))
-            every = exp.func("list", exp.Distinct(expressions=[text.copy()]), dialect="duckdb")
-            counted.append(exp.alias_(exp.Filter(this=every, expression=used), f"words_{i}"))
-            number = exp.Filter(this=exp.Count(this=exp.Star()), expression=used.copy())
-            counted.append(exp.alias_(number, f"records_{i}"))
-        query = exp.select(*counted).from_(exp.alias_(relation(self.dataset), SOURCE, table=True))
+            is_word = exp.Where(this=text.isin(*words))
+            distinct = exp.func("list", exp.Distinct(expressions=[text.copy()]), dialect="duckdb")
+            used = exp.Filter(this=distinct, expression=is_word)
+            records = exp.Filter(this=exp.Count(this=exp.Star()), expression=is_word.copy())
+            aggregates += [exp.alias_(used, f"words_{i}"), exp.alias_(records, f"records_{i}")]
+        source = exp.alias_(relation(self.dataset), SOURCE, table=True)
+        query = exp.select(*aggregates).from_(source)
         query = query if where is None else query.where(where.copy())
         (row,) = self.engine.query(query, self.dataset.name)
-        counts = zip(columns, row[::2], row[1::2], strict=True)
-        return {c.name: (sorted(words), int(n)) for c, words, n in counts if n}
+        by_column = zip(columns, row[::2], row[1::2], strict=True)
+        return {c.name: (sorted(words), int(records)) for c, words, records in by_column if records}
 
     def repeats(
         self, names: Sequence[str], where: exp.Expr | None, keys: Container[str]
     ) -> tuple[Repeated, ...]:
-        """Return those of the columns that number people, of whom some have several records.
+        """Return those of the columns that number people, if some person has several records.
 
-        Columns that are no ``keys`` number something else if they have few values.
-        A large file is not counted: its first records are, and those of the first millions in which
-        the first thousand values are found again; on Spark some records alone.
+        A column that is none of the ``keys`` must also have many different values. A large file is
+        not read whole: only its first records are, then more to find the first 1,000 values again.
         """
         columns = [self.schema.find(name) for name in names]
         plain = [column for column in columns if column is not None and not nested(column.type)]
@@ -207,12 +210,12 @@ class Catalog:
         return tuple(column for column in repeated if column is not None)
 
     def households(self, names: Sequence[str], where: exp.Expr | None) -> tuple[Repeated, ...]:
-        """Return those of the columns that number households of people who differ.
+        """Return those of the columns that number households, in which some members differ.
 
         A number that repeats with people who are all alike may be that of one person. Of a large
         file the first records are compared; on Spark none.
         """
-        once = [name for name, times in Counter(names).items() if times == 1]
+        once = [name for name, times in Counter(names).items() if times == 1]  # else ambiguous
         members = [self.schema[name] for name in telling_members_apart(once)]
         members = [member for member in members if not nested(member.type)]
         if not members or self.engine.settings.engine_name == "spark":
@@ -221,31 +224,35 @@ class Catalog:
         return tuple(n for n in numbers if self._differ(n.column, members, where))
 
     def _differ(self, household: str, members: Sequence[Column], where: exp.Expr | None) -> bool:
-        """Return whether records with one value of a column differ in some of the others."""
+        """Return whether records with the same ``household`` differ in a column of ``members``."""
         texts = [exp.cast(_column(member), "VARCHAR") for member in members]
         member = exp.alias_(exp.Array(expressions=texts), "member")
         source = exp.alias_(relation(self.dataset), SOURCE, table=True)
         field = exp.alias_(_column(self.schema[household]), "field")
-        values = exp.select(field, member).from_(source).limit(MANY)
-        values = values if where is None else values.where(where.copy())
-        query = filled(SHARED, {"rows": exp.Subquery(this=values, alias="rows")})
-        ((shared,),) = self.engine.query(cast("exp.Query", query), self.schema.dataset)
-        return bool(shared)
+        rows = exp.select(field, member).from_(source).limit(MANY)
+        rows = rows if where is None else rows.where(where.copy())
+        query = filled(SHARED, {"rows": exp.Subquery(this=rows, alias="rows")})
+        ((n_differing,),) = self.engine.query(cast("exp.Query", query), self.schema.dataset)
+        return bool(n_differing)
 
     def _repeats(
         self, column: Column, where: exp.Expr | None, *, of_people: bool
     ) -> Repeated | None:
-        """Return a column that numbers people who repeat, without numbers of a large file."""
+        """Return a column with its counts if it numbers people who repeat, else None.
+
+        ``of_people``: the column is known to number people. The counts of a large file stay 0.
+        """
         source = exp.alias_(relation(self.dataset), SOURCE, table=True)
         values = exp.select(exp.alias_(_column(column), "field")).from_(source)
         values = values if where is None else values.where(where.copy())
-        rows = exp.select("count(*)").from_(values.limit(MANY).subquery("rows"))
-        large = self.engine.query(rows, self.schema.dataset)[0][0] == MANY
-        first = self._count_values(column, values.limit(FIRST) if large else values)
-        repeats = first.values < first.records if of_people else first.of_people
-        if not large:
-            return first if repeats else None
+        count = exp.select("count(*)").from_(values.limit(MANY).subquery("rows"))
+        is_large = self.engine.query(count, self.schema.dataset)[0][0] == MANY
+        counted = self._count_values(column, values.limit(FIRST) if is_large else values)
+        repeats = counted.values < counted.records if of_people else counted.of_people
+        if not is_large:
+            return counted if repeats else None
         if not repeats and self.engine.settings.engine_name != "spark":
+            # the records of a person may be far apart: look for the first values further below
             again = filled(AGAIN, {"rows": values.limit(MOST).subquery("rows")})
             repeats = self._count_values(column, again).of_people
         return Repeated(column.name) if repeats else None

@@ -11,7 +11,7 @@ from typing import BinaryIO
 
 from sqlglot import exp
 
-from qifsql.data.readers import escaped
+from qifsql.data.readers import calling, escaped
 from qifsql.errors import DatasetError
 
 BLOCK = 2**20  # bytes that are read at a time
@@ -20,6 +20,7 @@ LONGEST = 2**26  # bytes of the longest header that is tried
 
 TRUE, FALSE, BYTE, I16, I32, I64, DOUBLE, BINARY, LIST, SET = range(1, 11)  # types of Thrift
 STRUCT = 12
+PAGE_SIZE, PAGE_CRC = 3, 4  # fields of the header of a page: bytes after it, and their CRC-32
 
 
 def check_gzip(path: str) -> None:
@@ -50,7 +51,7 @@ def _read_members(file: BinaryIO) -> None:
             member.decompress(data, BLOCK)
             data = member.unconsumed_tail or (b"" if member.eof else file.read(BLOCK))
             while not data and not member.eof and member.decompress(b"", BLOCK):
-                pass
+                pass  # what zlib still holds of the blocks before
         data = member.unused_data.lstrip(b"\0")
         while not data and (more := file.read(BLOCK)):
             data = more.lstrip(b"\0")
@@ -58,16 +59,16 @@ def _read_members(file: BinaryIO) -> None:
 
 def chunks_query(path: str, *, first: bool) -> exp.Select:
     """Return the query for the column chunks of a Parquet file, or only for the ``first``."""
-    name = exp.Literal.string(escaped(path))
-    source = exp.Table(this=exp.Anonymous(this="parquet_metadata", expressions=[name]))
+    source = calling("parquet_metadata", exp.Literal.string(escaped(path)), {})
     columns = ("dictionary_page_offset", "data_page_offset", "total_compressed_size")
     query = exp.select(*columns).from_(source)
     return query.limit(1) if first else query
 
 
 def check_pages(path: str, rows: list[tuple[int | None, int | None, int | None]]) -> bool:
-    """Check the pages of column chunks; return whether any page has a checksum.
+    """Check the pages of column chunks of Parquet; return whether any page has a checksum.
 
+    A row is a chunk: where its dictionary and its data begin, and its bytes (see ``chunks_query``).
     DatasetError if a page does not match its checksum.
     """
     has_checksum = False
@@ -81,7 +82,7 @@ def check_pages(path: str, rows: list[tuple[int | None, int | None, int | None]]
                     has_checksum = True
                     if _crc(file, start, length) != crc & 0xFFFFFFFF:
                         raise _damaged(path)
-    except (IndexError, ValueError) as e:
+    except (IndexError, ValueError) as e:  # the bytes are no pages
         if has_checksum:
             raise _damaged(path) from e
     except OSError as e:
@@ -106,15 +107,15 @@ def _crc(file: BinaryIO, start: int, length: int) -> int:
 
 
 def _pages(file: BinaryIO, start: int, size: int) -> Iterator[tuple[int, int, int | None]]:
-    """Yield the start and length of the data of each page, and their checksum, None without one."""
+    """Yield start, length and checksum of the data of each page; the checksum may be None."""
     end = start + size
     while start < end:
-        header, length = _header(file, start)
-        data, crc = header.get(3, -1), header.get(4)
-        if data < 0:
+        header, header_length = _header(file, start)
+        length, crc = header.get(PAGE_SIZE, -1), header.get(PAGE_CRC)
+        if length < 0:
             raise ValueError("no page")
-        yield start + length, data, crc
-        start += length + data
+        yield start + header_length, length, crc
+        start += header_length + length
 
 
 def _header(file: BinaryIO, start: int) -> tuple[dict[int, int], int]:
@@ -143,9 +144,9 @@ class _Compact:
         """Read a struct; return its integer fields by their numbers, and skip all others."""
         numbers: dict[int, int] = {}
         field = 0
-        while head := self._byte():
-            delta, type_ = divmod(head, 16)
-            field = field + delta if delta else self._zigzag()
+        while head := self._byte():  # a byte 0 ends the struct
+            step, type_ = divmod(head, 16)
+            field = field + step if step else self._zigzag()
             value = self._value(type_)
             if value is not None:
                 numbers[field] = value
@@ -163,7 +164,7 @@ class _Compact:
             self._skip(self._varint())
         elif kind in (LIST, SET):
             length, item = divmod(self._byte(), 16)
-            for _ in range(self._varint() if length == 15 else length):
+            for _ in range(self._varint() if length == 15 else length):  # 15: the length follows
                 self._value(BYTE if item in (TRUE, FALSE) else item)
         elif kind == STRUCT:
             self.struct()

@@ -18,7 +18,7 @@ from qifsql.data.dataset import Column, Dataset, Schema
 from qifsql.data.expressions import identifier
 from qifsql.data.files import mixed_ends
 from qifsql.data.formats import named, partition_columns
-from qifsql.data.readers import header_line, relation
+from qifsql.data.readers import array_of_paths, calling, header_line, relation
 from qifsql.data.types import comparable, family, nested
 from qifsql.engine import missing_words
 from qifsql.engine.csv_types import read_writings
@@ -32,7 +32,10 @@ HEADER = 100  # lines that the names of columns may take, if they contain line b
 def _read_schema(
     engine: Engine, dataset: Dataset, mentions: Callable[[str], bool] | None = None
 ) -> tuple[Dataset, Schema]:
-    """Return the dataset, with the delimiter found in its header, and its columns."""
+    """Return the dataset, with the delimiter found in its header, and its columns.
+
+    ``mentions`` tells by its name whether a column is used; without it, all columns are.
+    """
     dataset = replace(dataset, missing=(), names=())
     if dataset.format == "csv":
         return _read_csv_schema(engine, dataset, mentions)
@@ -51,14 +54,17 @@ def _read_schema(
 def _read_csv_schema(
     engine: Engine, dataset: Dataset, mentions: Callable[[str], bool] | None
 ) -> tuple[Dataset, Schema]:
-    """Return the dataset with its delimiter, and its columns by the names in its first line."""
+    """Return the dataset with its delimiter, and its columns by the names in its first line.
+
+    ``described`` are DuckDB's names and types: columns of the file, then those of folder names.
+    """
     dataset, header, doubtful = _header(engine, dataset)
     described = engine.describe(relation(dataset), dataset.name)
-    fields = len(described) - _count_partitions(dataset, header)
-    if header and len(header) != fields:
+    n_fields = len(described) - _count_partitions(dataset, header)
+    if header and len(header) != n_fields:
         raise DatasetError(
             f"{dataset.name} is not a regular CSV table: its first line has {len(header)} fields, "
-            f"other lines {fields}; correct the file or name its --delimiter"
+            f"other lines {n_fields}; correct the file or name its --delimiter"
         )
     pairs = zip(described, header, strict=False)
     nameless = [source for (source, _), name in pairs if not name.strip()]
@@ -66,13 +72,11 @@ def _read_csv_schema(
         _check_nameless(engine, dataset, nameless)
     names = [*header, *(source for source, _ in described[len(header) :])]  # those of folders
     dataset, described = _without_words(engine, dataset, names, described)
-    used = [
-        pair
-        for pair, name in zip(described[:fields], header, strict=True)
-        if mentions is None or mentions(name)
-    ]
-    fields_read = [name for name, _ in described[:fields]]
-    dataset, writings, blank = read_writings(engine, dataset, used, fields_read)
+    in_file = described[:n_fields]
+    pairs = zip(in_file, header, strict=True)
+    used = [column for column, name in pairs if mentions is None or mentions(name)]
+    sources = [source for source, _ in in_file]
+    dataset, writings, blank = read_writings(engine, dataset, used, sources)
     types = {**dict(described), **dict.fromkeys(dataset.texts, "VARCHAR")}
     columns = tuple(
         Column(name, source, types[source], writings.get(source, ""))
@@ -84,7 +88,7 @@ def _read_csv_schema(
 def _without_words(
     engine: Engine, dataset: Dataset, names: Sequence[str], described: list[tuple[str, str]]
 ) -> tuple[Dataset, list[tuple[str, str]]]:
-    """Return a dataset without the user's words for missing values, its columns and types."""
+    """Return a dataset with the user's words for missing values as NULL; its names and types."""
     if not dataset.na:
         return dataset, described
     dataset = missing_words.resolve(engine, dataset, names, described)
@@ -94,27 +98,28 @@ def _without_words(
 def read_columns(
     engine: Engine, dataset: Dataset, mentions: Callable[[str], bool] | None
 ) -> tuple[Dataset, Schema]:
-    """Return a dataset and its columns; lines of CSV may end in two ways.
+    """Return a dataset with what was looked up in its files, and its columns.
 
-    A quoted field may hold such an end in a file that is read as it is.
+    CSV whose lines end in CR LF and in LF is read as usual, because one of these may be part of a
+    quoted field; it is read with ``mixed_ends``, which is slower, only if that fails.
     """
     if dataset.format == "csv" and mixed_ends(dataset.paths):
         try:
-            as_it_is, schema = _read_schema(engine, dataset, mentions)
-            engine.query(exp.select("count(*)").from_(relation(as_it_is)), dataset.name)
+            usual, schema = _read_schema(engine, dataset, mentions)
+            engine.query(exp.select("count(*)").from_(relation(usual)), dataset.name)
         except QifError:
             return _read_schema(engine, replace(dataset, mixed_ends=True), mentions)
-        return as_it_is, schema
+        return usual, schema
     return _read_schema(engine, dataset, mentions)
 
 
 def _check_nameless(engine: Engine, dataset: Dataset, sources: Sequence[str]) -> None:
-    """Refuse several columns that have values and no name; empty ones are left in peace."""
+    """Refuse several columns without a name that have values; ``sources`` are DuckDB's names."""
     counts = [exp.Count(this=exp.column(identifier(source))) for source in sources]
     (values,) = engine.query(exp.select(*counts).from_(relation(dataset)), dataset.name)
-    if (valued := sum(map(bool, values))) > 1:
+    if (filled := sum(map(bool, values))) > 1:
         raise DatasetError(
-            f"{dataset.name}: {plural(valued, 'column')} with values have no name in its first "
+            f"{dataset.name}: {plural(filled, 'column')} with values have no name in its first "
             "line; if that line is a title, delete it, otherwise write names"
         )
 
@@ -130,14 +135,15 @@ def read_collection(
 ) -> tuple[Collection, Schema]:
     """Return the collection with its keys looked up, and the columns of all its datasets."""
     datasets, schemas, keys = [], [], []
-    for member, key in zip_longest(collection.datasets, collection.keys):
+    for member, key in zip_longest(collection.datasets, collection.keys):  # keys may be absent
         source = find_table(engine, member) if member.format == "duckdb" else member
         dataset, schema = read_columns(engine, source, mentions)
         datasets.append(dataset)
         schemas.append(schema)
-        keys += [_key_column(schema, key, collection.keys)] if key is not None else []
+        if key is not None:
+            keys.append(_key_column(schema, key, collection.keys))
     _check_keys(engine, datasets, keys)
-    for dataset, key in zip(datasets, keys, strict=False):  # a collection may have no keys
+    for dataset, key in zip(datasets, keys, strict=False):
         if key.writing:
             engine.written[dataset.name, key.name] = key.writing
     collection = replace(collection, datasets=tuple(datasets), key_columns=tuple(keys))
@@ -176,21 +182,22 @@ def _check_keys(engine: Engine, datasets: Sequence[Dataset], keys: Sequence[Colu
 
 
 def _header(engine: Engine, dataset: Dataset) -> tuple[Dataset, list[str], bool]:
-    """Return the names in the first line of CSV, and whether they may be values of a record.
+    """Return the dataset with its delimiter, and the names in the first line of its CSV.
 
-    The delimiter is the one that gives most names.
+    The third part is whether these may be the values of a record. If the user names no delimiter,
+    it is the one that splits the first line into most names.
     """
     candidates = [dataset.delimiter] if dataset.delimiter else list(DELIMITERS)
-    split = {d: _lines(engine, dataset, d) for d in candidates}
-    best = max(candidates, key=lambda d: len(split[d][0]))
+    split = {delimiter: _lines(engine, dataset, delimiter) for delimiter in candidates}
+    best = max(candidates, key=lambda delimiter: len(split[delimiter][0]))
     names, *records = split[best]
     for path in dataset.paths[1:]:
         file_names = _lines(engine, replace(dataset, paths=(path,)), best)[0]
         if file_names != names:
             counts = f"{plural(len(file_names), 'column')}, {dataset.paths[0]} {len(names):,}"
-            how = "other names" if len(file_names) == len(names) else counts
+            difference = "other names" if len(file_names) == len(names) else counts
             raise DatasetError(
-                f"the files of {dataset.name} differ in their first lines: {path} has {how}"
+                f"the files of {dataset.name} differ in their first lines: {path} has {difference}"
             )
     return replace(dataset, delimiter=best), names, _may_be_record(names, records)
 
@@ -230,13 +237,14 @@ def find_table(engine: Engine, dataset: Dataset) -> Dataset:
     views = exp.select("schema_name", "view_name", "FALSE").from_("duckdb_views()")
     inside = exp.column("database_name").eq(exp.Literal.string(dataset.catalog))
     query = exp.union(stored.where(inside), views.where(inside.copy()), distinct=False)
-    tables = engine.query(query, dataset.name)
-    matches = named(dataset.table, tables, lambda row: [row[1], f"{row[0]}.{row[1]}"])
+    is_stored = {(schema, table): flag for schema, table, flag in engine.query(query, dataset.name)}
+    matches = named(dataset.table, is_stored, lambda place: [place[1], ".".join(place)])
     if not matches:
-        hint = did_you_mean(dataset.table, (table for _, table, is_stored in tables if is_stored))
+        stored_names = (table for (_, table), flag in is_stored.items() if flag)
+        hint = did_you_mean(dataset.table, stored_names)
         raise DatasetError(f"{dataset.paths[0]} has no table {quoted(dataset.table)}{hint}")
-    schema, table, is_stored = matches[0]
-    if not is_stored:
+    schema, table = matches[0]
+    if not is_stored[schema, table]:
         raise DatasetError(
             f"{quoted(dataset.table)} in {dataset.paths[0]} is a view, which may read "
             "anything; store its rows in a table or a Parquet file, and name that"
@@ -266,15 +274,17 @@ def _check_same_schema(engine: Engine, dataset: Dataset) -> None:
 
 
 def _parquet_names(engine: Engine, dataset: Dataset) -> list[str]:
-    """Return the names of the top-level columns in the first file."""
-    first = replace(dataset, paths=dataset.paths[:1], wave=None)
-    arguments = relation(first).this.expressions[:1]
-    source = exp.Table(this=exp.Anonymous(this="parquet_schema", expressions=arguments))
+    """Return the names of the top-level columns in the first file.
+
+    ``parquet_schema`` lists the root, then each column, followed by the fields inside it.
+    """
+    first = array_of_paths(replace(dataset, paths=dataset.paths[:1]))
+    source = calling("parquet_schema", first, {})
     rows = engine.query(exp.select("name", "num_children").from_(source), dataset.name)
     names: list[str] = []
-    skip = 0
+    n_inside = 0  # the next rows that are fields of the column before them
     for name, children in rows[1:]:
-        if skip == 0:
+        if n_inside == 0:
             names.append(name)
-        skip = max(0, skip - 1) + (children or 0)
+        n_inside = max(0, n_inside - 1) + (children or 0)
     return names

@@ -107,10 +107,7 @@ def register(connection: duckdb.DuckDBPyConnection, frames: Mapping[str, Any]) -
 
 
 def together(
-    streams: Sequence[Stream],
-    work: Callable[[Stream], None],
-    *,
-    look: Callable[[], None],
+    streams: Sequence[Stream], work: Callable[[Stream], None], look: Callable[[], None]
 ) -> None:
     """Run ``work`` on every stream, each in its own thread, until all return.
 

@@ -43,6 +43,7 @@ WRITERS: dict[str, Writer] = {
 def convert(engine: Engine, dataset: Dataset) -> str:
     """Copy the rows of a dataset to Parquet; return the statement that makes their view.
 
+    In between, the columns ``mixed`` have numbers and texts, and ``long`` have HUGEINT as text.
     Raises DatasetError if the file is damaged, its table is missing, the library that reads it is
     not installed, or a column has values that no type keeps apart.
     """
@@ -58,7 +59,8 @@ def convert(engine: Engine, dataset: Dataset) -> str:
         mixed = WRITERS[dataset.format](dataset, folder, lambda share: progress(what, share))
     if dataset.format == "statistics":
         declared = statistics_files.declared_missing(dataset)
-        engine.declared_missing.update({(dataset.name, n): c for n, c in declared.items()})
+        for column, count in declared.items():
+            engine.declared_missing[dataset.name, column] = count
     files = [exp.Literal.string(escaped(str(path))) for path in sorted(folder.iterdir())]
     rows = exp.Table(this=exp.func("read_parquet", exp.Array(expressions=files)))
     view = exp.table_(identifier(dataset.copy_name), db=identifier("main"), catalog=LOADED)
@@ -69,12 +71,15 @@ def convert(engine: Engine, dataset: Dataset) -> str:
 def _exact_columns(
     engine: Engine, dataset: Dataset, rows: exp.Table, mixed: Sequence[str], long: set[str]
 ) -> Iterator[exp.Expr]:
-    """Yield the columns of the view: numbers with their types, mixed cells as text."""
+    """Yield the columns of the view: whole numbers as BIGINT, ``long`` ones as HUGEINT.
+
+    The columns ``mixed`` have structures of a text and whether it is a number: they become text.
+    """
     columns = engine.describe(rows, dataset.name)
     floating = [n for n, type_ in columns if type_ == "DOUBLE" and dataset.format in FLOATING_ONLY]
     integral = _passing(engine, dataset, rows, floating, ARE_INTEGERS)
-    apart = _passing(engine, dataset, rows, mixed, APART)
-    if merged := [quoted(name) for name in mixed if name not in apart]:
+    distinct = _passing(engine, dataset, rows, mixed, APART)
+    if merged := [quoted(name) for name in mixed if name not in distinct]:
         raise DatasetError(
             f"column {', '.join(merged)} of {dataset.name} has numbers and texts that are written "
             "in the same way, such as 1; give the column one type"
@@ -95,14 +100,14 @@ def _exact_columns(
 def _passing(
     engine: Engine, dataset: Dataset, rows: exp.Table, names: Sequence[str], template: str
 ) -> set[str]:
-    """Return the columns for which a test is true."""
-    true: set[str] = set()
+    """Return the columns that pass a test: ``template`` is an aggregate over ``field``."""
+    passing: set[str] = set()
     for i in range(0, len(names), TOGETHER):
-        some = names[i : i + TOGETHER]
-        tests = [_filled(template, name) for name in some]
-        (flags,) = engine.query(exp.select(*tests).from_(rows.copy()), dataset.name)
-        true |= {name for name, flag in zip(some, flags, strict=True) if flag}
-    return true
+        batch = names[i : i + TOGETHER]
+        tests = [_filled(template, name) for name in batch]
+        (answers,) = engine.query(exp.select(*tests).from_(rows.copy()), dataset.name)
+        passing |= {name for name, passes in zip(batch, answers, strict=True) if passes}
+    return passing
 
 
 def _filled(template: str, name: str) -> exp.Expr:

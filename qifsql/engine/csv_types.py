@@ -70,7 +70,7 @@ LONG = """
 def read_writings(
     engine: Engine, dataset: Dataset, types: Sequence[tuple[str, str]], names: Sequence[str]
 ) -> tuple[Dataset, Mapping[str, Writing], int]:
-    """Find the columns whose fields are not written as DuckDB writes their values.
+    """Find the columns of ``types`` whose fields are not written as DuckDB writes their values.
 
     Returns:
         The dataset, in which columns stay text if their type would round different fields to one
@@ -84,7 +84,7 @@ def read_writings(
     unusual, blank = _find_unusual(engine, dataset, typed, names)
     for name in unusual:
         merged, lost = _find_merged(engine, dataset, name, typed[name])
-        if lost:
+        if lost:  # as a number, the column would lose digits
             texts.append(name)
         else:
             writings[name] = "several" if merged else "unusual"
@@ -98,7 +98,11 @@ def read_writings(
 def _find_unusual(
     engine: Engine, dataset: Dataset, typed: Mapping[str, str], names: Sequence[str]
 ) -> tuple[list[str], int]:
-    """Return the columns with irregular spellings, and the number of records without ``names``."""
+    """Return the columns of ``typed`` with irregular spellings, and the number of blank records.
+
+    A blank record has no value in any of the columns ``names``. These are not counted if there is
+    one column, which may just have missing values, or very many.
+    """
     tests = [
         _filled(UNUSUAL_DOUBLE if type_ == "DOUBLE" else UNUSUAL, name, type_)
         for name, type_ in typed.items()
@@ -110,8 +114,8 @@ def _find_unusual(
     for start in range(0, len(tests), TOGETHER):
         query = exp.select(*tests[start : start + TOGETHER]).from_(text)
         answers += engine.query(query, dataset.name)[0]
-    blank = sum(answers[len(typed) :])
-    return [name for name, is_unusual in zip(typed, answers, strict=False) if is_unusual], blank
+    unusual = [name for name, is_unusual in zip(typed, answers, strict=False) if is_unusual]
+    return unusual, sum(answers[len(typed) :])  # the last answer, if blank records were counted
 
 
 def _blank_count(names: Sequence[str]) -> exp.Expr:
@@ -135,12 +139,13 @@ def _find_merged(engine: Engine, dataset: Dataset, name: str, type_: str) -> tup
         return False, True
     if foreign_format:  # dates in a format that CAST does not read
         merged = _count_distinct(engine, dataset, name) < _count_distinct(engine, text, name)
-    if not merged and (type_ != "DOUBLE" or longest <= DIGITS):
+    if not merged and (type_ != "DOUBLE" or longest <= DIGITS):  # the type keeps all digits
         return merged, False
-    long = LONG if type_ == "DOUBLE" else "FALSE"
+    may_be_rounded = _filled(ROUNDED.get(type_, "FALSE"), name, type_)
+    is_long = _filled(LONG if type_ == "DOUBLE" else "FALSE", name, type_)
     words = rows | {
-        "rounded": exp.func("coalesce", _filled(ROUNDED.get(type_, "FALSE"), name, type_), FALSE),
-        "long": exp.func("coalesce", _filled(long, name, type_), FALSE),
+        "rounded": exp.func("coalesce", may_be_rounded, FALSE),
+        "long": exp.func("coalesce", is_long, FALSE),
     }
     groups = _filled(GROUPS_OF_LONG, name, type_, words)
     query = exp.select(LOST).from_(exp.Subquery(this=groups))
@@ -176,19 +181,19 @@ def _notes_on_writings(engine: Engine) -> list[str]:
 
     See ``Column.writing``.
     """
+
+    def columns(dataset: str, writing: Writing) -> str:
+        written = engine.written.items()
+        return ", ".join(quoted(c) for (d, c), w in written if (d, w) == (dataset, writing))
+
     notes = []
     for dataset in dict.fromkeys(dataset for dataset, _ in engine.written):
-        writings = {c: w for (d, c), w in engine.written.items() if d == dataset}
-        merged, unusual = (
-            ", ".join(quoted(column) for column, writing in writings.items() if writing == kind)
-            for kind in ("several", "unusual")
-        )
-        if merged:
+        if merged := columns(dataset, "several"):
             notes.append(
                 f"{dataset}: different fields of {merged} are one value where they are equal as "
                 "numbers, dates or times (1.5 and 1.50); --all-varchar keeps them apart"
             )
-        if unusual:
+        if unusual := columns(dataset, "unusual"):
             notes.append(
                 f"{dataset}: fields of {unusual} are compared with other files as numbers, dates "
                 "or times (1.50 equals 1.5); --all-varchar compares them as they are written"

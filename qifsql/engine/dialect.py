@@ -60,16 +60,11 @@ ALLOWED_ARGUMENTS: Mapping[type[exp.Expr], set[str]] = {
     exp.CTE: {"this", "alias", "materialized"},
     exp.Join: {"this", "side", "kind", "on", "using"},
     exp.Window: {"this", "partition_by", "order", "spec", "over"},
-    exp.Max: {"this"},
-    exp.Min: {"this"},
     exp.Ordered: {"this", "desc", "nulls_first"},
     exp.Subquery: {"this", "alias"},
-    exp.Lag: {"this", "offset", "default"},
-    exp.Lead: {"this", "offset", "default"},
     exp.In: {"this", "expressions", "query"},
-    exp.Round: {"this"},
-    exp.Floor: {"this"},
-    exp.Ceil: {"this"},
+    **{form: {"this"} for form in (exp.Max, exp.Min, exp.Round, exp.Floor, exp.Ceil)},
+    **{form: {"this", "offset", "default"} for form in (exp.Lag, exp.Lead)},
 }
 
 
@@ -87,7 +82,7 @@ def translated(query: exp.Query, describe: Describe, *, free: bool = False) -> e
         _note_types(select, describe)
     for division in query.find_all(exp.Div):
         division.meta[FREE] = free
-    for node in reversed(list(query.walk(bfs=False))):
+    for node in reversed(list(query.walk(bfs=False))):  # children before their parents
         replacement = rewritten(node)
         if replacement is not node:
             node.replace(replacement)
@@ -103,7 +98,7 @@ def text(query: exp.Expr, *, pretty: bool = False) -> str:
 
 
 def _check(node: exp.Expr) -> None:
-    """Raise Unlike for a node that is not known to mean the same."""
+    """Raise Unlike for a node of DuckDB's SQL that is not known to mean the same in Spark's."""
     form = type(node).__name__
     if not isinstance(node, (*SAME, *TYPED, exp.Literal, exp.Join)):
         raise Unlike(f"the function or form {form}")
@@ -125,7 +120,11 @@ def _check(node: exp.Expr) -> None:
 
 
 def _note_types(select: exp.Select, describe: Describe) -> None:
-    """Note the types of operands at the nodes of a SELECT that depend on them."""
+    """Write the types of operands into the nodes of a SELECT whose translation depends on them.
+
+    DuckDB is asked for all types at once, or one by one if it cannot find some of them: first after
+    the groups of the SELECT, then before, where arguments of aggregates are. "" means unknown.
+    """
     nodes = [
         node
         for node in select.walk(prune=lambda n: n is not select and isinstance(n, exp.Query))
@@ -148,9 +147,9 @@ def _note_types(select: exp.Select, describe: Describe) -> None:
                     answers.append("")
         for i, type_ in zip(untyped, answers, strict=True):
             types[i] = type_
-    answers_of_all = iter(types)
+    next_types = iter(types)
     for node in nodes:
-        node.meta[OPERANDS] = tuple(next(answers_of_all) for _ in operands_of(node))
+        node.meta[OPERANDS] = tuple(next(next_types) for _ in operands_of(node))
 
 
 def _types_of(
@@ -159,7 +158,7 @@ def _types_of(
     operands: Sequence[exp.Expr],
     describe: Describe,
 ) -> list[str]:
-    """Return DuckDB's types of operands in a form of the SELECT that they are in."""
+    """Return DuckDB's types of operands, selected by their SELECT as ``form`` changes it."""
     query = form(select)
     for i, operand in enumerate(operands):
         query = query.select(exp.alias_(operand.copy(), f"{ALIAS}{i}"))

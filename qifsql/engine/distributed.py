@@ -75,15 +75,17 @@ class Spark:
         self.settings = settings or Settings()
         self.sources = tuple(access.get("sources", ()))
         self.ordered = access.get("ordered", False)
-        here: list[Source] = [
+        sources_here: list[Source] = [
             source
             for source in self.sources
             if isinstance(source, Path) or all(d.format != "spark" for d in source.datasets)
         ]
-        here += [d for d in datasets_of(self.sources) if d.format != "spark" and d not in here]
-        half = replace(self.settings.of_duckdb, memory=f"{memory_of(self.settings) // 2**20}MiB")
-        access["sources"] = here
-        self.here = DuckDB(half, **access)
+        for dataset in datasets_of(self.sources):  # those of collections that Spark reads in part
+            if dataset.format != "spark" and dataset not in sources_here:
+                sources_here.append(dataset)
+        access["sources"] = sources_here
+        memory = f"{memory_of(self.settings) // 2**20}MiB"  # half of the limit; Java has the other
+        self.here = DuckDB(replace(self.settings.of_duckdb, memory=memory), **access)
         self.scratch = self.here.scratch
         self.written = self.here.written
         self.declared_missing = self.here.declared_missing
@@ -175,7 +177,7 @@ class Spark:
                 yield from self.here.batches(complete, what, where, rows)
             return
         names, records = self._collected(plan, what, where)
-        for first in range(0, max(len(records), 1), rows):
+        for first in range(0, max(len(records), 1), rows):  # without records, an empty frame
             chunk = records[first : first + rows]
             yield pl.DataFrame(chunk, schema=names, orient="row", infer_schema_length=None)
 
@@ -184,9 +186,9 @@ class Spark:
     ) -> tuple[list[str], list[tuple[Any, ...]]]:
         """Return the names of the columns and the rows of a plan that runs on Spark."""
         text, columns = self._placing.text(plan, where)
-        kinds = [type_ for _, type_ in columns]
+        types = [type_ for _, type_ in columns]
         rows = self.act(what, where, lambda: self._spark.sql(text).collect())
-        return [name for name, _ in columns], [tuple(map(_as_in_duckdb, r, kinds)) for r in rows]
+        return [name for name, _ in columns], [tuple(map(_as_in_duckdb, r, types)) for r in rows]
 
     def copy(self, plan: Plan, path: Path, *, what: str, where: str, note: str = "") -> int:
         """Stream the result of a plan to a Parquet file with a note; return the number of rows."""
@@ -218,12 +220,14 @@ class Spark:
         return statement
 
     def _count(self, catalog: str, name: str, where: str) -> int:
-        """Return the number of rows of a table of DuckDB here."""
         ((rows,),) = self.here.query(exp.select("count(*)").from_(_table(catalog, name)), where)
         return int(rows)
 
     def run(self, statement: str, what: str, where: str) -> None:
-        """Run a statement that replaces a table by the rows of a query."""
+        """Run a statement: DuckDB here, or Spark if it replaces a table by the rows of a query.
+
+        The query may read the table, which is therefore dropped after the new rows are kept.
+        """
         create = render.parsed(statement)
         if not isinstance(create, exp.Create) or not isinstance(create.expression, exp.Query):
             self.here.run(statement, what, where)
@@ -237,11 +241,11 @@ class Spark:
         self.drop(name, LOADED)
 
     def drop(self, name: str, catalog: str) -> None:
-        """Drop a table that was kept."""
+        """Drop a table that was kept: in DuckDB here, and in Spark if Spark has it."""
         entry = self._entries.pop((catalog, name), None)
         if entry is None or entry.here:
             self.here.drop(name, catalog)
-        else:
+        else:  # DuckDB here has only a view of the folder
             view = exp.Drop(kind="VIEW", tables=[_table(catalog, name)], exists=True)
             self.here.run(render.render(view), "counting", name)
         if entry is not None and entry.view:
@@ -312,42 +316,40 @@ class Spark:
     def _local_plan(
         self, plan: Plan, what: str, where: str, *, lasting: bool = False
     ) -> "PlanHere | None":
-        """Return the plan for DuckDB here where Spark has no part in its last step, or None.
+        """Return the plan for DuckDB here if its result is computed here, else None.
 
-        The steps that it reads were then computed by Spark.
+        DuckDB here computes plans over small tables, and results that Spark cannot. Spark then
+        computes the steps that DuckDB reads, as far as it can.
         """
-        tables = [
-            t
-            for query in (*(s.query for s in plan.steps), plan.result)
-            for t in query.find_all(exp.Table)
-        ]
         names = {step.name for step in plan.steps}
-        tables = [t for t in tables if t.db or t.name not in names]
-        if not any(self._is_large(t) for t in tables):
+        queries = [*(step.query for step in plan.steps), plan.result]
+        tables = [table for query in queries for table in query.find_all(exp.Table)]
+        if not any(self._is_large(t) for t in tables if t.db or t.name not in names):
             return PlanHere(plan, ())
         placed = self._placing.placed(plan, where, lasting=lasting)
         if placed.result is not None:
             self._placing.last = plan, placed
             return None
-        needed = needed_steps(plan, placed)
-        taken: list[str] = []
-        for step in (*placed.local, Step("", "", plan.result)):
-            if step.name and step.name not in needed:
-                continue
+        needed = needed_steps(plan)
+        steps_here = tuple(step for step in placed.local if step.name in needed)
+        from_spark: list[str] = []  # the steps of Spark that DuckDB here reads
+        for step in (*steps_here, Step("", "", plan.result)):
             for table in step.query.find_all(exp.Table):
                 if not table.db and table.name in placed.spark:
-                    if table.name not in taken:
-                        taken.append(table.name)
+                    if table.name not in from_spark:
+                        from_spark.append(table.name)
                 elif self._is_large(table) and (table.db or table.name not in names):
                     self._check_here(table, placed.reasons[step.name], where)
-        names_here = [self._compute(name, plan, placed, what, where) for name in taken]
-        rest = tuple(s for s in placed.local if s.name in needed)
-        return PlanHere(Plan(rest, plan.result), tuple(zip(taken, names_here, strict=True)))
+        pairs = tuple((n, self._compute(n, plan, placed, what, where)) for n in from_spark)
+        return PlanHere(Plan(steps_here, plan.result), pairs)
 
     def _check_here(self, table: exp.Table, reason: str, where: str) -> None:
-        """Refuse to read a large table here: for what is not the same on Spark."""
+        """Refuse to read a large table in DuckDB here: records, or too many counts.
+
+        ``reason`` is the part of the reading step that may have other values on Spark.
+        """
         entry = self._entry(table)
-        if entry is None:
+        if entry is None:  # a source of records, which Spark alone reads
             raise ExpressionError(
                 f"{reason} may give other values on Spark than in DuckDB, so it is refused for "
                 f"{where}; write it in another way, or use --engine duckdb"
@@ -361,9 +363,9 @@ class Spark:
     def _compute(self, step: str, plan: Plan, placed: Placed, what: str, where: str) -> str:
         """Compute a step on Spark and keep it; return the name of the table."""
         index = [s.name for s in plan.steps].index(step)
-        until = Plan(plan.steps[:index], plan.steps[index].query)
+        plan_of_step = Plan(plan.steps[:index], plan.steps[index].query)
         name = self._new_name("taken")
-        self._keep_on_spark(name, until, what, where, catalog=LOADED)
+        self._keep_on_spark(name, plan_of_step, what, where, catalog=LOADED)
         if self._entries[LOADED, name].rows > MAX_COUNTS:
             self._check_here(_table(LOADED, name), next(iter(placed.reasons.values())), where)
         return name
@@ -379,7 +381,10 @@ class Spark:
                 self.drop(table, LOADED)
 
     def _keep_on_spark(self, name: str, plan: Plan, what: str, where: str, *, catalog: str) -> None:
-        """Keep the rows of a plan as Parquet, with a view in Spark and one in DuckDB here."""
+        """Keep the rows of a plan as Parquet, with a view in Spark and one in DuckDB here.
+
+        If DuckDB does not reach the folder, the rows are copied; too many are an empty table here.
+        """
         text, columns = self._placing.text(plan, where, lasting=True)
         view = self._new_name("kept")
         folder = self._folders.make(view)
@@ -462,7 +467,6 @@ def _table(catalog: str, name: str) -> exp.Table:
 
 
 def _read_plan(catalog: str, name: str) -> Plan:
-    """Return the plan of all rows of a kept table."""
     return Plan((), exp.select("*").from_(_table(catalog, name)))
 
 

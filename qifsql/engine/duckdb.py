@@ -84,8 +84,8 @@ class DuckDB:
 
     def _connect(self, files: Sequence[Path], folders: Iterable[Path]) -> None:
         """Open the connection, which writes these files and folders alone; lock its settings."""
-        memory = self.settings.memory or "1"
-        if memory[:1] in "-+0" or not memory.isascii():
+        memory = self.settings.memory
+        if memory and (memory[0] in "-+0" or not memory.isascii()):
             raise duckdb.InvalidInputException("memory must be a size above 0")
         options = connection_options(self.settings, self.scratch)
         options["preserve_insertion_order"] = self.ordered
@@ -113,7 +113,7 @@ class DuckDB:
             for path in self._inputs:
                 self._check_checksums(path)
             for dataset in {d.copy_name: d for d in datasets_of(self.sources)}.values():
-                if dataset.copy_name:
+                if dataset.copy_name:  # empty if DuckDB reads the format itself
                     sql = convert(self, dataset)
                     self._look_up(dataset.name, partial(self._fetch, sql))
         except BaseException as e:
@@ -286,11 +286,7 @@ class DuckDB:
         self._fetch(setting("threads", exp.Literal.number(threads)))
         self._fetch(setting("disabled_optimizers", exp.Literal.string(disabled_optimizers)))
 
-    def together(
-        self, streams: Sequence[Stream], work: Callable[[Stream], None], look: Callable[[], None]
-    ) -> None:
-        """Run ``work`` on every stream in its own thread (see ``qifsql.engine.connections``)."""
-        together(streams, work, look=look)
+    together = staticmethod(together)
 
     @property
     def memory(self) -> int:
@@ -316,11 +312,11 @@ class DuckDB:
         """
         sql = statement(plan)
 
-        def begun() -> tuple[duckdb.DuckDBPyConnection, list[tuple[Any, ...]]]:
+        def begin() -> tuple[duckdb.DuckDBPyConnection, list[tuple[Any, ...]]]:
             cursor = self._connection.execute(sql)
             return cursor, cursor.fetchmany(rows)
 
-        cursor, chunk = self._run(what, where, begun)
+        cursor, chunk = self._run(what, where, begin)
         names = [d[0] for d in cursor.description]
         while True:
             yield pl.DataFrame(chunk, schema=names, orient="row", infer_schema_length=None)
@@ -402,6 +398,6 @@ class DuckDB:
                 words=INTERRUPTED,
             )
         except duckdb.Error as e:
-            ours = what not in (LOOKING, "running", "loading")
+            ours = what not in (LOOKING, "running", "loading")  # which may run SQL of the user
             raise translated(e, where, self.settings, ours=ours) from e
         return outcome[0]

@@ -34,11 +34,7 @@ _ENGINE = (
     duckdb.TransactionException,
 )
 """Errors of the engine itself, not of the data."""
-_DATA = (
-    duckdb.InvalidInputException,
-    duckdb.OutOfRangeException,
-    duckdb.TypeMismatchException,
-)
+_DATA = (duckdb.InvalidInputException, duckdb.OutOfRangeException, duckdb.TypeMismatchException)
 
 
 def translated(
@@ -65,8 +61,8 @@ def translated(
             "give more with --memory, or fewer threads with --threads",
             detail=words,
         )
-    full = duckdb.OutOfMemoryException | duckdb.IOException | duckdb.TransactionException
-    if isinstance(error, full) and _DISK.search(message):
+    of_disk = duckdb.OutOfMemoryException | duckdb.IOException | duckdb.TransactionException
+    if isinstance(error, of_disk) and _DISK.search(message):
         return EngineError(
             f"the disk for temporary files or results is full, or could not be written, while "
             f"reading {where}; name a folder with more room with --temp",
@@ -121,7 +117,7 @@ def _input_error(
 
 
 def _wrong_text(where: str, words: str, message: str) -> str:
-    """Return what is said about a file that is no JSON or not in its encoding; empty otherwise."""
+    """Return the message about a file that is no JSON or not in its encoding; empty for others."""
     if json := re.search(r'JSON.* in file ".*",.* in (line|record/value) (\d+)', words):
         place = f"{json[1].partition('/')[0]} {json[2]}"
         return (

@@ -66,7 +66,7 @@ aggregate is a text, and some aggregates draw at random.
 
 
 def parsed(engine: Engine, expression: exp.Expr, what: str) -> list[dict[str, Any]]:
-    """Return an expression as the engine's parser reads it."""
+    """Return the parse tree of an expression as DuckDB's parser writes it: nodes of JSON."""
     query = exp.Literal.string(render(exp.select(expression.copy())))
     call = exp.select(exp.func("json_serialize_sql", query))
     text = engine.query(call, what)[0][0]
@@ -86,7 +86,7 @@ def functions_of(tree: object) -> list[str]:
 
 
 def _function_names(node: object) -> Iterator[str]:
-    """Yield the functions in a part of the engine's parse tree."""
+    """Yield the names of the functions in a part of DuckDB's parse tree: a node or a list."""
     if isinstance(node, Mapping):
         if node.get("class") == "FUNCTION":
             yield node["function_name"]

@@ -53,18 +53,20 @@ Node = Mapping[str, Any]
 
 
 def check(nodes: Sequence[Node], what: str, lengths: Mapping[str, int] | None = None) -> None:
-    """Refuse an expression whose values may be too long, or take too long.
+    """Raise ExpressionError for an expression whose values may be too long, or take too long.
 
-    ``nodes`` are the engine's parse tree, ``lengths`` the longest values of columns.
-
-    Raises ExpressionError.
+    ``nodes`` are the engine's parse tree, ``lengths`` the lengths of the longest values by column.
     """
     for node in nodes:
         _size(node, what, lengths or {})
 
 
 def _size(node: object, what: str, lengths: Mapping[str, int]) -> int:
-    """Return how many characters or items the value of a node has at most."""
+    """Return how many characters or items the value of a node of DuckDB's parse tree has at most.
+
+    ``lengths`` are those of the longest values by column. Raises ExpressionError if they are more
+    than is allowed; ``what`` names the expression.
+    """
     if isinstance(node, list):
         return sum(_size(child, what, lengths) for child in node)
     if not isinstance(node, Mapping):
@@ -79,6 +81,7 @@ def _size(node: object, what: str, lengths: Mapping[str, int]) -> int:
         if node.get("class") != "CAST":
             return size
         type_name = (node.get("type_expr") or {}).get("type_name")
+        # a text may have four characters for each byte of a BLOB
         return SMALL if type_name in NUMBERS else _check_size(size * 4, what)
     name = str(node["function_name"])
     arguments = [argument["expression"] for argument in node["arguments"]]
@@ -99,15 +102,14 @@ def _size_of_call(name: str, arguments: Sequence[Node], sizes: Sequence[int], wh
         stated = _stated_length(arguments[LENGTH_ARGUMENTS[name]], name, what)
         if name == "repeat":
             return sizes[0] * stated
-        return max(*sizes, stated) + (
-            stated * sizes[2] if name.endswith("_resize") and sizes[2:] else 0
-        )
+        is_filled = name.endswith("_resize") and len(sizes) > 2  # with copies of argument 2
+        return max(*sizes, stated) + (stated * sizes[2] if is_filled else 0)
     if name in RANGES:
         return SMALL * _count_items(arguments, name, what)
     if name in ("left", "right", "left_grapheme", "right_grapheme") and len(arguments) == 2:
-        number = _number(arguments[1])
+        number = _number(arguments[1])  # below 0: all characters but so many
         return sizes[0] if number is None or number < 0 else min(sizes[0], number)
-    if name in ("replace", "regexp_replace") and len(sizes) > 2:
+    if name in ("replace", "regexp_replace") and len(sizes) > 2:  # at every character and the end
         return (sizes[0] + 1) * max(1, sizes[2])
     if name in WRITTEN:
         return _formatted_length(arguments, sizes, what)
@@ -126,7 +128,6 @@ def _check_size(size: int, what: str) -> int:
 
 
 def _literal(node: Node) -> str:
-    """Return the text of a constant."""
     return str((node.get("literal") or {}).get("text", ""))
 
 
@@ -139,7 +140,7 @@ def _number(node: Node) -> int | None:
 
 
 def _stated_length(node: Node, name: str, what: str) -> int:
-    """Return the length that a function is told; ExpressionError if it is not small and written."""
+    """Return the length that an argument states: a number written out, at most ``STATED``."""
     number = _number(node)
     if number is None or number > STATED:
         raise ExpressionError(
@@ -149,13 +150,15 @@ def _stated_length(node: Node, name: str, what: str) -> int:
 
 
 def _count_items(arguments: Sequence[Node], name: str, what: str) -> int:
-    """Return how many items a range has; ExpressionError if it is not small and written out."""
-    ends = [_number(argument) for argument in arguments]
-    numbers = [end for end in ends if end is not None]
-    if len(numbers) < len(ends) or not numbers or not any(numbers[2:] or [1]):
+    """Return how many items ``range(end)`` or ``range(first, end, step)`` has, at most ``STATED``.
+
+    ExpressionError if they are more, or a number is not written out.
+    """
+    numbers = [number for number in map(_number, arguments) if number is not None]
+    step = numbers[2] if len(numbers) > 2 else 1
+    if len(numbers) < len(arguments) or not numbers or step == 0:
         raise ExpressionError(f"{what}: the ends of {name} must be numbers, written out")
     first, last = (0, numbers[0]) if len(numbers) == 1 else numbers[:2]
-    step = numbers[2] if len(numbers) > 2 else 1
     items = abs(last - first) // abs(step) + 1
     if items > STATED:
         raise ExpressionError(f"{what}: {name} may have at most {STATED:,} items")
@@ -167,10 +170,10 @@ def _check_pattern(node: Node, what: str) -> None:
     if node.get("class") != "CONSTANT":
         raise ExpressionError(f"{what}: a regular expression must be written out, in quotes")
     text = _literal(node)
-    repeated = [
+    repetitions = [  # the larger number of each {2,5}; nested ones multiply
         max(map(int, re.findall(r"\d+", m))) for m in re.findall(r"\{([\d,]{1,20})\}", text)
     ]
-    if len(text) > STATED or prod(max(1, n) for n in repeated) > STATED:
+    if len(text) > STATED or prod(max(1, n) for n in repetitions) > STATED:
         raise ExpressionError(
             f"{what}: a regular expression may have at most {STATED:,} characters, and repeat a "
             f"part {STATED:,} times"
@@ -182,6 +185,7 @@ def _formatted_length(arguments: Sequence[Node], sizes: Sequence[int], what: str
     texts = [_literal(node) for node in arguments if node.get("class") == "CONSTANT"]
     if not texts:
         raise ExpressionError(f"{what}: a format must be written out, in quotes")
+    # a width of four digits, or one that is another argument: * or a field in a field
     if any(re.search(r"\d{4}|\*|\{[^{}]*\{", text) and re.search("[%{]", text) for text in texts):
         raise ExpressionError(f"{what}: a format may have fields of at most 999 characters")
     widths = [int(n) for text in texts for n in re.findall(r"\d+", text)]

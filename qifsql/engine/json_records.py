@@ -7,13 +7,14 @@ digits stay text. So does a column of numbers and texts: texts have quotes then.
 
 import re
 from collections.abc import Sequence
+from typing import cast
 
 from sqlglot import exp
 
 from qifsql.data.dataset import Dataset
 from qifsql.data.expressions import filled, identifier
 from qifsql.data.formats import check_names
-from qifsql.data.readers import escaped
+from qifsql.data.readers import array_of_paths, calling
 from qifsql.data.types import NOTHING
 from qifsql.engine.protocol import Engine
 from qifsql.errors import DatasetError
@@ -38,27 +39,25 @@ SOME = 1_000  # names in the first records that are reason to count all
 def query(engine: Engine, dataset: Dataset) -> tuple[exp.Select, set[str]]:
     """Return the query for the records of JSON files, and the names of its columns of HUGEINT.
 
-    These columns are text, because Parquet has no such numbers.
-
-    Raises DatasetError if they hold anything but records, or names that differ only in case.
+    These columns are text, because Parquet has no such numbers. Raises DatasetError if the files
+    hold anything but records, or names that differ only in case.
     """
     for path in dataset.paths:
         _check_end(path)
     columns = _columns(engine, dataset)
     times = [(name, type_) for name, type_ in columns if type_ in TIMES]
     floats = [(name, type_) for name, type_ in columns if type_ == "DOUBLE"]
-    same = _passing(engine, dataset, times, SAME)
-    short = _passing(engine, dataset, floats, SHORT)
-    integral = _passing(
-        engine, dataset, [pair for pair in floats if pair[0] not in short], ARE_INTEGERS
-    )
-    types: dict[str, str] = {}
+    distinct = _passing(engine, dataset, times, SAME)  # no two texts are one time
+    short = _passing(engine, dataset, floats, SHORT)  # no whole number of 16 digits and more
+    long_numbers = [(name, type_) for name, type_ in floats if name not in short]
+    integral = _passing(engine, dataset, long_numbers, ARE_INTEGERS)
+    types: dict[str, str] = {}  # in which columns are read, so that different cells stay different
     selected: list[exp.Expr] = []
     for name, type_ in columns:
         column: exp.Expr = exp.column(identifier(name))
         if type_ in TIMES:
             types[name] = "VARCHAR"
-            column = exp.cast(column, type_, dialect="duckdb") if name in same else column
+            column = exp.cast(column, type_, dialect="duckdb") if name in distinct else column
         elif type_ == "JSON" or (type_ == "DOUBLE" and name not in short | integral):
             types[name] = "JSON"
             column = exp.cast(column, "VARCHAR")
@@ -78,9 +77,9 @@ def _check_end(path: str) -> None:
     try:
         with pa.input_stream(path, compression="detect") as stream:
             data = stream.read(BLOCK)
-            if not data.removeprefix(BOM).lstrip().startswith(b"["):
+            if not data.removeprefix(BOM).lstrip().startswith(b"["):  # a record on each line
                 return
-            last = b""
+            last = b""  # byte that is no white space
             while data:
                 last = data.rstrip()[-1:] or last
                 data = stream.read(BLOCK)
@@ -115,45 +114,41 @@ def _columns(engine: Engine, dataset: Dataset) -> list[tuple[str, str]]:
 def _check_name_count(engine: Engine, dataset: Dataset) -> None:
     """Refuse records that together have too many names, as those have whose names are data."""
     first = _query_of_objects(FIRST, dataset).subquery("first")
-    ((names,),) = engine.query(_query(filled(MANY, {"objects": first})), dataset.name)
-    if names > SOME:
-        ((names,),) = engine.query(_query_of_objects(MANY, dataset), dataset.name)
-    if names > MAX_NAMES:
+    ((count,),) = engine.query(cast("exp.Query", filled(MANY, {"objects": first})), dataset.name)
+    if count > SOME:  # in the first records, so count those in all records
+        ((count,),) = engine.query(_query_of_objects(MANY, dataset), dataset.name)
+    if count > MAX_NAMES:
         raise DatasetError(
-            f"{dataset.name} has records with {names:,} different names in all, and at most "
+            f"{dataset.name} has records with {count:,} different names in all, and at most "
             f"{MAX_NAMES:,} can be columns; if the names are values, as numbers of people are, "
             "write them as values"
         )
 
 
 def _query_of_objects(template: str, dataset: Dataset) -> exp.Query:
-    """Return the query of a template over the records as JSON."""
-    objects = _function("read_json_objects", dataset, [])
-    return _query(filled(template, {"objects": objects}))
-
-
-def _query(tree: exp.Expr) -> exp.Query:
-    if not isinstance(tree, exp.Query):
-        raise TypeError("no query")
-    return tree
+    objects = calling("read_json_objects", array_of_paths(dataset), {})
+    return cast("exp.Query", filled(template, {"objects": objects}))
 
 
 def _passing(
     engine: Engine, dataset: Dataset, columns: Sequence[tuple[str, str]], template: str
 ) -> set[str]:
-    """Return the columns for which a test of their cells as JSON or text is true."""
-    true: set[str] = set()
+    """Return the columns that pass a test: ``template`` is an aggregate over ``field``.
+
+    A field is a cell as JSON, or as text in columns of times; ``value`` is the cell in its type.
+    """
+    passing: set[str] = set()
     for i in range(0, len(columns), TOGETHER):
-        some = columns[i : i + TOGETHER]
+        batch = columns[i : i + TOGETHER]
         tests = []
-        for name, type_ in some:
+        for name, type_ in batch:
             field = exp.column(identifier(name))
             value = exp.TryCast(this=field, to=exp.DataType.build(type_, dialect="duckdb"))
             tests.append(filled(template, {"field": field, "value": value}))
-        rows = _rows(dataset, [(n, "VARCHAR" if t in TIMES else "JSON") for n, t in some])
-        (flags,) = engine.query(exp.select(*tests).from_(rows), dataset.name)
-        true |= {name for (name, _), flag in zip(some, flags, strict=True) if flag}
-    return true
+        rows = _rows(dataset, [(n, "VARCHAR" if t in TIMES else "JSON") for n, t in batch])
+        (answers,) = engine.query(exp.select(*tests).from_(rows), dataset.name)
+        passing |= {name for (name, _), passes in zip(batch, answers, strict=True) if passes}
+    return passing
 
 
 def _rows(dataset: Dataset, types: Sequence[tuple[str, str]] = ()) -> exp.Table:
@@ -172,13 +167,4 @@ def _rows(dataset: Dataset, types: Sequence[tuple[str, str]] = ()) -> exp.Table:
             "map_inference_threshold": exp.Literal.number(-1),
             "field_appearance_threshold": exp.Literal.number(0),
         }
-    return _function(
-        "read_json",
-        dataset,
-        [exp.EQ(this=exp.Var(this=k), expression=v) for k, v in options.items()],
-    )
-
-
-def _function(name: str, dataset: Dataset, options: Sequence[exp.Expr]) -> exp.Table:
-    files = exp.Array(expressions=[exp.Literal.string(escaped(p)) for p in dataset.paths])
-    return exp.Table(this=exp.Anonymous(this=name, expressions=[files, *options]))
+    return calling("read_json", array_of_paths(dataset), options)

@@ -58,13 +58,14 @@ def check(stream: Stream, tables: set[str], damaged: str) -> set[str]:
         raise DatasetError(damaged)
     with readable(damaged):
         entries = exp.select("name", "sum(rows)", "sum(digest)").from_(_table(LEDGER))
-        stored = {name: sums for name, *sums in stream.rows(render(entries.group_by("name")))}
-        if not set(stored) <= tables or any(
-            stream.rows(render(exp.select(*_sum_columns()).from_(_source(name)))) != [tuple(sums)]
-            for name, sums in stored.items()
-        ):
+        entered = {name: sums for name, *sums in stream.rows(render(entries.group_by("name")))}
+        if not set(entered) <= tables:
             raise DatasetError(damaged)
-    return set(stored)
+        for name, sums in entered.items():
+            (stored,) = stream.rows(render(exp.select(*_sum_columns()).from_(_source(name))))
+            if stored != tuple(sums):
+                raise DatasetError(damaged)
+    return set(entered)
 
 
 def sums(stream: Stream, table: str) -> list[int]:

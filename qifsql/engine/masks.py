@@ -21,15 +21,15 @@ def private(*, when: bool = True) -> Iterator[None]:
     if not when:
         yield
         return
-    with _lock:
+    with _lock:  # the first context sets the private mask; each keeps the usual one
         _open.append(_open[-1] if _open else os.umask(PRIVATE))
     try:
         yield
     finally:
         with _lock:
-            before = _open.pop()
+            usual_mask = _open.pop()
             if not _open:
-                os.umask(before)
+                os.umask(usual_mask)
 
 
 @contextmanager

@@ -32,59 +32,57 @@ def resolve(
     """
     listed = [Column(n, source, type_) for n, (source, type_) in zip(names, columns, strict=True)]
     schema = Schema(dataset.name, tuple(listed))
-    by_column = words(dataset.na)
-    of_column = {schema[name].source_name: texts for name, texts in by_column.items() if name}
-    of_all = by_column.get("", ())
+    by_name = words(dataset.na)
+    for_all = by_name.pop("", ())
+    by_source = {schema[name].source_name: texts for name, texts in by_name.items()}
     missing: list[MissingValues] = []
-    texts: dict[str, tuple[str, ...]] = {}
-    for name, type_ in columns:
-        column_words = tuple(dict.fromkeys((*of_all, *of_column.get(name, ()))))
+    words_of_texts: dict[str, tuple[str, ...]] = {}
+    for source, type_ in columns:
+        column_words = tuple(dict.fromkeys((*for_all, *by_source.get(source, ()))))
         if column_words and type_ == "VARCHAR":
-            texts[name] = column_words
+            words_of_texts[source] = column_words
         elif column_words and not nested(type_):
             values = readable(engine, dataset.name, type_, column_words)
-            missing += [MissingValues(name, type_, values)] if values else []
-    types = _types(engine, dataset, texts) if dataset.format == "csv" else {}
-    missing += [
-        MissingValues(name, types.get(name, "VARCHAR"), column_words, converted=name in types)
-        for name, column_words in texts.items()
-    ]
+            missing += [MissingValues(source, type_, values)] if values else []
+    types = _types(engine, dataset, words_of_texts) if dataset.format == "csv" else {}
+    for source, column_words in words_of_texts.items():
+        type_ = types.get(source, "VARCHAR")
+        missing.append(MissingValues(source, type_, column_words, converted=source in types))
     return replace(dataset, missing=tuple(missing), names=tuple(name for name, _ in columns))
 
 
 def readable(engine: Engine, where: str, type_: str, candidates: Sequence[str]) -> tuple[str, ...]:
-    """Return the words that are values of a type; of none if a column has no values."""
+    """Return those of the words that are values of a type; none for a column without values."""
     if type_ == NOTHING:
         return ()
     kind = exp.DataType.build(type_, dialect="duckdb")
     values = (exp.TryCast(this=exp.Literal.string(word), to=kind.copy()) for word in candidates)
-    (flags,) = engine.query(exp.select(*(value.is_(exp.null()) for value in values)), where)
-    return tuple(word for word, unreadable in zip(candidates, flags, strict=True) if not unreadable)
+    (is_null,) = engine.query(exp.select(*(value.is_(exp.null()) for value in values)), where)
+    return tuple(word for word, no_value in zip(candidates, is_null, strict=True) if not no_value)
 
 
 def _types(
     engine: Engine, dataset: Dataset, texts: Mapping[str, tuple[str, ...]]
 ) -> dict[str, str]:
-    """Return the types of text columns of CSV that have words for missing values and one type."""
+    """Return the types of text columns of CSV that are typed without their words for missing.
+
+    ``texts`` are the words by column. A column without such words, or a common type, is left out.
+    """
     if dataset.all_varchar or not texts:
         return {}
-    fields = {
+    is_word = {
         name: exp.column(identifier(name)).isin(*map(exp.Literal.string, column_words))
         for name, column_words in texts.items()
     }
-    has_word = [exp.func("bool_or", condition) for condition in fields.values()]
-    (flags,) = engine.query(exp.select(*has_word).from_(relation(dataset)), dataset.name)
-    with_words = [name for name, flag in zip(fields, flags, strict=True) if flag]
+    tests = [exp.func("bool_or", condition) for condition in is_word.values()]
+    (answers,) = engine.query(exp.select(*tests).from_(relation(dataset)), dataset.name)
     types: dict[str, str] = {}
-    for name in with_words:
-        field = exp.column(identifier(name))
-        tests = [
-            exp.func("bool_and", filled(condition, {"field": field}))
-            for condition in TYPES.values()
-        ]
-        others = exp.not_(fields[name].copy())
-        query = exp.select(*tests).from_(relation(dataset)).where(others)
-        (fits,) = engine.query(query, dataset.name)
-        type_ = next((t for t, fit in zip(TYPES, fits, strict=True) if fit), None)
-        types |= {name: type_} if type_ else {}
+    for name in (name for name, has_word in zip(is_word, answers, strict=True) if has_word):
+        words = {"field": exp.column(identifier(name))}
+        tests = [exp.func("bool_and", filled(is_of_type, words)) for is_of_type in TYPES.values()]
+        is_other = exp.not_(is_word[name].copy())
+        query = exp.select(*tests).from_(relation(dataset)).where(is_other)
+        (answers,) = engine.query(query, dataset.name)
+        if fitting := [type_ for type_, fits in zip(TYPES, answers, strict=True) if fits]:
+            types[name] = fitting[0]
     return types

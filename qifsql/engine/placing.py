@@ -49,15 +49,18 @@ class Placing:
     last: tuple[Plan, Placed] | None = None  # the last plan, which is often rendered next
 
     def placed(self, plan: Plan, where: str, *, lasting: bool = False) -> Placed:
-        """Return which steps of a plan Spark runs, and which are left for DuckDB, with reasons."""
+        """Return which steps of a plan Spark runs, and which are left for DuckDB, with reasons.
+
+        The result of the plan counts as its last step, without a name. DuckDB gets a view without
+        rows of each step, to find the types of the steps that read it.
+        """
         translated: dict[str, exp.Query] = {}
         local: dict[str, Step] = {}
         reasons: dict[str, str] = {}
         result: exp.Query | None = None
         names = {step.name for step in plan.steps}
-        last = Step("", "", plan.result)
         try:
-            for step in (*plan.steps, last):
+            for step in (*plan.steps, Step("", "", plan.result)):
                 reads = {t.name for t in step.query.find_all(exp.Table) if not t.db}
                 columns = self.local.describe(step.query, where)
                 reason = next((f"it reads {n}" for n in reads if n in local), "")
@@ -91,7 +94,7 @@ class Placing:
     ) -> exp.Query:
         """Return a query of a plan for Spark, which reads views in place of files and tables.
 
-        ``lasting``: its rows are computed once and kept.
+        ``names`` are those of the steps. ``lasting``: its rows are computed once and kept.
         """
         free = any(self.is_source(t) for t in query.find_all(exp.Table))
         copy = query.copy()
@@ -103,13 +106,13 @@ class Placing:
                 replaced[view] = bare_table(table)
                 table.replace(_in_place_of(table, exp.table_(identifier(view)), alias))
 
-        def describe(question: exp.Query) -> list[tuple[str, str]]:
-            back = question.copy()
-            for table in list(back.find_all(exp.Table)):
+        def describe(query_of_views: exp.Query) -> list[tuple[str, str]]:
+            query_of_files = query_of_views.copy()
+            for table in list(query_of_files.find_all(exp.Table)):
                 if not table.db and table.name in replaced:
                     original = replaced[table.name].copy()
                     table.replace(_in_place_of(table, original, table.args.get("alias")))
-            return self.local.describe(back, where)
+            return self.local.describe(query_of_files, where)
 
         for select in list(copy.find_all(exp.Select)):
             self._number_rows(select, replaced, lasting=lasting)
@@ -118,28 +121,33 @@ class Placing:
     def _number_rows(
         self, select: exp.Select, replaced: dict[str, exp.Table], *, lasting: bool
     ) -> None:
-        """Give an order to numbers of rows: the place in a source, or any if they are kept once."""
+        """Add an order to windows that number rows in none, which Spark would do in any order.
+
+        It is the place of the records in their files, for a SELECT of these alone. For others it is
+        arbitrary if the rows are computed once (``lasting``), else none is added. ``replaced`` are
+        the files by their views.
+        """
         windows = [w for w in select.find_all(exp.Window) if w.parent_select is select]
-        loose = [w for w in windows if rewrites.is_unordered(w)]
-        source = select.args["from_"].this if loose and select.args.get("from_") else None
-        plain = not any(select.args.get(c) for c in ("joins", "group", "distinct"))
+        unordered = [w for w in windows if rewrites.is_unordered(w)]
+        source = select.args["from_"].this if unordered and select.args.get("from_") else None
+        is_plain = not any(select.args.get(c) for c in ("joins", "group", "distinct"))
         keys: list[exp.Expr] = [exp.null()] if lasting else []
-        if isinstance(source, exp.Table) and source.name in replaced and plain:
+        if isinstance(source, exp.Table) and source.name in replaced and is_plain:
             if not source.name.startswith(SOURCE_VIEW):
                 return
             view = source.name + PLACED
             replaced[view] = replaced[source.name]
             source.set("this", identifier(view))
             keys = [exp.column(FILE), exp.column(INDEX)]
-        for window in loose if keys else []:
+        for window in unordered if keys else []:
             ordered = [exp.Ordered(this=key.copy(), nulls_first=True) for key in keys]
             window.set("order", exp.Order(expressions=ordered))
 
     def text(
         self, plan: Plan, where: str, *, lasting: bool = False, pretty: bool = False
     ) -> tuple[str, Sequence[tuple[str, str]]]:
-        """Return the text of a plan for Spark, and DuckDB's columns of its result."""
-        if self.last is not None and self.last[0] is plan:
+        """Return the text of a plan for Spark, and DuckDB's names and types of its columns."""
+        if self.last is not None and self.last[0] is plan:  # it was just placed
             placed = self.last[1]
         else:
             placed = self.placed(plan, where, lasting=lasting)
@@ -149,7 +157,7 @@ class Placing:
             raise ExpressionError(
                 f"{reason} has no exact form in Spark; use --engine duckdb for {where}"
             )
-        needed = needed_steps(plan, placed)
+        needed = needed_steps(plan)
         query = placed.result
         for step in plan.steps:
             if step.name in needed:
@@ -173,7 +181,7 @@ def _in_place_of(table: exp.Table, new: exp.Table, alias: exp.Expr | None) -> ex
 
 
 def is_function(table: exp.Table, name: str) -> bool:
-    """Return whether a table is a call of a function."""
+    """Return whether a table is a call of a function, such as READ_PARQUET."""
     called = table.this
     if isinstance(called, exp.ReadParquet):
         return name == "READ_PARQUET"
@@ -189,7 +197,7 @@ def plain_path(pattern: str) -> str:
     return pattern
 
 
-def needed_steps(plan: Plan, placed: Placed) -> set[str]:
+def needed_steps(plan: Plan) -> set[str]:
     """Return the steps that the result of a plan reads, directly or through others."""
     queries = {step.name: step.query for step in plan.steps}
     needed: set[str] = set()
@@ -222,7 +230,7 @@ def script(plan: Plan, local: Engine, where: str) -> str:
 
     Raises InputError if a file is not Parquet, or if a part has no exact translation.
     """
-    views: dict[str, tuple[str, exp.Table]] = {}
+    views: dict[str, tuple[str, exp.Table]] = {}  # name and file, by the SQL of the file
 
     def view(table: exp.Table, _where: str) -> str:
         bare = bare_table(table)
@@ -231,9 +239,8 @@ def script(plan: Plan, local: Engine, where: str) -> str:
         name, _ = views.setdefault(render.render(bare), (f"source_{len(views) + 1}", bare))
         return name
 
-    text, _ = Placing(local, view, lambda t: is_function(bare_table(t), "READ_PARQUET")).text(
-        plan, where, pretty=True
-    )
+    placing = Placing(local, view, lambda table: is_function(bare_table(table), "READ_PARQUET"))
+    text, _ = placing.text(plan, where, pretty=True)
     trees: list[exp.Expr] = []
     for key, value in SESSION.items():
         equal = exp.EQ(this=exp.Var(this=key), expression=exp.Var(this=value))

@@ -14,24 +14,12 @@ LARGE = ("HUGEINT", "UBIGINT")  # decimals in Spark
 FLOATS = ("FLOAT", "DOUBLE")
 LONG = "DECIMAL(38, 0)"  # Spark's type of 128-bit whole numbers; above 10^38 it is an error
 TYPES = {  # types of DuckDB -> those of Spark
-    "BOOLEAN": "BOOLEAN",
-    "TINYINT": "TINYINT",
-    "SMALLINT": "SMALLINT",
-    "INTEGER": "INT",
-    "BIGINT": "BIGINT",
-    "UTINYINT": "SMALLINT",
-    "USMALLINT": "INT",
-    "UINTEGER": "BIGINT",
-    "UBIGINT": "DECIMAL(20, 0)",
-    "HUGEINT": LONG,
-    "FLOAT": "FLOAT",
-    "DOUBLE": "DOUBLE",
-    "VARCHAR": "STRING",
-    "DATE": "DATE",
-    "TIMESTAMP": "TIMESTAMP_NTZ",
-    "TIMESTAMP WITH TIME ZONE": "TIMESTAMP",
-    "BLOB": "BINARY",
-}
+    "BOOLEAN": "BOOLEAN", "TINYINT": "TINYINT", "SMALLINT": "SMALLINT", "INTEGER": "INT",
+    "BIGINT": "BIGINT", "UTINYINT": "SMALLINT", "USMALLINT": "INT", "UINTEGER": "BIGINT",
+    "UBIGINT": "DECIMAL(20, 0)", "HUGEINT": LONG, "FLOAT": "FLOAT", "DOUBLE": "DOUBLE",
+    "VARCHAR": "STRING", "DATE": "DATE", "TIMESTAMP": "TIMESTAMP_NTZ",
+    "TIMESTAMP WITH TIME ZONE": "TIMESTAMP", "BLOB": "BINARY",
+}  # fmt: skip
 ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.Mod)
 COMPARISONS = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE)
 PAIRS = (*ARITHMETIC, *COMPARISONS, exp.Div, exp.IntDiv)
@@ -96,7 +84,7 @@ def spark_type(type_: str) -> str:
 
 
 def operands_of(node: exp.Expr) -> list[exp.Expr]:
-    """Return the operands on whose types the translation of a node depends."""
+    """Return the nodes on whose types the translation of a node depends: operands, or a cast."""
     if isinstance(node, exp.Anonymous):
         return list(node.expressions)
     if isinstance(node, exp.Between):
@@ -211,10 +199,7 @@ def _is_cast_to_bigint(node: exp.Expr) -> bool:
         if isinstance(parent, exp.Window) and parent.this is not node:
             break
         node, parent = parent, parent.parent
-    return isinstance(parent, exp.Cast) and parent.to.this in (
-        exp.DType.BIGINT,
-        exp.DType.INT,
-    )
+    return isinstance(parent, exp.Cast) and parent.to.this in (exp.DType.BIGINT, exp.DType.INT)
 
 
 def _division(node: exp.Expr) -> exp.Expr:
@@ -232,7 +217,7 @@ def _division(node: exp.Expr) -> exp.Expr:
 
 
 def _whole_division(node: exp.Expr) -> exp.Expr:
-    """Divide whole numbers up to 64 bits; halves of others are not the same."""
+    """Divide whole numbers without remainder; those of 128 bits are decimals in Spark."""
     left_type, right_type = _types(node)
     if (_family(left_type), _family(right_type)) == ("whole", "whole"):
         return node
@@ -260,7 +245,7 @@ def _arithmetic(node: exp.Expr) -> exp.Expr:
     if exact:
         return node
     if left_type == "FLOAT" and isinstance(node, exp.Add) and node.expression.sql() == "0":
-        return _as(node, "FLOAT")  # -0.0 becomes 0.0; Spark adds in DOUBLE
+        return _as(node, "FLOAT")  # x + 0 turns -0.0 into 0.0; Spark adds in DOUBLE
     raise Unlike(f"arithmetic of {left_type} and {right_type}")
 
 
@@ -285,14 +270,14 @@ def _any_value(node: exp.Expr) -> exp.Expr:
 
 
 def _extreme(node: exp.Expr) -> exp.Expr:
-    """Leave out rows in which one of both is missing, as DuckDB does."""
+    """Return ``max_by`` or ``min_by`` over rows with both arguments, which DuckDB reads alone."""
     name = "max_by" if isinstance(node, exp.ArgMax) else "min_by"
-    value, by = node.this.copy(), node.expression.copy()
-    there = [exp.not_(exp.Is(this=_bracketed(v), expression=exp.null())) for v in (value, by)]
-    call = exp.Anonymous(this=name, expressions=[value, by])
     if isinstance(node.parent, exp.Filter | exp.Window):
         raise Unlike(f"a filtered {name}")
-    return exp.Filter(this=call, expression=exp.Where(this=exp.and_(*there)))
+    arguments = [node.this.copy(), node.expression.copy()]
+    present = [exp.not_(exp.Is(this=_bracketed(a), expression=exp.null())) for a in arguments]
+    call = exp.Anonymous(this=name, expressions=arguments)
+    return exp.Filter(this=call, expression=exp.Where(this=exp.and_(*present)))
 
 
 def _rounded(node: exp.Expr) -> exp.Expr:
@@ -300,8 +285,8 @@ def _rounded(node: exp.Expr) -> exp.Expr:
     (before,) = _types(node)
     if _family(before) == "whole":
         return node
-    inside = node.this
-    is_log = isinstance(inside, exp.Anonymous) and inside.name.casefold() == "log2"
+    argument = node.this
+    is_log = isinstance(argument, exp.Anonymous) and argument.name.casefold() == "log2"
     if isinstance(node, exp.Floor) and is_log:
         return exp.Floor(this=_exponent(node))
     if before != "DOUBLE" or isinstance(node, exp.Round):
@@ -319,11 +304,11 @@ def _of_families(node: exp.Expr) -> exp.Expr:
 
 
 def _function(node: exp.Expr) -> exp.Expr:
-    """Return a function that sqlglot does not know."""
+    """Translate the call of one of ``FUNCTIONS``, which sqlglot does not know."""
     name = node.name.casefold()
     types = _types(node)
     value = node.expressions[0].copy()
-    if name == "log2" and isinstance(node.parent, exp.Floor):
+    if name == "log2" and isinstance(node.parent, exp.Floor):  # see _rounded
         return node
     if name == "round_even" and types[0] == "DOUBLE" and node.expressions[1].name == "0":
         return exp.Anonymous(this="rint", expressions=[value])

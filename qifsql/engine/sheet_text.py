@@ -28,8 +28,9 @@ def check(path: str, sheet: str, title: str) -> None:
     """
     formulas = merged = 0
     for cells, rest in _pieces(path, sheet):
+        # the value of a formula of a text may be an empty text
         formulas += sum(b't="str"' not in match[1] for match in FORMULA.finditer(cells))
-        merged = sum(int(match[1]) > 1 for match in MERGED.finditer(rest))
+        merged = sum(int(match[1]) > 1 for match in MERGED.finditer(rest))  # below all cells
     if formulas:
         raise DatasetError(
             f"{title} has {plural(formulas, 'formula')} without a value, because no program has "
@@ -47,19 +48,19 @@ def check_extent(path: str, sheet: str, title: str) -> None:
 
     It holds the whole rectangle up to the last row and the last column.
     """
-    cells, rows, columns, last = 0, 0, 0, ""
-    for piece, _ in _pieces(path, sheet):
-        for letters, digits in CELL.findall(piece):
-            cells += 1
+    n_cells, last_row, last_column, farthest = 0, 0, 0, ""
+    for cells, _ in _pieces(path, sheet):
+        for letters, digits in CELL.findall(cells):
+            n_cells += 1
             row, column = int(digits), _column(letters)
-            if row > rows or column > columns:
-                last = f"{letters.decode()}{row}"
-            rows, columns = max(rows, row), max(columns, column)
-    area = rows * columns
-    if area > AREA and area > SPARSE * cells:
+            if row > last_row or column > last_column:
+                farthest = f"{letters.decode()}{row}"
+            last_row, last_column = max(last_row, row), max(last_column, column)
+    area = last_row * last_column
+    if area > AREA and area > SPARSE * n_cells:
         raise DatasetError(
-            f"sheet {quoted(sheet)} of {title} has cells as far away as {last}, and "
-            f"{plural(cells, 'cell')} in all; delete what is no part of the table, and save it"
+            f"sheet {quoted(sheet)} of {title} has cells as far away as {farthest}, and "
+            f"{plural(n_cells, 'cell')} in all; delete what is no part of the table, and save it"
         )
 
 
@@ -72,7 +73,7 @@ def _column(letters: bytes) -> int:
 
 
 def _pieces(path: str, sheet: str) -> Iterator[tuple[bytes, bytes]]:
-    """Yield whole cells of a sheet, a piece at a time, and what follows the last whole one."""
+    """Yield the XML of a sheet in pieces: whole cells, and what follows the last whole cell."""
     try:
         with zipfile.ZipFile(path) as book:
             part = _part(book, sheet)
@@ -88,15 +89,14 @@ def _pieces(path: str, sheet: str) -> Iterator[tuple[bytes, bytes]]:
 
 
 def _part(book: zipfile.ZipFile, sheet: str) -> str:
-    """Return the name of the part of a workbook that has a sheet; empty if there is none."""
-    texts = [
-        book.read(f"xl/{name}").decode() for name in ("workbook.xml", "_rels/workbook.xml.rels")
-    ]
-    for tag in SHEET.findall(texts[0]):
+    """Return the name of the file in a workbook that has a sheet; empty if there is none."""
+    sheets = book.read("xl/workbook.xml").decode()
+    links = book.read("xl/_rels/workbook.xml.rels").decode()
+    for tag in SHEET.findall(sheets):
         if unescape(_attribute(tag, "name")) == sheet:
-            number = _attribute(tag, r"\w+:id")
-            for link in LINK.findall(texts[1]):
-                if _attribute(link, "Id") == number:
+            id_of_link = _attribute(tag, r"\w+:id")
+            for link in LINK.findall(links):
+                if _attribute(link, "Id") == id_of_link:
                     return normpath(join("/xl", _attribute(link, "Target"))).lstrip("/")
     return ""
 

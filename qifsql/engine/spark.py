@@ -250,7 +250,7 @@ def _open_session(settings: Settings, options: tuple[tuple[str, str], ...]) -> N
 
 
 def _builder(settings: Settings, options: dict[str, str], folder: Path) -> Any:
-    """Return the builder of a session with the limits of this machine, or those of a cluster."""
+    """Return the builder of a session; ``settings`` limit memory and threads of this machine."""
     from pyspark import SparkConf
     from pyspark.sql import SparkSession
 
@@ -258,9 +258,8 @@ def _builder(settings: Settings, options: dict[str, str], folder: Path) -> Any:
     master = options.get("spark.master") or conf.get("spark.master")
     if not master:
         master = f"local[{settings.threads}]" if settings.threads else "local[*]"
-    local = str(master).casefold().startswith("local")
     preset = {**CLUSTER, "spark.master": str(master), "spark.local.dir": str(folder)}
-    if local:
+    if str(master).casefold().startswith("local"):
         threads = settings.threads or os.cpu_count() or 1
         preset |= {
             **LOCAL,
@@ -273,9 +272,8 @@ def _builder(settings: Settings, options: dict[str, str], folder: Path) -> Any:
             "memory and threads are limits of this machine; for a cluster use --spark-conf "
             "spark.executor.memory=8g and spark.executor.cores=4"
         )
-    settings_of_all = {**preset, **options, **SESSION}
     builder = SparkSession.builder
-    for key, value in settings_of_all.items():
+    for key, value in {**preset, **options, **SESSION}.items():
         builder = builder.config(key, value)
     return builder
 
@@ -283,11 +281,12 @@ def _builder(settings: Settings, options: dict[str, str], folder: Path) -> Any:
 def memory_of(settings: Settings) -> int:
     """Return the memory for Java on this machine in bytes: half of the limit."""
     text = settings.memory_limit or "2GB"
-    number = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(i?)B?\s*", text, re.IGNORECASE)
-    if number is None or float(number[1]) <= 0:
+    parts = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(i?)B?\s*", text, re.IGNORECASE)
+    if parts is None or float(parts[1]) <= 0:
         raise InputError(f"memory={text} cannot be used; give a size such as 8GB")
-    step = 1024 if number[3] else 1000
-    size = int(float(number[1]) * step ** " KMGT".index(number[2].upper() or " "))
+    number, prefix, binary = parts.groups()
+    power = " KMGT".index(prefix.upper() or " ")
+    size = int(float(number) * (1024 if binary else 1000) ** power)
     least = 512 * 2**20  # Java refuses less than 450 MiB
     size = min(size, machine_memory() or size) // 2
     if size < least:
@@ -301,8 +300,10 @@ def failure(error: BaseException, where: str) -> QifError:
     Spark's message may quote cells, so that it becomes the ``detail``.
     """
     detail = str(error)
-    condition = getattr(error, "getCondition", getattr(error, "getErrorClass", lambda: None))
-    text = f"{condition() or ''}: {detail}"
+    # Spark's name for the error, which earlier versions call its class
+    name_of = getattr(error, "getCondition", None) or getattr(error, "getErrorClass", None)
+    name = name_of() if name_of else None
+    text = f"{name or ''}: {detail}"
     for pattern, kind, message in FAILURES:
         if re.search(pattern, text):
             return kind(message.format(where=where), detail=detail)
@@ -342,7 +343,6 @@ def _set_python() -> Iterator[None]:
 
 
 def _last_lines(path: Path, lines: int = 20) -> str:
-    """Return the last lines of a log, for --debug."""
     try:
         text: Sequence[str] = path.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
@@ -430,8 +430,8 @@ def folders_of(
 ) -> Folders:
     """Return the folder of kept tables; InputError if executors would not reach it.
 
-    ``lasting``: not the folder of the engine, which is removed with it, but a folder of this name,
-    in the one of ``--temp`` on a cluster.
+    It is ``scratch``, the folder of the engine that is removed with it, or ``lasting`` if tables
+    are kept longer. If ``--temp`` is a URL, it is the folder of the same name there.
     """
     if isinstance(settings.temp, str):
         root = f"{settings.temp.rstrip('/')}/{(lasting or scratch).name}"

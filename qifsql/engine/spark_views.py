@@ -73,42 +73,37 @@ class SparkViews:
     def _create(self, frame: Any, names: Sequence[str], view: str, files: Sequence[str]) -> None:
         """Create the view of files, and another one that also has the place of each record.
 
-        The place is the number of the file, and the number of the record in it.
+        The place is the number of the file in ``files``, and the number of the record in it.
         """
-        plain = frame.toDF(*names)
-        plain.createOrReplaceTempView(view)
-        parts = frame.selectExpr("*", "_metadata.file_path", "_metadata.row_index")
-        parts = parts.toDF(*names, FILE, INDEX)
-        parts.createOrReplaceTempView(f"{view}_files")
-        order: exp.Expr = exp.Literal.number(0)
+        frame.toDF(*names).createOrReplaceTempView(view)
+        with_paths = frame.selectExpr("*", "_metadata.file_path", "_metadata.row_index")
+        with_paths.toDF(*names, FILE, INDEX).createOrReplaceTempView(f"{view}_files")
+        number: exp.Expr = exp.Literal.number(0)
         if len(files) > 1:
             uris = [file.replace("file:///", "file:/", 1) for file in files]  # as Spark writes them
-            texts = exp.Array(expressions=[exp.Literal.string(uri) for uri in uris])
-            order = exp.Anonymous(this="array_position", expressions=[texts, exp.column(FILE)])
-            order = exp.Anonymous(this="nullif", expressions=[order, exp.Literal.number(0)])
+            array = exp.Array(expressions=[exp.Literal.string(uri) for uri in uris])
+            place = exp.Anonymous(this="array_position", expressions=[array, exp.column(FILE)])
+            place = exp.Anonymous(this="nullif", expressions=[place, exp.Literal.number(0)])
             words = exp.Literal.string("a file has another name than it was opened with")
             error = exp.Anonymous(this="raise_error", expressions=[words])
-            order = exp.func("coalesce", order, error)
-        query = exp.select(
-            *(exp.column(identifier(n)) for n in names),
-            exp.alias_(order, FILE),
-            exp.column(INDEX),
-        ).from_(exp.table_(identifier(f"{view}_files")))
-        placed = self.session.sql(dialect.text(query))
-        placed.createOrReplaceTempView(view + PLACED)
+            number = exp.func("coalesce", place, error)
+        columns = [exp.column(identifier(name)) for name in names]
+        query = exp.select(*columns, exp.alias_(number, FILE), exp.column(INDEX))
+        query = query.from_(exp.table_(identifier(f"{view}_files")))
+        self.session.sql(dialect.text(query)).createOrReplaceTempView(view + PLACED)
 
     def convert(self, table: exp.Table, view: str, where: str) -> str:
         """Copy rows that DuckDB here reads to Parquet, create their view; return the folder."""
         columns = self.local.describe(table, where)
         folder = self.folders.make(view)
         path = self.local.scratch / f"{view}.parquet"
-        chosen = []
+        selected = []
         for name, type_ in columns:
             value: exp.Expr = exp.column(identifier(name))
-            if type_ in ("HUGEINT", "UHUGEINT"):
+            if type_ in ("HUGEINT", "UHUGEINT"):  # Parquet has no such numbers
                 value = exp.cast(value, rewrites.LONG, dialect="duckdb")
-            chosen.append(exp.alias_(value, identifier(name)))
-        plan = Plan((), exp.select(*chosen).from_(table.copy()))
+            selected.append(exp.alias_(value, identifier(name)))
+        plan = Plan((), exp.select(*selected).from_(table.copy()))
         self.local.copy(plan, path, what="loading", where=where)
         self.folders.put(path, folder)
         frame = self.act("opening", where, lambda: self.session.read.parquet(folder))
@@ -116,7 +111,7 @@ class SparkViews:
         return folder
 
     def open_source(self, dataset: Dataset) -> None:
-        """Create the view of a table or of remote files, and its columns without rows here."""
+        """Create the view of a table or of remote files, and an empty table in DuckDB here."""
         name = relation(replace(dataset, wave=None, missing=())).name
         if name in self.views.values():
             return

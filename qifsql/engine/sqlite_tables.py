@@ -45,7 +45,7 @@ class _Contents:
         exact = self.least >= -EXACT and self.greatest <= EXACT
         if present == ["integer", "real"] and exact:
             return "real"
-        if "text" in present and len(present) == 2 and "blob" not in present:
+        if "text" in present and len(present) == 2 and "blob" not in present:  # one kind of number
             return "mixed"
         if len(present) > 1:
             raise DatasetError(
@@ -56,7 +56,7 @@ class _Contents:
 
 
 def write(dataset: Dataset, folder: Path, progress: Callable[[float], None]) -> Sequence[str]:
-    """Write a table to a Parquet file; return its columns with numbers and texts."""
+    """Write a table to a Parquet file; return the names of columns with both numbers and texts."""
     file = Path(dataset.paths[0])
     for ending in JOURNALS:
         journal = file.with_name(file.name + ending)
@@ -90,18 +90,21 @@ def _check_size(file: Path) -> None:
     with file.open("rb") as opened:
         header = opened.read(100)
         size = opened.seek(0, os.SEEK_END)
-    page = int.from_bytes(header[16:18])
-    page = 2**16 if page == 1 else page
+    page_size = int.from_bytes(header[16:18])
+    page_size = 2**16 if page_size == 1 else page_size  # two bytes cannot hold it
     is_counted = header[24:28] == header[92:96]  # by a version of SQLite that counts pages
     pages = int.from_bytes(header[28:32]) if is_counted else 0
-    if len(header) < 100 or not page or size % page or size < page * pages:
+    if len(header) < 100 or not page_size or size % page_size or size < page_size * pages:
         raise DatasetError(f"{file} is truncated: it does not have all its pages; copy it again")
 
 
 def _copy(
     connection: sqlite3.Connection, dataset: Dataset, path: Path, progress: Callable[[float], None]
 ) -> list[str]:
-    """Copy the rows of a table to Parquet in batches; return its columns with numbers and texts."""
+    """Copy the rows of a table to Parquet in batches; return the names of ``mixed`` columns.
+
+    Their cells are structures of the text of the cell, and whether it is a number.
+    """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -136,9 +139,9 @@ def _table(connection: sqlite3.Connection, dataset: Dataset) -> tuple[exp.Table,
 
     DatasetError if it is a view or virtual: the author of the file decides what these read.
     """
-    kind = exp.column("type").isin("table", "view")
-    listed = exp.select("name", "type", "sql").from_("sqlite_master").where(kind)
-    tables = {
+    is_table = exp.column("type").isin("table", "view")
+    listed = exp.select("name", "type", "sql").from_("sqlite_master").where(is_table)
+    tables = {  # type and CREATE statement of each, by name
         name: (type_, sql or "")
         for name, type_, sql in connection.execute(_text(listed))
         if not name.startswith("sqlite_")
@@ -166,26 +169,24 @@ def _table(connection: sqlite3.Connection, dataset: Dataset) -> tuple[exp.Table,
 def _kinds(
     connection: sqlite3.Connection, table: exp.Table, names: Sequence[str], where: str
 ) -> Iterator[tuple[str, Kind]]:
-    """Yield the kind of each column: SQLite checks no types, so one pass counts those of cells."""
+    """Yield name and kind of each column, from the cells: SQLite does not check their types."""
+    # one for each field of _Contents, in their order
+    templates = [COUNT.replace("kind", f"'{kind}'") for kind in KINDS]
+    templates += [BOUND.format("min"), BOUND.format("max")]
     for i in range(0, len(names), TOGETHER):
-        some = names[i : i + TOGETHER]
-        counts = [
-            filled(template, {"field": exp.column(identifier(name))}, "sqlite")
-            for name in some
-            for template in (
-                *(COUNT.replace("kind", f"'{kind}'") for kind in KINDS),
-                *(BOUND.format(bound) for bound in ("min", "max")),
-            )
-        ]
-        row = connection.execute(_text(exp.select(*counts).from_(table.copy()))).fetchone()
-        step = len(KINDS) + 2
-        for j, name in enumerate(some):
-            contents = _Contents(*row[j * step : (j + 1) * step])
+        batch = names[i : i + TOGETHER]
+        values: list[exp.Expr] = []
+        for name in batch:
+            words = {"field": exp.column(identifier(name))}
+            values += [filled(template, words, "sqlite") for template in templates]
+        row = connection.execute(_text(exp.select(*values).from_(table.copy()))).fetchone()
+        for j, name in enumerate(batch):
+            contents = _Contents(*row[j * len(templates) : (j + 1) * len(templates)])
             yield name, contents.kind(name, where)
 
 
 def _cells(cells: Iterable[Any], kind: Kind) -> list[Any]:
-    """Return the cells of a column as values for Arrow."""
+    """Return the cells of a column as values for Arrow; mixed ones say whether they are numbers."""
     if kind != "mixed":
         return list(cells)
     return [

@@ -17,11 +17,8 @@ from qifsql.data.formats import check_names
 from qifsql.errors import DatasetError
 
 CELLS = 1_000_000  # cells that are in memory at once
-READERS = {
-    ".dta": "read_dta",
-    ".sav": "read_sav",
-    ".zsav": "read_sav",
-    ".sas7bdat": "read_sas7bdat",
+READERS = {  # functions of pyreadstat
+    **{".dta": "read_dta", ".sav": "read_sav", ".zsav": "read_sav", ".sas7bdat": "read_sas7bdat"},
 }
 DECLARING = (".dta", ".sav", ".zsav")  # files whose author says which values are missing
 EMPTY_IS_MISSING = (".dta", ".sas7bdat")
@@ -45,10 +42,9 @@ def write(dataset: Dataset, folder: Path, progress: Callable[[float], None]) -> 
         size = max(1000, CELLS // len(contents.column_names))
         chunks = pyreadstat.read_file_in_chunks(read, path, chunksize=size, output_format="polars")
         schemas: list[pl.Schema] = []
-        for frame, _ in chunks:
-            chunk = frame
+        for chunk, _ in chunks:
             if path.casefold().endswith(EMPTY_IS_MISSING):
-                chunk = frame.with_columns(pl.col(pl.String).replace("", None))
+                chunk = chunk.with_columns(pl.col(pl.String).replace("", None))  # noqa: PLW2901
             chunk.write_parquet(folder / _chunk_name(len(schemas)))
             schemas.append(chunk.schema)
             progress(min(1.0, len(schemas) * size / max(contents.number_rows or 0, 1)))
@@ -60,11 +56,12 @@ def write(dataset: Dataset, folder: Path, progress: Callable[[float], None]) -> 
             "name says, or has dates after the year 9999",
             detail=str(e),
         ) from e
-    texts = [n for n, type_ in contents.readstat_variable_types.items() if type_ == "string"]
-    _unify(
-        folder, schemas, {n: pl.String if n in texts else pl.Float64 for n in contents.column_names}
-    )
-    return ()
+    kinds = contents.readstat_variable_types
+    types = {
+        n: pl.String if kinds.get(n) == "string" else pl.Float64 for n in contents.column_names
+    }
+    _unify(folder, schemas, types)
+    return ()  # no columns have both numbers and texts
 
 
 def declared_missing(dataset: Dataset) -> dict[str, int]:
@@ -89,31 +86,28 @@ def declared_missing(dataset: Dataset) -> dict[str, int]:
         return {}
     counts = dict.fromkeys(names, 0)
     size = max(1000, CELLS // len(names))
-    for user_missing, sign in ((False, 1), (True, -1)):
+    # all missing values, less those that are missing when declared ones are read as values
+    for as_values, sign in ((False, 1), (True, -1)):
         chunks = pyreadstat.read_file_in_chunks(
-            read,
-            path,
-            chunksize=size,
-            usecols=names,
-            user_missing=user_missing,
-            output_format="dict",
+            read, path, chunksize=size, usecols=names, user_missing=as_values, output_format="dict"
         )
-        for values, _ in chunks:
-            for name, column in values.items():
-                counts[name] += sign * sum(v is None or v != v for v in column)  # noqa: PLR0124
+        for columns, _ in chunks:
+            for name, values in columns.items():
+                counts[name] += sign * sum(v is None or v != v for v in values)  # noqa: PLR0124
     return {name: n for name, n in counts.items() if n}
 
 
 def _unify(folder: Path, schemas: Sequence[pl.Schema], unknown: Mapping[str, Type]) -> None:
     """Write chunks again in which the type of a column is not that of all chunks.
 
-    A chunk has no type for a column without values; ``unknown`` are the types of columns that
-    have none in any chunk.
+    A chunk has no type for a column without values; ``unknown`` are the types of all columns, for
+    those that have no values in any chunk.
     """
-    types: dict[str, Type] = {}
-    for name, default in unknown.items():
+    types = dict(unknown)
+    for name in unknown:
         present = {s[name] for s in schemas} - {pl.Null()}
-        types[name] = present.pop() if len(present) == 1 else pl.Float64 if present else default
+        if present:
+            types[name] = present.pop() if len(present) == 1 else pl.Float64
     schema = pl.Schema(types)
     if not schemas:
         pl.DataFrame(schema=schema).write_parquet(folder / _chunk_name(0))

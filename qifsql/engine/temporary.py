@@ -37,7 +37,7 @@ class PrivateFolder:
         while True:
             path = Path(tempfile.mkdtemp(prefix=PREFIX, dir=parent))
             handle = os.open(path / LOCK, os.O_CREAT | os.O_RDWR, 0o600)
-            if not lock_file(handle, wait=True):
+            if not lock_file(handle, wait=True):  # the system has no locks
                 os.close(handle)
                 (path / LOCK).unlink(missing_ok=True)
                 return cls(path, None)
@@ -116,7 +116,7 @@ def _remove_folders(parent: Path) -> None:
 def _remove_folder(path: Path) -> None:
     """Remove the folder of a killed process, and stop the commands that the process started."""
     status = path.lstat()
-    if path.is_symlink() or not path.is_dir() or status.st_mode & 0o077:
+    if path.is_symlink() or not path.is_dir() or status.st_mode & 0o077:  # not made by qifsql
         return
     if not (path / LOCK).exists():
         if time.time() - status.st_mtime > YOUNG:

@@ -29,9 +29,9 @@ def write(dataset: Dataset, folder: Path, progress: Callable[[float], None]) -> 
         ) from e
     import pyarrow.parquet as pq
 
-    speaker = logging.getLogger("fastexcel")  # of columns without cells
-    speaker.handlers = [logging.NullHandler()]
-    speaker.propagate = False
+    logger = logging.getLogger("fastexcel")  # silent: it would speak of columns without cells
+    logger.handlers = [logging.NullHandler()]
+    logger.propagate = False
     progress(0.0)
     try:
         book = fastexcel.read_excel(dataset.paths[0])
@@ -53,26 +53,25 @@ def write(dataset: Dataset, folder: Path, progress: Callable[[float], None]) -> 
             detail=str(e),
         ) from e
     pq.write_table(table, folder / "rows.parquet", row_group_size=ROWS, compression="zstd")
-    return ()
+    return ()  # no columns have both numbers and texts
 
 
 def _load(book: Any, name: str, **options: Any) -> Any:
-    """Return rows of a sheet as an Arrow table."""
     import pyarrow as pa
 
     return pa.table(book.load_sheet(name, **options))
 
 
 def _sheet(book: Any, dataset: Dataset) -> str:
-    """Return the named sheet, or the only one that has cells."""
+    """Return the name in the workbook of the requested sheet, or of the only one with cells."""
     names = list(book.sheet_names)
     requested = dataset.table
     for name in names:
         if not requested or name.casefold() == requested.casefold():
             sheet_text.check_extent(dataset.paths[0], name, dataset.name)
     if not requested:
-        first = {"header_row": None, "n_rows": 1, "dtypes": "string"}
-        filled = [n for n in names if _load(book, n, **first).num_rows]
+        first_row = {"header_row": None, "n_rows": 1, "dtypes": "string"}
+        filled = [name for name in names if _load(book, name, **first_row).num_rows]
         if len(filled) != 1:
             if not filled:
                 raise DatasetError(f"{dataset.name} has no sheet with cells; name another file")
@@ -90,7 +89,7 @@ def _sheet(book: Any, dataset: Dataset) -> str:
 
 
 def _rows(load: Callable[..., Any], dataset: Dataset) -> Any:
-    """Return the records of a sheet as an Arrow table."""
+    """Return the records of a sheet as an Arrow table; ``load`` reads rows with some options."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -104,10 +103,7 @@ def _rows(load: Callable[..., Any], dataset: Dataset) -> Any:
     ]
     table = table.select(used).rename_columns([names[i] for i in used])
     check_names(table.column_names, dataset.name)
-    table = table.cast(
-        pa.schema(
-            [(f.name, pa.string() if pa.types.is_null(f.type) else f.type) for f in table.schema]
-        )
-    )
+    types = [pa.string() if pa.types.is_null(f.type) else f.type for f in table.schema]
+    table = table.cast(pa.schema(list(zip(table.column_names, types, strict=True))))
     has_cells = reduce(pc.or_, map(pc.is_valid, table.columns))
     return table.filter(has_cells)
