@@ -69,9 +69,10 @@ def as_values(qid: Attribute) -> Attribute:
 def apply(
     qids: Sequence[Attribute], changes: Sequence[Change], of: Changed
 ) -> list[Attribute | None]:
-    """Return the quasi-identifiers after changes, one after the other; None: dropped.
+    """Return each quasi-identifier after the changes, made one after the other; None: dropped.
 
-    ``qids`` are the columns ``value`` as they are. A sample changes none of them.
+    ``qids`` are unchanged columns ``value`` (``as_values``). The ``qid`` of a change is the number
+    of its quasi-identifier from 1; that of a sample, which changes none of them, is 0.
     """
     forms: list[Attribute | None] = list(qids)
     for change in changes:
@@ -92,12 +93,12 @@ def changed(attribute: Attribute, change: Change, of: Changed) -> Attribute:
     if change.kind == "level":
         return _at_level(attribute, change, of.hierarchies.get(attribute.name))
     tree = _substituted(_form(attribute, change), attribute)
-    kind = of.type(tree, change)
-    if nested(kind):
+    type_ = of.type(tree, change)
+    if nested(type_):
         raise ColumnError(
-            f"change {quoted(change.text)} makes nested values ({family(kind)}); make single ones"
+            f"change {quoted(change.text)} makes nested values ({family(type_)}); make single ones"
         )
-    return replace(attribute, expression=tree, type=kind)
+    return replace(attribute, expression=tree, type=type_)
 
 
 def nothing_changed(text: str, attribute: Attribute) -> str:
@@ -121,10 +122,10 @@ def _form(attribute: Attribute, change: Change) -> exp.Expr:
     """Return the expression of a change, or that of its coarser form, over ``value``."""
     if change.kind == "expression":
         return parse(change.how, _readable_schema(attribute), f"change {quoted(change.text)}")
-    for name in (attribute.name, "value"):  # it strips blanks at the ends of a name
-        pair = coarsened(f"{name}:{change.how}", _readable_schema(attribute, name))
-        if pair is not None:
-            return pair[1]
+    for name in (attribute.name, "value"):  # "value" for a name with blanks at its ends, not read
+        named_form = coarsened(f"{name}:{change.how}", _readable_schema(attribute, name))
+        if named_form is not None:
+            return named_form[1]
     raise ExpressionError(f"change {quoted(change.text)} cannot be read; write {HOW}")
 
 
@@ -171,13 +172,13 @@ def _at_level(attribute: Attribute, change: Change, hierarchy: Hierarchy | None)
             f"change {quoted(change.text)} comes after another of {quoted(attribute.name)}; a "
             "level of a hierarchy must be its first"
         )
-    # A missing value stays missing, whatever the hierarchy says.
-    lines = {line[0]: line[int(level)] for line in hierarchy.lines}
-    labels = [
-        exp.Array(expressions=[exp.Literal.string(text) for text in side])
-        for side in zip(*lines.items(), strict=True)
+    # The map has no missing value as a key, so that it stays missing, whatever the hierarchy says.
+    nodes = {line[0]: line[int(level)] for line in hierarchy.lines}
+    arrays = [
+        exp.Array(expressions=[exp.Literal.string(text) for text in texts])
+        for texts in (nodes.keys(), nodes.values())
     ]
     text = exp.cast(attribute.expression.copy(), "VARCHAR")
-    nodes = exp.Anonymous(this="map", expressions=labels)
-    lookup = exp.Anonymous(this="map_extract_value", expressions=[nodes, text])
+    node_map = exp.Anonymous(this="map", expressions=arrays)
+    lookup = exp.Anonymous(this="map_extract_value", expressions=[node_map, text])
     return replace(attribute, expression=lookup, type="VARCHAR")

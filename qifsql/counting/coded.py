@@ -56,17 +56,18 @@ class Coded:
     def cells(
         self, secret: int, subset: Iterable[int] | None = None, table: str = "coded"
     ) -> exp.Select:
-        """Return the cells of a subset of the quasi-identifiers, by their numbers from 0.
+        """Return the query of the cells of a subset of the quasi-identifiers (numbers from 0).
 
-        A row has the words of the subset, a secret, and the counts of people and records with both.
-        ``table`` has the same columns; that of a larger subset is smaller than ``coded``.
+        One row per combination of their values and the secret: ``word_1 ..``, ``secret`` (0 if
+        ``secret`` is 0, for none), and the counts of people and records with it. They are summed
+        from ``coded``, or from the cells of a larger subset in ``table``, which has fewer rows.
         """
         words = self.masked(range(len(self.fields)) if subset is None else subset)
         name = "secret" if table != "coded" else f"secret_{secret}"
         value = exp.alias_(exp.column(name) if secret else number(0), "secret")
         query = exp.select(*words, value, *map(_sum_of, self.counts)).from_(exp.table_(table))
-        places = range(1, len(words) + 1 + 1)
-        return query.group_by(*(exp.Literal.number(i) for i in places))
+        key_columns = len(words) + 1
+        return query.group_by(*(exp.Literal.number(i + 1) for i in range(key_columns)))
 
     @property
     def counts(self) -> list[str]:
@@ -119,7 +120,10 @@ class Coded:
 
 
 def make(tables: Tables, files: Files) -> Coded:
-    """Create the table ``coded`` of all files, and the dictionaries."""
+    """Create the table ``coded`` of all files, and a dictionary of each attribute.
+
+    The table of a dictionary has a row per value that occurs in any file, with its code.
+    """
     for n, file in enumerate(files.files, 1):  # the different records of each
         query = splice("synthetic/people", width=file.columns)
         if file.microdata.person is not None:
@@ -127,28 +131,27 @@ def make(tables: Tables, files: Files) -> Coded:
             query = splice("synthetic/people_of_records", shape=shape)
         plan = microdata_steps.plan(file.alike, microdata_steps.steps(file.alike), query)
         tables.doing("reading", file.title).make(f"people_{n}", plan)
-    values = []
-    columns = files.width + len(files.secrets) + (files.by is not None)
-    for i in range(1, columns + 1):
+    k, m = files.width, len(files.secrets)
+    values = []  # how many values each attribute has
+    for i in range(1, k + m + (files.by is not None) + 1):
         tables.make(f"dictionary_{i}", _dictionary(files, i), "encoding values")
         values.append(tables.count(f"dictionary_{i}"))
-    fields = _packed(values[: files.width])
-    numbers = [POOLED_RELEASE] if len(files.releases) > 1 else []
-    releases = (*range(1, len(files.releases) + 1), *numbers)
+    fields = _packed(values[:k])
+    pooled = [POOLED_RELEASE] if len(files.releases) > 1 else []
+    releases = (*range(1, len(files.releases) + 1), *pooled)
     tables.make("coded", _coded_query(files, fields, releases), "encoding records")
     tables.drop(*(f"people_{n}" for n in range(1, len(files.files) + 1)))
-    k, m = files.width, len(files.secrets)
     return Coded(tables, fields, tuple(values[:k]), tuple(values[k : k + m]), releases)
 
 
 def _dictionary(files: Files, i: int) -> Plan:
-    """Return the query of the values of attribute ``i`` in all files that have it."""
-    having = [n for n, file in enumerate(files.files, 1) if i <= file.columns]
+    """Return the plan of the values of attribute ``i`` in all files that have it, with codes."""
+    numbers = [n for n, file in enumerate(files.files, 1) if i <= file.columns]
     value = exp.alias_(exp.column(f"qid_{i}"), "value")
-    queries = [exp.select(value.copy()).from_(exp.table_(f"people_{n}")) for n in having]
+    queries = [exp.select(value.copy()).from_(exp.table_(f"people_{n}")) for n in numbers]
     query = splice("synthetic/dictionary")
     for table in list(query.find_all(exp.Table)):
-        if table.name == "listed":
+        if table.name == "listed":  # in place of the values that the file of SQL reads
             table.replace(exp.alias_(union(queries).subquery(), "listed", table=True))
     return Plan((), query)
 
@@ -172,13 +175,13 @@ def code(i: int) -> exp.Column:
 
 
 def words(fields: Sequence[Field]) -> list[exp.Expr]:
-    """Return the words of a record, over its codes."""
-    parts: dict[int, list[exp.Expr]] = {}
+    """Return the columns ``word_1 ..`` of a record: the codes of its fields, each in its bits."""
+    codes: dict[int, list[exp.Expr]] = {}
     for i, field in enumerate(fields, 1):
         bits = _shifted(code(i), exp.BitwiseLeftShift, field) if field.shift else code(i)
-        parts.setdefault(field.word, []).append(bits)
-    folded = (fold(exp.BitwiseOr, terms) for terms in parts.values())
-    return [exp.alias_(tree, f"word_{i}") for i, tree in enumerate(folded, 1)]
+        codes.setdefault(field.word, []).append(bits)
+    packed = (fold(exp.BitwiseOr, in_word) for in_word in codes.values())
+    return [exp.alias_(tree, f"word_{i}") for i, tree in enumerate(packed, 1)]
 
 
 def _shifted(bits: exp.Expr, operator: type[exp.Binary], field: Field) -> exp.Expr:
@@ -199,12 +202,16 @@ def decoded(query: exp.Select, table: str, attributes: Iterable[int]) -> exp.Sel
 
 
 def _coded_query(files: Files, fields: Sequence[Field], releases: Sequence[int]) -> exp.Query:
-    """Return a query for the codes and counts of all files, equal rows merged."""
+    """Return a query for the codes and counts of all files, equal rows merged.
+
+    Its rows have the words, the secrets, the group (``member``) and the counts of ``Coded.counts``.
+    """
     k, m = files.width, len(files.secrets)
     queries = []
-    at = 0
+    release = 0  # the number of the release, in the order of the files
     for n, file in enumerate(files.files, 1):
-        at += file.role not in (ORIGINAL, CONTROL)
+        is_release = file.role not in (ORIGINAL, CONTROL)
+        release += is_release
         columns = words(fields)
         columns += [exp.alias_(code(k + j), f"secret_{j}") for j in range(1, m + 1)]
         if files.by is not None:
@@ -212,15 +219,11 @@ def _coded_query(files: Files, fields: Sequence[Field], releases: Sequence[int])
             group = code(k + m + 1) if has_group else exp.cast(exp.null(), "BIGINT")
             columns.append(exp.alias_(group, "member"))
         counts = {"original": file.role == ORIGINAL, "control": file.role == CONTROL}
-        counts |= {
-            f"synthetic_{r}": file.role not in (ORIGINAL, CONTROL) and r in (at, POOLED_RELEASE)
-            for r in releases
-        }
-        people = exp.column("people", f"people_{n}")
-        columns += [
-            exp.alias_(people.copy() if counted else exp.cast(number(0), "BIGINT"), name)
-            for name, counted in counts.items()
-        ]
+        for r in releases:
+            counts[f"synthetic_{r}"] = is_release and r in (release, POOLED_RELEASE)
+        people, zero = exp.column("people", f"people_{n}"), exp.cast(number(0), "BIGINT")
+        for name, counted in counts.items():
+            columns.append(exp.alias_((people if counted else zero).copy(), name))
         query = exp.select(*columns).from_(exp.table_(f"people_{n}"))
         queries.append(decoded(query, f"people_{n}", range(1, file.columns + 1)))
     everybody = exp.union(*queries, distinct=False).subquery("everybody")

@@ -100,9 +100,9 @@ class File:
 
     @property
     def alike(self) -> Microdata:
-        """Return the microdata with all attributes as quasi-identifiers.
+        """Return the microdata with all attributes as quasi-identifiers, to code them alike.
 
-        With a person, secrets remain secrets, which are those of the person.
+        If people have several records, secrets stay secrets: a person has one per record.
         """
         if self.microdata.person is None:
             return replace(self.microdata, qids=self.attributes, secrets=(), by=None)
@@ -157,7 +157,7 @@ class Files:
 
 
 def read(engine: Engine, sources: Sources, names: Names) -> Files:
-    """Look up all names in every file; count the records of each.
+    """Return the files with all names looked up in each, in one order and with one type.
 
     Raises ColumnError, ExpressionError, InputError or DatasetError if a file lacks a column or has
     no records, or if types differ.
@@ -168,12 +168,12 @@ def read(engine: Engine, sources: Sources, names: Names) -> Files:
         _bind_file(engine, source, names, role, title)
         for source, role, title in zip(sources.all, roles, titles_of(sources.all), strict=True)
     ]
-    every = [[a.name for a in file.attributes[: _shared_count(file)]] for file in read_files]
-    for file, listed in zip(read_files, every, strict=True):
-        if set(listed) != set(every[0]):
+    columns = [{a.name for a in file.attributes[: _shared_count(file)]} for file in read_files]
+    for file, names_there in zip(read_files, columns, strict=True):
+        if names_there != columns[0]:
             raise ColumnError(
                 f"the names mean other columns in {file.title} than in {read_files[0].title}: "
-                f"{', '.join(map(quoted, sorted(set(listed) ^ set(every[0]))))}; name columns that "
+                f"{', '.join(map(quoted, sorted(names_there ^ columns[0])))}; name columns that "
                 "all files have"
             )
     first = read_files[0].microdata
@@ -216,18 +216,21 @@ def _in_common_order(file: File, names: Sequence[str]) -> File:
 
 
 def _in_common_types(files: Sequence[File]) -> list[File]:
-    """Return the files with each attribute in one type; ColumnError if types do not compare."""
+    """Return the files with each attribute in one type; ColumnError if types do not compare.
+
+    The attributes of a place are the same in all files; the last one, the group, may lack in some.
+    """
     attributes = [list(file.attributes) for file in files]
     for place in range(max(map(len, attributes))):
-        having = [columns for columns in attributes if place < len(columns)]
-        kind = domain(having[0][place].type)
+        with_place = [columns for columns in attributes if place < len(columns)]
+        shared = domain(with_place[0][place].type)
         for file, columns in zip(files, attributes, strict=True):
             if place >= len(columns):
                 continue
-            both = together(kind, domain(columns[place].type))
-            if both is None:
+            wider = together(shared, domain(columns[place].type))
+            if wider is None:
                 what = quoted(columns[place].name)
-                types = columns[place].type, having[0][place].type
+                types = columns[place].type, with_place[0][place].type
                 advice = "write both with one type (CSV: --all-varchar)"
                 if any(map(generalised, types)):
                     advice = (
@@ -238,10 +241,10 @@ def _in_common_types(files: Sequence[File]) -> list[File]:
                     f"column {what} is {family(types[0])} in {file.title} but "
                     f"{family(types[1])} in {files[0].title}: values are not converted; {advice}"
                 )
-            kind = both
-        if len({comparable(columns[place].type) for columns in having}) > 1:
-            for columns in having:
-                columns[place] = _cast(columns[place], kind.type)
+            shared = wider
+        if len({comparable(columns[place].type) for columns in with_place}) > 1:
+            for columns in with_place:
+                columns[place] = _cast(columns[place], shared.type)
     return [
         replace(file, attributes=tuple(columns))
         for file, columns in zip(files, attributes, strict=True)

@@ -74,8 +74,8 @@ class _SecretTables:
         self.width = len(counts.bound.microdata.qids)
 
     def numbers(self) -> Counts:
-        """Make the tables, and return what they say."""
-        ends = None
+        """Make the tables of ``sql/completions.sql`` one after the other; return the counts."""
+        ends = None  # bounds of what a missing secret may be, if it may be anything
         if self.complete_secrets:
             self.tables.make("secret_cells", self._people_by_pattern())
             ends = SecretEnds(**self._row("secret_ends"), **self._row("secret_totals"))
@@ -104,14 +104,19 @@ class _SecretTables:
         )
 
     def _people_by_pattern(self) -> Plan:
-        """Return the plan of the people by pattern and secret, which is a number here."""
+        """Return the plan of the people by pattern and secret.
+
+        One row per block and value of the secret: ``place_1 ..`` (the values of quasi-identifiers),
+        ``mask`` (bit i - 1: the i-th is present), ``secret`` (the number of the value; 1 if the
+        secret is the owner), ``people``.
+        """
         bound = self.counts.bound
         steps = Steps(bound, catalogs=self.counts.catalogs, values=self.counts.values)
         names = [f"qid_{i}" for i in range(1, self.width + 1)]
         mask: exp.Expr = number(0)
         for i, name in enumerate(names):
-            there = exp.not_(exp.column(name).is_(exp.null()))
-            bit = exp.Case().when(there, number(2**i)).else_(number(0))
+            present = exp.not_(exp.column(name).is_(exp.null()))
+            bit = exp.Case().when(present, number(2**i)).else_(number(0))
             mask = exp.Add(this=mask, expression=bit)
         places = [exp.alias_(exp.column(name), f"place_{i}") for i, name in enumerate(names, 1)]
         people: exp.Expr = exp.column("size")
@@ -129,9 +134,12 @@ class _SecretTables:
         return plan(bound.microdata, steps.steps, exp.select(*places, *named).from_(table))
 
     def _patterns_with_mates(self) -> Plan:
-        """Return the plan of patterns with mates: all incomplete ones if there are too many."""
-        missing = exp.LT(this=exp.column("mask"), expression=number(self._full_mask))
-        patterns = exp.select("pattern").from_("patterns").where(missing)
+        """Return the plan of the incomplete patterns that may share a block with another such one.
+
+        It returns all incomplete patterns, which is safe, if there are too many to compare.
+        """
+        is_incomplete = exp.LT(this=exp.column("mask"), expression=number(self._full_mask))
+        patterns = exp.select("pattern").from_("patterns").where(is_incomplete)
         counted = exp.select("count(*)").from_(patterns.subquery("incomplete"))
         incomplete = int(self.tables.rows(counted)[0][0])
         if incomplete * self.tables.count("masks") > COMPARED:

@@ -64,11 +64,11 @@ class Wishes:
         return self.plain().keys() > {"k"}
 
     def monotone(self, *, adding: bool) -> bool:
-        """Return whether coarser classes never have more records in classes that break a limit.
+        """Return whether merging classes never puts more records in classes that break a limit.
 
-        That is so of k and l, which a class passes on to all that contain it, and of all limits if
-        unions of classes only add (``adding``): no class breaks a limit, and nobody has records in
-        two (the argument is in ``qifsql.commands.anonymise.lattice``).
+        This holds if the only limits are k and l: a class that keeps them keeps them when it is
+        merged. It holds for all limits if ``adding``: no class breaks a limit, and nobody has
+        records in two classes (``qifsql.commands.anonymise.lattice`` gives the argument).
         """
         return adding or self.plain().keys() <= {"k", "l"}
 
@@ -78,13 +78,13 @@ class Wishes:
         return " and ".join(part for part in (f"k={self.k}", self.diversity) if part)
 
     def plain(self) -> dict[str, object]:
-        """Return the limits that are set, as plain data."""
-        c_l = self.l_recursive
+        """Return the limits that are set, by name, as plain data for manifests."""
+        c, l_of_c = self.l_recursive or (None, None)
         limits: dict[str, object] = {
             "k": self.k,
             "l": self.l,
             "l_entropy": _to_number(self.l_entropy),
-            "l_recursive": None if c_l is None else [_to_number(c_l[0]), c_l[1]],
+            "l_recursive": None if c is None else [_to_number(c), l_of_c],
             "t": _to_number(self.t),
             "t_ordered": _to_number(self.t_ordered),
         }

@@ -81,7 +81,11 @@ def sums(rows: Iterable[Row]) -> dict[str, int]:
 
 
 def right_guesses(rows: Iterable[Row], name: str, modal: int) -> Fraction:
-    """Return how many guesses are right; several best guesses are right in turn."""
+    """Return how many people are guessed right, counted in column ``name``.
+
+    ``ties`` equally good guesses of a row are right in turn. With 0 of them, no record looks like
+    the people, and the adversary guesses one of the ``modal`` most frequent values.
+    """
     return sum((Fraction(row[name], row["ties"] or modal) for row in rows), Fraction())
 
 
@@ -106,7 +110,10 @@ def disclosure(rows: Sequence[Row]) -> Disclosure:
 
 
 def guesses(rows: Sequence[Row], priors: Row) -> Guesses:
-    """Return the counts of right guesses; ``priors`` are those of the constant guess."""
+    """Return the counts of right guesses from ``Cells.totals`` and ``Cells.priors``.
+
+    ``modal`` values are the most frequent ones; a constant guess names one of them.
+    """
     totals, modal = sums(rows), priors["modal"]
     return Guesses(
         people=totals["people"],

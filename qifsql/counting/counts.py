@@ -38,11 +38,11 @@ FORM = 2  # version of the tables in a file of counts
 def _by_question(
     frame: pl.DataFrame, questions: Sequence[Question]
 ) -> Iterable[tuple[Question, pl.DataFrame]]:
-    """Yield the rows of each question that has any; those of a single one are the whole frame."""
+    """Split a frame by its columns ``secret`` and ``gain``: the rows of each question with any."""
     if len(questions) == 1:
         return [(questions[0], frame)] if frame.height else []
     parts = frame.partition_by("secret", "gain", maintain_order=True, as_dict=True)
-    return [((j, g), part) for (j, g), part in parts.items()]
+    return [((secret, gain), part) for (secret, gain), part in parts.items()]
 
 
 @dataclass(frozen=True)
@@ -113,19 +113,20 @@ class Counts:
     def profiles(
         self, questions: Sequence[Question], *, prior: bool, reported: bool = False
     ) -> dict[Question, Profile]:
-        """Return the profile of each question: a secret (0: the owner) and a gain function.
+        """Return the profile of each question: the numbers of a secret and of a gain function.
 
-        After the release, everyone is the block of the people with suppressed records.
-        ``reported``: of the people whose secret is not missing.
+        Secret 0 is the owner of the record. ``prior``: without quasi-identifiers. ``reported``:
+        only people whose secret is not missing. With quasi-identifiers, people with suppressed
+        records may be anybody: their block is everyone.
         """
         profiles = self._profiles(self.bound, questions, prior=prior, reported=reported)
         if prior or not self._hides:
             return profiles
-        before = self._profiles(self.bound, questions, prior=True, reported=reported)
+        priors = self._profiles(self.bound, questions, prior=True, reported=reported)
         hidden = self._profiles(self.hidden, questions, prior=False, reported=reported)
-        for q, apart in hidden.items():
-            profile = profiles.get(q, before[q].empty())
-            profiles[q] = profile.with_everyone(apart, before[q])
+        for question, of_hidden in hidden.items():
+            profile = profiles.get(question, priors[question].empty())
+            profiles[question] = profile.with_everyone(of_hidden, priors[question])
         return profiles
 
     @property
@@ -146,30 +147,27 @@ class Counts:
         prior: bool,
         reported: bool = False,
     ) -> dict[Question, Profile]:
-        """Return the profiles of the people of an attack."""
-        instead = {q: self._same_blocks(q) for q in questions}
-        unique_questions = sorted(set(instead.values()))
+        """Return the profiles of the people of an attack; a question without people has none."""
+        counted_as = {q: self._same_blocks(q) for q in questions}
+        groups: dict[bool, list[Question]] = {}  # profiles with weights have columns of their own
+        for question in sorted(set(counted_as.values())):
+            groups.setdefault(self._is_weighted(question[0]), []).append(question)
         what = "measuring the prior" if prior else "attacking"
         profiles: dict[Question, Profile] = {}
-        for alike in (
-            [q for q in unique_questions if self._is_weighted(q[0]) is w] for w in (False, True)
-        ):
-            if not alike:
-                continue
+        for weighted, group in sorted(groups.items()):
             plan = compiler.profile_plan(
                 bound,
-                alike,
+                group,
                 prior=prior,
                 reported=reported,
                 catalogs=self._tables_of(bound),
                 values=self.values,
             )
-            frame = self._frame(plan, what)
-            for (j, g), part in _by_question(frame, alike):
-                blocks = part.drop_nulls("size") if part["size"].null_count() else part
-                build = Profile.of_weights if self._is_weighted(j) else Profile.of_counts
-                profiles[j, g] = build(blocks)
-        return {q: profiles[i] for q, i in instead.items() if i in profiles}
+            for question, rows in _by_question(self._frame(plan, what), group):
+                blocks = rows.drop_nulls("size")
+                build = Profile.of_weights if weighted else Profile.of_counts
+                profiles[question] = build(blocks)
+        return {q: profiles[i] for q, i in counted_as.items() if i in profiles}
 
     def frame(
         self, name: str, questions: Sequence[Question], *, prior: bool = False
@@ -192,11 +190,11 @@ class Counts:
         return self._frame(plan, "measuring")
 
     def _tables_of(self, bound: BoundAttack) -> dict[str, str]:
-        """Return the catalogs of the tables that hold of the people of an attack."""
+        """Return the kept tables that hold for the people of an attack, with their catalogs."""
         if bound.microdata.part == self.bound.microdata.part:
             return self.catalogs
-        of_all = ("microdata", "prior_", PERSONS)
-        return {name: place for name, place in self.catalogs.items() if name.startswith(of_all)}
+        of_all_people = ("microdata", "prior_", PERSONS)
+        return {n: catalog for n, catalog in self.catalogs.items() if n.startswith(of_all_people)}
 
     def note_dropped(self, people: int) -> tuple[str, ...]:
         """Return a note on the records that the rule for missing values leaves out."""
@@ -253,7 +251,10 @@ class Counts:
         return people
 
     def _keep_cells(self, again: bool, *, tallied: bool) -> None:
-        """Keep the tables that all later questions need: tallies, or cells of each secret."""
+        """Keep the tables that all later questions need: tallies, or cells of each secret.
+
+        ``again``: questions other than the profile will follow. Secret 0 is the owner.
+        """
         bound = self.bound
         secrets = range(1, len(bound.microdata.secrets) + 1)
         if bound.microdata.person is not None:  # they take longer to make than to count
@@ -265,14 +266,14 @@ class Counts:
                 self.keep(step, lasting=False)
         for j in secrets:
             self.keep("cells", j, prior=True)
-        apart = bound.gains or bound.beliefs or bound.target or self._hides
-        if tallied and not (apart or bound.microdata.weight):
+        needs_cells = bound.gains or bound.beliefs or bound.target or self._hides
+        if tallied and not (needs_cells or bound.microdata.weight):
             self.values = self._tallied_values()
         if self.values and bound.microdata.by:
             self.keep("member_signatures")
-        if self.values:
+        if self.values:  # how many blocks have the same tallies; also enough for the owner
             self.keep("signatures")
-        for j in secrets:
+        for j in secrets:  # those with a missing value are counted again without it
             if j not in self.values and (again or self.domain(j).missing):
                 self.keep("cells", j)
         if again and 0 in self._secret_numbers() and not self.values:
@@ -285,7 +286,7 @@ class Counts:
         return {j for j, _ in compiler.questions(self.bound)}
 
     def _tallied_values(self) -> dict[int, int]:
-        """Return the numbers of values of the secrets that are counted by tallies."""
+        """Return each secret that is counted by tallies, with its number of values."""
         tallied: dict[int, int] = {}
         for j in range(1, len(self.bound.microdata.secrets) + 1):
             values = self.domain(j).values
@@ -294,10 +295,13 @@ class Counts:
         return tallied
 
     def _same_blocks(self, question: Question) -> Question:
-        """Return a question with the same blocks; for the owner, the blocks of any secret do."""
+        """Return the question to count for this one: for the owner (0, 0), that of any secret.
+
+        The profile of a secret has the sizes of the blocks, which is all that the owner needs.
+        """
         secrets = range(1, len(self.bound.microdata.secrets) + 1)
-        first = next((j for j in secrets if j not in self.bound.beliefs), 0)
-        return (first, 0) if question == (0, 0) else question
+        without_beliefs = next((j for j in secrets if j not in self.bound.beliefs), 0)
+        return (without_beliefs, 0) if question == (0, 0) else question
 
     def _is_weighted(self, secret: int) -> bool:
         return self.bound.microdata.weight is not None or secret in self.bound.beliefs
@@ -310,13 +314,13 @@ class Counts:
         """Record a plan that runs, with the statement that opens the store before it."""
         self.plans.append(replace(plan, setup=(self._opening, *plan.setup)))
 
-    def _read_signature(self, store: Store, held: set[str]) -> dict[str, Any]:
-        """Return the signature of a file of counts.
+    def _read_signature(self, store: Store, tables: set[str]) -> dict[str, Any]:
+        """Return the ``question`` and ``records`` of a file of counts, which has these tables.
 
         Raises InputError if the counts are of another question, DatasetError if a table differs
-        from what was stored in it.
+        from what was stored in it. Drop tables that an interrupted run left unfinished.
         """
-        if "question" not in held:
+        if "question" not in tables:
             raise InputError(
                 f"{store.path} holds no counts, or was not finished; name another file, or "
                 "remove it"
@@ -329,15 +333,15 @@ class Counts:
             table = exp.table_("question", db="main", catalog=STORE)
             ((text,),) = self.engine.query(exp.select("asked").from_(table), self.where)
             stored: dict[str, Any] = parsed_json(text)
-            before, question = stored["question"], self._question()
-            changes = [name for name, value in question.items() if before.get(name) != value]
+            before, now = stored["question"], self._question()
+            changes = [name for name, value in now.items() if before.get(name) != value]
         if changes:
             raise InputError(
                 f"{store.path} holds the counts of another question: {', '.join(changes)} differ; "
                 "name another file"
             )
-        entered = ledger.check(store.stream, held, damaged)
-        for name in set(self.catalogs) - entered:  # left by an interrupted process
+        entered = ledger.check(store.stream, tables, damaged)
+        for name in set(self.catalogs) - entered:
             self.engine.drop(name, STORE)
             del self.catalogs[name]
         if "question" not in entered:
@@ -346,14 +350,14 @@ class Counts:
 
     def _store_question(self) -> None:
         """Store the question of these counts; a file without it is refused."""
-        held = json.dumps({"question": self._question(), "records": self.records})
-        query = exp.select(exp.alias_(exp.Literal.string(held), "asked"))
+        text = json.dumps({"question": self._question(), "records": self.records})
+        query = exp.select(exp.alias_(exp.Literal.string(text), "asked"))
         self.engine.keep("question", Plan((), query), "counting", self.where)
         if self._ledger is not None:
             ledger.enter(self._ledger, "question")
 
     def _question(self) -> Mapping[str, Any]:
-        """Return everything that determines the counts, as plain data."""
+        """Return all that determines the counts, as plain data that can be compared."""
         people, dataset = self.bound.microdata, self.bound.microdata.dataset
         stats = [Path(path).stat() for path in dataset.paths if digest_of(path) is None]
 

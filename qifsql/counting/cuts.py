@@ -32,18 +32,19 @@ def check_secret_limits(wishes: Wishes, secret: Secret) -> None:
 def refused_parts(
     wishes: Wishes, readings: Sequence[Reading], sided: exp.Select, *, person: str | None = None
 ) -> Plan:
-    """Return the parts of ``sided`` (part, side, value of each secret, people) that break a limit.
+    """Return the plan of the parts that must not be cut: one of their sides breaks a limit.
 
-    ``sided`` names ``secrets_1 ..`` and has one row per side and combination of secrets. A side has
-    to keep every limit in every reading in which it has people. With a ``person``, one of these
-    columns, different people count, and k is judged, too.
+    ``sided`` has one row per side of a part and combination of secrets: ``part``, ``side``,
+    ``secrets_1 ..``, ``people``. A side has to keep every limit in every reading in which it has
+    people. ``person`` is the column of the person, if some have several records; then limits are
+    about different people, and k is judged, too (else the sizes of sides tell it).
     """
     steps = [Step("sides", "One row per side and secrets.", sided, materialized=True)]
-    people = {} if person is None else {"person": person}
+    person_column = {} if person is None else {"person": person}
     queries: list[exp.Select] = []
-    if people:
+    if person_column:
         queries.append(
-            splice("anonymise/few_people", columns=people, numbers={"wanted_k": wishes.k})
+            splice("anonymise/few_people", columns=person_column, numbers={"wanted_k": wishes.k})
         )
     for n, reading in enumerate(readings if wishes.of_secret else (), 1):
         name = f"sided_{n}"
@@ -51,9 +52,9 @@ def refused_parts(
             "anonymise/sided",
             name,
             materialized=True,
-            columns={"secret": reading.column, **people},
+            columns={"secret": reading.column, **person_column},
             numbers={"missing_code": reading.values},
-            shape={"reported": reading.reported, "people": bool(people)},
+            shape={"reported": reading.reported, "people": bool(person_column)},
         )
         steps.append(counts)
         tables = {"sided": name, "whole": own_name(reading.totals)}
@@ -64,7 +65,7 @@ def refused_parts(
 
 
 def _limits(wishes: Wishes, reading: Reading) -> list[tuple[str, dict[str, int]]]:
-    """Return the SQL files that find a broken limit, with the numbers for them."""
+    """Return the SQL file that finds what breaks each limit on a secret, with its numbers."""
     limits: list[tuple[str, dict[str, int]]] = []
     if wishes.l is not None:
         limits.append(("l_distinct", {"wanted_l": wishes.l}))

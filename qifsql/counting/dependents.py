@@ -60,6 +60,8 @@ def dependents(
 ) -> tuple[list[Dependent], list[Plan]]:
     """Return the columns without a role that are functions of a generalised quasi-identifier.
 
+    Also return the plans that ran.
+
     Args:
         engine: the engine that has the dataset.
         people: the records; their filter and their weights apply.
@@ -79,13 +81,12 @@ def dependents(
     for qid in generalised:
         microdata = replace(people, qids=(qid,), secrets=candidates, by=None, person=None)
         attack = BoundAttack((MODELS["crs"], MODELS["cas"]), microdata)
-        measures, more = risks.measure(engine, attack)
-        plans += more
-        functions += [
-            Dependent(risk.secret or "", qid.name, row["cas_posterior_probabilistic"])
-            for risk in measures
-            if (row := risk.partition)["average_class_size"] >= TOGETHER
-            and row["cas_posterior_probabilistic"] >= NEARLY
-            and row["cas_prior_probabilistic"] < CONSTANT
-        ]
+        column_risks, more_plans = risks.measure(engine, attack)
+        plans += more_plans
+        for risk in column_risks:
+            row = risk.partition
+            share = row["cas_posterior_probabilistic"]
+            constant = row["cas_prior_probabilistic"] >= CONSTANT
+            if share >= NEARLY and row["average_class_size"] >= TOGETHER and not constant:
+                functions.append(Dependent(risk.secret or "", qid.name, share))
     return functions, plans

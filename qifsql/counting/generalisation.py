@@ -1,10 +1,10 @@
-"""Ladders of coarser forms for a search: the named ones, or the usual ones of a type.
+"""Steps to coarser forms for a search: the named ones, or the usual ones of a type.
 
 ``compare --until`` and ``anonymise --method lattice`` search them.
 
 Whole numbers: intervals of 5, 10, 50, 100, ... from 0 on; dates: month, quarter, year; timestamps:
 day, month, quarter, year; texts that are equally long: ever fewer of their first characters; a
-column with a hierarchy: its levels. The last rung is always to drop the quasi-identifier.
+column with a hierarchy: its levels. The last usual step is to drop the quasi-identifier.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -24,22 +24,22 @@ CUTS = 12  # characters of the longest texts that are cut, one by one
 
 
 def named_steps(changes: Sequence[Change], qids: Sequence[Attribute]) -> list[list[Change]]:
-    """Return the named changes as the ladder of each quasi-identifier, in their order."""
-    ladders: list[list[Change]] = [[] for _ in qids]
+    """Return a list per quasi-identifier of its named changes, in their order, finest first."""
+    steps: list[list[Change]] = [[] for _ in qids]
     for change in changes:
         if not change.qid:
             raise InputError(
                 f"change {quoted(change.text)} is of no quasi-identifier: a search is over coarser "
                 "forms; leave it out"
             )
-        rungs = ladders[change.qid - 1]
-        if rungs and rungs[-1].kind == "drop":
+        of_qid = steps[change.qid - 1]
+        if of_qid and of_qid[-1].kind == "drop":
             raise InputError(
                 f"change {quoted(change.text)} comes after its quasi-identifier is dropped; name "
                 "the finest first"
             )
-        rungs.append(change)
-    return ladders
+        of_qid.append(change)
+    return steps
 
 
 def usual_steps(
@@ -48,26 +48,25 @@ def usual_steps(
     lengths: Sequence[int | None],
     hierarchies: Mapping[str, Hierarchy],
 ) -> list[list[Change]]:
-    """Return the usual ladders.
+    """Return a list per quasi-identifier of the usual changes, finest first; the last drops it.
 
-    ``reaches``: how far the least and the greatest of whole numbers are apart; ``lengths``: those
-    of texts that are all equally long.
+    For each quasi-identifier, ``reaches`` has the greatest minus the least of whole numbers, and
+    ``lengths`` the length of texts (``common_length``).
     """
-    ladders = []
+    steps = []
     for number, (qid, reach, length) in enumerate(zip(qids, reaches, lengths, strict=True), 1):
-        hows = _forms(qid, reach, length, hierarchies.get(qid.name))
-        rungs = [
-            Change(f"{qid.name}:{how}", "level" if how[0] == "@" else "coarser", number, how)
-            for how in hows
-        ]
-        ladders.append([*rungs, Change(f"drop={qid.name}", "drop", number, "")])
-    return ladders
+        of_qid = []
+        for form in _forms(qid, reach, length, hierarchies.get(qid.name)):
+            kind = "level" if form.startswith("@") else "coarser"
+            of_qid.append(Change(f"{qid.name}:{form}", kind, number, form))
+        steps.append([*of_qid, Change(f"drop={qid.name}", "drop", number, "")])
+    return steps
 
 
 def common_length(
     qid: Attribute, values: exp.Table, rows: Callable[[exp.Query], Sequence[tuple[Any, ...]]]
 ) -> int | None:
-    """Return how long the texts of a column are, where they are all equally long.
+    """Return the length of the texts of a column; None if they differ in length or are no texts.
 
     ``values`` has them in its column ``value``; ``rows`` runs a query.
     """
@@ -85,9 +84,9 @@ def _forms(
 ) -> list[str]:
     """Return the usual coarser forms of a quasi-identifier, finest first: HOW in NAME:HOW."""
     if hierarchy is not None:
-        lasts = {line[-1] for line in hierarchy.lines}
-        top = hierarchy.levels - (lasts == {TOP})
-        return [f"@{level}" for level in range(1, top)]
+        top_nodes = {line[-1] for line in hierarchy.lines}
+        levels = hierarchy.levels - (top_nodes == {TOP})  # a level of * alone is to drop the column
+        return [f"@{level}" for level in range(1, levels)]
     kind = family(qid.type)
     if kind in INTEGERS and kind != "UHUGEINT":
         return [str(width) for width in WIDTHS if width < reach]

@@ -156,8 +156,11 @@ class Guessing:
         )
 
     def _predict(self, cells: Cells, secret: int) -> None:
-        """Create ``predictions``: the answer of a classifier for each cell that people have."""
-        numpy = import_module("numpy")
+        """Create ``predictions``: the answer of a classifier for each cell that people have.
+
+        A row is a tuple of quasi-identifiers and a value of the secret: ``word_1 ..``, ``secret``,
+        and the columns of ``_answers``.
+        """
         student = self._new_student()
         words, secrets, weights = self._lessons(cells, secret)
         student.learn(self._unpacked_codes(words), secrets, weights)
@@ -166,39 +169,47 @@ class Guessing:
                 f"{self._learner.name} was stopped before it converged: its guesses may be worse "
                 "than they could be; coarsen columns of many values, or use another --learner"
             ] = None
-        classes = numpy.array(student.classes)
         path = self._tables.engine.scratch / "predictions.parquet"
         columns = [(name, pa.int64()) for name in (*_words(cells), "secret", "ties", "part")]
         schema = pa.schema([*columns, ("best", pa.bool_())])
         with pq.ParquetWriter(path, schema) as file:
             questions = self._view("questions", cells).order_by(*_words(cells), "secret")
-            for batch in _matrices(self._tables, questions, max(1, BATCH // len(classes))):
-                words, secrets = batch[:, :-1], batch[:, -1]
-                distinct, of = numpy.unique(words, axis=0, return_inverse=True)
-                chances = student.probabilities(self._unpacked_codes(distinct))
-                best = chances >= chances.max(axis=1, keepdims=True) - ALIKE
-                place = numpy.searchsorted(classes, secrets).clip(max=len(classes) - 1)
-                has_class = classes[place] == secrets
-                of = of.reshape(-1)
-                part = numpy.rint(chances[of, place] * PARTS).astype(numpy.int64)
-                answers = [
-                    *words.T, secrets, best.sum(axis=1)[of], numpy.where(has_class, part, 0),
-                    has_class & best[of, place],
-                ]  # fmt: skip
-                file.write_batch(
-                    pa.RecordBatch.from_arrays([pa.array(a) for a in answers], schema=schema)
-                )
+            size = max(1, BATCH // len(student.classes))
+            for batch in _matrices(self._tables, questions, size):
+                answers = self._answers(student, batch[:, :-1], batch[:, -1])
+                arrays = [pa.array(numbers) for numbers in (*batch.T, *answers)]
+                file.write_batch(pa.RecordBatch.from_arrays(arrays, schema=schema))
         query = exp.select("*").from_(relation(Dataset.open(path)))
         self._tables.make("predictions", query)
         path.unlink()
 
+    def _answers(self, student: Student, words: Any, secrets: Any) -> tuple[Any, Any, Any]:
+        """Return three numbers for each row of words and secret, as a trained classifier answers.
+
+        They are the values that are best guesses (``ties``), the probability of the secret in
+        ``PARTS`` (``part``), and a flag if the secret is a best guess (``best``).
+        """
+        numpy = import_module("numpy")
+        classes = numpy.array(student.classes)
+        distinct, row = numpy.unique(words, axis=0, return_inverse=True)
+        row = row.reshape(-1)
+        chances = student.probabilities(self._unpacked_codes(distinct))
+        best = chances >= chances.max(axis=1, keepdims=True) - ALIKE
+        place = numpy.searchsorted(classes, secrets).clip(max=len(classes) - 1)
+        learnt = classes[place] == secrets  # no lesson had the other secrets: their chance is 0
+        part = numpy.rint(chances[row, place] * PARTS).astype(numpy.int64)
+        return best.sum(axis=1)[row], numpy.where(learnt, part, 0), learnt & best[row, place]
+
     def _lessons(self, cells: Cells, secret: int) -> tuple[Any, Any, Any]:
-        """Return the words, secrets and weights to learn from, as many as are allowed."""
+        """Return the words, secrets and weights to learn from: a row per distinct record.
+
+        A draw leaves out those above the limit. A weight is the number of equal records.
+        """
         lessons = self._view("lessons", cells, seed=self._learner.seed)
         counts = exp.select("count(*)", "count(DISTINCT secret)").from_(
             lessons.subquery("all_lessons")
         )
-        ((there, values),) = self._tables.rows(counts)
+        ((distinct, values),) = self._tables.rows(counts)
         name = self._files.secrets[secret - 1]
         if values > MOST_VALUES:
             raise InputError(
@@ -207,11 +218,11 @@ class Guessing:
                 "most; make it coarser, as in NAME=column//1000, or use --learner table"
             )
         limit = min(MOST_LESSONS, MOST_COUNTERS // max(1, values))
-        if there > limit:
+        if distinct > limit:
             lessons = lessons.order_by("lot", "secret", *_words(cells)).limit(limit)
             self.notes[
                 f"{self._learner.name} learns {name} from {plural(limit, 'distinct record')} of "
-                f"{there:,}, drawn at random (--seed); it may learn less than it could"
+                f"{distinct:,}, drawn at random (--seed); it may learn less than it could"
             ] = None
         columns = [*_words(cells), "secret", "records"]
         query = exp.select(*columns).from_(lessons.subquery("drawn_lessons"))
@@ -224,7 +235,7 @@ class Guessing:
         return POOLED if release == POOLED_RELEASE else self._files.releases[release - 1].title
 
     def _unpacked_codes(self, words: Any) -> Any:
-        """Return the codes of the quasi-identifiers in words, a column for each."""
+        """Return a matrix of codes, a column per quasi-identifier, from the words of each row."""
         numpy = import_module("numpy")
         columns = [
             (words[:, field.word - 1] >> field.shift) & ((1 << field.width) - 1)
@@ -244,7 +255,7 @@ class Guessing:
         )
 
     def _numbers_by_code(self, i: int) -> Scale:
-        """Return the numbers of a quasi-identifier by code; none if it has no numbers."""
+        """Return the values of a quasi-identifier by code; no scale if these are no numbers."""
         if family(self._files.original.attributes[i].type) not in NUMBERS:
             return Scale()
         numpy = import_module("numpy")

@@ -49,7 +49,10 @@ def check_keys(engine: Engine, microdata: Microdata) -> list[str]:
 
 
 def _check_key(engine: Engine, collection: Collection, i: int) -> list[str]:
-    """Return remarks on the key of one dataset; raise DatasetError if it cannot join people."""
+    """Return notes on the key of dataset ``i``; raise DatasetError if it cannot join people.
+
+    Dataset 0 is the focal one, with which the people of the others are compared.
+    """
     dataset, key = collection.datasets[i], collection.key_columns[i]
     plan = Plan((_keyed(collection, i, "keyed"),), load("collection/repeated").query)
     ((keys, records, nameless),) = engine.rows(plan, "checking keys", dataset.name)
@@ -65,7 +68,7 @@ def _check_key(engine: Engine, collection: Collection, i: int) -> list[str]:
             f"{dataset.name} has {plural(nameless, 'record')} without a key: each is a person of "
             "its own, who matches nobody"
         )
-    return notes + _count_common_people(engine, collection, i) if i else notes
+    return notes if i == 0 else notes + _count_common_people(engine, collection, i)
 
 
 def _unique_key_hint(dataset: Dataset, key: Column) -> str:
@@ -82,9 +85,10 @@ def _unique_key_hint(dataset: Dataset, key: Column) -> str:
 
 
 def _count_common_people(engine: Engine, collection: Collection, i: int) -> list[str]:
-    """Return a remark on the number of people who are also in another dataset.
+    """Return a note on how many people of the focal dataset are also in dataset ``i``.
 
-    Raises DatasetError if nobody is, or if a release has people outside the population.
+    Raises DatasetError if nobody is, or if dataset ``i`` is the release of a population, the focal
+    dataset, and has people outside it.
     """
     focal, partner = collection.datasets[0], collection.datasets[i]
     steps = (_keyed(collection, 0, "keyed"), _keyed(collection, i, "others"))
@@ -97,10 +101,10 @@ def _count_common_people(engine: Engine, collection: Collection, i: int) -> list
             f"{focal.name} and {partner.name} have no person in common: no key of the one is in "
             "the other; check that both columns hold the same identifier, written in the same way"
         )
-    if collection.release and i == len(collection.datasets) - 1:
-        if strange := auxiliary_people - shared:
+    if collection.release and i == len(collection.datasets) - 1:  # the release is the last one
+        if outsiders := auxiliary_people - shared:
             raise DatasetError(
-                f"the release {partner.name} has {plural(strange, 'record')} of people who are "
+                f"the release {partner.name} has {plural(outsiders, 'record')} of people who are "
                 f"not in the population {focal.name}, which must contain everybody who may be "
                 "in the release; "
                 "correct their keys, or name another population"

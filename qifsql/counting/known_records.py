@@ -26,19 +26,25 @@ class OneRecord:
     hidden: int = 0
 
     def columns(self, prior: Profile, secret: int, measures: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the columns of a row that differ from that of all records, and no measures."""
+        """Return the columns of the row for one known record that differ from that for all.
+
+        ``secret`` is its number, 0 for the owner. ``measures`` are empty (None) but k, the least
+        size of a block, and, with a secret, l, the least number of its values in a block.
+        """
         before = gain.success(prior, secret, 0)
         profile = self._profile(prior)
-        after = records_of_people.success(profile, self.certain)
-        least = {"k": "size", "l": "values"} if "k" in measures else {}
-        return {
+        row: dict[str, Any] = {
             "known_records": "one",
             "blocks": int(profile["blocks"].sum()),
             "singled_out": self.singled_out,
-            **bayes.row(before, after),
+            **bayes.row(before, records_of_people.success(profile, self.certain)),
             **dict.fromkeys(measures),
-            **{name: profile[c].min() for name, c in least.items() if name != "l" or secret},
         }
+        if "k" in measures:
+            row["k"] = profile["size"].min()
+            if secret:
+                row["l"] = profile["values"].min()
+        return row
 
     def _profile(self, prior: Profile) -> pl.DataFrame:
         """Return the blocks by kind, everyone among them if records are hidden."""
@@ -51,9 +57,10 @@ class OneRecord:
 
 
 def measure(counts: Counts, questions: Sequence[Question]) -> dict[int, OneRecord]:
-    """Return the blocks of equal records by secret; of records that are people, nothing.
+    """Return the blocks of equal records by the number of the secret (0: the owner).
 
-    The tables of ``counts`` are dropped, and the plans added to its own.
+    It is empty if nobody has several records. Drop the tables of ``counts``; add the plans that
+    ran to its own.
     """
     if counts.bound.microdata.person is None:
         return {}
@@ -63,8 +70,8 @@ def measure(counts: Counts, questions: Sequence[Question]) -> dict[int, OneRecor
     profiles, people = (blocks.frame(n, identity) for n in ("known_profile", "known_certain"))
     hidden: dict[int, int] = {}
     if by_record.microdata.suppressed:
-        apart = blocks.frame_of(blocks.hidden, "known_profile", identity)
-        hidden = {row["secret"]: int(row["records"]) for row in apart.to_dicts()}
+        of_hidden = blocks.frame_of(blocks.hidden, "known_profile", identity)
+        hidden = {row["secret"]: int(row["records"]) for row in of_hidden.to_dicts()}
     blocks.forget()
     counts.plans += blocks.plans
     certain = {row["secret"]: row for row in people.to_dicts()}

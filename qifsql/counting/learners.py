@@ -102,7 +102,11 @@ class Student:
     classes: Sequence[int] = field(default=(), init=False)
 
     def learn(self, codes: Any, secrets: Any, weights: Any) -> None:
-        """Train on one row per distinct record, in their order."""
+        """Train on one row per distinct record, sorted, so that the result is always the same.
+
+        ``codes`` has a column per quasi-identifier, ``secrets`` the code of the secret, ``weights``
+        how many records are alike. With one class there is nothing to train.
+        """
         numpy = import_module("numpy")
         order = numpy.lexsort((secrets, *reversed(codes.T)))
         codes, secrets = codes[order], secrets[order]
@@ -122,7 +126,7 @@ class Student:
     def probabilities(self, codes: Any) -> Any:
         """Return the probability of each class, a row for each row of codes."""
         numpy = import_module("numpy")
-        if self._model is None:
+        if self._model is None:  # one class
             return numpy.ones((len(codes), 1))
         if self.name == FOREST:
             self._model.n_jobs = 1  # sums of trees in one order
@@ -137,6 +141,7 @@ class _Linear:
     """The features of logistic regression: numbers in standard units, and bits."""
 
     def __init__(self, codes: Any, weights: Any, scales: Sequence[Scale]) -> None:
+        """Find the values of each column, or the weighted mean and deviation of its numbers."""
         numpy = import_module("numpy")
         self._scales = scales
         self._centres: dict[int, tuple[float, float]] = {}
@@ -148,33 +153,37 @@ class _Linear:
             numbers = scale.numbers[codes[:, i]]
             finite = numpy.isfinite(numbers)
             total = weights[finite].sum()
-            centre = float((numbers[finite] * weights[finite]).sum() / total) if total else 0.0
-            spread = (
-                (((numbers[finite] - centre) ** 2 * weights[finite]).sum() / total) if total else 0
-            )
-            self._centres[i] = centre, float(numpy.sqrt(spread)) or 1.0
+            if not total:  # all numbers are missing
+                self._centres[i] = 0.0, 1.0
+                continue
+            centre = float((numbers[finite] * weights[finite]).sum() / total)
+            variance = ((numbers[finite] - centre) ** 2 * weights[finite]).sum() / total
+            self._centres[i] = centre, float(numpy.sqrt(variance)) or 1.0
 
     def of(self, codes: Any) -> Any:
-        """Return a sparse matrix of the features of rows of codes."""
+        """Return a sparse matrix of the features, a row for each row of codes.
+
+        A column of numbers becomes two: the number in standard units (0 if missing) and a bit for a
+        missing one. Another becomes a bit for each value that was learnt.
+        """
         numpy, sparse = import_module("numpy"), import_module("scipy.sparse")
         rows = numpy.arange(len(codes))
-        parts = []
+        features = []
         for i, scale in enumerate(self._scales):
             if scale.numbers is None:
                 values = self._values[i]
                 place = numpy.searchsorted(values, codes[:, i]).clip(max=len(values) - 1)
-                there = values[place] == codes[:, i]
+                learnt = values[place] == codes[:, i]
                 shape = (len(codes), len(values))
-                ones = numpy.ones(int(there.sum()))
-                parts.append(sparse.csr_matrix((ones, (rows[there], place[there])), shape=shape))
+                bits = numpy.ones(int(learnt.sum())), (rows[learnt], place[learnt])
+                features.append(sparse.csr_matrix(bits, shape=shape))
                 continue
             centre, spread = self._centres[i]
             numbers = scale.numbers[codes[:, i]]
             finite = numpy.isfinite(numbers)
             standard = numpy.where(finite, (numbers - centre) / spread, 0.0)
-            pair = numpy.stack([standard, ~finite], axis=1)
-            parts.append(sparse.csr_matrix(pair))
-        return sparse.hstack(parts, format="csr")
+            features.append(sparse.csr_matrix(numpy.stack([standard, ~finite], axis=1)))
+        return sparse.hstack(features, format="csr")
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from qifsql.counting.spans import Generalised, Raw, make_places, make_spans
 from qifsql.data.expressions import SOURCE
 from qifsql.data.missing import USUAL
 from qifsql.data.readers import relation
-from qifsql.data.types import NUMBERS, family, nested
+from qifsql.data.types import family, nested
 from qifsql.engine.tables import Tables
 from qifsql.measures import utility
 from qifsql.measures.utility import Mass
@@ -80,9 +80,10 @@ class Sizes(NamedTuple):
 
 
 def read_original(tables: Tables, raws: Sequence[Raw], microdata: Microdata) -> list[Scale]:
-    """Create the tables of places and positions of the original's values; return the scales.
+    """Create the tables of the original's values, and of usual words for missing ones.
 
-    Another has the usual words for missing values.
+    ``places_i``: the values of a quasi-identifier in order, with their people; ``positions_i``:
+    where each is, as a number (NULL without distances). Return the scales.
     """
     words = [exp.Tuple(expressions=[exp.Literal.string(word)]) for word in USUAL]
     listed = exp.alias_(exp.Values(expressions=words), "listed", table=["word"])
@@ -97,44 +98,50 @@ def read_original(tables: Tables, raws: Sequence[Raw], microdata: Microdata) -> 
         kind = raw.type if raw.hierarchy is None and has_distances(raw.type) else "VARCHAR"
         at = exp.alias_(position(kind), "position")
         tables.make(f"positions_{j}", exp.select("place", at).from_(exp.table_(f"places_{j}")))
-        ends = exp.select("count(*)", "max(position) - min(position)", "max(isfinite(position))")
-        ((values, apart, _),) = tables.rows(ends.from_(exp.table_(f"positions_{j}")))
-        scales.append(_read_scale(raw, values, apart))
+        extent = exp.select("count(*)", "max(position) - min(position)")
+        ((values, reach),) = tables.rows(extent.from_(exp.table_(f"positions_{j}")))
+        scales.append(_read_scale(raw, values, reach))
     return scales
 
 
-def _read_scale(raw: Raw, values: int, apart: float | None) -> Scale:
-    if not apart or not math.isfinite(apart):
-        return Scale(raw, values, 0.0, utility.PARTS if apart else 0)
-    kind = family(raw.type)
-    if kind in NUMBERS and kind in FRACTIONAL:
-        return Scale(raw, values, utility.PARTS / apart, utility.PARTS)
-    return Scale(raw, values, 1.0, int(apart))
+def _read_scale(raw: Raw, values: int, reach: float | None) -> Scale:
+    """Return the scale of values that lie so far apart; None: they have no distances.
+
+    Fractions are measured in ``PARTS`` of the reach. If it is infinite, only cells that reach as
+    far have a length, that of the scale: the unit is 0.
+    """
+    if not reach or not math.isfinite(reach):
+        return Scale(raw, values, 0.0, utility.PARTS if reach else 0)
+    if family(raw.type) in FRACTIONAL:
+        return Scale(raw, values, utility.PARTS / reach, utility.PARTS)
+    return Scale(raw, values, 1.0, int(reach))
 
 
 def loss_rows(
     tables: Tables, file: Compared, scales: Sequence[Scale]
 ) -> tuple[list[dict[str, Any]], int]:
-    """Return the rows of ``COLUMNS`` of a release, and how many records are fully suppressed."""
+    """Return the rows of ``COLUMNS`` of a release, and how many records are fully suppressed.
+
+    These reveal nothing in any of the columns. If the release has no column, all records do so.
+    """
     columns = {g.raw.number: g for g, _ in file.cells}
     counted = f"counted_{file.number}"
-    total = _count_cells(tables, file, counted)
-    ((records,),) = tables.rows(total)
+    count_query = _count_cells(tables, file, counted)
+    ((records,),) = tables.rows(count_query)
     ((original,),) = tables.rows(exp.select("sum(people)::BIGINT").from_("places_1"))
     sizes = Sizes(original, records)
     losses = []
-    hidden = total
     for scale in scales:
         column = columns.get(scale.raw.number)
         if column is None:
             losses.append(_row_of_absent_column(tables, file, scale, sizes))
             continue
         losses.append(_loss_of_column(tables, file, column, scale, sizes))
-        everything = splice("compare/withheld", tables=_tables_of(column, file))
+        withheld = splice("compare/withheld", tables=_tables_of(column, file))
         alias = f"hidden_{scale.raw.number}"
         on = same(exp.column(f"cell_{scale.raw.number}", counted), exp.column("cell", alias))
-        hidden = hidden.join(everything.subquery(alias), on=on, join_type="semi")
-    suppressed = int(tables.rows(hidden)[0][0]) if columns else records
+        count_query = count_query.join(withheld.subquery(alias), on=on, join_type="semi")
+    suppressed = int(tables.rows(count_query)[0][0]) if columns else records
     for column in columns.values():
         tables.drop(*(_tables_of(column, file)[n] for n in ("cells", "spans", "members", "told")))
     tables.drop(counted)
@@ -142,7 +149,10 @@ def loss_rows(
 
 
 def _count_cells(tables: Tables, file: Compared, counted: str) -> exp.Select:
-    """Create the table ``counted`` of the cells of a release; return the query of its records."""
+    """Create the table ``counted``, and return the query of the number of its records.
+
+    One row per combination of cells of a release: ``cell_i`` of each quasi-identifier, ``records``.
+    """
     cells = [
         exp.alias_(a.expression.copy() if nested(a.type) else normal(a), f"cell_{g.raw.number}")
         for g, a in file.cells
@@ -174,10 +184,10 @@ def _loss_of_column(
     tables.make("units", units_step(scale, 1))
     tables.make("contained", splice("compare/contained", tables=names))
     widths = exp.select("width").from_("contained").where("width > 0").distinct().limit(WIDTHS + 1)
-    lengths = [n for (n,) in tables.rows(widths)]
-    parts = utility.parts(lengths) if len(lengths) <= WIDTHS else utility.PARTS
+    different = [n for (n,) in tables.rows(widths)]
+    parts = utility.parts(different) if len(different) <= WIDTHS else utility.PARTS
     (row,) = tables.rows(splice("compare/lost", tables=names))
-    _, generalised, outside, suppressed, listed, spanned = row
+    _, generalised, outside, suppressed, listed, spanned = row  # the last two: lost values, units
     cells = tables.count("held")
     tables.drop("units")
     tables.make("units", units_step(scale, parts))
@@ -210,7 +220,7 @@ def _tables_of(column: Generalised, file: Compared) -> dict[str, str]:
 
 
 def _masses(tables: Tables, names: dict[str, str]) -> Iterator[Mass]:
-    """Yield the masses of all values, read in batches."""
+    """Yield the masses of the values: people and mass (parts of records), and how many have it."""
     plan = Plan((), splice("compare/masses", tables=names))
     for frame in tables.engine.batches(plan, tables.what, tables.where, rows=BATCH):
         for people, mass, values in frame.iter_rows():
@@ -219,11 +229,11 @@ def _masses(tables: Tables, names: dict[str, str]) -> Iterator[Mass]:
 
 def units_step(scale: Scale, parts: int) -> exp.Select:
     """Return the one row of ``units``: units per position, units in all, and parts of a record."""
-    values = {"unit": repr(scale.unit), "whole": str(scale.length), "parts": str(parts)}
-    types = {"unit": "DOUBLE", "whole": "HUGEINT", "parts": "HUGEINT"}
-    return exp.select(
-        *(exp.alias_(exp.cast(exp.Literal.string(v), types[n]), n) for n, v in values.items())
-    )
+    numbers = {"whole": scale.length, "parts": parts}
+    columns = [exp.cast(exp.Literal.string(repr(scale.unit)), "DOUBLE").as_("unit")]
+    for name, n in numbers.items():
+        columns.append(exp.cast(exp.Literal.string(str(n)), "HUGEINT").as_(name))
+    return exp.select(*columns)
 
 
 def _row_of_absent_column(

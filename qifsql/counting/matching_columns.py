@@ -64,10 +64,12 @@ def bind_sides(
 ) -> tuple[Side, Side]:
     """Return release and register with the columns to compare, checked once.
 
-    Raises ColumnError if a column has no partner, or a partner of another type.
+    ``catalogs`` and ``wheres`` (filters) are those of the release and the register; ``truth`` names
+    the person key, once for both or for each. Raises ColumnError if a column has no partner, or a
+    partner of another type.
     """
     datasets = tuple(c.dataset for c in catalogs if isinstance(c.dataset, Dataset))
-    both = together(Collection(datasets), [c.schema for c in catalogs])
+    both = together(Collection(datasets), [c.schema for c in catalogs])  # columns of both files
     pairs = _pairs(qids, both)
     if not pairs:
         raise ColumnError("no quasi-identifiers to compare; name some with --qids")
@@ -87,32 +89,37 @@ def bind_sides(
 
 
 def _pairs(qids: Sequence[str], both: Schema) -> list[tuple[Attribute, Attribute]]:
-    """Return the quasi-identifiers of the release, each with its partner in the register."""
+    """Return the quasi-identifiers of the release, each with its partner in the register.
+
+    A name or pattern that both files have pairs columns of the same name. Names with tags
+    (``1:zip`` of the release, ``2:plz`` of the register) are paired in their order.
+    """
     pairs: list[tuple[Attribute, Attribute]] = []
-    waiting: Mapping[int, list[Attribute]] = {1: [], 2: []}
+    tagged_1: list[Attribute] = []
+    tagged_2: list[Attribute] = []
     for text in qids:
-        matches = {n: [a for a in attributes([text], both, QID) if a.number == n] for n in (1, 2)}
-        names = [{_strip_tag(a): a for a in matches[n]} for n in (1, 2)]
-        if len(matches[1]) == len(matches[2]) == 1 and _is_name_of_both(*matches[1], *matches[2]):
-            pairs.append((matches[1][0], matches[2][0]))
-        elif matches[1] and matches[2]:
-            alone = set(names[0]) ^ set(names[1])
-            if alone:
-                raise _no_partner(min(alone), names, both)
-            pairs += [(names[0][name], names[1][name]) for name in names[0]]
-        elif text.strip() in (a.name for n in (1, 2) for a in matches[n]) or _is_tagged(text):
-            for n in (1, 2):
-                waiting[n].extend(matches[n])
+        columns = attributes([text], both, QID)
+        release, register = ([a for a in columns if a.number == n] for n in (1, 2))
+        names = [{_strip_tag(a): a for a in side} for side in (release, register)]
+        if len(release) == len(register) == 1 and _is_name_of_both(release[0], register[0]):
+            pairs.append((release[0], register[0]))
+        elif release and register:  # a pattern
+            if lonely := set(names[0]) ^ set(names[1]):
+                raise _no_partner(min(lonely), names, both)
+            pairs += [(attribute, names[1][name]) for name, attribute in names[0].items()]
+        elif text.strip() in (a.name for a in (*release, *register)) or _is_tagged(text):
+            tagged_1 += release
+            tagged_2 += register
         else:
             raise _no_partner(next(iter({**names[0], **names[1]})), names, both)
-    if len(waiting[1]) != len(waiting[2]):
+    if len(tagged_1) != len(tagged_2):
         raise ColumnError(
-            f"{plural(len(waiting[1]), 'quasi-identifier')} with tag 1 and {len(waiting[2])} with "
+            f"{plural(len(tagged_1), 'quasi-identifier')} with tag 1 and {len(tagged_2)} with "
             "tag 2: each of the release needs its partner in the register, as in 1:zip,2:plz"
         )
-    pairs += zip(waiting[1], waiting[2], strict=True)
-    for i in (0, 1):
-        side_names = [pair[i].name for pair in pairs]
+    pairs += zip(tagged_1, tagged_2, strict=True)
+    for side in zip(*pairs, strict=True):
+        side_names = [attribute.name for attribute in side]
         if twice := [name for name in side_names if side_names.count(name) > 1]:
             raise ColumnError(f"{QID} {quoted(twice[0])} is given twice; name it once")
     return pairs
@@ -134,19 +141,25 @@ def _strip_tag(attribute: Attribute) -> str:
 
 
 def _no_partner(name: str, names: Sequence[Mapping[str, Attribute]], both: Schema) -> ColumnError:
-    """Return the error about a quasi-identifier that one of two files lacks."""
-    there = 0 if name in names[0] else 1
-    file = both.parts[1 - there].dataset
+    """Return the error about a quasi-identifier that the release or the register lacks.
+
+    ``names`` are those that the release and the register have.
+    """
     text = quoted(name)[1:-1]
-    written = f"1:{text},2:..." if there == 0 else f"1:...,2:{text}"
+    release, register = (part.dataset for part in both.parts)
+    file, partner, example = (
+        (release, register, f"1:{text},2:...")
+        if name in names[0]
+        else (register, release, f"1:...,2:{text}")
+    )
     return ColumnError(
-        f"{QID} {quoted(name)} of {both.parts[there].dataset} is not in {file}; say which column "
-        f"it is there, as in {written}"
+        f"{QID} {quoted(name)} of {file} is not in {partner}; say which column it is there, as in "
+        f"{example}"
     )
 
 
 def typed(qids: Sequence[Attribute], catalog: Catalog) -> tuple[Attribute, ...]:
-    """Return the attributes of one dataset, without tags, with their types."""
+    """Return the attributes of one dataset, without its tag, with their types; refuse nested."""
     columns = [replace(a, name=_strip_tag(a), expression=_untagged(a), number=1) for a in qids]
     types = catalog.types(
         [a.expression for a in columns], [f"expression {quoted(a.name)}" for a in columns]

@@ -62,37 +62,38 @@ class Reported:
 def measure(counts: Counts, questions: Sequence[Question]) -> dict[Question, Reported]:
     """Return the people with a reported secret by question, of secrets that some people miss.
 
-    The tables of ``counts`` are dropped if people have several records; else they are used.
+    A question is the number of a secret (0, the owner, is never missing) and of a gain function
+    (0: identity). Drop the tables of ``counts`` if people have several records.
     """
-    every = {j for j, _ in questions if j} if not counts.bound.member else set[int]()
-    secrets = sorted(j for j in every if is_missed(counts, j))
-    queries = [(j, g) for j, g in questions if j in secrets]
-    if not queries:
+    numbers = {j for j, _ in questions if j} if not counts.bound.member else set[int]()
+    secrets = sorted(j for j in numbers if is_missed(counts, j))
+    asked = [(j, g) for j, g in questions if j in secrets]
+    if not asked:
         return {}
     if counts.bound.microdata.person is not None:
         counts.forget()
-        return {(j, g): _people_with(counts, (j, g)) for j, g in queries if not g}
-    prior, after = (counts.profiles(queries, prior=p, reported=True) for p in (True, False))
-    missing = counts.frame("unreported", [(j, 0) for j in secrets])
-    people = {row["secret"]: row["people"] for row in missing.to_dicts()}
+        return {(j, g): _with_several_records(counts, (j, g)) for j, g in asked if not g}
+    prior, after = (counts.profiles(asked, prior=p, reported=True) for p in (True, False))
+    unreported = counts.frame("unreported", [(j, 0) for j in secrets])
+    people = {row["secret"]: row["people"] for row in unreported.to_dicts()}
     if not counts.bound.target:  # if nobody reports it, suppressed records tell that, too
-        people |= {j: counts.domain(j).people for j, g in queries if (j, g) not in prior}
-    return {q: Reported(q, prior.get(q), after.get(q), people[q[0]]) for q in queries}
+        people |= {j: counts.domain(j).people for j, g in asked if (j, g) not in prior}
+    return {q: Reported(q, prior.get(q), after.get(q), people[q[0]]) for q in asked}
 
 
-def _people_with(counts: Counts, question: Question) -> Reported:
+def _with_several_records(counts: Counts, question: Question) -> Reported:
     """Return the people with several records who report a secret in one of them."""
     bound, (j, _) = counts.bound, question
     unreported = counts.frame("people_unreported", [question])["people"][0]
     if not records_of_sets(counts, j)[1]:
         return Reported(question, None, None, unreported)
     microdata = replace(bound.microdata, secrets=(bound.microdata.secrets[j - 1],), reported=True)
-    first = [(1, 0)]
-    again = Counts(counts.engine, bound.on(microdata), again=False)
-    prior, after = (again.profiles(first, prior=p)[1, 0] for p in (True, False))
-    known_one = known_records.measure(again, first)[1]
-    again.forget()
-    counts.plans += again.plans
+    only_question = [(1, 0)]  # the secret is the first of this microdata
+    reported = Counts(counts.engine, bound.on(microdata), again=False)
+    prior, after = (reported.profiles(only_question, prior=p)[1, 0] for p in (True, False))
+    known_one = known_records.measure(reported, only_question)[1]
+    reported.forget()
+    counts.plans += reported.plans
     return Reported(question, prior, after, unreported, known_one)
 
 
@@ -119,7 +120,7 @@ def incomplete(engine: Engine, microdata: Microdata) -> list[int]:
 
 
 def _reported_records(engine: Engine, microdata: Microdata) -> list[int]:
-    """Return the number of records, and of those with each secret."""
+    """Return a list: the number of records, then of those with the first secret, the second ..."""
     secrets = [exp.column(f"secret_{j}") for j in range(1, len(microdata.secrets) + 1)]
     counted = [exp.Count(this=this) for this in (exp.Star(), *secrets)]
     table = "microdata" if microdata.person is None else "records"

@@ -34,15 +34,13 @@ def bind(engine: Engine, spec: Composition) -> Bound:
     secret, secret_tags = _secret_names(spec, len(catalogs))
     keys = spec.keys * (len(catalogs) + 1) if len(spec.keys) == 1 else spec.keys
     titles = titles_of(spec.releases)
-    everywhere = {q.name for q in qids} - {
-        name for _, name in tags if name not in names_of_all(spec, people.schema)
-    }
+    tagged_only = {name for _, name in tags} - names_of_all(spec, people.schema)
     releases = []
     for number, (title, catalog) in enumerate(zip(titles, catalogs, strict=True), 1):
-        written = {
-            raw: tags.get((number, raw.name), raw.name if raw.name in everywhere else None)
-            for raw in raws
-        }
+        written: dict[Raw, str | None] = {}  # the name in this release; None: it does not have it
+        for raw in raws:
+            own_name = None if raw.name in tagged_only else raw.name
+            written[raw] = tags.get((number, raw.name), own_name)
         cells = cells_of(catalog, number, written, tags=tags, plain=spec.plain)
         of_secret = secret_tags.get((number, secret), secret_tags.get((0, secret), secret))
         release = Release(
@@ -161,7 +159,7 @@ def raw_columns(spec: Composition, qids: Sequence[Attribute], schema: Schema) ->
 
 
 def _secret_names(spec: Composition, last: int) -> tuple[str, Tags]:
-    """Return the name of the secret, and its names in releases (0: in all others)."""
+    """Return the name of the secret, and its names in releases (number 0: in all others)."""
     tags: Tags = {}
     names = []
     for text in spec.secrets:
@@ -187,7 +185,11 @@ def cells_of(
     tags: Tags,
     plain: Sequence[str],
 ) -> list[tuple[Generalised, Attribute]]:
-    """Return the quasi-identifiers that a release has, with their columns there."""
+    """Return the quasi-identifiers that a release has, each with its column there.
+
+    ``number`` is that of the release, ``written`` the name or expression of each quasi-identifier
+    there (None: it has no such column), ``plain`` the names of those whose cells are plain values.
+    """
     cells = []
     for raw, text in written.items():
         tagged = (number, raw.name) in tags

@@ -72,16 +72,15 @@ def measure(engine: Engine, bound: BoundAttack) -> tuple[list[Risk], list[Plan]]
     after = counts.profiles(questions, prior=False) if bound.microdata.qids else prior
     by_one_record = known_records.measure(counts, questions)
     reported = missing_secrets.measure(counts, questions)
+    names = [secret.name for secret in bound.microdata.secrets]
     risks = []
-    for j in range(1, len(bound.microdata.secrets) + 1) if bound.microdata.secrets else (0,):
-        secret = bound.microdata.secrets[j - 1].name if j else None
-        fewest = reported.get((j, 0))
-        by_all = risk(secret, j, prior, after, fewest)
+    for j, secret in enumerate(names, 1) if names else [(0, None)]:
+        by_all = risk(secret, j, prior, after, reported.get((j, 0)))
         if not by_one_record:
             risks.append(by_all)
             continue
         totals = {"records": counts.records, "people": prior[0, 0].individuals}
-        by_one = _risk_by_one_record(secret, j, prior, by_one_record, fewest)
+        by_one = _risk_by_one_record(secret, j, prior, by_one_record, reported.get((j, 0)))
         risks += [_of_people(by_all, "all", totals), _of_people(by_one, "one", totals)]
     plans = list(counts.plans)
     counts.forget()
@@ -122,7 +121,10 @@ def _risk_by_one_record(
     by_record: Mapping[int, known_records.OneRecord],
     reported: Reported | None,
 ) -> Risk:
-    """Return the risk for one secret if one record of each person is known."""
+    """Return the risk for secret ``j`` (0: none) if one record of each person is known.
+
+    ``by_record`` has the blocks of records by secret; 0 is the owner of the record.
+    """
     crs = by_record[0].columns(prior[0, 0], 0, {"k": None})
     crs |= {
         "prosecutor_risk": disclosure.highest(crs["k"]),

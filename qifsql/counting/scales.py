@@ -43,9 +43,10 @@ class Spread:
 def make_dictionary(
     engine: Engine, microdata: Microdata, attribute: str, steps: Sequence[Step] | None = None
 ) -> Spread:
-    """Create the dictionary of ``qid_1``, ``secret_1`` ...; return the spread of people over it.
+    """Create the table ``dictionary_ATTRIBUTE``; return the spread of people over its values.
 
-    ``steps`` are those of the people, which dictionaries share.
+    ``attribute`` is ``qid_1``, ``secret_1`` ...; a row is a value: ``value``, its number ``code``,
+    ``people``. ``steps`` are those of the people, which dictionaries share.
     """
     tables = Tables(engine, "encoding", microdata.dataset.name)
     query = splice("sweep/dictionary", columns={"attribute": attribute})
@@ -101,8 +102,8 @@ class Secret:
         those that report it.
         """
         column, table = f"secrets_{number}", f"{totals}_{number}"
-        every = Reading(column, table, records, self.values, self.before)
-        return (every, every.among_reported(self.missing)) if self.partly_missing else (every,)
+        of_all = Reading(column, table, records, self.values, self.before)
+        return (of_all, of_all.among_reported(self.missing)) if self.partly_missing else (of_all,)
 
     @property
     def partly_missing(self) -> bool:
@@ -126,7 +127,7 @@ class Reading:
     reported: bool = False
 
     def among_reported(self, missing: int) -> "Reading":
-        """Return the reading without the last value, which so many people have: the missing one."""
+        """Return the reading without the missing value, the last, of ``missing`` people."""
         return replace(
             self,
             people=self.people - missing,
@@ -238,23 +239,31 @@ def code_records(engine: Engine, microdata: Microdata, secrets: Sequence[Secret]
 
 
 def count_owners(engine: Engine, name: str, secrets: Sequence[Secret]) -> Owners:
-    """Create the tables ``whole_people_1 ..`` of what is ``coded`` of people; return the people."""
+    """Create the tables ``whole_people_1 ..``, distributions of people; return the people.
+
+    The columns ``secrets_1 ..`` of ``coded`` are the secrets, the person, and for each secret the
+    numbers of her multisets of values: of all her records, and of those that report the secret.
+    """
     tables, person = Tables(engine, "counting people", name), len(secrets) + 1
     readings: list[Reading] = []
     for j, secret in enumerate(secrets, 1):
-        of_all, of_reported = person + 2 * j - 1, person + 2 * j
-        every, last = _reading_of_people(tables, j, person)
-        readings += [every, _reading_of_people(tables, of_all, person)[0]]
+        all_values, reported_values = person + 2 * j - 1, person + 2 * j
+        single, missing = _reading_of_people(tables, j, person)
+        multiset, _ = _reading_of_people(tables, all_values, person)
+        readings += [single, multiset]
         if secret.partly_missing:
-            reported, _ = _reading_of_people(tables, of_reported, person)
-            readings += [every.among_reported(last), replace(reported, reported=True)]
+            reported, _ = _reading_of_people(tables, reported_values, person)
+            readings += [single.among_reported(missing), replace(reported, reported=True)]
     counted = exp.Count(this=exp.Distinct(expressions=[exp.column(f"secrets_{person}")]))
     ((people,),) = tables.rows(exp.select(counted).from_(own_table("coded")))
     return Owners(people, f"secrets_{person}", person + 2 * len(secrets), tuple(readings))
 
 
 def _reading_of_people(tables: Tables, number: int, person: int) -> tuple[Reading, int]:
-    """Return the reading of a column of ``coded``, and how many people have its last value."""
+    """Return the reading of column ``number`` of ``coded``, and how many have its last value.
+
+    ``person`` is the number of the column of the person. The last value is the missing one, if any.
+    """
     column, table = f"secrets_{number}", f"whole_people_{number}"
     counts = make_step(
         "anonymise/counted_people",

@@ -13,7 +13,10 @@ CLOSE = 1e-9  # largest distance of the sum of beliefs from 1
 
 
 def check(counts: Counts) -> list[str]:
-    """Refuse gains and beliefs that do not fit the secrets; return remarks about the others."""
+    """Refuse gains and beliefs that do not fit the secrets; return notes about the others.
+
+    Secrets ``j`` and gain functions ``g`` are numbered from 1.
+    """
     notes: list[str] = []
     if counts.bound.member:
         _check_flag(counts)
@@ -23,14 +26,13 @@ def check(counts: Counts) -> list[str]:
         for j, secret in enumerate(counts.bound.microdata.secrets, 1):
             what = f"gain {quoted(bound.gain.text)} of secret {quoted(secret.name)}"
             if bound.gain.kind == "tries":
-                notes += _certain(
-                    int(bound.gain.number or 0), counts.domain(j).values, "value", what
-                )
+                values = counts.domain(j).values
+                notes += _check_tries(int(bound.gain.number or 0), values, "value", what)
             elif bound.gain.kind in STAKED:
                 notes += _check_stakes(counts, j, g, what)
         if bound.gain.kind == "tries" and not counts.bound.microdata.secrets:
             what = f"gain {quoted(bound.gain.text)}"
-            notes += _certain(int(bound.gain.number or 0), counts.records, "record", what)
+            notes += _check_tries(int(bound.gain.number or 0), counts.records, "record", what)
     return notes
 
 
@@ -45,22 +47,26 @@ def _check_flag(counts: Counts) -> None:
         )
 
 
-def _certain(tries: int, there: int, thing: str, what: str) -> list[str]:
-    """Return a remark if one of ``tries`` guesses is always right; refuse too many guesses."""
-    if tries <= there:
-        if tries > TRIES:
-            raise InputError(
-                f"{what} allows more than {TRIES:,} guesses; use at most tries:{TRIES}"
-            )
-        return []
-    return [
-        f"{what} allows more guesses than the {plural(there, thing)} there are: one of them is "
-        "always right, with the release and without it"
-    ]
+def _check_tries(tries: int, answers: int, answer: str, what: str) -> list[str]:
+    """Return a note if one of ``tries`` guesses is always right; refuse too many guesses.
+
+    ``answers`` values or records (``answer``) can be guessed; ``what`` is the gain, for messages.
+    """
+    if tries > answers:
+        return [
+            f"{what} allows more guesses than the {plural(answers, answer)} there are: one of them "
+            "is always right, with the release and without it"
+        ]
+    if tries > TRIES:
+        raise InputError(f"{what} allows more than {TRIES:,} guesses; use at most tries:{TRIES}")
+    return []
 
 
 def _check_beliefs(counts: Counts, j: int) -> list[str]:
-    """Refuse a prior that is no distribution over the values; return a remark on ruled-out ones."""
+    """Refuse a prior of secret ``j`` that is no distribution over its values.
+
+    Return a note on the values that it rules out.
+    """
     row = counts.frame("beliefs_check", [(j, 0)]).row(0, named=True)
     what = f"the prior of secret {quoted(counts.bound.microdata.secrets[j - 1].name)}"
     if row["unusable"]:
@@ -89,7 +95,10 @@ def _check_beliefs(counts: Counts, j: int) -> list[str]:
 
 
 def _check_stakes(counts: Counts, j: int, g: int, what: str) -> list[str]:
-    """Refuse a gain function whose gains cannot be computed; return remarks on its gains."""
+    """Refuse a gain function whose gains cannot be computed; return notes on its gains.
+
+    ``j`` and ``g`` are the numbers of the secret and the gain function; ``what`` names both.
+    """
     gain = counts.bound.gains[g - 1].gain
     if gain.kind == "sql":
         row = _check_computed(counts, j, g, what)
@@ -113,8 +122,9 @@ def _check_stakes(counts: Counts, j: int, g: int, what: str) -> list[str]:
         )
     if row["highest"] <= 0:
         return [f"{what} is never above 0, so the best is to abstain and nothing is ever gained"]
-    notes = [f"{what} has losses; the adversary may abstain and gain 0"]
-    notes = notes if row["lowest"] < 0 else []
+    notes = []
+    if row["lowest"] < 0:
+        notes.append(f"{what} has losses; the adversary may abstain and gain 0")
     if row.get("unknown"):
         lines = plural(row["unknown"], "line")
         notes.append(f"{what} has {lines} with values that nobody in the release has; left out")
@@ -138,17 +148,21 @@ def _check_computed(counts: Counts, j: int, g: int, what: str) -> dict[str, Any]
 
 
 def _check_listed(counts: Counts, j: int, g: int, what: str) -> dict[str, Any]:
-    """Return counts of the lines of a file of gains; refuse it unless it has each pair once."""
+    """Return counts of the lines of a file of gains; refuse it unless it has each pair once.
+
+    A file ``worth`` has a line per value, or * for all others; a ``matrix`` has a line per pair of
+    a guess and a value.
+    """
     gain, values = counts.bound.gains[g - 1].gain, counts.domain(j).values
-    unknown = rest = 0
+    unknown = stars = 0
     if gain.source is not None:
         row = counts.frame("unknown_values", [(j, g)]).row(0, named=True)
-        unknown, rest = row["lines"], row["rest"]
-    if rest > 1 and gain.kind == "worth":
-        raise InputError(f"{what} has {rest:,} lines *; one says what all other values are worth")
-    if (unknown or rest) and gain.kind == "matrix":
+        unknown, stars = row["lines"], row["rest"]
+    if stars > 1 and gain.kind == "worth":
+        raise InputError(f"{what} has {stars:,} lines *; one says what all other values are worth")
+    if (unknown or stars) and gain.kind == "matrix":
         raise InputError(
-            f"{what} has {plural(unknown + rest, 'line')} with values that do not occur in "
+            f"{what} has {plural(unknown + stars, 'line')} with values that do not occur in "
             "the secret of the release; remove or correct them"
         )
     row = counts.frame("pairs_check", [(j, g)]).row(0, named=True)

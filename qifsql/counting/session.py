@@ -39,12 +39,11 @@ def opened(
     command: str = "",
     **access: Unpack[Access],
 ) -> Iterator[tuple[LocalEngine, BoundAttack]]:
-    """Open the engine and bind the attack; remove temporary data at the end.
+    """Yield an engine and the attack bound to its columns; remove temporary data at the end.
 
-    The engine opens the files of the attack, and those of ``access``. ``joined``: the people of a
-    collection are checked and joined, which is needed to run queries. ``apart``: suppressed records
-    are counted, and are in no block of others. ``command``: the command, if
-    it also runs on Spark.
+    The engine opens the files of the attack, and those of ``access``. ``joined``: check and join
+    the people of a collection, which is needed to run queries. ``apart``: count the suppressed
+    records, and keep them out of all blocks. ``command``: the command, if it also runs on Spark.
     """
     access["sources"] = (spec.dataset, *spec.tables, *access.get("sources", ()))
     with open_engine(settings, command=command, **access) as engine:
@@ -60,21 +59,22 @@ def opened(
 
 
 def _waves(engine: Engine, spec: Attack) -> tuple[list[Dataset], tuple[str, ...]]:
-    """Return the waves of a long table, and a remark on the records without a wave.
+    """Return one dataset per wave of a long table, and notes on the records without a wave.
 
-    All waves are returned, or those that the user named; the focal one is the first.
+    ``spec.wave`` is a column (``year``: all its waves, in order), or a column with the values of
+    the waves to take (``year=2021,2019``). The first dataset is the focal one.
     """
     if not isinstance(spec.dataset, Dataset):
         raise InputError("waves are those of one long table; name one file")
     if spec.key is None:
         raise InputError("a long table needs the key that tells people apart; name it with --key")
     column, listed = split_name(spec.wave or "") or (spec.wave or "", "")
-    there, without = _split_waves(engine, spec.dataset, column)
+    waves, without = _split_waves(engine, spec.dataset, column)
     outside = f"{plural(without, 'record')} of {spec.dataset.name} have no {column}"
     notes = (f"{outside}: no wave has them",) if without else ()
     if not listed:
-        return there, notes
-    by_value = {d.wave[1]: d for d in there if d.wave}
+        return waves, notes
+    by_value = {d.wave[1]: d for d in waves if d.wave}  # a wave: its column, its value
     chosen = [value.strip() for value in listed.split(",")]
     if missing := [i for i, value in enumerate(chosen, 1) if value not in by_value]:
         raise InputError(
@@ -85,19 +85,16 @@ def _waves(engine: Engine, spec: Attack) -> tuple[list[Dataset], tuple[str, ...]
 
 
 def _split_waves(engine: Engine, dataset: Dataset, column: str) -> tuple[list[Dataset], int]:
-    """Return one dataset per value of a column of a long table, in the order of the values.
-
-    Also return the number of records without a value.
-    """
+    """Return one dataset per value of a column, in their order, and the records without a value."""
     catalog = Catalog(engine, dataset)
     assert isinstance(catalog.dataset, Dataset)  # noqa: S101 - it was one
     original = catalog.schema[column]
     if nested(original.type):
         raise ColumnError(f"wave {quoted(column)} of {dataset.name} is nested; use another column")
-    this: exp.Expr = exp.column(identifier(original.source_name))
-    text = exp.cast(this.copy(), "VARCHAR")  # distinguishes 0.0 and -0.0, as the waves do
-    this = with_one_missing(this) if original.type in FLOATING else this
-    missing = exp.paren(this).is_(exp.null())
+    wave: exp.Expr = exp.column(identifier(original.source_name))
+    text = exp.cast(wave.copy(), "VARCHAR")  # distinguishes 0.0 and -0.0, as the waves do
+    wave = with_one_missing(wave) if original.type in FLOATING else wave
+    missing = exp.paren(wave).is_(exp.null())
     rows = exp.select(exp.Count(this=exp.Star())).from_(relation(catalog.dataset)).where(missing)
     ((without,),) = engine.query(rows, dataset.name)
     query = (
@@ -105,7 +102,7 @@ def _split_waves(engine: Engine, dataset: Dataset, column: str) -> tuple[list[Da
         .from_(relation(catalog.dataset))
         .where(exp.not_(missing.copy()))
         .group_by(text.copy())
-        .order_by(exp.Min(this=this.copy()), text.copy())
+        .order_by(exp.Min(this=wave.copy()), text.copy())
         .limit(WAVES + 1)
     )
     values = [value for (value,) in engine.query(query, dataset.name)]
@@ -115,11 +112,11 @@ def _split_waves(engine: Engine, dataset: Dataset, column: str) -> tuple[list[Da
             f"column {quoted(column)} of {dataset.name} has {many} values; a wave is a release, "
             "such as a year: name another column"
         )
-    parts = [
+    waves = [
         replace(catalog.dataset, name=f"{dataset.name} ({i})", wave=(original.source_name, value))
         for i, value in enumerate(values, 1)
     ]
-    return parts, without
+    return waves, without
 
 
 def check_records(engine: Engine, microdata: Microdata) -> int:
@@ -159,25 +156,25 @@ def note_left_out(engine: Engine, microdata: Microdata) -> tuple[str, ...]:
     """Return a note on the records that the rule for missing values leaves out."""
     if microdata.null != "drop":
         return ()
-    where = microdata.dataset.name
-    records, people = (
-        int(engine.rows(records_plan(microdata, people=only), "counting records", where)[0][0])
-        for only in (False, True)
-    )
-    return note_dropped(records, people)
+    plans = records_plan(microdata), records_plan(microdata, people=True)
+    counts = (engine.rows(p, "counting records", microdata.dataset.name) for p in plans)
+    records, kept_records = (int(rows[0][0]) for rows in counts)
+    return note_dropped(records, kept_records)
 
 
-def note_dropped(records: int, people: int) -> tuple[str, ...]:
-    """Return a note if fewer records count as people than there are."""
-    if people == records:
+def note_dropped(records: int, kept_records: int) -> tuple[str, ...]:
+    """Return a note on the records left out for missing values; none if all are kept."""
+    if kept_records == records:
         return ()
-    return (f"{records - people:,} of {records:,} records with missing values are left out",)
+    dropped = records - kept_records
+    return (f"{dropped:,} of {records:,} records with missing values are left out",)
 
 
 def _check_range(smallest: float, greatest: float, records: int, name: str) -> None:
     """Refuse weights whose exact sum needs more than 126 bits, from the smallest to the total."""
-    bits = 53 - math.floor(math.log2(smallest)) + math.log2(greatest) + math.log2(records)
-    if bits > 124 or math.log2(smallest) < -900:
+    mantissa = 53  # bits of a float
+    bits = mantissa - math.floor(math.log2(smallest)) + math.log2(greatest) + math.log2(records)
+    if bits > 124 or math.log2(smallest) < -900:  # 2 bits in reserve; far from the least float
         raise WeightError(
             f"weights {quoted(name)} differ by too many orders of magnitude to be added exactly; "
             "round them to a DECIMAL, as in NAME=round(weight, 6)::DECIMAL(18,6)"

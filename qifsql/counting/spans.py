@@ -112,7 +112,10 @@ def make_places(tables: Tables, raw: Raw, values: exp.Query) -> None:
 
 
 def _make_ordered(tables: Tables, raw: Raw, source: exp.Select) -> None:
-    """Create the table of the people's values with their places among the hierarchy's leaves."""
+    """Create ``raw_values_j``: the people's values with their places among the hierarchy's leaves.
+
+    ``source`` has a row per value: ``value``, ``people``; the table adds ``leaf``.
+    """
     assert raw.hierarchy is not None  # noqa: S101 - the caller has checked
     j = raw.number
     leaves = [
@@ -158,20 +161,23 @@ def make_spans(
 def _parse_cells(
     tables: Tables, column: Generalised, mode: str, kind: Domain, words: Sequence[str]
 ) -> None:
-    """Create the table of parsed cells, from text or from typed values; ``words`` are no values."""
+    """Create the table of parsed cells, from text or from typed values; ``words`` are no values.
+
+    ``mode`` is that of ``_reading_mode``, ``kind`` the domain of the values.
+    """
     names = column.names
     if mode != "text":
         tables.make(names["parsed"], splice(f"cells/parsed_{mode}", tables=names, domain=kind))
         return
     nodes = column.raw.hierarchy.nodes if column.raw.hierarchy else None
-    unread = splice("cells/unread", tables=names)
+    unread = splice("cells/unread", tables=names)  # text that is no value of the people as it is
     if nodes is not None or kind.kind != "text":
         unread = exp.select("id", "cell").from_(names["cells"]).where("cell IS NOT NULL")
     path = tables.engine.scratch / f"{names['readings']}.parquet"
     source = CellSource(column.column, column.release, kind, nodes, column.labels, words)
     generalised = _write_parsed(tables, unread, path, source)
-    wrong = column.plain if generalised else column.typed
-    if kind.kind != "text" and wrong and tables.count(names["cells"]):
+    clashes = column.plain if generalised else column.typed  # text, where values have a type
+    if kind.kind != "text" and clashes and tables.count(names["cells"]):
         raise column.clash("text")
     rows = exp.select("*").from_(relation(Dataset.open(path)))
     tables.make(names["readings"], rows)
@@ -242,7 +248,10 @@ def _refusal(source: CellSource, refused: Counter[str], seen: int) -> str:
 
 
 def _reading_mode(column: Generalised) -> tuple[str, Domain]:
-    """Return the mode for reading the cells of a column, and the domain shared with raw values."""
+    """Return the mode for reading the cells of a column, and the domain shared with raw values.
+
+    Modes are ``text`` (cells to parse), ``plain`` (a value), ``list`` and ``interval``.
+    """
     raw = column.raw.domain
     try:
         mode, inner = parts(column.type)
@@ -251,8 +260,8 @@ def _reading_mode(column: Generalised) -> tuple[str, Domain]:
             f"column {quoted(column.column)} of {column.release} cannot be used: {e}"
         ) from e
     cells = domain(inner)
-    as_such = column.plain and (column.typed or raw.kind == "text")
-    if mode == "plain" and cells.kind == "text" and not as_such:
+    is_value = column.plain and (column.typed or raw.kind == "text")
+    if mode == "plain" and cells.kind == "text" and not is_value:
         if raw.kind == "other" and raw.type != "BOOLEAN":
             raise column.clash("text")
         return "text", raw
@@ -265,7 +274,7 @@ def _reading_mode(column: Generalised) -> tuple[str, Domain]:
 
 
 def count_rows(tables: Tables, columns: Sequence[Generalised], classes: str) -> int:
-    """Return the number of rows of the classes if they have one row per place of these columns."""
+    """Return how many rows the table ``classes`` would have with a row per place of the columns."""
     names = {f"spans_{c.raw.number}": c.names["spans"] for c in columns}
     numbers = [c.raw.number for c in columns]
     ((boxes,),) = tables.rows(

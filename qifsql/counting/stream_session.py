@@ -110,15 +110,15 @@ def _setting(name: str, value: int, kind: str) -> str:
 
 @cache
 def varying_macro(fields: tuple[tuple[int, int], ...], kind: str) -> str:
-    """Return the macro that turns bits that differ in ``rest`` into a bit for each attribute.
+    """Return the SQL macro ``varying(x)``: the sum of the bits of the attributes that differ.
 
-    ``fields`` are the bit of each attribute and the mask of its code in ``rest``, which is of type
-    ``kind``.
+    ``x`` is an integer of type ``kind`` with the bits in which packed codes differ. ``fields`` has
+    the bit of each attribute, and the mask of its code in ``x``.
     """
     terms: list[exp.Expr] = [exp.cast(exp.Literal.number(0), "BIGINT")]
     for bit, mask in fields:
         differs = exp.BitwiseAnd(this=exp.column("x"), expression=typed_number(mask, kind))
-        some = exp.NEQ(this=exp.paren(differs), expression=exp.Literal.number(0))
-        flag = exp.cast(exp.paren(some), "BIGINT")
+        is_any = exp.NEQ(this=exp.paren(differs), expression=exp.Literal.number(0))
+        flag = exp.cast(exp.paren(is_any), "BIGINT")
         terms.append(exp.Mul(this=flag, expression=exp.Literal.number(bit)))
     return macro("varying", ("x",), fold(exp.Add, terms))

@@ -24,16 +24,18 @@ from qifsql.query.suppression import STAR, everything, may_be_suppressed
 def marked(engine: Engine, bound: BoundAttack) -> BoundAttack:
     """Return the attack with the number of suppressed records, and a note on them.
 
-    They are those of its quasi-identifiers: it is asked again where these change. Files whose types
-    allow no suppressed record are not read.
+    A record is suppressed in the quasi-identifiers of the attack: call this again where they
+    change; the new note replaces the former. Files whose types allow no suppressed record are not
+    read.
     """
     microdata = bound.microdata
     if microdata.suppressed:
-        text = note(microdata.suppressed, of_target=bool(bound.target))
-        microdata = replace(microdata, suppressed=0, notes=_without(microdata.notes, text))
+        former = note(microdata.suppressed, of_target=bool(bound.target))
+        kept_notes = tuple(text for text in microdata.notes if text != former)
+        microdata = replace(microdata, suppressed=0, notes=kept_notes)
     if records := count(engine, microdata):
-        more = note(records, of_target=bool(bound.target))
-        microdata = replace(microdata, suppressed=records, notes=(*microdata.notes, more))
+        text = note(records, of_target=bool(bound.target))
+        microdata = replace(microdata, suppressed=records, notes=(*microdata.notes, text))
     return bound if microdata is bound.microdata else bound.on(microdata)
 
 
@@ -50,7 +52,7 @@ def note(records: int, *, of_target: bool = False) -> str:
 
 
 def notes_as_value(engine: Engine, microdata: Microdata) -> list[str]:
-    """Return a note on suppressed records where ``*`` is a value, which tells no less."""
+    """Return a note on suppressed records where ``*`` counts as a value; none without any."""
     records = count(engine, microdata)
     if not records:
         return []
@@ -102,10 +104,6 @@ def shown_alone(microdata: Microdata) -> Microdata:
 def both(where: exp.Expr | None, more: exp.Expr) -> exp.Expr:
     """Return a filter and a further condition."""
     return more if where is None else exp.and_(exp.paren(where.copy()), more)
-
-
-def _without(notes: tuple[str, ...], text: str) -> tuple[str, ...]:
-    return tuple(note_text for note_text in notes if note_text != text)
 
 
 def _is_written_here(microdata: Microdata) -> bool:
