@@ -92,18 +92,17 @@ def min_entropy_leakage(prior: Fraction, posterior: Fraction) -> float:
 def row(before: Success, after: Success) -> dict[str, float | int | None]:
     """Compute the numbers of one row of results; ratios are None (undefined) if the prior is 0."""
     prior, posterior = before.probabilistic, after.probabilistic
-    ratio = bool(prior)
     return {
         "prior_deterministic": float(before.deterministic),
         "posterior_deterministic": float(after.deterministic),
         "degradation_deterministic": float(additive(before.deterministic, after.deterministic)),
         "prior_probabilistic": float(prior),
         "posterior_probabilistic": float(posterior),
-        "degradation_probabilistic": float(multiplicative(prior, posterior)) if ratio else None,
+        "degradation_probabilistic": float(multiplicative(prior, posterior)) if prior else None,
         "leakage_additive": float(additive(prior, posterior)),
-        "min_entropy_leakage": min_entropy_leakage(prior, posterior)
-        if ratio and posterior
-        else None,
+        "min_entropy_leakage": (
+            min_entropy_leakage(prior, posterior) if prior and posterior else None
+        ),
         "worst_case": after.worst_case,
         "individuals_certain": after.certain,
     }
@@ -126,15 +125,22 @@ def reported_row(before: Success, after: Success, reported: int) -> dict[str, An
 
 
 def of_reported(numbers: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the numbers of a row for its people with a reported secret; None if it has none."""
+    """Return the columns of ``row`` for people with a reported secret, from a row with both.
+
+    None if the row has no such people (``REPORTED``).
+    """
     if numbers.get("posterior_probabilistic_reported") is None:
         return None
-    shares = {
-        f"{when}_{measure}": Fraction(numbers[f"{when}_{measure}_reported"])
-        for when in ("prior", "posterior")
-        for measure in ("deterministic", "probabilistic")
-    }
-    before = Success(shares["prior_deterministic"], shares["prior_probabilistic"], 0.0, 0)
-    worst, certain = numbers["worst_case_reported"], numbers["certain_reported"]
-    then = shares["posterior_deterministic"], shares["posterior_probabilistic"]
-    return row(before, Success(*then, worst, certain))
+    before = Success(
+        Fraction(numbers["prior_deterministic_reported"]),
+        Fraction(numbers["prior_probabilistic_reported"]),
+        worst_case=0.0,
+        certain=0,
+    )
+    after = Success(
+        Fraction(numbers["posterior_deterministic_reported"]),
+        Fraction(numbers["posterior_probabilistic_reported"]),
+        numbers["worst_case_reported"],
+        numbers["certain_reported"],
+    )
+    return row(before, after)

@@ -119,12 +119,11 @@ class Counts:
     @property
     def new_blocks(self) -> int:
         """Return a lower bound of the blocks besides those of complete patterns."""
-        first = 0 if self.blocks or not self.with_mates else 1
-        mated = max([first, *(blocks for blocks, _, _ in self.masks.values())])
         leaves = {mask: n for mask, (_, _, n) in self.masks.items() if n}
-        if _is_chain(list(leaves)):
-            mated = sum(leaves.values())
-        return self.lonely_blocks + mated
+        if _is_chain(list(leaves)):  # their number is exact (M182)
+            return self.lonely_blocks + sum(leaves.values())
+        least = 0 if self.blocks or not self.with_mates else 1  # people without a complete block
+        return self.lonely_blocks + max([least, *(n for n, _, _ in self.masks.values())])
 
     def block_count(self) -> Bound:
         """Bound the number of blocks (M182)."""
@@ -139,8 +138,8 @@ class Counts:
         return Bound(low, high, low_sharp=self.exact, high_sharp=True)
 
     def right_guesses(self) -> Bound:
-        """Bound the people whose secret is guessed right, of all (M184)."""
-        excess = self.lonely_excess + max([0, *(more for _, more, _ in self.masks.values())])
+        """Bound the number of people whose secret is guessed right (M184)."""
+        excess = self.lonely_excess + max([0, *(people for _, people, _ in self.masks.values())])
         modes = self.ends.modes if self.ends else self.modes
         low, high = max(self.modes + excess, self.most_frequent), modes + self.incomplete
         return Bound(low, high, low_sharp=self.exact, high_sharp=True)
@@ -166,10 +165,10 @@ class Counts:
         """Bound l, the fewest different secrets of a block (M187)."""
         limits = [n for n in (self.least_values, self.lonely_values) if n is not None]
         high = min([self.secrets, *limits])
-        if not self.incomplete:
-            low = self.ends.fewest or high if self.ends else high
-            return Bound(low, high, low_sharp=True, high_sharp=True)
-        return Bound(1, high, low_sharp=True, high_sharp=False)
+        if self.incomplete:
+            return Bound(1, high, low_sharp=True, high_sharp=False)
+        fewest = self.ends.fewest if self.ends else None  # missing secrets may repeat reported ones
+        return Bound(fewest or high, high, low_sharp=True, high_sharp=True)
 
     def guesses_before(self) -> Bound | None:
         """Bound the people guessed right before the release; None if nobody misses the secret."""
@@ -180,9 +179,9 @@ class Counts:
 
     def certain_before(self) -> Bound:
         """Bound the people whose secret is certain before the release, if somebody misses it."""
-        alone = self.people if self.people == 1 else 0
-        high = self.people if self.ends and self.ends.reported_values <= 1 else 0
-        return Bound(alone, high, low_sharp=True, high_sharp=True)
+        low = 1 if self.people == 1 else 0
+        high = self.people if self.ends and self.ends.reported_values <= 1 else 0  # all alike
+        return Bound(low, high, low_sharp=True, high_sharp=True)
 
 
 def _is_chain(masks: Sequence[int]) -> bool:

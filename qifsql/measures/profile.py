@@ -72,18 +72,17 @@ class Profile:
         return Profile(self.frame.clear(), self.scale)
 
     def with_everyone(self, hidden: "Profile", everybody: "Profile") -> "Profile":
-        """Return the profile with the block of the people with suppressed records: everyone.
+        """Return the profile with one more block, everyone, for people with suppressed records.
 
-        ``hidden`` is the profile of these people, a group of their own, whose best guesses are the
-        most that can be right; ``everybody`` is the profile of no quasi-identifiers.
+        ``everybody`` is the profile without quasi-identifiers: it has the size of the block, and
+        the chances in it. ``hidden`` is that of the people with suppressed records as one group,
+        the most of whom are guessed right: it has their number and their totals.
         """
-        of_all = dict.fromkeys(("size", "values", "chance", "owner"))
-        row = {n: everybody.frame[n][0] for n in of_all} | {"blocks": 1}
-        row["people"] = hidden.individuals
+        row = {n: everybody.frame[n][0] for n in ("size", "values", "chance", "owner")}
         row |= {n: hidden._column(n)[0] for n in ("weight", "mode", "heaviest")}
-        schema = self.frame.schema
-        line = pl.DataFrame([row], schema=schema)
-        return Profile(pl.concat([self.frame, line]), self.scale)
+        row |= {"blocks": 1, "people": hidden.individuals}
+        block = pl.DataFrame([row], schema=self.frame.schema)
+        return Profile(pl.concat([self.frame, block]), self.scale)
 
     @property
     def individuals(self) -> int:
@@ -110,9 +109,9 @@ class Profile:
         return min(self._column(column))
 
     def share(self, column: str, *, alone: str | None = None) -> Fraction:
-        """Compute a total (``weight``, ``mode`` or ``heaviest``), over all weight: exact.
+        """Compute the sum of ``weight``, ``mode`` or ``heaviest`` over all weight: exact.
 
-        ``alone`` is the total of the blocks in which the column of this name is 1.
+        ``alone``: the sum is over blocks in which the column of this name is 1.
         """
         numbers = self._column(column)
         part = numbers if alone is None else _where(numbers, self._column(alone))

@@ -16,7 +16,10 @@ from qifsql.measures.disclosure import highest, marketer
 
 @dataclass(frozen=True)
 class Kind:
-    """Blocks with the same f and F: f, F, the number of these blocks, and their sum of c."""
+    """Blocks with the same f and F: f, F, the number of these blocks, and their sum of c.
+
+    f records of the release are in a block, F of the register, and c people by the truth in both.
+    """
 
     released: int
     registered: int
@@ -35,41 +38,44 @@ class Kind:
 
 
 def measured(kinds: Sequence[Kind], *, records: int, truth: bool) -> dict[str, Any]:
-    """Return the measures of register linking; ``records`` is the number in the release.
+    """Return the measures of register linking by name; ``records`` is the number in the release.
 
     A measure is NULL if no blocks exist for it, or if it needs a ``truth`` that is not given.
     """
     in_release = [k for k in kinds if k.released]
     in_register = [k for k in kinds if k.registered]
     both = [k for k in in_release if k.registered]
-    alone = [k for k in both if k.released == k.registered == 1]
+    unique = [k for k in both if k.released == k.registered == 1]
     expected = math.fsum(k.links / k.alike for k in both)
     presence = [min(1.0, k.released / k.registered) for k in in_register]
-    least = min((k.registered for k in both), default=None)
+    k_map = min((k.registered for k in both), default=None)
     return {
         "release_blocks": sum(k.blocks for k in in_release),
         "register_blocks": sum(k.blocks for k in in_register),
         "shared_blocks": sum(k.blocks for k in both),
         "unique_in_release": sum(k.blocks for k in in_release if k.released == 1),
         "unique_in_register": sum(k.blocks for k in in_register if k.registered == 1),
-        "unique_in_both": sum(k.blocks for k in alone),
+        "unique_in_both": sum(k.blocks for k in unique),
         "matched": sum(k.released * k.blocks for k in both),
-        "k_map": least,
+        "k_map": k_map,
         "prosecutor_risk": highest(min((k.released for k in in_release), default=None)),
-        "journalist_risk": highest(least),
+        "journalist_risk": highest(k_map),
         "marketer_risk": marketer(expected, records),
         "expected_correct": expected,
         "delta_min": min(presence, default=None),
         "delta_max": max(presence, default=None),
         "agreeing": sum(k.same for k in both) if truth else None,
-        "correct_unique": sum(k.same for k in alone) if truth else None,
+        "correct_unique": sum(k.same for k in unique) if truth else None,
         "correct_expected": math.fsum(k.same / k.alike for k in both) if truth else None,
     }
 
 
 def curve(kinds: Iterable[Kind], *, truth: bool) -> list[dict[str, Any]]:
-    """Return the confidence curve: links by their chance, the surest first, with running sums."""
-    by_alike: dict[int, list[Kind]] = {}
+    """Return the confidence curve: a row per chance that a link is right, the surest first.
+
+    ``links`` have that chance; the sums (``at_least``) are over links with that chance or more.
+    """
+    by_alike: dict[int, list[Kind]] = {}  # a link is right with the chance 1 / alike
     for kind in kinds:
         if kind.links:
             by_alike.setdefault(kind.alike, []).append(kind)

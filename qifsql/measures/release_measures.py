@@ -233,31 +233,30 @@ def singling_out(
 ) -> Iterator[Measure]:
     """Yield the share of predicates that single out a person, and beyond the control.
 
-    Fewer people are singled out more seldom or more often, so the excess compares equal numbers:
-    of the larger file as many people as the smaller one has, expected over all draws of them.
+    ``people`` are in the original, ``control`` in the control. The share depends on the number of
+    people, so the excess compares equal numbers: of the larger file as many people as the smaller
+    one has, expected over all draws of them.
     """
-    listed = list(predicates)
-    number = sum(p.number for p in listed)
-    right = sum(p.number for p in listed if p.original == 1)
-    yield _estimated(name, right, number)
+    kinds = list(predicates)
+    number = sum(p.number for p in kinds)
+    yield _estimated(name, sum(p.number for p in kinds if p.original == 1), number)
     if not control:
         return
-    control_right = sum(p.number for p in listed if p.control == 1)
-    yield _estimated(f"{name}_control", control_right, number)
-    least = min(people, control)
-    expected = math.fsum(p.number * one_of(p.original, people, least) for p in listed)
-    expected_control = math.fsum(p.number * one_of(p.control, control, least) for p in listed)
+    yield _estimated(f"{name}_control", sum(p.number for p in kinds if p.control == 1), number)
+    draws = min(people, control)
+    expected = math.fsum(p.number * one_of(p.original, people, draws) for p in kinds)
+    expected_control = math.fsum(p.number * one_of(p.control, control, draws) for p in kinds)
     yield _excess(f"{name}_risk", expected, number, expected_control, number)
 
 
 def one_of(some: int, people: int, draws: int) -> float:
-    """Return the chance that exactly one of ``some`` people is among the drawn ones."""
+    """Return the chance that exactly one of ``some`` people is among ``draws`` of ``people``."""
     if not some:
         return 0.0
-    chance = some * draws / people
+    chance = some * draws / people  # one is drawn, times the chance that the others are not
     for i in range(some - 1):
         chance *= max(0, people - draws - i) / (people - 1 - i)
-        if chance < 1e-18:
+        if chance < 1e-18:  # too little to matter
             return 0.0
     return chance
 
@@ -279,33 +278,37 @@ def nearest_linkability(
 
     ``records`` are those of the release; so many ``neighbours`` are the nearest ones of each half.
     """
-    listed = [(kind, linked(kind, neighbours)) for kind in kinds]
-    people, control_people = sum(k.original for k, _ in listed), sum(k.control for k, _ in listed)
-    right = sum((k.original * chance for k, chance in listed), Fraction())
+    chances = [(kind, linked(kind, neighbours)) for kind in kinds]
+    people, control_people = sum(k.original for k, _ in chances), sum(k.control for k, _ in chances)
+    right = sum((k.original * chance for k, chance in chances), Fraction())
     name = "linkability_nearest"
     yield _estimated(name, right, people)
     apart = Fraction(math.comb(records - neighbours, neighbours), math.comb(records, neighbours))
     yield Measure(name=f"{name}_chance", value=float(1 - apart))
     if not control_people:
         return
-    control_right = sum((k.control * chance for k, chance in listed), Fraction())
+    control_right = sum((k.control * chance for k, chance in chances), Fraction())
     yield _estimated(f"{name}_control", control_right, control_people)
     yield _excess(f"{name}_risk", float(right), people, float(control_right), control_people)
 
 
 def linked(kind: LinkKind, neighbours: int) -> Fraction:
-    """Return the chance that the nearest records of both halves have one in common (M136)."""
+    """Return the chance that the nearest records of both halves have one in common (M136).
+
+    The ``neighbours`` of a half are the records that are so for sure, and a draw of its ties.
+    """
     if kind.both_sure:
         return Fraction(1)
-    first, second = neighbours - kind.first_sure, neighbours - kind.second_sure
-    draws = math.comb(kind.first_ties, first)
-    apart = Fraction()
-    for n in range(min(first, kind.both_tied) + 1):
-        ways = math.comb(kind.both_tied, n)
-        ways *= math.comb(kind.first_ties - kind.first_tied - kind.both_tied, first - n)
-        others = math.comb(kind.second_ties - kind.second_tied - n, second)
-        apart += Fraction(ways * others, draws)
-    return 1 - apart / math.comb(kind.second_ties, second)
+    first_draws, second_draws = neighbours - kind.first_sure, neighbours - kind.second_sure
+    apart = 0  # pairs of draws with nothing in common, by how many of ``both_tied`` the first has
+    for n in range(min(first_draws, kind.both_tied) + 1):
+        first_ways = math.comb(kind.both_tied, n)
+        untied = kind.first_ties - kind.first_tied - kind.both_tied
+        first_ways *= math.comb(untied, first_draws - n)
+        second_ways = math.comb(kind.second_ties - kind.second_tied - n, second_draws)
+        apart += first_ways * second_ways
+    first_all = math.comb(kind.first_ties, first_draws)
+    return 1 - Fraction(apart, first_all * math.comb(kind.second_ties, second_draws))
 
 
 def inference(counts: Guesses) -> Iterator[Measure]:
@@ -342,9 +345,9 @@ def distances(counts: Distances, *, has_control: bool) -> Iterator[Measure]:
 
 
 def _estimated(name: str, right: float | Fraction, people: int) -> Measure:
-    """Return a share with Wilson's interval, and NULL for a share of nobody.
+    """Return the share ``right`` of ``people`` with Wilson's interval; NULL for a share of nobody.
 
-    Its count is that of people, unless ties are shared or it is a float.
+    The measure has a count unless it is a fraction of a person, where ties are shared, or a float.
     """
     if not people:
         return Measure(name=name, value=None, people=0)
@@ -357,15 +360,17 @@ def _estimated(name: str, right: float | Fraction, people: int) -> Measure:
 def _excess(
     name: str, right: float, people: int, control_right: float, control_people: int
 ) -> Measure:
-    """Return a success beyond the control, of what the control leaves to find out."""
-    interval = (
-        excess(right, people, control_right, control_people) if people and control_people else None
-    )
+    """Return (p - q) / (1 - q) for the success p and that of the control q, with its interval.
+
+    It is NULL if there is nobody, or if q is 1.
+    """
+    interval = None
+    if people and control_people:
+        interval = excess(right, people, control_right, control_people)
     if interval is None:
         return Measure(name=name, value=None)
     p, q = right / people, control_right / control_people
-    low, high = interval
-    value = (p - q) / (1 - q)
+    value, (low, high) = (p - q) / (1 - q), interval
     return Measure(name=name, value=value, low=min(low, value), high=max(high, value))
 
 

@@ -58,19 +58,20 @@ def values(part: pl.DataFrame, measure: str) -> pl.Series:
 
 
 def multiples(values: pl.Series, records: int) -> tuple[pl.Series, Fraction]:
-    """Return the values as whole multiples of a unit, exactly, in 64 or 128 bits.
+    """Return whole amounts and a unit so that each value is amount / unit, in 64 or 128 bits.
 
-    The multiples are counts of records if each value is a count over all records, except in its
-    last two binary digits (Polars divides by a scalar with an error in the last). Otherwise
-    (weights, gains) the unit is the last digit of the smallest value; only digits 100 places below
-    the largest are rounded.
+    Amounts are counts of records if each value is a count over all records, except in its last two
+    binary digits (Polars divides by a scalar with an error in the last). Otherwise (weights, gains)
+    the unit makes the last digit of the smallest value whole; only digits 100 places below the
+    largest are rounded.
     """
-    near = values * records
-    counts, unit = near.round(), Fraction(records)
-    if not ((near - counts).abs() <= counts.abs() * 2.0**-50).all():
+    products = values * records
+    amounts, unit = products.round(), Fraction(records)
+    if not ((products - amounts).abs() <= amounts.abs() * 2.0**-50).all():
         sizes = values.abs().replace(0.0, None)
         low, high = (math.frexp(size)[1] for size in pl.select(sizes.min(), b=sizes.max()).row(0))
+        # All digits of the smallest value, but no sum of values beyond 125 bits, no infinite power.
         digits = min(53 - low, 125 - len(values).bit_length() - high, 1023)
-        counts, unit = (values * 2.0**digits).round(), Fraction(2) ** digits
-    fits = (counts.abs() < 2.0**62 / len(counts)).all()
-    return counts.cast(pl.Int64 if fits else pl.Int128), unit
+        amounts, unit = (values * 2.0**digits).round(), Fraction(2) ** digits
+    sum_fits = (amounts.abs() < 2.0**62 / len(amounts)).all()
+    return amounts.cast(pl.Int64 if sum_fits else pl.Int128), unit

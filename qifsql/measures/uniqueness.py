@@ -165,14 +165,14 @@ def _rarities(alpha: float, beyond: float, u: int) -> float:
 def _slope(sample: Sizes, alpha: float) -> float:
     """Compute the slope of the log likelihood in alpha, with the likeliest theta."""
     u = sample.distinct
-    beyond = _beyond(alpha, u, sample.records)
-    new = u * (u - 1) / (2 * beyond)
+    beyond = _beyond(alpha, u, sample.records)  # theta + alpha
+    first_of_blocks = u * (u - 1) / (2 * beyond)  # the limit of the other form at alpha = 0
     if alpha:
-        new = (u - 1 - (beyond - alpha) * _rarities(alpha, beyond, u)) / alpha
-    again = math.fsum(
+        first_of_blocks = (u - 1 - (beyond - alpha) * _rarities(alpha, beyond, u)) / alpha
+    further_people = math.fsum(
         n * harmonic(1 - alpha, size - 1) for size, n in sample.blocks.items() if size > 1
     )
-    return new - again
+    return first_of_blocks - further_people
 
 
 def snb(sample: Sizes) -> Uniques:
@@ -194,13 +194,13 @@ def snb(sample: Sizes) -> Uniques:
     def gap(logit: float) -> float:
         return _gap(sample, classes, 1 / (1 + math.exp(-logit)))
 
-    places = [-28 + 56 * i / GRID for i in range(GRID + 1)]
-    gaps = [gap(x) for x in places]
-    turns = [i for i in range(GRID) if (gaps[i] > 0) is not (gaps[i + 1] > 0)]
-    if not turns:
+    grid = [-28 + 56 * i / GRID for i in range(GRID + 1)]  # logits of 1 - beta, all of (0, 1)
+    gaps = [gap(logit) for logit in grid]
+    sign_changes = [i for i in range(GRID) if (gaps[i] > 0) is not (gaps[i + 1] > 0)]
+    if not sign_changes:
         return Uniques("snb", None, problem=REMARKS["no_fit"])
-    logit = root(gap, places[turns[0]], places[turns[0] + 1])
-    rest = 1 / (1 + math.exp(-logit))
+    logit = root(gap, grid[sign_changes[0]], grid[sign_changes[0] + 1])
+    rest = 1 / (1 + math.exp(-logit))  # 1 - beta
     alpha = _shape(sample, rest)
     fitted = {"alpha": alpha, "beta": 1 - rest, "classes": classes}
     return Uniques("snb", classes * math.exp(alpha * math.log1p(-rest)), fitted)
@@ -254,10 +254,8 @@ def dankar(estimates: Mapping[str, Uniques], fraction: Fraction) -> Uniques:
     It is Pitman's for a fraction up to a tenth, else the lower of SNB's and Zayatz's. If the chosen
     model has no answer, it is Zayatz's.
     """
-    if fraction <= SMALL:
-        names = ["pitman"]
-    else:
-        names = sorted(("snb", "zayatz"), key=lambda name: estimates[name].number or math.inf)
+    names = ["pitman"] if fraction <= SMALL else ["snb", "zayatz"]
+    names.sort(key=lambda name: estimates[name].number or math.inf)
     chosen = next((n for n in names if estimates[n].number is not None), "zayatz")
     return Uniques("dankar", estimates[chosen].number, takes=chosen)
 

@@ -32,20 +32,18 @@ def native_types(path: Path | None) -> tuple[str, ...]:
 def known_values(
     microdata: Microdata, table: str, native: Collection[str]
 ) -> list[tuple[exp.Expr, str]]:
-    """Return what is known in a block of a table, by the names of the quasi-identifiers.
+    """Return the columns of a block that are known, each with the name of its quasi-identifier.
 
-    If all records of a person are known, each is a text: the values of her records, in one order.
+    If all records of a person are known, a column is a text: the values of her records, in order.
     """
-    if not microdata.of_lists:
-        columns = [exp.column(f"qid_{i}", table) for i, _ in enumerate(microdata.qids, 1)]
-        return [
-            (as_native(c, q, native), q.name) for c, q in zip(columns, microdata.qids, strict=True)
-        ]
-    records = exp.column("qid_1", table)
-    return [
-        (exp.cast(_of_each(records, f"qid_{i}"), "VARCHAR"), qid.name)
-        for i, qid in enumerate(microdata.qids, 1)
-    ]
+    columns: list[tuple[exp.Expr, str]] = []
+    for i, qid in enumerate(microdata.qids, 1):
+        if microdata.of_lists:  # ``qid_1`` is the list of a person's records
+            values = _of_each(exp.column("qid_1", table), f"qid_{i}")
+            columns.append((exp.cast(values, "VARCHAR"), qid.name))
+        else:
+            columns.append((as_native(exp.column(f"qid_{i}", table), qid, native), qid.name))
+    return columns
 
 
 def records_of_lists(table: str) -> exp.Expr:
@@ -145,17 +143,17 @@ def unique(names: Sequence[str]) -> list[str]:
 
 
 def labels(microdata: Microdata, queries: Iterable[exp.Query]) -> dict[str, str]:
-    """Return the user's name of each numbered column.
+    """Return the user's name of each column ``qid_1 ..`` and ``secret_1 ..``.
 
     A name that a query with such columns uses for something else gets a number: ``size_2``.
     """
-    numbered = {
-        f"{role}_{i}": attribute.name
-        for role, attributes in (("qid", microdata.qids), ("secret", microdata.secrets))
-        for i, attribute in enumerate(attributes, 1)
-    }
-    used = [{node.name.casefold() for node in query.find_all(exp.Identifier)} for query in queries]
-    taken = {name for names in used if names & set(numbered) for name in names - set(numbered)}
+    numbered = {f"qid_{i}": qid.name for i, qid in enumerate(microdata.qids, 1)}
+    numbered |= {f"secret_{j}": secret.name for j, secret in enumerate(microdata.secrets, 1)}
+    taken: set[str] = set()
+    for query in queries:
+        used = {node.name.casefold() for node in query.find_all(exp.Identifier)}
+        if used & set(numbered):
+            taken |= used - set(numbered)
     names = unique([*sorted(taken), *numbered.values()])[len(taken) :]
     return dict(zip(numbered, names, strict=True))
 

@@ -26,10 +26,7 @@ Question = tuple[int, int]  # the number of a secret, and of a gain function
 
 
 def questions(attack: BoundAttack) -> list[Question]:
-    """Return the questions of the models: each secret with each gain function.
-
-    Secret 0 is the owner of the record.
-    """
+    """Return the questions of the models: each secret (0: the owner) with each gain function."""
     secrets = {j for m in attack.models for j in numbers(attack.microdata, m)}
     return [(j, g) for j in sorted(secrets) for g in attack.asked_gains]
 
@@ -43,22 +40,21 @@ def profile_plan(
     catalogs: Mapping[str, str] | None = None,
     values: Mapping[int, int] | None = None,
 ) -> Plan:
-    """Return the plan of the profiles that answer the questions, by secret and gain function.
+    """Return the plan of the profiles that answer the questions, numbers of secrets and gains.
 
-    ``prior`` leaves out the quasi-identifiers: there is one block of all people, even with a
-    target. ``reported`` leaves out the people whose secret is missing. ``catalogs`` and ``values``:
-    see ``Steps``.
+    A row has ``secret``, ``gain``, ``scale`` and the columns of the view ``profile``. ``prior``
+    leaves out the quasi-identifiers: there is one block of all people, even with a target.
+    ``reported`` leaves out the people whose secret is missing. For the rest see ``Steps``.
     """
     steps = Steps(attack, catalogs=catalogs, values=values)
-    rows = []
+    queries = []
     for j, g in question_list:
         name = steps.need("profile", j, g, prior=prior, reported=reported)
         scale = exp.column("scale", steps.need("asked", j, g)) if g else exp.Literal.number(1)
         query = numbered(j, g, exp.alias_(scale, "scale"), exp.Column(this=exp.Star(), table=name))
-        rows.append(query.from_(name))
-        if g:
-            rows[-1] = rows[-1].join(steps.need("asked", j, g), join_type="cross")
-    return plan(attack.microdata, steps.steps, union(rows))
+        query = query.from_(name)
+        queries.append(query.join(steps.need("asked", j, g), join_type="cross") if g else query)
+    return plan(attack.microdata, steps.steps, union(queries))
 
 
 def step_plan(
@@ -71,13 +67,13 @@ def step_plan(
     catalogs: Mapping[str, str] | None = None,
     values: Mapping[int, int] | None = None,
 ) -> Plan:
-    """Return the plan of all rows of one step for each question, by secret and gain function."""
+    """Return the plan of the rows of one step for each question: ``secret, gain``, its columns."""
     steps = Steps(attack, key=key, catalogs=catalogs, values=values)
-    rows = [
+    queries = [
         numbered(j, g, exp.Star()).from_(steps.need(name, j, g, prior=prior))
         for j, g in question_list
     ]
-    return plan(attack.microdata, steps.steps, union(rows))
+    return plan(attack.microdata, steps.steps, union(queries))
 
 
 def kept_plan(
@@ -106,21 +102,22 @@ def everyone_plan(attack: BoundAttack) -> Plan:
 
 
 def answer_plan(attack: BoundAttack) -> Plan:
-    """Return the plan of the success before and after, computed in SQL alone, for a prompt."""
-    steps = Steps(attack)
-    rows: list[exp.Select] = []
+    """Return the plan of the success before and after, computed in SQL alone, for a prompt.
+
+    One row per model, secret (NULL: re-identification) and gain function.
+    """
+    steps, names = Steps(attack), [secret.name for secret in attack.microdata.secrets]
+    queries: list[exp.Select] = []
     for m in attack.models:
         for j, g in product(numbers(attack.microdata, m), attack.asked_gains):
-            name = steps.need("answer", j, g)
-            columns: dict[str, exp.Expr] = {"model": exp.Literal.string(m.acronym.upper())}
-            columns["secret"] = (
-                exp.Literal.string(attack.microdata.secrets[j - 1].name) if j else exp.null()
-            )
+            secret = exp.Literal.string(names[j - 1]) if j else exp.null()
+            model = exp.Literal.string(m.acronym.upper())
+            columns: dict[str, exp.Expr] = {"model": model, "secret": secret}
             if attack.gains:
                 columns["gain"] = exp.Literal.string(attack.gain(g).text)
             named = (exp.alias_(tree, column) for column, tree in columns.items())
-            rows.append(exp.select(*named, exp.Star()).from_(name))
-    return plan(attack.microdata, steps.steps, union(rows))
+            queries.append(exp.select(*named, exp.Star()).from_(steps.need("answer", j, g)))
+    return plan(attack.microdata, steps.steps, union(queries))
 
 
 def guess_plan(attack: BoundAttack) -> Plan:
@@ -128,13 +125,12 @@ def guess_plan(attack: BoundAttack) -> Plan:
 
     It has a row for each secret, and for the owner (0) if there is a key.
     """
-    steps = Steps(attack, key=attack.microdata.key is not None)
-    secrets = list(range(1, len(attack.microdata.secrets) + 1)) + (
-        [0] if attack.microdata.key else []
-    )
+    has_key = attack.microdata.key is not None
+    steps = Steps(attack, key=has_key)
+    secrets = [*range(1, len(attack.microdata.secrets) + 1), *([0] if has_key else [])]
     guess = exp.alias_(exp.cast(exp.column("best_guess"), "VARCHAR"), "best_guess")
-    rows = [numbered(j, 0, guess.copy()).from_(steps.need("guesses", j)) for j in secrets]
-    return plan(attack.microdata, steps.steps, union(rows))
+    queries = [numbered(j, 0, guess.copy()).from_(steps.need("guesses", j)) for j in secrets]
+    return plan(attack.microdata, steps.steps, union(queries))
 
 
 def numbers(microdata: Microdata, model: Model) -> list[int]:

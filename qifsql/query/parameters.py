@@ -82,10 +82,13 @@ def make(attack: BoundAttack, name: str, secret: int, gain: int) -> Step | None:
 
 
 def _request_row(attack: BoundAttack, secret: int, gain: int) -> exp.Select:
-    """Return the one row of ``asked`` for a secret and a gain function (0: identity)."""
-    bound = attack.gains[gain - 1].gain if gain else None
-    kind = bound.kind if bound else "identity"
-    number = (bound.number if bound else None) or Fraction(0)
+    """Return the one row of ``asked`` for a secret and a gain function (0: identity).
+
+    Where a parameter is not of this kind of gain, it has the value that changes nothing.
+    """
+    gain_function = attack.gains[gain - 1].gain if gain else None
+    kind = gain_function.kind if gain_function else "identity"
+    number = (gain_function.number if gain_function else None) or Fraction(0)
     scale: exp.Expr = exp.Literal.number(number.denominator if kind == "penalty" else 1)
     tolerance = _decimal(number if kind == "tolerance" else Fraction(0))
     if kind == "tolerance" and _is_integer(attack.microdata.secrets[secret - 1]):
@@ -115,13 +118,13 @@ def _is_integer(secret: Attribute) -> bool:
 
 
 def _pairs(attack: BoundAttack, secret: int, gain: int) -> Step:
-    """Return the step of the gains of guesses: computed, or listed in a file."""
+    """Return the step of the gains of guesses: computed, listed in a file, or one number."""
     bound = attack.gains[gain - 1]
     if bound.gain.kind == "sql":
         return Step("pairs", PAIRS, _computed_gains(bound.expressions[secret]))
     if bound.gain.kind != "worth":
         return Step("pairs", PAIRS, _query(LISTED, guess="listed.guess"))
-    if bound.gain.number is None:
+    if bound.gain.number is None:  # a file with the worth of guessing each value right
         named = _query(LISTED, guess="secret_values.code AS guess")
         return Step("pairs", PAIRS, exp.union(named, _query(UNLISTED), distinct=False))
     worth = exp.alias_(exp.cast(_decimal(bound.gain.number), "DOUBLE"), "gain")

@@ -14,7 +14,8 @@ from qifsql.errors import InputError, did_you_mean, quoted
 from qifsql.query.columns import number
 
 Kind = Literal["exact", "suppress", "round", "noise", "atleast"]
-LARGEST = 10**9  # of the number of a protection
+LEAST: dict[Kind, int] = {"exact": 0, "suppress": 2, "round": 2, "noise": 1, "atleast": 1}
+LARGEST = 10**9  # of the number of a protection; LEAST are the least ones
 WORDS = (
     "exact", "suppress<5", "suppress<5 zeros", "round:5", "round:5 random", "noise:2", "atleast:10",
 )  # fmt: skip
@@ -98,16 +99,15 @@ def parse(text: str) -> Protection:
             f"unknown protection {quoted(text.strip())}{did_you_mean(words, WORDS)}; protections "
             f"are {', '.join(WORDS)}"
         )
-    name, n = match[1].replace("top", "atleast"), int(match[2] or 0)
-    kinds: tuple[Kind, ...] = ("exact", "suppress", "round", "noise", "atleast")
-    kind = next(k for k in kinds if k == name)
-    least = {"suppress": 2, "round": 2, "noise": 1, "atleast": 1}.get(kind, 0)
-    if not least <= n <= LARGEST or (match[3] == "random") > (kind == "round"):
+    name, variant = match[1].replace("top", "atleast"), match[3]
+    kind = next(kind for kind in LEAST if kind == name)
+    n, least = int(match[2] or 0), LEAST[kind]
+    if not least <= n <= LARGEST or (variant == "random" and kind != "round"):
         raise InputError(
             f"protection {quoted(text.strip())} has an impossible number; give {kind} one from "
             f"{least} to {LARGEST:,}"
         )
-    return Protection(kind, n, variant=bool(match[3]))
+    return Protection(kind, n, variant=bool(variant))
 
 
 def split(text: str) -> tuple[str, Protection]:
@@ -116,11 +116,10 @@ def split(text: str) -> tuple[str, Protection]:
     A coarser form such as ``age:5`` is none. Raises InputError for an unknown protection.
     """
     for colon in (m.start() for m in re.finditer(":", text)):
-        rest = text[colon + 1 :]
-        if _PROTECTION.fullmatch(rest):
-            return text[:colon], parse(rest)
-    colon = text.rfind(":")
-    rest = text[colon + 1 :].strip()
-    if colon > 0 and ("<" in rest or did_you_mean(rest.casefold(), WORDS).startswith("; did")):
-        parse(rest)
+        if _PROTECTION.fullmatch(text[colon + 1 :]):
+            return text[:colon], parse(text[colon + 1 :])
+    names, _, ending = text.rpartition(":")
+    words = ending.strip()
+    if names and ("<" in words or did_you_mean(words.casefold(), WORDS).startswith("; did")):
+        parse(words)  # a misspelt protection, which raises the error
     return text, Protection()

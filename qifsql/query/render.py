@@ -74,8 +74,8 @@ def expressions(attributes: Iterable[Attribute]) -> dict[str, str]:
 
 
 def statement(plan: Plan, *, pretty: bool = False) -> str:
-    """Return a plan as one ``WITH`` statement."""
-    if pretty or plan.result.args.get("with_"):
+    """Return a plan as one ``WITH`` statement, from texts of steps that are made once."""
+    if pretty or plan.result.args.get("with_"):  # the result has steps of its own
         return render(_with_statement(plan), pretty=pretty, copy=False)
     steps = ", ".join(map(_step_text_once, plan.steps))
     result = render(plan.result)

@@ -149,21 +149,25 @@ def make_step(view: str, name: str = "", *, materialized: bool = False, **fillin
 
 
 def _copies(members: Iterable[int], numbers: Numbers) -> list[_Copy]:
-    """Return a copy for each member, with its number and its element of each sequence."""
+    """Return a copy for each number of ``members``, with its element of each sequence."""
     lists = {name: value for name, value in numbers.items() if not isinstance(value, int)}
-    return [
-        _Copy(ending=f"_{i}", numbers={"number": i, **{n: v[at] for n, v in lists.items()}})
-        for at, i in enumerate(members)
-    ]
+    copies = []
+    for place, i in enumerate(members):
+        of_member = {name: elements[place] for name, elements in lists.items()}
+        copies.append(_Copy(ending=f"_{i}", numbers={"number": i, **of_member}))
+    return copies
 
 
 def _conditions(query: exp.Select, families: Mapping[str, _Family]) -> None:
-    """Repeat the conditions of ``each(...)``, and comparisons of tuples in a join."""
-    family = next((families[name] for name in PLACES if name in families), None)
-    for node in list(query.find_all(exp.Anonymous)) if family else ():
-        if node.name.casefold() == "each" and family:
-            together = _conjunction(node.expressions[0], family)
-            node.replace(exp.paren(together) if family.copies else together)
+    """Repeat the conditions of ``each(...)``, and comparisons of tuples in a join.
+
+    ``families`` are those of the placeholders in the query, by name.
+    """
+    places = next((families[name] for name in PLACES if name in families), None)
+    for node in list(query.find_all(exp.Anonymous)) if places else ():
+        if node.name.casefold() == "each" and places:
+            together = _conjunction(node.expressions[0], places)
+            node.replace(exp.paren(together) if places.copies else together)
     for equal in list(query.find_all(exp.NullSafeEQ)) if "qid" in families else ():
         if _is_qid(equal.this) and _is_qid(equal.expression) and _in_join(equal):
             together = _conjunction(equal, families["qid"])
@@ -236,20 +240,21 @@ def _placeholder(holder: exp.Expr, item: exp.Expr, families: Mapping[str, _Famil
 
 
 def _copied(item: exp.Expr, family: _Family, copy: _Copy) -> exp.Expr:
-    """Return the copy of an item for one column."""
-    around = exp.paren(item.copy())
-    for column in list(around.find_all(exp.Column)):
+    """Return an item with the names and numbers of one copy in place of the placeholders."""
+    holder = exp.paren(item.copy())  # so that the item itself can be replaced
+    for column in list(holder.find_all(exp.Column)):
         if column.name in copy.numbers and not column.table:
             column.replace(number(copy.numbers[column.name]))
-    for node in around.find_all(exp.Identifier):
+    secret, code = copy.tally or (None, None)
+    for node in holder.find_all(exp.Identifier):
         if node.name in family.names:
             node.set("this", f"{node.name}{copy.ending}")
-        elif copy.tally and node.name in ("secret", "secret_values"):
-            node.set("this", f"{node.name}_{copy.tally[0]}")
-    for equal in around.find_all(exp.EQ) if copy.tally else ():
-        if copy.tally and equal.this.name == "code":
-            equal.set("expression", exp.Literal.number(copy.tally[1]))
-    inner = around.this
+        elif secret and node.name in ("secret", "secret_values"):
+            node.set("this", f"{node.name}_{secret}")
+    for equal in holder.find_all(exp.EQ) if code is not None else ():
+        if code is not None and equal.this.name == "code":
+            equal.set("expression", exp.Literal.number(code))
+    inner = holder.this
     assert isinstance(inner, exp.Expr)  # noqa: S101 - it was one
     return inner.pop()
 

@@ -53,6 +53,7 @@ BY_PERSON = (
 """Steps that look up each person's block, which is everyone if her record is suppressed."""
 OF_EVERYBODY = ("housed", "members", "owner_members")  # of people with suppressed records, too
 PLACES = "positions"  # a table of one row whose values are known here
+OF_UNWEIGHTED_OWNERS = {"blocks": "owners", "doubts": "owner_doubts"}
 OWNERS_BY_TALLIES = {  # likewise, if secrets are counted by tallies
     "groups": "tally_groups",
     "member_kinds": "owner_member_kinds",
@@ -153,32 +154,29 @@ class Steps:
         return self.push(self._splice(template, name, actual, about))
 
     def _reading(self, query: exp.Query, about: About) -> exp.Query:
-        """Return a generated query with the names of the steps that it reads.
-
-        A table with a schema is not a step but a table of the user's.
-        """
-        query = query.copy()
+        """Return a generated query that reads the numbered steps of a subject; add these steps."""
+        query = query.copy()  # a table with a schema is no step, but the user's
         tables = [table for table in query.find_all(exp.Table) if table.name and not table.db]
         for table in sorted(tables, key=lambda table: table.name):
             table.set("this", exp.to_identifier(self._add_needed(table.name, about)))
         return query
 
     def _make_individuals(self) -> None:
-        """Add the generated steps that are not kept as tables: from the last kept one on."""
-        held = [name for name in (TUPLES, PERSONS, "microdata") if name in self.catalogs]
-        for name in held:
+        """Add the steps of individuals: kept tables, and what is generated behind the last one."""
+        tables = [name for name in (TUPLES, PERSONS, "microdata") if name in self.catalogs]
+        for name in tables:
             self.push(_read_table(name, self.catalogs[name]))
         generated = microdata_steps.steps(self.attack.microdata, key=self.key)
         names = [step.name for step in generated]
-        first = max((names.index(name) + 1 for name in held if name != TUPLES), default=0)
+        first = max((names.index(name) + 1 for name in tables if name != TUPLES), default=0)
         for step in generated[first:]:
             self.push(step)
 
     def _people(self, about: About) -> str:
-        """Add the step of all people, or of the look-alikes of the target; return its name.
+        """Add the step of the people whom a subject is about; return its name.
 
-        If one record of each person is known, the people before the release are a step of their
-        own, from which the others are made.
+        They are all people before the release (``prior``); else the look-alikes of the target, or
+        the people with or without suppressed records.
         """
         self._make_individuals()
         if about.prior and self.attack.microdata.known_records == "one":
@@ -203,30 +201,31 @@ class Steps:
         )
 
     def _file(self, name: str, about: About) -> str:
-        """Return the file of ``sql/`` that defines a step."""
-        owners = about.secret == 0
-        tallied = about.secret in self.values and not about.prior and not about.gain
+        """Return the view of ``sql/`` that defines a step: it may have forms for some subjects."""
+        by_tallies = not about.prior and not about.gain  # these have no form by tallies
+        kind = self.attack.gains[about.gain - 1].gain.kind if about.gain else "identity"
         if name == "signatures" and self.attack.microdata.by is not None:
             return "grouped_signatures"
+        if name == "stakes" and kind != "sql":
+            return f"{kind}_stakes"
         if name == "gained":
-            kind = self.attack.gains[about.gain - 1].gain.kind
-            if kind == "tries" and owners and not self.weighted(0):
-                return "owner_tries"
-            return "staked" if kind in STAKED else kind
-        if name == "stakes" and self.attack.gains[about.gain - 1].gain.kind != "sql":
-            return f"{self.attack.gains[about.gain - 1].gain.kind}_stakes"
-        if owners:
-            if self.values and not (about.prior or about.gain) and name in OWNERS_BY_TALLIES:
+            by_size = kind == "tries" and about.secret == 0 and not self.weighted(0)
+            return "owner_tries" if by_size else "staked" if kind in STAKED else kind
+        if about.secret == 0:
+            if self.values and by_tallies and name in OWNERS_BY_TALLIES:
                 return OWNERS_BY_TALLIES[name]
-            if name in ("blocks", "doubts") and not self.weighted(0):
-                return {"blocks": "owners", "doubts": "owner_doubts"}[name]
+            if not self.weighted(0) and name in OF_UNWEIGHTED_OWNERS:
+                return OF_UNWEIGHTED_OWNERS[name]
             return OF_OWNERS.get(name, name)
-        if tallied and name in BY_TALLIES:
+        if about.secret in self.values and by_tallies and name in BY_TALLIES:
             return f"tally_{name}"
         return name
 
     def _splice(self, template: Template, name: str, actual: str, about: About) -> Step:
-        """Return the step of a file for a subject, after the steps that it reads."""
+        """Return the step of a view for a subject; add the steps that it reads.
+
+        ``name`` is that of the step, ``actual`` the same with the numbers of its subject.
+        """
         names = {
             table: self._read(table, name, about) for table in template.tables if table != PLACES
         }
@@ -244,13 +243,16 @@ class Steps:
 
     def _positions(self, secret: int) -> tuple[int, int]:
         """Return the places of the first and last tally of a secret in a list of all tallies."""
-        before = sum(self.values[j] - 1 for j in self.values if j < secret)
+        before = sum(self.values[j] - 1 for j in self.values if j < secret)  # the last value: none
         return before + 1, before + self.values[secret] - 1
 
     def _read(self, table: str, reader: str, about: About) -> str:
-        """Add the step that a name in the FROM clause of a file means; return its name."""
+        """Add the step that a table in the FROM clause of the view ``reader`` means for a subject.
+
+        Return its name.
+        """
         if reader in ("tallies", "member_tallies") and table == "secret_values":
-            for j in self.values:
+            for j in self.values:  # these views read the values of all tallied secrets
                 self._add_needed("secret_values", About(j))
             return table
         if table == "prior":
@@ -263,7 +265,7 @@ class Steps:
             table = OF_REPORTED.get(table, table)
         if about.secret in self.attack.beliefs and reader not in BEFORE_BELIEF:
             table = {"cells": "believed", "members": "believed_members"}.get(table, table)
-        if self._has_everyone and not about.prior:
+        if self._has_everyone and not about.prior:  # their block is added to the others
             if table == "microdata" and reader in OF_EVERYBODY:
                 return self._people(replace(about, prior=True))
             if table == "chances" and reader != "chances_of_all":
@@ -304,14 +306,14 @@ def _spliced(
 
 
 def _numbered_name(name: str, about: About) -> str:
-    """Return the name of a step, with the numbers of its secret and gain if it depends on them."""
+    """Return the name of a step with what it depends on: ``prior_profile_2_1``, ``cells_2``."""
     if name in SHARED or name in ("microdata", PERSONS, TUPLES):
         return name
     gain = f"_{about.gain}" if about.gain and name in PER_GAIN else ""
     prior = "prior_" if about.prior and name not in OF_THE_QUESTION else ""
-    others = (*OF_THE_QUESTION, *OF_REPORTED.values())
-    reported = "reported_" if about.reported and name not in others else ""
-    return f"{prior}{reported}{name}_{about.secret}{gain}"
+    says_reported = name in OF_REPORTED.values()
+    reported = about.reported and not says_reported and name not in OF_THE_QUESTION
+    return f"{prior}{'reported_' * reported}{name}_{about.secret}{gain}"
 
 
 def _read_table(name: str, catalog: str) -> Step:

@@ -29,7 +29,7 @@ def may_be_suppressed(qids: Sequence[Attribute], *, written_here: bool) -> bool:
 
 
 def everything(qids: Sequence[Attribute], cells: Sequence[exp.Expr]) -> exp.Expr:
-    """Return the condition that all ``cells`` of the quasi-identifiers stand for anything."""
+    """Return the condition that all cells, one per quasi-identifier, stand for anything."""
     tests: list[exp.Expr] = []
     for qid, cell in zip(qids, cells, strict=True):
         kind = family(qid.type)
@@ -48,9 +48,9 @@ def is_hidden(microdata: Microdata) -> exp.Expr:
         return everything(microdata.qids, [exp.Column(this=name) for name in names])
     record = exp.to_identifier("r")
     fields = [exp.Dot(this=record.copy(), expression=name) for name in names]
-    shows = exp.Lambda(this=exp.not_(everything(microdata.qids, fields)), expressions=[record])
-    rest = exp.func("list_filter", exp.column("qid_1"), shows, dialect="duckdb")
-    return exp.func("len", rest, dialect="duckdb").eq(number(0))
+    is_shown = exp.Lambda(this=exp.not_(everything(microdata.qids, fields)), expressions=[record])
+    shown_records = exp.func("list_filter", exp.column("qid_1"), is_shown, dialect="duckdb")
+    return exp.func("len", shown_records, dialect="duckdb").eq(number(0))
 
 
 def part_of_people(microdata: Microdata, part: str) -> Step:
