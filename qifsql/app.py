@@ -78,11 +78,14 @@ def _current(words: Sequence[str], renamed: Mapping[str, str]) -> list[str]:
     current = []
     for word in words:
         flag = word.partition("=")[0] if word.startswith("--") else word[:2]
-        new = renamed.get(flag, flag)
-        if new != flag and "--quiet" not in words:
-            talk(f"note: {flag} is now {new}")
-        glue = "=" if new != flag and word[2:] and not word.startswith("--") else ""  # -cNAME
-        current.append(new + glue + word.removeprefix(flag))
+        if flag not in renamed:
+            current.append(word)
+            continue
+        if "--quiet" not in words:
+            talk(f"note: {flag} is now {renamed[flag]}")
+        ending = word.removeprefix(flag)
+        equals = "=" if ending and not word.startswith("--") else ""  # -cNAME: --column=NAME
+        current.append(renamed[flag] + equals + ending)
     return current
 
 
@@ -96,7 +99,7 @@ def _examples(examples: Mapping[str, str]) -> str:
 
 
 def _typed(words: Sequence[str]) -> Sequence[str]:
-    """Return the typed command, all if it is unknown: loading all takes a tenth of a second."""
+    """Return the commands to load: the typed one, all (a tenth of a second) if it is unknown."""
     if words and words[0] in VERSION:
         return ()
     name = words[0].replace("-", "_") if words else ""
@@ -190,9 +193,8 @@ def _run() -> int | None:
     except typer.TyperException as e:
         message = " ".join(str(e.format_message()).split()).rstrip(".")
         context = getattr(e, "ctx", None)  # of the command, if one was typed
-        command = (
-            f" {context.info_name}" if context is not None and context.parent is not None else ""
-        )
+        has_command = context is not None and context.parent is not None
+        command = f" {context.info_name}" if has_command else ""
         hint = split_qids(words, message) or f"see qifsql{command} --help"
         talk(f"error: {message}; {hint}")
         return 2

@@ -96,7 +96,6 @@ OF_COLUMNS: Mapping[Form, tuple[str, Callable[..., Any]]] = {
 }
 """Forms whose texts are read with the names of columns: the option of these, and the reader."""
 
-
 Group = Callable[[dict[str, Any]], object]
 """Takes its options out of what was typed, and returns the value of a parameter."""
 
@@ -104,7 +103,6 @@ VALUES: Mapping[type, str] = {bool: "", int: "N", float: "X", Path: "PATH", list
 """The word for the value of an option in help texts, by its type."""
 ALONE = "[SHARE]"
 """The word for a value that may be left out: it is 1 then (see ``with_bare_values``)."""
-
 
 PLACES = {None: 0, ATTACK: 1, OPTIONS: 2, DETAILS: 3, LINKS: 4, DATA: 5, RUN: 6, LIMITS: 7}
 """The order of panels in help texts: arguments, the question, panels of one command, the rest."""
@@ -148,9 +146,10 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
 def _members(
     parameter: inspect.Parameter, options: dict[str, Option]
 ) -> tuple[list[inspect.Parameter], Group | None]:
-    """Return the options of a parameter, and what makes its value of those that were typed.
+    """Return the options of a parameter, and the function that builds its value from typed words.
 
-    A group may have groups as fields. Declared ``options`` are collected.
+    None if the parameter is an option itself. A group may have groups as fields. Add declared
+    options to ``options``.
     """
     group: Any = Limits if parameter.annotation is Settings else parameter.annotation
     if is_typeddict(group):
@@ -165,14 +164,14 @@ def _members(
     parts = {name: _members(field, options) for name, field in fields.items()}
 
     def build(words: dict[str, Any]) -> object:
-        values = ((n, make(words) if make else words.pop(n)) for n, (_, make) in parts.items())
-        return group(**dict(values))
+        values = {n: make(words) if make else words.pop(n) for n, (_, make) in parts.items()}
+        return group(**values)
 
     return [member for members, _ in parts.values() for member in members], build
 
 
 def _place_in_help(parameter: inspect.Parameter) -> tuple[int, bool]:
-    """Return the place in help texts: arguments as declared, options by panel, required first."""
+    """Return the sort key of a parameter in help texts: its panel; in it, required ones first."""
     options = (n for n in get_args(parameter.annotation) if isinstance(n, typer.models.OptionInfo))
     option = next(options, None)
     if option is None:
@@ -196,35 +195,38 @@ def with_bare_values(words: Sequence[str], alone: Collection[str]) -> list[str]:
 
 
 def _translated(annotation: Any) -> Any:
-    """Return a parameter with its help text translated, and one word for its value."""
-    kind, *notes = get_args(annotation) if get_origin(annotation) is Annotated else (annotation,)
-    notes = [copy(note) for note in notes]  # commands share them, so they must not change
-    for note in notes:
-        if isinstance(note, typer.models.ParameterInfo):
-            note.help = note.help and translated(note.help)
-            note.rich_help_panel = note.rich_help_panel and translated(note.rich_help_panel)
-        if isinstance(note, typer.models.OptionInfo) and note.metavar is None:
-            types = {get_origin(t) or t for t in (*get_args(kind), kind)}
-            note.metavar = next((word for t, word in VALUES.items() if t in types), "TEXT")
-    return Annotated[kind, *notes] if notes else annotation
+    """Return the annotation of a parameter with its help translated, and a word for its value."""
+    type_, *infos = get_args(annotation) if get_origin(annotation) is Annotated else (annotation,)
+    infos = [copy(info) for info in infos]  # commands share them, so they must not change
+    for info in infos:
+        if isinstance(info, typer.models.ParameterInfo):
+            info.help = info.help and translated(info.help)
+            info.rich_help_panel = info.rich_help_panel and translated(info.rich_help_panel)
+        if isinstance(info, typer.models.OptionInfo) and info.metavar is None:
+            types = {get_origin(t) or t for t in (*get_args(type_), type_)}
+            info.metavar = next((word for t, word in VALUES.items() if t in types), "TEXT")
+    return Annotated[type_, *infos] if infos else annotation
 
 
 def _parameter(name: str, option: Option, *, needed: bool) -> inspect.Parameter:
-    """Return an option as a parameter of a command."""
+    """Return an option as a parameter of a command: ``needed``, or with a default as it is typed.
+
+    The default is None where the function's own applies.
+    """
     form = option.form
-    kind = str if form.choices else TYPED[form][0]
+    type_ = str if form.choices else TYPED[form][0]
     default = option.default if option.default not in ((), {}) else None
     if form is COUNTS and default is not None:
         default = ",".join(map(str, default))
     if form is SUPPRESSED:
         default = None
-    if needed or default is not None:
-        kind = next((t for t in get_args(kind) if t is not NoneType), kind)
+    if needed or default is not None:  # it is never None
+        type_ = next((t for t in get_args(type_) if t is not NoneType), type_)
     return inspect.Parameter(
         name,
         inspect.Parameter.KEYWORD_ONLY,
         default=inspect.Parameter.empty if needed else default,
-        annotation=Annotated[kind, _typer_option(name, option)],
+        annotation=Annotated[type_, _typer_option(name, option)],
     )
 
 
@@ -257,13 +259,12 @@ def arguments(options: type, typed: Mapping[str, Any]) -> dict[str, Any]:
 
 def _arguments(options: Mapping[str, Option], **typed: Any) -> dict[str, Any]:
     """Return typed values as arguments of the function that declares the options."""
-    arguments = {
-        name: value if (form := options[name].form).choices else TYPED[form][1](value)
-        for name, value in typed.items()
-        if value is not None
-    }
-    for name, value in arguments.items():
-        if (form := options[name].form) in OF_COLUMNS:
+    forms = {name: options[name].form for name, value in typed.items() if value is not None}
+    arguments: dict[str, Any] = {}
+    for name, form in forms.items():
+        arguments[name] = typed[name] if form.choices else TYPED[form][1](typed[name])
+    for name, form in forms.items():  # now that the names of columns are known
+        if form in OF_COLUMNS:
             columns, read = OF_COLUMNS[form]
-            arguments[name] = read(value, arguments.get(columns, ()))
+            arguments[name] = read(arguments[name], arguments.get(columns, ()))
     return arguments

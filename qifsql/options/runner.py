@@ -89,12 +89,12 @@ def run(
 def _read_data(
     command: Callable[..., object], arguments: Mapping[str, Any], options: Mapping[str, Option]
 ) -> None:
-    """Complete declared options by those of the data: the filter, and how other files are read."""
+    """Put the filter of the data into declared options, and open further files as the data are."""
     data = next((group for group in arguments.values() if isinstance(group, Data | Records)), None)
-    for name, group in command.__annotations__.items():
-        if data is None or not is_typeddict(group):
+    for name, declared_options in command.__annotations__.items():
+        if data is None or not is_typeddict(declared_options):
             continue
-        if "where" in group.__annotations__:
+        if "where" in declared_options.__annotations__:
             arguments[name]["where"] = data.where
         for option, file in arguments[name].items():
             if option in options and options[option].form is DATASET:
@@ -104,18 +104,18 @@ def _read_data(
 def _files_of_form(
     form: Form, arguments: Mapping[str, Any], options: Mapping[str, Option]
 ) -> dict[str, str | Path]:
-    """Return the files that are named by options of a form."""
+    """Return the files that were named by options of a form, by the names of the options."""
     files: dict[str, str | Path] = {}
-    for group in (group for group in arguments.values() if isinstance(group, dict)):
-        named = {n: v for n, v in group.items() if n in options and options[n].form is form}
-        files |= {name: value for name, value in named.items() if value is not None}
+    for typed in (group for group in arguments.values() if isinstance(group, dict)):
+        of_form = (name for name in typed if name in options and options[name].form is form)
+        files |= {name: typed[name] for name in of_form if typed[name] is not None}
     return files
 
 
 def _checked_output(
     groups: Mapping[type, Any], release: Path | None, written: Mapping[str, str | Path]
 ) -> Output | None:
-    """Return the output, after refusing one that cannot be written, or is another file."""
+    """Return where the result goes (None: the command has none); refuse what cannot be written."""
     if Output not in groups and Summary not in groups:
         return None
     from qifsql.options import show

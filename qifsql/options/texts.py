@@ -20,10 +20,10 @@ QUOTED = r'"((?:[^"]|"")*)"'  # a name in quotes, as in a row of CSV
 
 
 def left_out_model(typed: Mapping[str, Any]) -> list[str]:
-    """Return the usual model if the first argument is a file: crs, with a secret crs,cas.
+    """Return the usual model to put in front if it was left out: crs, with a secret crs,cas.
 
-    ``typed`` are the words by argument and option. Letters and commas are a model, unless they are
-    those of no model and there is such a file.
+    ``typed`` are the words by argument and option. The first word is then a file, in the place of
+    the model. Letters and commas mean a (misspelt) model, unless there is a file of that name.
     """
     word = typed.get("model")
     if not isinstance(word, str) or word.casefold() in ("", *MODELS):

@@ -88,22 +88,26 @@ def read(file: str | Path) -> Baseline:
 
 
 def _placed(results: Table, groups: Table) -> dict[Place, dict[str, Any]]:
-    """Return the values of all rows by place and measure; an ellipsis if rows disagree."""
+    """Return the values of all rows by place and measure; an ellipsis if rows disagree.
+
+    A row of ``check`` has one ``measure``; one of ``attack`` has all, and its groups are joined to
+    it by ``attack_id``. Rules are about chances, so rows of other gains are left out.
+    """
     by_place: dict[Place, dict[str, Any]] = {}
-    of_attack: dict[str, Mapping[str, Any]] = {}
+    attacks: dict[str, Place] = {}
     for row in results:
         if row.get("gain") not in (None, "", "identity"):
             continue
+        place = Place.of(row)
         if "measure" in row:
-            _note(by_place, Place.of(row), {row["measure"]: row.get("success") or row["value"]})
+            _note(by_place, place, {row["measure"]: row.get("success") or row["value"]})
             continue
-        _note(by_place, Place.of(row), row)
+        _note(by_place, place, row)
         if row.get("attack_id") is not None:
-            of_attack[row["attack_id"]] = row
+            attacks[row["attack_id"]] = place
     for row in groups:
-        if (total := of_attack.get(row["attack_id"])) is not None:
-            place = Place.of(total)._replace(by=row["by"], group=row["group"])
-            _note(by_place, place, row)
+        if (place_of_all := attacks.get(row["attack_id"])) is not None:
+            _note(by_place, place_of_all._replace(by=row["by"], group=row["group"]), row)
     return by_place
 
 

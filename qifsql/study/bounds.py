@@ -97,7 +97,7 @@ def _until(text: str, secrets: Sequence[str]) -> Bound:
         )
     model, before, measure, after, sign, number = match.groups()
     model, measure = model.lower(), (measure or "").lower()
-    secret = before if before is not None else after
+    secret = before if before is not None else after  # in front of the measure, or behind it
     try:
         limit = float(number)
     except ValueError as e:
@@ -139,7 +139,7 @@ def _secrets(text: str, secrets: Sequence[str]) -> tuple[str, ...]:
 
 
 def of_policy(policy: Policy, secrets: Sequence[str]) -> list[Bound]:
-    """Return the bounds of a policy's rules.
+    """Return the bounds of a policy's rules: for each its models and limits, one by one.
 
     Raises InputError, with the line of the first and all reasons, if a search cannot use a rule.
     """
@@ -156,8 +156,7 @@ def of_policy(policy: Policy, secrets: Sequence[str]) -> list[Bound]:
         for model in rule.models:
             for name, limit in rule.bounds.items():
                 attempt = f"{rule.attempt:g} * " if rule.chance not in (None, 1) else ""
-                measure = f"{attempt}{model.acronym}.{rule.measure}"
-                text = f"{measure} {BOUNDS[name].format(limit)}"
+                text = f"{attempt}{model.acronym}.{rule.measure} {BOUNDS[name].format(limit)}"
                 own_rule = replace(rule, bounds={name: limit})
                 bounds.append(Bound(text, model.acronym, rule.measure, tuple(names), own_rule))
     return bounds

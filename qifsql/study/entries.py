@@ -55,12 +55,12 @@ class Entries:
     def read(self) -> tuple[Entry, ...]:
         """Return all entries that are complete; note the errors of the others."""
         reader = self.reader
-        tables = [pair for kind in ENTRIES for pair in reader.listed(kind)]
+        tables = {place: table for kind in ENTRIES for place, table in reader.listed(kind)}
         if not any(reader.data.get(kind) for kind in ENTRIES):
             *others, last = (f"[[{kind}]]" for kind in ENTRIES)
             reader.wrong(f"there is nothing to run; write {', '.join(others)} or {last}")
-        tables.sort(key=lambda pair: reader.lines.of(*pair[0]))
-        entries = [self._entry(table, place) for place, table in tables]
+        places = sorted(tables, key=lambda place: reader.lines.of(*place))
+        entries = [self._entry(tables[place], place) for place in places]
         return tuple(entry for entry in entries if entry is not None)
 
     def _entry(self, content: Any, place: Route) -> Entry | None:
@@ -70,12 +70,12 @@ class Entries:
         table = self.reader.table(content, of_entry(kind), *place, required=required)
         if table is None:
             return None
-        fitting = {*table}  # the reader notes and leaves out options that do not fit
+        # The reader has noted and left out options that do not fit.
+        unfit = [n for n in content if n in of_entry(kind) and n not in table]
         name, source = table.pop("name", None), self._source(content, table, place)
         if name is not None:
             self._check_name(name, (*place, "name"))
         models = self._models(table.pop("model", None), (*place, "model"))
-        unfit = [n for n in content if n in of_entry(kind) and n not in fitting]
         if source is None or name is None or models is None or unfit:
             return None
         others = [option for option in REQUIRED.get(kind, ()) if option != "model"]  # read above
@@ -152,13 +152,12 @@ class Entries:
     def _check_compared(self, entry: Entry) -> None:
         """Refuse releases and a control with roles that the comparison would not keep."""
         options = entry.options
-        named: list[tuple[Route, str]] = [
-            (("releases", i), text) for i, text in enumerate(options["releases"])
-        ]
-        named += [(("control",), options["control"])] if "control" in options else []
-        for at, text in named:
+        compared: dict[Route, str] = {("releases", i): t for i, t in enumerate(options["releases"])}
+        if "control" in options:
+            compared[("control",)] = options["control"]
+        for at, text in compared.items():
             if (source := self.sources.named.get(text)) is None:
-                continue
+                continue  # a path, which has no roles
             self._check_records(Source((), source.roles, source.places), entry.place)
             for role, rule in COMPARED_ALIKE.items():
                 here = source.roles.get(role)
@@ -187,17 +186,17 @@ class Entries:
 
         Other entries have no models.
         """
-        if place[0] != "attack" or names is None:
-            return () if place[0] != "attack" else None
+        if place[0] != "attack":
+            return ()
+        if names is None:
+            return None
         if not names:
             self.reader.wrong('there is no model; write model = "crs"', *place)
-        models: list[Model] = []
-        for name in (part.strip() for text in names for part in text.split(",")):
-            try:
-                models.append(model(name))
-            except InputError as e:
-                self.reader.wrong(str(e), *place)
-                return None
+        try:
+            models = [model(name.strip()) for name in ",".join(names).split(",")] if names else []
+        except InputError as e:
+            self.reader.wrong(str(e), *place)
+            return None
         return tuple(dict.fromkeys(models)) or None
 
     def _check_missing(

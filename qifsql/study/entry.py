@@ -71,11 +71,11 @@ class Entry:
         """
         texts = list(self._texts())
         for name in re.findall(r'"([^"]+)"', message):
-            same = [place for text, place in texts if text == name]
-            same += [place for text, place in texts if text.startswith(f"{name}=")]
-            same += [place for text, place in texts if name in text]
-            if same:
-                return same[0]
+            places = [place for text, place in texts if text == name]
+            places += [place for text, place in texts if text.startswith(f"{name}=")]
+            places += [place for text, place in texts if name in text]
+            if places:  # the closest match comes first
+                return places[0]
         for option, place in sorted(self.places.items(), key=lambda item: item[0] in LAST):
             if re.search(rf"(?<![\w.]){option.rstrip('s')}s?(?![\w.])", message):
                 return place

@@ -44,7 +44,7 @@ class Files:
         self.sources = sources
 
     def of(self, entry: Entry) -> Entry | None:
-        """Return the entry with its files; None, with an error noted, if one is missing."""
+        """Return the entry with its files found; None, with an error noted, if one is missing."""
         options, place, folder = dict(entry.options), entry.place, self.reader.folder
         files = Collected()
         for i, text in enumerate(options.get("gain", ())):
@@ -59,7 +59,7 @@ class Files:
         resolve = dict.fromkeys(WITH_TABLES, self._with_table) | {"published": self._published}
         for name in resolve.keys() & options.keys():
             texts = enumerate(options[name])
-            options[name] = tuple(resolve[name](t, files, *place, name, i) for i, t in texts)
+            options[name] = tuple(resolve[name](text, files, *place, name, i) for i, text in texts)
         for name in ("prior", "possible"):
             if name in options:
                 files.paths.append(self._there(options[name], *place, name))
@@ -114,7 +114,7 @@ class Files:
         return tuple(adversary) if isinstance(adversary, dict) else ()
 
     def policy(self, entry: Entry) -> tuple[Policy, list[str]] | None:
-        """Return the policy of a check, and the files of the policy.
+        """Return the policy of a check, or that of its rules, and the files that it names.
 
         None, with an error noted, if the policy is wrong. The check must have its own files.
         """

@@ -108,19 +108,8 @@ RULE = ("model", "measure", "secret", "by", "attempt", *BOUNDS)
 NAMES = ("qids", "secret", "key", "split")  # keys that may have several names
 FILES = ("prior", "population", "original", "control")
 TEXTS = (
-    *(
-        "weight",
-        "where",
-        "null",
-        "by",
-        "person",
-        "household",
-        "known_records",
-        "member",
-        "wave",
-        "absent",
-    ),
-    *FILES,
+    *("weight", "where", "null", "by", "person", "household", "known_records", "member"),
+    *("wave", "absent", *FILES),
 )
 RECORDS = "records"
 """The unit of a policy that counts records, though a person may have several."""
@@ -231,8 +220,8 @@ def _adversary(table: object, folder: Path, lines: Lines) -> dict[str, Any]:
             options[name] = _names(value, lines, "adversary", name)
         else:
             options[name] = _text(value, lines, "adversary", name)
-        if name in FILES:
-            options[name] = _beside(folder, options[name])
+            if name in FILES:
+                options[name] = _beside(folder, options[name])
     return options
 
 
@@ -266,7 +255,10 @@ def _rule(
     usual: float | None,
     lines: Lines,
 ) -> Rule:
-    """Return the rule in a table, checked; ``usual`` is the chance of an attempt by default."""
+    """Return the rule in the ``n``-th table (from 0), checked.
+
+    ``adversary`` are its options, ``usual`` is the chance of an attempt by default.
+    """
     here = ("rule", n)
     _check_keys(table, RULE, lines, *here)
     for key in ("model", "measure"):
@@ -332,7 +324,7 @@ def _check_secrets(rule: Rule, secrets: str | Sequence[str], lines: Lines) -> No
 
 
 def _check_comparisons(rules: Sequence[Rule], adversary: Mapping[str, Any], lines: Lines) -> None:
-    """Refuse rules that lack a file or a column, and options that no rule, or no file, keeps."""
+    """Refuse comparing rules that lack an option, and options of comparisons that no rule uses."""
     compared = [rule for rule in rules if rule.compares]
     for rule in compared:
         if reason := release_rules.missing(rule, adversary):
@@ -349,10 +341,8 @@ def _check_comparisons(rules: Sequence[Rule], adversary: Mapping[str, Any], line
         return
     for name in release_rules.OPTIONS:
         if name in adversary:
-            what = (
-                f'{name} is for rules about a synthetic release; write one with model = "synthetic"'
-            )
-            raise lines.wrong(what, "adversary", name)
+            what = 'is for rules about a synthetic release; write one with model = "synthetic"'
+            raise lines.wrong(f"{name} {what}", "adversary", name)
 
 
 def _check_bounds(rule: Rule, lines: Lines) -> None:
@@ -428,9 +418,8 @@ def _text(value: object, lines: Lines, *here: str | int) -> str:
 def _number(value: object, lines: Lines, *here: str | int) -> float:
     number = isinstance(value, int | float) and not isinstance(value, bool)
     if not number or (isinstance(value, float) and not math.isfinite(value)):
-        raise lines.wrong(
-            f"{here[-1]} is not a number; write one without quotes, as in 0.05", *here
-        )
+        what = "is not a number; write one without quotes, as in 0.05"
+        raise lines.wrong(f"{here[-1]} {what}", *here)
     return cast("float", value)
 
 

@@ -77,6 +77,5 @@ def check_counting(adversary: Mapping[str, Any]) -> None:
         if adversary.get(name):
             raise InputError(f"a synthetic release is compared record by record; leave {name} out")
     if adversary.get("null") == "drop":
-        raise InputError(
-            'a missing value is a value of a synthetic release; leave null = "drop" out'
-        )
+        what = 'a missing value is a value of a synthetic release; leave null = "drop" out'
+        raise InputError(what)

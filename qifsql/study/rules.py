@@ -86,9 +86,9 @@ class Rule:
         one part in 10^12.
         """
         low, high = interval or (value, value)
-        ends = {"at_most": high, "at_least": low}
+        judged = dict.fromkeys(self.bounds, value) | {"at_most": high, "at_least": low}
         bounds = self.bounds.items()
-        return all(_within(n, bound, ends.get(n, value), last or 0.0) for n, bound in bounds)
+        return all(_within(name, bound, judged[name], last or 0.0) for name, bound in bounds)
 
     def worse(self, first: float, second: float) -> bool:
         """Return whether the first of two values of the measure is worse by the bounds."""
@@ -98,8 +98,8 @@ class Rule:
 
 def _within(name: str, bound: float, value: float, last: float) -> bool:
     limit = {"rise_at_most": last + bound, "fall_at_most": last - bound}.get(name, bound)
-    above = name in ("at_least", "fall_at_most")
-    inside = value >= limit if above else value <= limit
+    is_least = name in ("at_least", "fall_at_most")
+    inside = value >= limit if is_least else value <= limit
     return inside or math.isclose(value, limit, rel_tol=RELATIVE, abs_tol=ABSOLUTE)
 
 
