@@ -18,7 +18,10 @@ Labels = Sequence[Any]
 
 
 def owners(rows: Rows, person: str | None) -> list[tuple[bool, Any]]:
-    """Return whose record each is; one without a person, or in a file of one each, is alone."""
+    """Return a key of whose record each is; one without a person is one of its own.
+
+    The flag tells the position of such a record from the name of a person.
+    """
     names = [None if person is None else value(row[person]) for row in rows]
     return [(n is None, i if n is None else n) for i, n in enumerate(names)]
 
@@ -33,14 +36,13 @@ def counted(group: Collection[int], whose: Labels, labels: Labels) -> Counts:
 def readings(rows: Rows, secret: str, whose: Labels) -> list[Labels]:
     """Return the readings of a secret: its values, and each person's multiset of all her values.
 
-    Of each another one among reported values, if some are missing and some are not.
+    If some values are missing and others not, there are two more, of the reported values alone.
     """
-    cells = [order_key(row[secret]) for row in rows]
+    of_values: list[Labels] = [[order_key(row[secret]) for row in rows]]
     reported = [None if value(row[secret]) is None else order_key(row[secret]) for row in rows]
-    both: list[Labels] = [cells]
     if 0 < reported.count(None) < len(rows):
-        both.append(reported)
-    return [*both, *(_multisets(whose, labels) for labels in both)]
+        of_values.append(reported)
+    return [*of_values, *(_multisets(whose, labels) for labels in of_values)]
 
 
 def _multisets(whose: Labels, labels: Labels) -> Labels:
@@ -54,19 +56,18 @@ def _multisets(whose: Labels, labels: Labels) -> Labels:
 def judge(
     rows: Rows, secrets: Names, limits: Mapping[str, Any], person: str | None = None
 ) -> Callable[[Collection[int]], bool]:
-    """Return whether records, by their positions, may be a class (M192): they keep all ``limits``.
+    """Return the function that says whether records, by their positions, may be a class (M192).
 
-    These are k, l, l_entropy, l_recursive (c, l), t and t_ordered; None is no limit. A class in
-    which nobody counts in a reading keeps all limits in it.
+    They may if they keep all ``limits``: k, l, l_entropy, l_recursive (c, l), t and t_ordered; None
+    is no limit. A class in which nobody counts in a reading keeps all limits in it.
     """
     whose, everybody = owners(rows, person), range(len(rows))
-    every = [labels for secret in secrets for labels in readings(rows, secret, whose)]
-    totals = [counted(everybody, whose, labels) for labels in every]
+    all_readings = [labels for secret in secrets for labels in readings(rows, secret, whose)]
+    pairs = [(labels, counted(everybody, whose, labels)) for labels in all_readings]
 
     def keeps(group: Collection[int]) -> bool:
         if len({whose[i] for i in group}) < limits["k"]:
             return False
-        pairs = zip(every, totals, strict=True)
         return all(_keeps(counted(group, whose, labels), sums, limits) for labels, sums in pairs)
 
     return keeps
@@ -75,12 +76,9 @@ def judge(
 def _keeps(counts: Counts, totals: Counts, limits: Mapping[str, Any]) -> bool:
     """Return whether the counts of a class keep the limits on a secret."""
     names = {"l": "l_distinct", "l_entropy": "l_entropy", "t": "t_equal", "t_ordered": "t_ordered"}
-    aims = [
-        (MEASURES[name], limits[limit])
-        for limit, name in names.items()
-        if limits.get(limit) is not None
-    ]
-    if limits.get("l_recursive") is not None:
-        c, l = limits["l_recursive"]  # noqa: E741 - the field's own letter
+    given_limits = {name: limit for name, limit in limits.items() if limit is not None}
+    aims = [(MEASURES[m], given_limits[name]) for name, m in names.items() if name in given_limits]
+    if "l_recursive" in given_limits:
+        c, l = given_limits["l_recursive"]  # noqa: E741 - the field's own letter
         aims.append((recursive(l), c))
     return not counts or all(m.holds(counts, totals, Fraction(aim)) for m, aim in aims)

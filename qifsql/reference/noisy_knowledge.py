@@ -105,22 +105,17 @@ class Knowledge:
     @classmethod
     def of(cls, people: Blocks, laws: Sequence[Law]) -> "Knowledge":
         """Return what may be known by these laws (M150), one for each quasi-identifier."""
-        weights: list[dict[Any, Fraction]] = [{} for _ in laws]
-        for true, values in people.items():
-            mass = sum((cell.weight for cell in values.values()), Fraction())
-            for column, v in zip(weights, true, strict=True):
-                column[v] = column.get(v, Fraction()) + mass
-        chances = [
-            {v: {k: p for k, p in law(v, column).items() if p} for v in column}
-            for law, column in zip(laws, weights, strict=True)
-        ]
-        scales = [
-            math.lcm(*(p.denominator for c in t.values() for p in c.values())) for t in chances
-        ]
-        parts = [
-            {v: {k: int(p * scale) for k, p in c.items()} for v, c in table.items()}
-            for table, scale in zip(chances, scales, strict=True)
-        ]
+        parts, scales = [], []
+        for column, law in enumerate(laws):
+            weights: dict[Any, Fraction] = {}  # of the people with each value of the column
+            for true, values in people.items():
+                mass = sum((cell.weight for cell in values.values()), Fraction())
+                weights[true[column]] = weights.get(true[column], Fraction()) + mass
+            chances = {v: {k: p for k, p in law(v, weights).items() if p} for v in weights}
+            scale = math.lcm(*(p.denominator for known in chances.values() for p in known.values()))
+            whole = {v: {k: int(p * scale) for k, p in c.items()} for v, c in chances.items()}
+            parts.append(whole)
+            scales.append(scale)
         return cls(people, parts, math.prod(scales))
 
     @property

@@ -28,9 +28,10 @@ def multiset(rows: Rows, names: Names) -> Multiset:
 
 
 def all_known(rows: Rows, person: str, qids: Names, secret: str | None) -> list[dict[str, Any]]:
-    """Return a record per person: all that is known of her (M178), and her secret (M179).
+    """Return a record per person: ``known`` of her (M178), her ``secret`` (M179), what she reports.
 
-    ``reported`` is the multiset of the values that are not missing; None if all are.
+    Without a ``secret`` it is the person. ``reported`` is the multiset of the values that are not
+    missing; None if all are.
     """
     return [
         {
@@ -45,17 +46,17 @@ def all_known(rows: Rows, person: str, qids: Names, secret: str | None) -> list[
 def individuals(
     rows: Rows, person: str, qids: Names, secret: str | None, known_records: str
 ) -> list[tuple[Hashable, Hashable]]:
-    """Return what is known of each person, and her secret (M191).
+    """Return pairs of what is known of a person, and her secret (M191).
 
-    If one record is known, she is there once for each different record that she has.
+    If one record is known, there is a pair for each different record that she has.
     """
-    everybody: list[tuple[Hashable, Hashable]] = []
+    pairs: list[tuple[Hashable, Hashable]] = []
     for place, records in enumerate(records_of(rows, person)):
-        hers = place if secret is None else multiset(records, [secret])
+        secret_of_person = place if secret is None else multiset(records, [secret])
         tuples: set[Any] = {key(row, qids) for row in records}
         blocks = tuples if known_records == "one" else [multiset(records, qids)]
-        everybody += [(block, hers) for block in blocks]
-    return everybody
+        pairs += [(block, secret_of_person) for block in blocks]
+    return pairs
 
 
 def _with_secret(records: Rows, secret: str) -> Rows:
@@ -71,23 +72,27 @@ def reported_rows(rows: Rows, person: str, secret: str) -> list[Row]:
 def beside_reported(
     rows: Rows, person: str, qids: Names, secret: str, *, known_records: str = "all"
 ) -> dict[str, Any]:
-    """Return the success against people who report the secret in a record."""
+    """Return the success against people who report the secret in a record, by column.
+
+    ``certain_missing`` is not defined (None) if one record is known.
+    """
     everybody = all_known(rows, person, qids, secret)
     numbers = success.beside_reported(everybody, ["known"], "reported")
-    people = [record | {"secret": record["reported"]} for record in everybody]
-    people = [record for record in people if record["reported"]]
-    if known_records == "all" or not people:
-        unknown = {} if known_records == "all" else {"certain_missing": None}
-        return numbers | unknown
-    there = reported_rows(rows, person, secret)
+    people = [p | {"secret": p["reported"]} for p in everybody if p["reported"]]
+    if known_records == "all":
+        return numbers
+    if not people:
+        return numbers | {"certain_missing": None}
     prior = success.attack(people, ["known"], "secret")
-    again = one_known(there, person, qids, secret, prior, column="reported")
+    rows = reported_rows(rows, person, secret)
+    of_one = one_known(rows, person, qids, secret, prior, column="reported")
+    shares = [n for n in numbers if n.startswith(("prior_", "posterior_", "worst_"))]
     return {
         "reported": len(people),
-        **{n: again[n.removesuffix("_reported")] for n in numbers if n.startswith(("p", "w"))},
-        "certain_reported": again["individuals_certain"],
+        **{name: of_one[name.removesuffix("_reported")] for name in shares},
+        "certain_reported": of_one["individuals_certain"],
         "certain_missing": None,
-        "l": again["l"],
+        "l": of_one["l"],
     }
 
 
@@ -96,7 +101,7 @@ def attack(
 ) -> dict[str, Any]:
     """Return the success against people of whom ``all`` records are known, or ``one``.
 
-    If one is, the smaller ``l`` of all people and of those who report the secret.
+    If one is, ``l`` is the smaller of all people and of those who report the secret.
     """
     people = all_known(rows, person, qids, secret)
     numbers = success.attack(people, ["known"], None if secret is None else "secret")
@@ -137,9 +142,8 @@ def one_known(
         max(shares),
         sum(not tuples.isdisjoint(certain) for tuples in people),
     )
-    prior = success.Success(
-        before["prior_deterministic"], before["prior_probabilistic"], Fraction(), 0
-    )
+    certain_before, best_before = before["prior_deterministic"], before["prior_probabilistic"]
+    prior = success.Success(certain_before, best_before, Fraction(), 0)
     return {
         "blocks": len(blocks),
         "singled_out": sum(not tuples.isdisjoint(alone) for tuples in people),
@@ -159,10 +163,9 @@ def levels(
     known_records: str,
     aim: Fraction | None = None,
 ) -> dict[str, Any]:
-    """Return a level of people, as ``assess``: the smaller of two protections.
+    """Return a level of people, as ``assess``: the one of two that protects less.
 
-    One takes a missing secret for a value, the other is of people with a reported one, of whom
-    the reported values count.
+    One takes a missing secret for a value, the other counts the reported values of people with one.
     """
     blocks, totals = blocks_of_people(rows, person, qids, secret, known_records)
     level = assess(measure, blocks, totals, aim)
@@ -183,12 +186,12 @@ def blocks_of_people(
     blocks: dict[Hashable, Counter[Any]] = {}
     totals: Counter[Any] = Counter()
     for records in records_of(rows, person):
-        values = [r for r in records if not reported or value(r[secret]) is not None]
-        if not values:
+        with_value = _with_secret(records, secret) if reported else records
+        if not with_value:
             continue
-        hers = multiset(values, [secret])
-        totals[hers] += 1
+        secret_of_person = multiset(with_value, [secret])
+        totals[secret_of_person] += 1
         tuples = {key(row, qids) for row in records}
         for block in tuples if known_records == "one" else [multiset(records, qids)]:
-            blocks.setdefault(block, Counter())[hers] += 1
+            blocks.setdefault(block, Counter())[secret_of_person] += 1
     return list(blocks.values()), totals

@@ -41,18 +41,17 @@ class ClosedForm:
 def closed_form(people: Sequence[Cell], order: Sequence[tuple[Dims, Dims]]) -> ClosedForm:
     """Return bounds (M93) and means (M101) of each cell.
 
-    ``order`` has the tables, each with what it has in common with all before it.
+    ``order`` has the attributes of the tables, each with those that it shares with all before it.
     """
     margins = {dims: count(people, dims) for pair in order for dims in pair}
-    ends, means = {}, {}
+    bounds, means = {}, {}
     for cell in product(*domains(people)):
-        inside = [margins[c][of(cell, c)] for c, _ in order]
-        between = [margins[s][of(cell, s)] for _, s in order[1:]]
-        ends[cell] = (max(0, sum(inside) - sum(between)), min(inside))
-        means[cell] = (
-            Fraction(math.prod(inside), math.prod(between)) if min(inside) else Fraction(0)
-        )
-    return ClosedForm(ends, means)
+        counts = [margins[table][of(cell, table)] for table, _ in order]
+        shared = [margins[common][of(cell, common)] for _, common in order[1:]]
+        bounds[cell] = (max(0, sum(counts) - sum(shared)), min(counts))
+        mean = Fraction(math.prod(counts), math.prod(shared)) if min(counts) else Fraction(0)
+        means[cell] = mean
+    return ClosedForm(bounds, means)
 
 
 def guesses(means: Mapping[Cell, Fraction]) -> dict[Cell, list[Cell]]:

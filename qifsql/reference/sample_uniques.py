@@ -9,8 +9,9 @@ from fractions import Fraction
 from itertools import combinations
 from math import factorial
 
-from qifsql.reference.microdata import Names, Rows, key, sizes, value
+from qifsql.reference.microdata import Names, Rows, key, sizes
 from qifsql.reference.people_with_records import records_of
+from qifsql.reference.quasi_identifier_sets import minimal
 
 Unique = frozenset[str]
 
@@ -18,19 +19,11 @@ Unique = frozenset[str]
 def minimal_uniques(
     rows: Rows, qids: Names, max_size: int, *, omit_missing: bool = False
 ) -> list[set[Unique]]:
-    """Return for every record the sets that single it out, of which no smaller part does (M140)."""
-    cells = [{q: value(row[q]) for q in qids} for row in rows]
-    unique: list[set[Unique]] = [set() for _ in rows]
-    for size in range(1, len(qids) + 1):
-        for subset in combinations(qids, size):
-            tuples = [tuple(cell[q] for q in subset) for cell in cells]
-            times = Counter(tuples)
-            for place, block in enumerate(tuples):
-                if times[block] == 1 and not (omit_missing and None in block):
-                    unique[place].add(frozenset(subset))
-    return [
-        {s for s in sets if len(s) <= max_size and not any(t < s for t in sets)} for sets in unique
-    ]
+    """Return for every record the sets that single it out, of which no smaller part does (M140).
+
+    ``omit_missing``: sets in which a value of the record is missing are left out.
+    """
+    return _minimal_sets([[row] for row in rows], qids, max_size, omit_missing=omit_missing)
 
 
 def minimal_uniques_of_people(
@@ -40,18 +33,22 @@ def minimal_uniques_of_people(
 
     Nobody else has a record that equals it there, and no smaller part of the set does.
     """
-    people = records_of(rows, person)
+    return _minimal_sets(records_of(rows, person), qids, max_size)
+
+
+def _minimal_sets(
+    people: Sequence[Rows], qids: Names, max_size: int, *, omit_missing: bool = False
+) -> list[set[Unique]]:
+    """Return the minimal sets of each person, who has these records."""
     unique: list[set[Unique]] = [set() for _ in people]
-    for size in range(1, len(qids) + 1):
-        for subset in combinations(qids, size):
-            tuples = [{key(row, subset) for row in records} for records in people]
-            owners = Counter(block for blocks in tuples for block in blocks)
-            for place, blocks in enumerate(tuples):
-                if any(owners[block] == 1 for block in blocks):
-                    unique[place].add(frozenset(subset))
-    return [
-        {s for s in sets if len(s) <= max_size and not any(t < s for t in sets)} for sets in unique
-    ]
+    for subset in (s for size in range(1, len(qids) + 1) for s in combinations(qids, size)):
+        tuples = [{key(row, subset) for row in records} for records in people]
+        owners = Counter(block for blocks in tuples for block in blocks)
+        for place, blocks in enumerate(tuples):
+            alone = [block for block in blocks if owners[block] == 1]
+            if any(not (omit_missing and None in block) for block in alone):
+                unique[place].add(frozenset(subset))
+    return [{s for s in minimal(sets) if len(s) <= max_size} for sets in unique]
 
 
 def score(uniques: set[Unique], n: int, max_size: int) -> Fraction:
@@ -63,14 +60,18 @@ def score(uniques: set[Unique], n: int, max_size: int) -> Fraction:
 def contributions(
     uniques: Sequence[set[Unique]], qids: Names, max_size: int
 ) -> dict[str, Fraction | None]:
-    """Return the share of all scores in minimal uniques that hold each attribute (M143)."""
+    """Return the share of all scores in minimal uniques that hold each attribute (M143).
+
+    ``uniques`` are those of each record; the shares are None if no record has any.
+    """
     n = len(qids)
     total = sum((score(sets, n, max_size) for sets in uniques), Fraction(0))
-    parts = {q: [{s for s in sets if q in s} for sets in uniques] for q in qids}
-    return {
-        q: sum((score(sets, n, max_size) for sets in part), Fraction(0)) / total if total else None
-        for q, part in parts.items()
-    }
+    shares: dict[str, Fraction | None] = {}
+    for q in qids:
+        held = [{s for s in sets if q in s} for sets in uniques]
+        part = sum((score(sets, n, max_size) for sets in held), Fraction(0))
+        shares[q] = part / total if total else None
+    return shares
 
 
 def alone_and_paired(rows: Rows, qids: Names, person: str | None = None) -> tuple[int, int]:

@@ -170,7 +170,8 @@ def beside_reported(
 ) -> dict[str, Number]:
     """Return the success against the people with a reported secret, whose blocks are of them alone.
 
-    ``certain_missing``: the people in blocks in which nobody reports the secret (M194).
+    The shares are None if nobody reports it. ``certain_missing``: the people in blocks in which
+    nobody does (M194).
     """
     mass = masses(rows, weights)
     people = [(row, m) for row, m in zip(rows, mass, strict=True) if value(row[secret]) is not None]
@@ -199,9 +200,9 @@ def beside_reported(
 def records(
     rows: Rows, qids: Names, secret: str | None = None, weights: Weights = None
 ) -> list[dict[str, Any]]:
-    """Return for each record, in input order, the success of the best guess on its block.
+    """Return a row for each record, in input order: the success of the best guess on its block.
 
-    Where nobody has weight there is no number.
+    In a block in which nobody has weight, the success is None.
     """
     seen = blocks(rows, qids, secret, weights)
     described: list[dict[str, Any]] = []

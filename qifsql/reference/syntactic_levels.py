@@ -87,14 +87,15 @@ def t_hierarchical(counts: Counts, totals: Counts, lines: Lines) -> Fraction:
     extra = {v: everybody.get(v, Fraction()) - block.get(v, Fraction()) for v in lines}
     above = {v: (*path, "root") for v, path in lines.items()}
     cost = Fraction()
-    for level in range(height):
+    for level in range(height):  # from the values up, with the ``extra`` share of each node
         children: dict[str, list[Fraction]] = {}
         for node, share in extra.items():
             children.setdefault(above[node][0], []).append(share)
-        for parts in children.values():
-            over = sum((x for x in parts if x > 0), Fraction())
-            cost += Fraction(level + 1, height) * min(over, over - sum(parts, Fraction()))
-        extra = {node: sum(parts, Fraction()) for node, parts in children.items()}
+        for of_children in children.values():
+            over = sum((x for x in of_children if x > 0), Fraction())
+            under = over - sum(of_children, Fraction())
+            cost += Fraction(level + 1, height) * min(over, under)
+        extra = {node: sum(of_children, Fraction()) for node, of_children in children.items()}
         above = {path[0]: path[1:] for path in above.values()}
     return cost
 
@@ -122,10 +123,8 @@ def enhanced_beta(beta: Fraction, totals: Counts) -> float:
 
 def keeps_enhanced_beta(counts: Counts, totals: Counts, beta: Fraction) -> bool:
     """Return whether no value gains more than beta, or more than -ln p of its own."""
-    p = shares(totals)
-    return all(
-        r - 1 <= beta and r - 1 <= -math.log(p[v]) for v, r in ratios(counts, totals).items()
-    )
+    p, gains = shares(totals), {v: r - 1 for v, r in ratios(counts, totals).items()}
+    return all(gain <= beta and gain <= -math.log(p[v]) for v, gain in gains.items())
 
 
 def farthest(counts: Counts, totals: Counts) -> Fraction:
@@ -231,19 +230,15 @@ def assess(
     levels = [(measure.of(counts, totals), sum(counts.values())) for counts in blocks]
     worst = (min if measure.least else max)(level for level, _ in levels)
     at_worst = [size for level, size in levels if level == worst or _close(level, worst)]
-    violating = [
-        sum(counts.values())
-        for counts in blocks
-        if aim is not None and not measure.holds(counts, totals, aim)
-    ]
+    wrong = [c for c in blocks if aim is not None and not measure.holds(c, totals, aim)]
     number = measure.report(worst, totals) if measure.report else worst
     return {
         "value": None if number == math.inf else number,
         "people_at_worst": sum(at_worst),
         "blocks_at_worst": len(at_worst),
         "worst_size": max(at_worst),
-        "people_in_violation": None if aim is None else sum(violating),
-        "blocks_in_violation": None if aim is None else len(violating),
+        "people_in_violation": None if aim is None else sum(sum(c.values()) for c in wrong),
+        "blocks_in_violation": None if aim is None else len(wrong),
     }
 
 
@@ -255,14 +250,13 @@ def assess_secret(
     One takes a missing secret (None) for a value, the other leaves out the people who miss it.
     """
     everybody = assess(measure, blocks, totals, aim)
-    reported = [{v: n for v, n in counts.items() if v is not None} for counts in blocks]
-    reported_totals = {v: n for v, n in totals.items() if v is not None}
-    if len(reported_totals) in (0, len(totals)):
-        return everybody
-    reported_level = assess(
-        measure, [counts for counts in reported if counts], reported_totals, aim
+    reported_totals, *reported = (
+        {v: n for v, n in counts.items() if v is not None} for counts in (totals, *blocks)
     )
-    return smaller(measure, everybody, reported_level)
+    if len(reported_totals) in (0, len(totals)):  # nobody reports the secret, or nobody misses it
+        return everybody
+    blocks = [counts for counts in reported if counts]
+    return smaller(measure, everybody, assess(measure, blocks, reported_totals, aim))
 
 
 def smaller(measure: Measure, *levels: dict[str, Any]) -> dict[str, Any]:
@@ -286,7 +280,10 @@ def levels(
     required: Mapping[str, Fraction],
     lines: Lines | None = None,
 ) -> dict[str, dict[str, Any]]:
-    """Return all levels of records, each as ``assess``; ``required`` has aims by their option."""
+    """Return all levels of records by name, each as ``assess``.
+
+    ``required`` has aims by their option, ``lines`` is the hierarchy of the secret, if any.
+    """
     blocks = list(microdata.counts(rows, qids, secret).values())
     totals = ordered(Counter(value(row[secret]) for row in rows))
     measures = dict(MEASURES)

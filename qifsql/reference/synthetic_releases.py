@@ -49,14 +49,17 @@ def gain(confidence: Fraction, base: Fraction) -> Fraction:
 
 
 def linked(release: File, people: File, first: Sequence[int]) -> Fraction:
-    """Return how many people's halves are linked by two draws of equal records (M121)."""
+    """Return how many people's halves are linked by two draws of equal records (M121).
+
+    They are if the same record is drawn for both; ``first`` has the places of the first half.
+    """
     total = Fraction()
     second = [i for i in range(len(people[0][0])) if i not in first]
     for q, _ in people:
-        ones, twos = (
-            {n for n, (s, _) in enumerate(release) if all(s[i] == q[i] for i in half)}
+        like_first, like_second = (
+            {n for n, (record, _) in enumerate(release) if all(record[i] == q[i] for i in half)}
             for half in (first, second)
         )
-        if ones and twos:
-            total += Fraction(len(ones & twos), len(ones) * len(twos))
+        if like_first and like_second:
+            total += Fraction(len(like_first & like_second), len(like_first) * len(like_second))
     return total
