@@ -23,35 +23,35 @@ def named(row: Row) -> str:
 def risks(
     rows: Sequence[Row], first: Sequence[Row], head: str, *, penalty: bool = False
 ) -> list[Part]:
-    """Return a table for re-identification, of the ``first`` row of each release, and by secret.
+    """Return the tables of risk: one for re-identification, and one for each secret.
 
-    ``head`` is the name of the column of releases; ``penalty`` adds the information lost. Of people
-    with several records there are these for all records known, and for one.
+    ``rows`` have a row per release and secret, ``first`` a row per release. ``head`` is the name of
+    the column of releases; ``penalty`` adds the information lost. Of people with several records
+    there are these tables for all records known, and for one.
     """
     readings = dict.fromkeys(row.get("known_records") for row in rows)
+    parts: list[Part] = []
     if len(readings) > 1:
-        parts: list[Part] = []
         for reading in readings:
-            tables = ([r for r in t if r["known_records"] == reading] for t in (rows, first))
-            parts += risks(next(tables), next(tables), head, penalty=penalty)
+            same = [[r for r in t if r["known_records"] == reading] for t in (rows, first)]
+            parts += risks(same[0], same[1], head, penalty=penalty)
         return parts
     guessed = [said("certain"), said("best guess")]
-    before = [row["crs_prior_probabilistic"] for row in first]
-    differ = len(set(before)) > 1  # releases of different sizes have different priors
-    unit, counted = "records", said("records")
-    if first[0].get("people") is not None:
-        unit, counted = "people", said("people")
+    priors = [row["crs_prior_probabilistic"] for row in first]
+    differ = len(set(priors)) > 1  # releases of different sizes have different priors
+    is_of_people = first[0].get("people") is not None
+    unit, counted = ("people", said("people")) if is_of_people else ("records", said("records"))
     heads = [head, counted, said("blocks"), "k", *guessed, *[said("without it")] * differ]
     table = Table.of(heads + [said("penalty")] * penalty, range(1, 8))
-    for row, prior in zip(first, before, strict=True):
-        counts = (words.count(row[name]) for name in (unit, "blocks", "k"))
-        more = [words.percent(prior)] * differ
-        more += [words.percent(row["certainty_penalty"])] if penalty else []
-        table.add_row(named(row), *counts, *_success(row, "crs"), *more)
+    for row, prior in zip(first, priors, strict=True):
+        cells = [words.count(row[name]) for name in (unit, "blocks", "k")] + [*_success(row, "crs")]
+        cells += [words.percent(prior)] * differ
+        cells += [words.percent(row["certainty_penalty"])] if penalty else []
+        table.add_row(named(row), *cells)
     clause = words.reading(first[0])
-    parts = [Heading(said("Re-identification (CRS)") + clause), table]
+    parts += [Heading(said("Re-identification (CRS)") + clause), table]
     of_one = first[0].get("known_records") == "one"
-    parts.append(Paragraph(_guessing(words.chance(before[0]), differ=differ, of_one=of_one)))
+    parts.append(Paragraph(_guessing(words.chance(priors[0]), differ=differ, of_one=of_one)))
     secrets = dict.fromkeys(row["secret"] for row in rows if row["secret"] is not None)
     for secret in secrets:
         secret_rows = [row for row in rows if row["secret"] == secret]
@@ -67,7 +67,7 @@ def risks(
             "with one value. Without it: the best guess without the release, from the "
             "distribution of values alone."
         )
-        if unit == "people":
+        if is_of_people:
             meaning = said(
                 "l: the smallest number of different secrets in a block; a secret is the values of "
                 "all records of a person. Certain: in blocks with one secret. Without it: the best "

@@ -57,7 +57,7 @@ def of_row(row: Mapping[str, Any], details: Mapping[str, pl.DataFrame]) -> list[
 def _histogram(_row: Mapping[str, Any], detail: pl.DataFrame) -> list[Part]:
     """Return a bar for every ten percent of success; the last bar is only for 100."""
     bands = detail.group_by(band=pl.col("bin") // WIDE).agg(n=pl.col("individuals").sum())
-    bands, largest = bands.sort("band"), max(bands["n"].to_list())
+    bands, largest = bands.sort("band"), max(bands["n"].to_list())  # the longest bar
     table = Table.of([said("success"), said("people"), ""], right=(0, 1))
     for band, n in bands.iter_rows():
         label = "100 %" if band == 100 // WIDE else f"{band * WIDE}-{band * WIDE + WIDE - 1} %"
@@ -190,7 +190,7 @@ def footnote_of_bounds() -> Paragraph:
 
 
 def _bounds(_row: Mapping[str, Any], detail: pl.DataFrame) -> list[Part]:
-    """Return the least and the most over all completions of missing values."""
+    """Return a table of the least and the most of each measure over all completions."""
     names = {
         "posterior_deterministic": said("certain (deterministic)"),
         "posterior_probabilistic": said("best guess (probabilistic)"),
@@ -205,11 +205,13 @@ def _bounds(_row: Mapping[str, Any], detail: pl.DataFrame) -> list[Part]:
     lines = {line["measure"]: line for line in detail.iter_rows(named=True)}
     drawn = [(title, lines[name]) for name, title in names.items() if name in lines]
     for title, line in drawn:
-        is_share = line["measure"].startswith("posterior")
-        for_people = words.percent if is_share else lambda value: words.count(round(value))
-        ends = (end(for_people(line[e]), sharp=line[f"{e}_sharp"]) for e in ("low", "high"))
-        table.add_row(title, *ends)
-    sharp = all(line[f"{e}_sharp"] for _, line in drawn for e in ("low", "high"))
+        cells = []
+        for bound in ("low", "high"):
+            is_share = line["measure"].startswith("posterior")
+            text = words.percent(line[bound]) if is_share else words.count(round(line[bound]))
+            cells.append(end(text, sharp=line[f"{bound}_sharp"]))
+        table.add_row(title, *cells)
+    sharp = all(line["low_sharp"] and line["high_sharp"] for _, line in drawn)
     return [table] if sharp else [table, footnote_of_bounds()]
 
 

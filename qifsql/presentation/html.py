@@ -80,7 +80,7 @@ def drawn_still(parts: Iterable[Part], within: str = "") -> Markup:
     """
     listed = list(parts)
     macros, names = _macros(_environment()), _regions(listed)
-    regions = {n: f"{within}: {name}" if within else name for n, name in names.items()}
+    regions = {key: f"{within}: {name}" if within else name for key, name in names.items()}
 
     def picture(figure: Figure, region: str) -> str:
         return str(macros.picture(_picture(_specification(figure)), region))
@@ -133,8 +133,8 @@ def _macros(environment: Environment) -> Any:
 
 
 def _regions(parts: Iterable[Part]) -> dict[int, str]:
-    """Return the names of the parts that scroll by themselves, each with a name of its own."""
-    names: dict[int, str] = {}  # by the identity of the part
+    """Return distinct names of charts and tables, which scroll by themselves, by ``id(part)``."""
+    names: dict[int, str] = {}
     for part in parts:
         if isinstance(part, Figure):
             names[id(part)] = part.chart.to_dict()["title"]["text"]

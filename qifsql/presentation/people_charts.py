@@ -140,9 +140,10 @@ def _panels(chart: Any, rows: pl.DataFrame) -> Any:
 def with_questions(
     frame: pl.DataFrame, tables: Mapping[str, pl.DataFrame], name: str
 ) -> pl.DataFrame:
-    """Return a table of details with its questions.
+    """Return the rows of the details ``name``, each with the columns ``QUESTION`` of its attack.
 
-    Except for histograms, it has only the questions with the largest number of datasets.
+    Except for histograms, they are of the questions with the largest number of datasets. It is
+    empty without such details.
     """
     if name not in tables or frame.is_empty():
         return pl.DataFrame()

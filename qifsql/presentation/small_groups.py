@@ -37,17 +37,15 @@ def size_column(table: pl.DataFrame) -> str | None:
 
 
 def sizes(table: pl.DataFrame) -> list[tuple[str, Sizes]]:
-    """Return the column of the groups of each question, and their sizes; 0 if it is not known."""
+    """Return the column of each question's groups, and their sizes by name (0: not known)."""
     column = size_column(table)
     if column is None:  # written by an earlier version
         return []
     rows = table.filter(pl.col("by").is_not_null())
     ids = [name for name in IDS if name in rows.columns]
     rows = rows.with_columns(pl.col(column).fill_null(0))
-    questions = rows.group_by("by", *ids, maintain_order=True)
-    return [
-        (str(by), dict(part.select("group", column).iter_rows())) for (by, *_), part in questions
-    ]
+    parts = rows.group_by("by", *ids, maintain_order=True)
+    return [(str(by), dict(part.select("group", column).iter_rows())) for (by, *_), part in parts]
 
 
 def hidden(tables: Iterable[Sizes], minimum: int) -> Set[str | None]:

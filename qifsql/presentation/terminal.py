@@ -68,8 +68,11 @@ def rendered(parts: Iterable[Part]) -> RenderableType:
 
 
 def _table(part: Table) -> RenderableType:
-    """Return a table for Rich; one without heads has names and texts side by side."""
-    if not any(part.heads):  # names and texts side by side
+    """Return a table for Rich, whose numbers and names are never broken into lines.
+
+    One without heads has names and texts side by side.
+    """
+    if not any(part.heads):
         table = Drawn.grid(padding=(0, 2, 1, 0))
         table.add_column(no_wrap=True, style="bold")
         table.add_column(overflow="fold", max_width=100)
@@ -77,7 +80,7 @@ def _table(part: Table) -> RenderableType:
             table.add_row(*map(_text, row))
         return Padding(table, (0, 0, 0, 1), expand=False)
     table = Drawn(box=SIMPLE_HEAD, pad_edge=False)
-    widths: list[tuple[int, int]] = []
+    widths: list[tuple[int, int]] = []  # the least and the greatest width of each column
     for i, name in enumerate(part.heads):
         cells = [printable(str(row[i]), "\n") for row in part.rows if i < len(row)]
         least = min(LONGEST, _longest(_words([*cells, name])))
@@ -85,14 +88,11 @@ def _table(part: Table) -> RenderableType:
             least = _longest([*cells, *_words([name])])
         elif i == 0:
             least = min(NAME, _longest([*cells, *_words([name])]))
-        unwrapped = i == 0 or i in part.right or _longest(cells) <= least
-        widths.append((least, least if unwrapped else max(least, _longest([*cells, name]))))
-        table.add_column(
-            _text(name),
-            justify="right" if i in part.right else "left",
-            overflow="fold",
-            min_width=least,
-        )
+        grows = i > 0 and i not in part.right and _longest(cells) > least
+        widths.append((least, max(least, _longest([*cells, name])) if grows else least))
+        table.add_column(_text(name), overflow="fold", min_width=least)
+        if i in part.right:
+            table.columns[i].justify = "right"
     for row in part.rows:
         table.add_row(*(_text(c, "bold red" if isinstance(c, Bad) else "") for c in row))
     return Wide(table, widths)

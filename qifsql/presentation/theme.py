@@ -36,15 +36,14 @@ def extra() -> tuple[ModuleType, ModuleType]:
 
 
 def word_questions(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return the frame with its questions in words, and their ``order``."""
+    """Return the frame with its questions (model, secret) in words, and their ``order``."""
     if frame.is_empty():
         raise InputError("there is nothing to draw: the result has no rows")
     questions = frame.select("model", "secret").unique(maintain_order=True)
     names = labels(questions["secret"].drop_nulls())
     texts = [_question(model, names.get(secret)) for model, secret in questions.rows()]
-    questions = questions.with_columns(
-        question=pl.Series(distinct(texts)), order=pl.int_range(pl.len())
-    )
+    wording, order = pl.Series(distinct(texts)), pl.int_range(pl.len())
+    questions = questions.with_columns(question=wording, order=order)
     return frame.join(questions, on=["model", "secret"], nulls_equal=True, maintain_order="left")
 
 

@@ -64,9 +64,9 @@ def share(p: float, of: int = 0) -> str:
 
 
 def _natural(p: float, of: int) -> tuple[int, int, int]:
-    """Return the scale, the number on it, and -1 or 1 if the share is below or above the number.
+    """Return a share as ``n`` of a scale ``of``, and -1 if it is fewer, 1 if more, 0 if rounded.
 
-    Rounding never turns a share into nobody or everybody.
+    An ``of`` of 0 means the scale that fits. Rounding never turns a share into nobody or everybody.
     """
     of = of or scale(p)
     n = round(p * of)

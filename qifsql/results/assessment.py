@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 
 from qifsql.errors import InputError, quoted
-from qifsql.measures.bayes import of_reported
+from qifsql.measures import bayes
 from qifsql.results.result import Result
 
 SCHEMA: dict[str, pl.DataType] = {
@@ -52,16 +52,8 @@ the adversary knows all records of a person, ``one`` if she knows one, each of t
 likely: ``posterior_*`` are then shares of records, ``singled_out`` and ``individuals_certain``
 people with such a record. Measures and details beyond ``k``, ``l`` and success are of ``all``."""
 
-REPORTED: dict[str, pl.DataType] = {
-    "reported": pl.Int64(),
-    "prior_deterministic_reported": pl.Float64(),
-    "posterior_deterministic_reported": pl.Float64(),
-    "prior_probabilistic_reported": pl.Float64(),
-    "posterior_probabilistic_reported": pl.Float64(),
-    "worst_case_reported": pl.Float64(),
-    "certain_reported": pl.Int64(),
-    "certain_missing": pl.Int64(),
-}
+COUNTS = ("reported", "certain_reported", "certain_missing")  # of people; the others are shares
+REPORTED = {name: pl.Int64() if name in COUNTS else pl.Float64() for name in bayes.REPORTED}
 """Further columns if a secret is missing for some people; NULL for re-identification.
 
 The columns of all results take a missing secret as a value. These are of the ``reported`` people,
@@ -81,10 +73,8 @@ then expected gains in the unit of the gain function. The two ratios are NULL (u
 prior gain is 0."""
 
 BOUNDS: dict[str, pl.DataType] = {
-    "low": pl.Float64(),
-    "high": pl.Float64(),
-    "low_sharp": pl.Boolean(),
-    "high_sharp": pl.Boolean(),
+    **dict.fromkeys(("low", "high"), pl.Float64()),
+    **dict.fromkeys(("low_sharp", "high_sharp"), pl.Boolean()),
 }
 """Further columns if missing values may be anything (``--null match-any``).
 
@@ -126,10 +116,8 @@ values of blocks in which somebody reports one."""
 DETAILS: dict[str, dict[str, pl.DataType]] = {
     "histogram": {"attack_id": pl.String(), "bin": pl.Int64(), "individuals": pl.Int64()},
     "thresholds": {
-        "attack_id": pl.String(),
-        "threshold": pl.Float64(),
-        "individuals": pl.Int64(),
-        "share": pl.Float64(),
+        **{"attack_id": pl.String(), "threshold": pl.Float64()},
+        **{"individuals": pl.Int64(), "share": pl.Float64()},
     },
     "quantiles": {"attack_id": pl.String(), "quantile": pl.Float64(), "success": pl.Float64()},
     "groups": {
@@ -142,24 +130,18 @@ DETAILS: dict[str, dict[str, pl.DataType]] = {
     "group_capacity": {
         **dict.fromkeys(("attack_id", "by", "group"), pl.String()),
         "individuals": pl.Int64(),
-        "capacity": pl.Float64(),
-        "capacity_bits": pl.Float64(),
+        **dict.fromkeys(("capacity", "capacity_bits"), pl.Float64()),
     },
     "bounds": {
-        "attack_id": pl.String(),
-        "measure": pl.String(),
-        **dict.fromkeys(("value", "low", "high"), pl.Float64()),
-        "low_sharp": pl.Boolean(),
-        "high_sharp": pl.Boolean(),
+        **{"attack_id": pl.String(), "measure": pl.String(), "value": pl.Float64()},
+        **BOUNDS,
     },
     "households": {
-        "attack_id": pl.String(),
-        "household": pl.String(),
+        **dict.fromkeys(("attack_id", "household"), pl.String()),
         **dict.fromkeys(("households", "people", "people_without", "singled_out"), pl.Int64()),
         **dict.fromkeys(("share_singled_out", "risk", "risk_low"), pl.Float64()),
         **dict.fromkeys(("risk_high", "worst_risk", "expected_people"), pl.Float64()),
-        "record_blocks": pl.Int64(),
-        "record_singled_out": pl.Int64(),
+        **dict.fromkeys(("record_blocks", "record_singled_out"), pl.Int64()),
         "record_prior_deterministic": pl.Float64(),
         "record_posterior_deterministic": pl.Float64(),
         "record_prior_probabilistic": pl.Float64(),
@@ -190,21 +172,21 @@ column are one value of its own."""
 
 
 def beside_reported(row: dict[str, Any], columns: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return a row with the columns of its people with a reported secret, and with the smaller l.
+    """Return a row with the columns ``REPORTED``, and with the smaller l of both kinds of people.
 
-    ``columns`` are those that were measured; without any, both numbers are the same.
+    ``columns`` are those of people with a reported secret; None: nobody misses it, so that the
+    numbers of all people are theirs.
     """
-    if row["secret"] is None:
+    if row["secret"] is None:  # re-identification
         return row | dict.fromkeys(REPORTED)
     if columns is None:
         same = {name: row.get(name.removesuffix("_reported")) for name in REPORTED}
-        counts = {
-            "reported": row.get("matches", row.get("people", row["records"])),
-            "certain_missing": 0,
-        }
-        return row | same | counts | {"certain_reported": row["individuals_certain"]}
-    least = [n for n in (row.get("l"), columns.get("l")) if n is not None]
-    return row | {n: columns[n] for n in REPORTED} | ({"l": min(least)} if "l" in row else {})
+        same["reported"] = row.get("matches", row.get("people", row["records"]))
+        return row | same | {"certain_reported": row["individuals_certain"], "certain_missing": 0}
+    beside = row | {name: columns[name] for name in REPORTED}
+    if "l" in row:
+        beside["l"] = min(n for n in (row["l"], columns.get("l")) if n is not None)
+    return beside
 
 
 def readings(row: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -212,9 +194,8 @@ def readings(row: Mapping[str, Any]) -> list[dict[str, Any]]:
 
     The latter has ``of_reported`` true.
     """
-    numbers = of_reported(row)
-    both = [dict(row) | {"of_reported": False}]
-    return both if numbers is None else [*both, {**row, **numbers, "of_reported": True}]
+    numbers, of_all = bayes.of_reported(row), {**row, "of_reported": False}
+    return [of_all] if numbers is None else [of_all, {**row, **numbers, "of_reported": True}]
 
 
 ALL = ("bayes", *MEASURES)
@@ -222,9 +203,10 @@ OF_RECORDS = ("shannon", "guessing")
 
 
 def combined(parts: Sequence[Result]) -> Result:
-    """Return one result with the rows and details of the attacks of a progressive one, in order.
+    """Return one result with the rows and details of several attacks, in their order.
 
-    The last is on all datasets: its origin, with the plans of all, and its kinds of details stand.
+    They are those of a progressive attack, with ever more datasets. The origin is that of the last,
+    on all datasets, with the plans of all; only its kinds of details are kept.
     """
     last = parts[-1]
     plans = tuple(plan for part in parts for plan in part.origin.plans)

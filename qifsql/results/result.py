@@ -186,7 +186,7 @@ def save(display: Display, out: Path) -> None:
 
 
 def contents(display: Display, out: Path) -> dict[Path, Content]:
-    """Return the contents of the files of a result, by path, in the format of ``out``'s ending."""
+    """Return what to write to each file of a result, in the format of ``out``'s ending."""
     from qifsql.results import exports
 
     ending, origin = out.suffix.casefold(), display.origin

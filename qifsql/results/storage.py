@@ -95,9 +95,8 @@ class Origin:
     def of(self, attack: BoundAttack, spec: Attack, *plans: Plan, **more: object) -> "Origin":
         """Return the origin of the result of a bound attack, with its time so far."""
         paths = (*attack.microdata.dataset.paths, *attack.files)
-        return self.about(_request(attack, spec) | more, paths, *plans).listing(
-            attack.microdata.columns
-        )
+        origin = self.about(_request(attack, spec) | more, paths, *plans)
+        return origin.listing(attack.microdata.columns)
 
     def listing(self, columns: Iterable[ColumnRoles]) -> "Origin":
         """Return a copy with the columns of the attacked file."""
@@ -311,18 +310,18 @@ def without_formulas(frame: pl.LazyFrame) -> pl.LazyFrame:
     without width) get an apostrophe in front. Texts that are plain numbers do not.
     """
     schema = frame.collect_schema()
-    names: dict[str, str] = {}
+    names: dict[str, str] = {}  # further apostrophes tell names apart
     for name in schema:
         new = name
         while re.match(FORMULA, new) or new in names.values() or (new != name and new in schema):
             new = f"'{new}"
         names[name] = new
-    columns = []
+    texts = []
     for text in (by_name(name) for name, kind in schema.items() if kind == pl.String):
         formula = text.str.contains(FORMULA) & ~text.str.contains(NUMBER)
         marked = pl.when(formula).then(pl.concat_str(pl.lit("'"), text)).otherwise(text)
-        columns.append(marked.name.keep())
-    return frame.with_columns(columns).rename(names)
+        texts.append(marked.name.keep())
+    return frame.with_columns(texts).rename(names)
 
 
 def write_manifest(path: Path, origin: Origin) -> None:
@@ -336,10 +335,10 @@ def _write_note(path: Path, note: Mapping[str, Any]) -> None:
 
 
 def _digest(path: str) -> dict[str, Any]:
-    """Return the path, size and SHA-256 of a file; of what Spark reads, its path alone."""
+    """Return the path, size and SHA-256 of a file; of a frame, and of what Spark reads, less."""
     if (of_frame := digest_of(path)) is not None:
         return {"path": "frame", "bytes": 0, "sha256": of_frame}
-    if is_of_spark(path):  # Spark reads it, and nothing else does
+    if is_of_spark(path):  # no file that can be opened here
         return {"path": path, "bytes": None, "sha256": None}
     with Path(path).open("rb") as f:
         digest = hashlib.file_digest(f, "sha256").hexdigest()

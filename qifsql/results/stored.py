@@ -81,10 +81,10 @@ def read(places: Iterable[str | Path | Result]) -> list[Stored]:
             results += contents
         else:
             raise DatasetError(f"folder {source} has no results; store some with -o FILE.parquet")
-    named: dict[str, Stored] = {}  # with numbers added to repeated names
+    named: dict[str, Stored] = {}
     for stored in results:
-        again = (f"{stored.name}-{i}" for i in range(2, len(results) + 2))
-        name = next(n for n in (stored.name, *again) if n not in named)
+        numbered = (f"{stored.name}-{i}" for i in range(2, len(results) + 2))  # repeated names
+        name = next(n for n in (stored.name, *numbered) if n not in named)
         named[name] = replace(stored, name=name)
     return list(named.values())
 
@@ -135,9 +135,8 @@ def _read(path: Path) -> Stored:
         raise DatasetError(f"{path} does not exist; name a result that was stored with -o")
     ending = path.suffix.casefold()
     if ending not in (".parquet", ".json"):
-        raise DatasetError(
-            f"{path} is not a stored result; store it with -o FILE.parquet or FILE.json"
-        )
+        what = "is not a stored result; store it with -o FILE.parquet or FILE.json"
+        raise DatasetError(f"{path} {what}")
     message = f"{path} is not a result of qifsql; store one with -o FILE.parquet"
     malformed = (ValueError, LookupError, TypeError, AttributeError, ArithmeticError)
     try:
@@ -184,17 +183,17 @@ def _json_table(rows: list[dict[str, Any]], kind: Kind | None) -> pl.DataFrame:
 
 
 def _with_infinities(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the rows with infinite numbers, which JSON cannot hold.
+    """Return the rows with the texts ``inf`` and ``-inf`` in columns of numbers as numbers.
 
-    The text ``inf`` in a column of numbers means one.
+    JSON cannot hold infinite numbers.
     """
-    frame = [dict(row) for row in rows]
+    changed = [dict(row) for row in rows]
     for name in rows[0] if rows else ():
-        values = [row[name] for row in rows if row[name] not in (None, "inf", "-inf")]
-        if all(isinstance(x, int | float) and not isinstance(x, bool) for x in values):
-            for row in frame:
+        finite = [row[name] for row in rows if row[name] not in (None, "inf", "-inf")]
+        if all(isinstance(x, int | float) and not isinstance(x, bool) for x in finite):
+            for row in changed:
                 row[name] = float(row[name]) if isinstance(row[name], str) else row[name]
-    return frame
+    return changed
 
 
 def _read_json(path: Path) -> Stored:

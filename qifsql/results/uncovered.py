@@ -57,7 +57,10 @@ def caveats(spec: Spec, columns: Columns | None, frame: pl.DataFrame | None) -> 
 
 
 def of_results(results: Sequence[Stored]) -> dict[str, list[ColumnRoles]]:
-    """Return the columns of each file with the roles that they have in any of its results."""
+    """Return the columns of each file, by its name, with the roles that they have in any result.
+
+    A column that two results tell of has the roles of the one that covers it, or else a form of it.
+    """
     columns_by_file: dict[str, dict[str, ColumnRoles]] = {}
     for stored in sorted(results, key=lambda s: s.kind == "compare"):  # its columns have tags
         by_name = columns_by_file.setdefault(str(stored.spec.get("dataset", "")), {})
@@ -65,7 +68,7 @@ def of_results(results: Sequence[Stored]) -> dict[str, list[ColumnRoles]]:
         if stored.kind == "synthetic":  # of several files, whose tags are left out
             columns = [replace(column, name=column.name.partition(":")[2]) for column in columns]
         if by_name and by_name.keys() != {column.name for column in columns}:
-            continue
+            continue  # another file of that name
         for column in columns:
             previous = by_name.setdefault(column.name, column)
             if (column.covered, bool(column.forms)) > (previous.covered, bool(previous.forms)):
