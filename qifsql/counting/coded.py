@@ -111,11 +111,10 @@ class Coded:
         masks = [0] * self.words
         for i in subset:
             masks[self.fields[i].word - 1] |= self.fields[i].mask
+        names = [f"word_{i}" for i in range(1, self.words + 1)]
         return [
-            exp.alias_(
-                exp.BitwiseAnd(this=exp.column(f"word_{i}"), expression=number(mask)), f"word_{i}"
-            )
-            for i, mask in enumerate(masks, 1)
+            exp.BitwiseAnd(this=exp.column(name), expression=number(mask)).as_(name)
+            for name, mask in zip(names, masks, strict=True)
         ]
 
 

@@ -130,9 +130,7 @@ class Files:
 
     def known_by(self, known_records: KnownRecords) -> "Files":
         """Return the files for an adversary who knows all records of each person, or one."""
-        files = (
-            replace(file, microdata=file.microdata.known_by(known_records)) for file in self.files
-        )
+        files = (replace(f, microdata=f.microdata.known_by(known_records)) for f in self.files)
         return replace(self, files=tuple(files))
 
     @property

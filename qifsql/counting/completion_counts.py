@@ -89,19 +89,13 @@ class _SecretTables:
         self.tables.make("mates", self._patterns_with_mates())
         for name in ("cuts", "keys", "fits", "key_counts"):
             self.tables.make(name, self._view(name))
-        names = ("totals", "joined", "level", "broken", "secrets")
-        rows = {name: self._row(name) for name in names}
-        masks = self.tables.answer(self._view("mask_counts"))
+        counts: dict[str, Any] = {}
+        for name in ("totals", "joined", "level", "broken", "secrets"):  # views of one row
+            counts |= self._row(name)
+        rows = self.tables.answer(self._view("mask_counts"))
         self.tables.drop(*TABLES)
-        return Counts(
-            **rows["totals"],
-            **rows["joined"],
-            **rows["level"],
-            **rows["broken"],
-            **rows["secrets"],
-            masks={mask: tuple(map(int, numbers)) for mask, *numbers in masks},
-            ends=ends,
-        )
+        masks = {mask: tuple(map(int, numbers)) for mask, *numbers in rows}
+        return Counts(**counts, masks=masks, ends=ends)
 
     def _people_by_pattern(self) -> Plan:
         """Return the plan of the people by pattern and secret.

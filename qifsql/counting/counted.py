@@ -99,14 +99,8 @@ def overlap_counts(rows: Sequence[Row]) -> Overlap:
 def disclosure(rows: Sequence[Row]) -> Disclosure:
     """Return the counts of people in blocks with one value of the secret."""
     totals = sums(rows)
-    return Disclosure(
-        people=totals["people"],
-        present=totals["present"],
-        certain_original=totals["certain_original"],
-        certain=totals["certain"],
-        correct=totals["certain_correct"],
-        certain_both=totals["certain_both"],
-    )
+    names = ("people", "present", "certain_original", "certain", "certain_both")
+    return Disclosure(**{n: totals[n] for n in names}, correct=totals["certain_correct"])
 
 
 def guesses(rows: Sequence[Row], priors: Row) -> Guesses:
@@ -133,7 +127,4 @@ def release_risks(rows: Sequence[Row]) -> list[Measure]:
 
 def secret_risks(rows: Sequence[Row], priors: Row) -> list[Measure]:
     """Return the measures about a secret."""
-    return [
-        *measures.disclosure(disclosure(rows)),
-        *measures.guesses(guesses(rows, priors)),
-    ]
+    return [*measures.disclosure(disclosure(rows)), *measures.guesses(guesses(rows, priors))]

@@ -43,9 +43,8 @@ def refused_parts(
     person_column = {} if person is None else {"person": person}
     queries: list[exp.Select] = []
     if person_column:
-        queries.append(
-            splice("anonymise/few_people", columns=person_column, numbers={"wanted_k": wishes.k})
-        )
+        k = {"wanted_k": wishes.k}
+        queries.append(splice("anonymise/few_people", columns=person_column, numbers=k))
     for n, reading in enumerate(readings if wishes.of_secret else (), 1):
         name = f"sided_{n}"
         counts = make_step(

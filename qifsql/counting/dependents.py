@@ -58,16 +58,10 @@ def dependents(
     generalised: Sequence[Attribute],
     columns: Sequence[ColumnRoles],
 ) -> tuple[list[Dependent], list[Plan]]:
-    """Return the columns without a role that are functions of a generalised quasi-identifier.
+    """Return the columns without a role that are functions of a quasi-identifier; the plans, too.
 
-    Also return the plans that ran.
-
-    Args:
-        engine: the engine that has the dataset.
-        people: the records; their filter and their weights apply.
-        generalised: quasi-identifiers that the release generalises or drops.
-        columns: the columns of the dataset with their roles; only unused ones are looked at.
-
+    ``people`` are the records, whose filter and weights apply; ``generalised`` the
+    quasi-identifiers that the release generalises or drops; ``columns`` all columns of the dataset.
     """
     candidates = tuple(
         c.attribute
@@ -76,9 +70,7 @@ def dependents(
     )
     functions: list[Dependent] = []
     plans: list[Plan] = []
-    if not candidates:
-        return functions, plans
-    for qid in generalised:
+    for qid in generalised if candidates else ():
         microdata = replace(people, qids=(qid,), secrets=candidates, by=None, person=None)
         attack = BoundAttack((MODELS["crs"], MODELS["cas"]), microdata)
         column_risks, more_plans = risks.measure(engine, attack)

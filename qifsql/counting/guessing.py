@@ -24,7 +24,6 @@ from qifsql.counting.learners import (
     MOST_LESSONS,
     MOST_VALUES,
     TABLE,
-    Scale,
     Student,
     check_learner,
 )
@@ -206,10 +205,8 @@ class Guessing:
         A draw leaves out those above the limit. A weight is the number of equal records.
         """
         lessons = self._view("lessons", cells, seed=self._learner.seed)
-        counts = exp.select("count(*)", "count(DISTINCT secret)").from_(
-            lessons.subquery("all_lessons")
-        )
-        ((distinct, values),) = self._tables.rows(counts)
+        counts = exp.select("count(*)", "count(DISTINCT secret)")
+        ((distinct, values),) = self._tables.rows(counts.from_(lessons.subquery("all_lessons")))
         name = self._files.secrets[secret - 1]
         if values > MOST_VALUES:
             raise InputError(
@@ -244,25 +241,21 @@ class Guessing:
         return numpy.stack(columns, axis=1)
 
     def _new_student(self) -> Student:
-        """Return the classifier, untrained; a linear one reads codes as numbers."""
-        return Student(
-            name=self._learner.name,
-            seed=self._learner.seed,
-            threads=self._tables.engine.threads,
-            scales=[self._numbers_by_code(i) for i in range(len(self._coded.fields))]
-            if self._learner.name == LINEAR
-            else (),
-        )
+        """Return the classifier, untrained; a linear one reads the codes of numbers as these."""
+        name, seed, threads = self._learner.name, self._learner.seed, self._tables.engine.threads
+        columns = range(len(self._coded.fields)) if name == LINEAR else ()
+        scales = [self._numbers_by_code(i) for i in columns]
+        return Student(name=name, seed=seed, threads=threads, scales=scales)
 
-    def _numbers_by_code(self, i: int) -> Scale:
-        """Return the values of a quasi-identifier by code; no scale if these are no numbers."""
+    def _numbers_by_code(self, i: int) -> Any:
+        """Return the values of a quasi-identifier by code; None if these are no numbers."""
         if family(self._files.original.attributes[i].type) not in NUMBERS:
-            return Scale()
+            return None
         numpy = import_module("numpy")
         value = exp.cast(exp.column("value"), "DOUBLE")
         query = exp.select(value).from_(exp.table_(f"dictionary_{i + 1}")).order_by("code")
         batches = list(_matrices(self._tables, query, BATCH))
-        return Scale(numbers=numpy.concatenate(batches)[:, 0].astype(numpy.float64))
+        return numpy.concatenate(batches)[:, 0].astype(numpy.float64)
 
 
 def _words(cells: Cells) -> list[str]:

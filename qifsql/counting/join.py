@@ -43,9 +43,8 @@ def check_keys(engine: Engine, microdata: Microdata) -> list[str]:
     collection = microdata.dataset
     if not isinstance(collection, Collection):
         return []
-    return [
-        n for i in range(len(collection.key_columns)) for n in _check_key(engine, collection, i)
-    ]
+    keys = range(len(collection.key_columns))
+    return [note for i in keys for note in _check_key(engine, collection, i)]
 
 
 def _check_key(engine: Engine, collection: Collection, i: int) -> list[str]:

@@ -28,8 +28,7 @@ class OneRecord:
     def columns(self, prior: Profile, secret: int, measures: Mapping[str, Any]) -> dict[str, Any]:
         """Return the columns of the row for one known record that differ from that for all.
 
-        ``secret`` is its number, 0 for the owner. ``measures`` are empty (None) but k, the least
-        size of a block, and, with a secret, l, the least number of its values in a block.
+        Of ``measures`` it has k and, with a secret (0: the owner), l; the others are None.
         """
         before = gain.success(prior, secret, 0)
         profile = self._profile(prior)

@@ -78,24 +78,18 @@ def classifier(name: str, seed: int, **options: object) -> Any:
     return getattr(import_module(module), kind)(**usual, **drawn, **options)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Scale:
-    """The numbers of a column by code, not finite if missing; None for other columns."""
-
-    numbers: Any = None
-
-
 @dataclass
 class Student:
     """A classifier that learns from codes, secrets and weights, and is then asked about codes.
 
-    ``scales`` are those of the columns. ``converged`` is false if the last training was given up.
+    ``scales`` has for each column its numbers by code, not finite if missing; None for columns of
+    other values. ``converged`` is false if the last training was given up.
     """
 
     name: str
     seed: int
     threads: int
-    scales: Sequence[Scale]
+    scales: Sequence[Any]
     converged: bool = True
     _model: Any = field(default=None, init=False)
     _features: Any = field(default=None, init=False)
@@ -140,17 +134,17 @@ class Student:
 class _Linear:
     """The features of logistic regression: numbers in standard units, and bits."""
 
-    def __init__(self, codes: Any, weights: Any, scales: Sequence[Scale]) -> None:
+    def __init__(self, codes: Any, weights: Any, scales: Sequence[Any]) -> None:
         """Find the values of each column, or the weighted mean and deviation of its numbers."""
         numpy = import_module("numpy")
         self._scales = scales
         self._centres: dict[int, tuple[float, float]] = {}
         self._values: dict[int, Any] = {}
         for i, scale in enumerate(scales):
-            if scale.numbers is None:
+            if scale is None:
                 self._values[i] = numpy.unique(codes[:, i])
                 continue
-            numbers = scale.numbers[codes[:, i]]
+            numbers = scale[codes[:, i]]
             finite = numpy.isfinite(numbers)
             total = weights[finite].sum()
             if not total:  # all numbers are missing
@@ -170,7 +164,7 @@ class _Linear:
         rows = numpy.arange(len(codes))
         features = []
         for i, scale in enumerate(self._scales):
-            if scale.numbers is None:
+            if scale is None:
                 values = self._values[i]
                 place = numpy.searchsorted(values, codes[:, i]).clip(max=len(values) - 1)
                 learnt = values[place] == codes[:, i]
@@ -179,7 +173,7 @@ class _Linear:
                 features.append(sparse.csr_matrix(bits, shape=shape))
                 continue
             centre, spread = self._centres[i]
-            numbers = scale.numbers[codes[:, i]]
+            numbers = scale[codes[:, i]]
             finite = numpy.isfinite(numbers)
             standard = numpy.where(finite, (numbers - centre) / spread, 0.0)
             features.append(sparse.csr_matrix(numpy.stack([standard, ~finite], axis=1)))

@@ -31,15 +31,10 @@ FRACTIONAL = ("DECIMAL", "FLOAT", "DOUBLE")  # numbers whose distances are not w
 COLUMNS: dict[str, pl.DataType] = {
     "release": pl.String(),
     "file": pl.Int64(),
-    "quasi_identifier": pl.String(),
-    "column": pl.String(),
-    "values": pl.Int64(),
-    "cells": pl.Int64(),
-    "generalised": pl.Float64(),
-    "outside": pl.Float64(),
-    "certainty_penalty": pl.Float64(),
-    "total_variation": pl.Float64(),
-    "divergence": pl.Float64(),
+    **dict.fromkeys(("quasi_identifier", "column"), pl.String()),
+    **dict.fromkeys(("values", "cells"), pl.Int64()),
+    **dict.fromkeys(("generalised", "outside", "certainty_penalty"), pl.Float64()),
+    **dict.fromkeys(("total_variation", "divergence"), pl.Float64()),
 }
 """One row per release and quasi-identifier.
 
@@ -92,9 +87,8 @@ def read_original(tables: Tables, raws: Sequence[Raw], microdata: Microdata) -> 
     for raw, qid in zip(raws, microdata.qids, strict=True):
         j = raw.number
         rows = rows_of(microdata, [exp.alias_(normal(qid), "value")]).subquery("rows")
-        make_places(
-            tables, raw, exp.select("value", "count(*) AS people").from_(rows).group_by("1")
-        )
+        counted = exp.select("value", "count(*) AS people").from_(rows).group_by("1")
+        make_places(tables, raw, counted)
         kind = raw.type if raw.hierarchy is None and has_distances(raw.type) else "VARCHAR"
         at = exp.alias_(position(kind), "position")
         tables.make(f"positions_{j}", exp.select("place", at).from_(exp.table_(f"places_{j}")))
@@ -149,9 +143,9 @@ def loss_rows(
 
 
 def _count_cells(tables: Tables, file: Compared, counted: str) -> exp.Select:
-    """Create the table ``counted``, and return the query of the number of its records.
+    """Create ``counted`` (``cell_1 ..``, ``records``), a row per combination of a release's cells.
 
-    One row per combination of cells of a release: ``cell_i`` of each quasi-identifier, ``records``.
+    Return the query of the number of all its records.
     """
     cells = [
         exp.alias_(a.expression.copy() if nested(a.type) else normal(a), f"cell_{g.raw.number}")
@@ -192,9 +186,8 @@ def _loss_of_column(
     tables.drop("units")
     tables.make("units", units_step(scale, parts))
     tables.make("shares", splice("compare/shares", tables=names))
-    distances = utility.distances(
-        _masses(tables, names), original=original, release=records, parts=parts
-    )
+    masses = _masses(tables, names)
+    distances = utility.distances(masses, original=original, release=records, parts=parts)
     tables.drop("held", "units", "contained", "shares")
     by_distance = scale.by_distance
     penalty = utility.penalty(

@@ -101,7 +101,8 @@ def _pairs(qids: Sequence[str], both: Schema) -> list[tuple[Attribute, Attribute
         columns = attributes([text], both, QID)
         release, register = ([a for a in columns if a.number == n] for n in (1, 2))
         names = [{_strip_tag(a): a for a in side} for side in (release, register)]
-        if len(release) == len(register) == 1 and _is_name_of_both(release[0], register[0]):
+        folded = [{name.casefold() for name in side} for side in names]
+        if len(release) == len(register) == 1 and folded[0] == folded[1]:
             pairs.append((release[0], register[0]))
         elif release and register:  # a pattern
             if lonely := set(names[0]) ^ set(names[1]):
@@ -125,11 +126,6 @@ def _pairs(qids: Sequence[str], both: Schema) -> list[tuple[Attribute, Attribute
     return pairs
 
 
-def _is_name_of_both(attribute: Attribute, partner: Attribute) -> bool:
-    """Return whether two columns have the same name without case; matches of a pattern may not."""
-    return _strip_tag(attribute).casefold() == _strip_tag(partner).casefold()
-
-
 def _is_tagged(text: str) -> bool:
     number, colon, _ = text.strip().partition(":")
     return bool(colon) and number.strip() in ("1", "2")
@@ -141,17 +137,11 @@ def _strip_tag(attribute: Attribute) -> str:
 
 
 def _no_partner(name: str, names: Sequence[Mapping[str, Attribute]], both: Schema) -> ColumnError:
-    """Return the error about a quasi-identifier that the release or the register lacks.
-
-    ``names`` are those that the release and the register have.
-    """
-    text = quoted(name)[1:-1]
-    release, register = (part.dataset for part in both.parts)
-    file, partner, example = (
-        (release, register, f"1:{text},2:...")
-        if name in names[0]
-        else (register, release, f"1:...,2:{text}")
-    )
+    """Return the error about a name that one of two files lacks: ``names`` has those of each."""
+    text, (file, partner) = quoted(name)[1:-1], (part.dataset for part in both.parts)
+    example = f"1:{text},2:..."
+    if name not in names[0]:
+        file, partner, example = partner, file, f"1:...,2:{text}"
     return ColumnError(
         f"{QID} {quoted(name)} of {file} is not in {partner}; say which column it is there, as in "
         f"{example}"
@@ -161,9 +151,8 @@ def _no_partner(name: str, names: Sequence[Mapping[str, Attribute]], both: Schem
 def typed(qids: Sequence[Attribute], catalog: Catalog) -> tuple[Attribute, ...]:
     """Return the attributes of one dataset, without its tag, with their types; refuse nested."""
     columns = [replace(a, name=_strip_tag(a), expression=_untagged(a), number=1) for a in qids]
-    types = catalog.types(
-        [a.expression for a in columns], [f"expression {quoted(a.name)}" for a in columns]
-    )
+    whats = [f"expression {quoted(a.name)}" for a in columns]
+    types = catalog.types([a.expression for a in columns], whats)
     with_types = tuple(replace(a, type=type_) for a, type_ in zip(columns, types, strict=True))
     for attribute in with_types:
         if nested(attribute.type):

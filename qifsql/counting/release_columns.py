@@ -153,9 +153,8 @@ def raw_columns(spec: Composition, qids: Sequence[Attribute], schema: Schema) ->
     """Return the quasi-identifiers with their hierarchies."""
     check_qids((*spec.hierarchies, *spec.plain), [q.name for q in qids])
     read = {name: Hierarchy.read(path) for name, path in spec.hierarchies.items()}
-    return tuple(
-        Raw(i, q.name, schema.dataset, q.type, read.get(q.name)) for i, q in enumerate(qids, 1)
-    )
+    file, numbered = schema.dataset, enumerate(qids, 1)
+    return tuple(Raw(i, q.name, file, q.type, read.get(q.name)) for i, q in numbered)
 
 
 def _secret_names(spec: Composition, last: int) -> tuple[str, Tags]:

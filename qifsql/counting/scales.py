@@ -260,10 +260,7 @@ def count_owners(engine: Engine, name: str, secrets: Sequence[Secret]) -> Owners
 
 
 def _reading_of_people(tables: Tables, number: int, person: int) -> tuple[Reading, int]:
-    """Return the reading of column ``number`` of ``coded``, and how many have its last value.
-
-    ``person`` is the number of the column of the person. The last value is the missing one, if any.
-    """
+    """Return the reading of column ``number`` of ``coded``, and how many have the last value."""
     column, table = f"secrets_{number}", f"whole_people_{number}"
     counts = make_step(
         "anonymise/counted_people",

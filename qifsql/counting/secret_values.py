@@ -48,10 +48,7 @@ def _check_flag(counts: Counts) -> None:
 
 
 def _check_tries(tries: int, answers: int, answer: str, what: str) -> list[str]:
-    """Return a note if one of ``tries`` guesses is always right; refuse too many guesses.
-
-    ``answers`` values or records (``answer``) can be guessed; ``what`` is the gain, for messages.
-    """
+    """Return a note if all ``answers`` can be guessed in so many tries; refuse too many tries."""
     if tries > answers:
         return [
             f"{what} allows more guesses than the {plural(answers, answer)} there are: one of them "
@@ -63,10 +60,7 @@ def _check_tries(tries: int, answers: int, answer: str, what: str) -> list[str]:
 
 
 def _check_beliefs(counts: Counts, j: int) -> list[str]:
-    """Refuse a prior of secret ``j`` that is no distribution over its values.
-
-    Return a note on the values that it rules out.
-    """
+    """Refuse a prior of secret ``j`` that is no distribution; return a note on ruled-out values."""
     row = counts.frame("beliefs_check", [(j, 0)]).row(0, named=True)
     what = f"the prior of secret {quoted(counts.bound.microdata.secrets[j - 1].name)}"
     if row["unusable"]:
@@ -95,10 +89,7 @@ def _check_beliefs(counts: Counts, j: int) -> list[str]:
 
 
 def _check_stakes(counts: Counts, j: int, g: int, what: str) -> list[str]:
-    """Refuse a gain function whose gains cannot be computed; return notes on its gains.
-
-    ``j`` and ``g`` are the numbers of the secret and the gain function; ``what`` names both.
-    """
+    """Refuse gain function ``g`` if its gains of secret ``j`` cannot be computed; return notes."""
     gain = counts.bound.gains[g - 1].gain
     if gain.kind == "sql":
         row = _check_computed(counts, j, g, what)
@@ -150,8 +141,7 @@ def _check_computed(counts: Counts, j: int, g: int, what: str) -> dict[str, Any]
 def _check_listed(counts: Counts, j: int, g: int, what: str) -> dict[str, Any]:
     """Return counts of the lines of a file of gains; refuse it unless it has each pair once.
 
-    A file ``worth`` has a line per value, or * for all others; a ``matrix`` has a line per pair of
-    a guess and a value.
+    ``worth`` has a line per value (*: all others), a ``matrix`` one per pair of guess and value.
     """
     gain, values = counts.bound.gains[g - 1].gain, counts.domain(j).values
     unknown = stars = 0

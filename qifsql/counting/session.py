@@ -137,9 +137,8 @@ def check_records(engine: Engine, microdata: Microdata) -> int:
                 f"infinite in {unusable:,} of {records:,} records; correct them, or use --where"
             )
         if records and smallest is None:
-            raise WeightError(
-                f"weight {quoted(microdata.weight.name)} of {where} is 0 in every record"
-            )
+            weight = quoted(microdata.weight.name)
+            raise WeightError(f"weight {weight} of {where} is 0 in every record")
         if records and microdata.weight.floating:
             _check_range(smallest, greatest, records, microdata.weight.name)
     if not records:

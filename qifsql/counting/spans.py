@@ -112,10 +112,7 @@ def make_places(tables: Tables, raw: Raw, values: exp.Query) -> None:
 
 
 def _make_ordered(tables: Tables, raw: Raw, source: exp.Select) -> None:
-    """Create ``raw_values_j``: the people's values with their places among the hierarchy's leaves.
-
-    ``source`` has a row per value: ``value``, ``people``; the table adds ``leaf``.
-    """
+    """Create ``raw_values_j``: the people's values, each with its ``leaf`` of the hierarchy."""
     assert raw.hierarchy is not None  # noqa: S101 - the caller has checked
     j = raw.number
     leaves = [
@@ -149,9 +146,8 @@ def make_spans(
     different = cells.distinct().subquery("different")
     tables.make(names["cells"], exp.select("row_number() OVER () AS id", "cell").from_(different))
     _parse_cells(tables, column, mode, kind, USUAL if may_be_lost else ())
-    queries = [
-        splice(f"cells/{name}", tables=names, domain=kind) for name in ("listed", "begun", "absent")
-    ]
+    views = ("listed", "begun", "absent")
+    queries = [splice(f"cells/{view}", tables=names, domain=kind) for view in views]
     tables.make(names["members"], exp.union(exp.union(queries[0], queries[1]), queries[2]))
     tables.make(names["ranges"], splice("cells/ranges", tables=names, domain=kind))
     tables.make(names["spans"], splice("cells/spans", tables=names))
@@ -161,10 +157,7 @@ def make_spans(
 def _parse_cells(
     tables: Tables, column: Generalised, mode: str, kind: Domain, words: Sequence[str]
 ) -> None:
-    """Create the table of parsed cells, from text or from typed values; ``words`` are no values.
-
-    ``mode`` is that of ``_reading_mode``, ``kind`` the domain of the values.
-    """
+    """Create the table of parsed cells, read as ``mode`` says; ``words`` are not values."""
     names = column.names
     if mode != "text":
         tables.make(names["parsed"], splice(f"cells/parsed_{mode}", tables=names, domain=kind))

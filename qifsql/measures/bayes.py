@@ -92,6 +92,7 @@ def min_entropy_leakage(prior: Fraction, posterior: Fraction) -> float:
 def row(before: Success, after: Success) -> dict[str, float | int | None]:
     """Compute the numbers of one row of results; ratios are None (undefined) if the prior is 0."""
     prior, posterior = before.probabilistic, after.probabilistic
+    leaks = prior and posterior
     return {
         "prior_deterministic": float(before.deterministic),
         "posterior_deterministic": float(after.deterministic),
@@ -100,9 +101,7 @@ def row(before: Success, after: Success) -> dict[str, float | int | None]:
         "posterior_probabilistic": float(posterior),
         "degradation_probabilistic": float(multiplicative(prior, posterior)) if prior else None,
         "leakage_additive": float(additive(prior, posterior)),
-        "min_entropy_leakage": (
-            min_entropy_leakage(prior, posterior) if prior and posterior else None
-        ),
+        "min_entropy_leakage": min_entropy_leakage(prior, posterior) if leaks else None,
         "worst_case": after.worst_case,
         "individuals_certain": after.certain,
     }
@@ -131,16 +130,11 @@ def of_reported(numbers: Mapping[str, Any]) -> dict[str, Any] | None:
     """
     if numbers.get("posterior_probabilistic_reported") is None:
         return None
-    before = Success(
-        Fraction(numbers["prior_deterministic_reported"]),
-        Fraction(numbers["prior_probabilistic_reported"]),
-        worst_case=0.0,
-        certain=0,
-    )
-    after = Success(
-        Fraction(numbers["posterior_deterministic_reported"]),
-        Fraction(numbers["posterior_probabilistic_reported"]),
-        numbers["worst_case_reported"],
-        numbers["certain_reported"],
-    )
+
+    def share(name: str) -> Fraction:
+        return Fraction(numbers[f"{name}_reported"])
+
+    before = Success(share("prior_deterministic"), share("prior_probabilistic"), 0.0, 0)
+    posterior = share("posterior_deterministic"), share("posterior_probabilistic")
+    after = Success(*posterior, numbers["worst_case_reported"], numbers["certain_reported"])
     return row(before, after)

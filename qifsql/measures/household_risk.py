@@ -14,9 +14,8 @@ def summary(housed: Mapping[str, Any], alone: Mapping[str, Any]) -> dict[str, An
     ``housed`` and ``alone`` are the rows of the views ``households`` and ``unhoused``: households
     of several people, and people without a household, each of whom counts as one.
     """
-    added = {
-        name: int(housed[name]) + int(alone[name]) for name in (*COUNTS, *MEANS, "people_risk")
-    }
+    names = (*COUNTS, *MEANS, "people_risk")
+    added = {name: int(housed[name]) + int(alone[name]) for name in names}
     n = added["households"]
     return {
         "households": n,

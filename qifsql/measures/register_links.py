@@ -16,10 +16,7 @@ from qifsql.measures.disclosure import highest, marketer
 
 @dataclass(frozen=True)
 class Kind:
-    """Blocks with the same f and F: f, F, the number of these blocks, and their sum of c.
-
-    f records of the release are in a block, F of the register, and c people by the truth in both.
-    """
+    """Blocks with the same f and F: f, F, the number of these blocks, and their sum of c."""
 
     released: int
     registered: int

@@ -132,9 +132,8 @@ def pitman(sample: Sizes) -> Uniques:
     people = sample.population
     logs = log_rising(beyond, 1 - alpha) - log_rising(beyond + people - 1, 1 - alpha)
     fitted = {"alpha": alpha, "theta": beyond - alpha}
-    return Uniques(
-        "pitman", people * math.exp(logs), fitted, remark=REMARKS["even"] if even else ""
-    )
+    remark = REMARKS["even"] if even else ""
+    return Uniques("pitman", people * math.exp(logs), fitted, remark=remark)
 
 
 def _alpha(sample: Sizes) -> float:

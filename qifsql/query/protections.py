@@ -23,7 +23,6 @@ _NUMBERED = (
     r"(?:suppress\s*<\s*\d+(?:\s+zeros)?|(?:round|noise|atleast|top)\s*:\s*\d+(?:\s+random)?)"
 )
 _PROTECTION = re.compile(rf"\s*(?:exact|{_NUMBERED})\s*", re.I)
-_MARKED = re.compile(r"[a-z]+\s*[<:]\s*\d+(?:\s+\w+)?|[a-z]+", re.I)
 
 
 @dataclass(frozen=True)
@@ -91,9 +90,8 @@ class Protection:
 def parse(text: str) -> Protection:
     """Return the protection that a text names; raise InputError if it names none."""
     words = text.strip().casefold()
-    match = re.fullmatch(
-        r"(exact|suppress|round|noise|atleast|top)\s*[<:]?\s*(\d{0,18})\s*(\w*)", words
-    )
+    names = "exact|suppress|round|noise|atleast|top"
+    match = re.fullmatch(rf"({names})\s*[<:]?\s*(\d{{0,18}})\s*(\w*)", words)
     if match is None or not _PROTECTION.fullmatch(words):
         raise InputError(
             f"unknown protection {quoted(text.strip())}{did_you_mean(words, WORDS)}; protections "

@@ -109,9 +109,8 @@ def copying(plan: Plan, path: str, note: str = "", group: int | None = None) -> 
         options["ROW_GROUP_SIZE"] = exp.Literal.number(group)
     if note:
         name, value = exp.to_identifier("qifsql"), exp.Literal.string(note)
-        options["KV_METADATA"] = exp.Struct(
-            expressions=[exp.PropertyEQ(this=name, expression=value)]
-        )
+        entry = exp.PropertyEQ(this=name, expression=value)
+        options["KV_METADATA"] = exp.Struct(expressions=[entry])
     copy = exp.Copy(
         this=exp.Subquery(this=_with_statement(plan)),
         kind=False,
@@ -122,10 +121,7 @@ def copying(plan: Plan, path: str, note: str = "", group: int | None = None) -> 
 
 
 def keeping(plan: Plan, name: str, catalog: str, *, again: bool = False) -> str:
-    """Return the statement that keeps the rows of a plan as a table.
-
-    ``again`` replaces an older table.
-    """
+    """Return the statement that keeps the rows of a plan as a table, ``again``: in place of one."""
     table = exp.table_(name, db="main", catalog=catalog)
     if not again:
         return f"CREATE TABLE {render(table)} AS {statement(plan)}"

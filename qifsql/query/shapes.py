@@ -56,10 +56,8 @@ def examples(code: str) -> list[dict[str, Frozen]]:
     """Return the shapes that the comments of a template give as examples; a plain view has one."""
     comment = EXAMPLES.search(code)
     calls = ast.walk(ast.parse(f"[{comment[1]}]" if comment else ""))
-    shapes = [call.keywords for call in calls if isinstance(call, ast.Call)]
-    return [
-        {k.arg or "": frozen(ast.literal_eval(k.value)) for k in shape} for shape in shapes or [[]]
-    ]
+    shapes = [call.keywords for call in calls if isinstance(call, ast.Call)] or [[]]
+    return [{k.arg or "": frozen(ast.literal_eval(k.value)) for k in shape} for shape in shapes]
 
 
 @cache

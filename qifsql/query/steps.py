@@ -196,9 +196,8 @@ class Steps:
 
     def weighted(self, secret: int, *, raw: bool = False) -> bool:
         """Return whether people are weighted, by weights or by a belief about the secret."""
-        return self.attack.microdata.weight is not None or (
-            not raw and secret in self.attack.beliefs
-        )
+        has_belief = secret in self.attack.beliefs and not raw
+        return self.attack.microdata.weight is not None or has_belief
 
     def _file(self, name: str, about: About) -> str:
         """Return the view of ``sql/`` that defines a step: it may have forms for some subjects."""
@@ -226,9 +225,8 @@ class Steps:
 
         ``name`` is that of the step, ``actual`` the same with the numbers of its subject.
         """
-        names = {
-            table: self._read(table, name, about) for table in template.tables if table != PLACES
-        }
+        tables = [table for table in template.tables if table != PLACES]
+        names = {table: self._read(table, name, about) for table in tables}
         counted = [j for j in self.values if name in SHARED or j == about.secret]
         return _spliced(
             template,
