@@ -193,8 +193,7 @@ def _run() -> int | None:
     except typer.TyperException as e:
         message = " ".join(str(e.format_message()).split()).rstrip(".")
         context = getattr(e, "ctx", None)  # of the command, if one was typed
-        has_command = context is not None and context.parent is not None
-        command = f" {context.info_name}" if has_command else ""
+        command = f" {context.info_name}" if context is not None and context.parent else ""
         hint = split_qids(words, message) or f"see qifsql{command} --help"
         talk(f"error: {message}; {hint}")
         return 2

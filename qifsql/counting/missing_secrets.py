@@ -67,18 +67,18 @@ def measure(counts: Counts, questions: Sequence[Question]) -> dict[Question, Rep
     """
     numbers = {j for j, _ in questions if j} if not counts.bound.member else set[int]()
     secrets = sorted(j for j in numbers if is_missed(counts, j))
-    asked = [(j, g) for j, g in questions if j in secrets]
-    if not asked:
+    to_count = [(j, g) for j, g in questions if j in secrets]
+    if not to_count:
         return {}
     if counts.bound.microdata.person is not None:
         counts.forget()
-        return {(j, g): _with_several_records(counts, (j, g)) for j, g in asked if not g}
-    prior, after = (counts.profiles(asked, prior=p, reported=True) for p in (True, False))
+        return {(j, g): _with_several_records(counts, (j, g)) for j, g in to_count if not g}
+    prior, after = (counts.profiles(to_count, prior=p, reported=True) for p in (True, False))
     unreported = counts.frame("unreported", [(j, 0) for j in secrets])
     people = {row["secret"]: row["people"] for row in unreported.to_dicts()}
     if not counts.bound.target:  # if nobody reports it, suppressed records tell that, too
-        people |= {j: counts.domain(j).people for j, g in asked if (j, g) not in prior}
-    return {q: Reported(q, prior.get(q), after.get(q), people[q[0]]) for q in asked}
+        people |= {j: counts.domain(j).people for j, g in to_count if (j, g) not in prior}
+    return {q: Reported(q, prior.get(q), after.get(q), people[q[0]]) for q in to_count}
 
 
 def _with_several_records(counts: Counts, question: Question) -> Reported:

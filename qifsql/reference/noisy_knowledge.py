@@ -112,9 +112,8 @@ class Knowledge:
                 mass = sum((cell.weight for cell in values.values()), Fraction())
                 weights[true[column]] = weights.get(true[column], Fraction()) + mass
             chances = {v: {k: p for k, p in law(v, weights).items() if p} for v in weights}
-            scale = math.lcm(*(p.denominator for known in chances.values() for p in known.values()))
-            whole = {v: {k: int(p * scale) for k, p in c.items()} for v, c in chances.items()}
-            parts.append(whole)
+            scale = math.lcm(*(p.denominator for c in chances.values() for p in c.values()))
+            parts.append({v: {k: int(p * scale) for k, p in c.items()} for v, c in chances.items()})
             scales.append(scale)
         return cls(people, parts, math.prod(scales))
 

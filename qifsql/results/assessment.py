@@ -53,7 +53,9 @@ likely: ``posterior_*`` are then shares of records, ``singled_out`` and ``indivi
 people with such a record. Measures and details beyond ``k``, ``l`` and success are of ``all``."""
 
 COUNTS = ("reported", "certain_reported", "certain_missing")  # of people; the others are shares
-REPORTED = {name: pl.Int64() if name in COUNTS else pl.Float64() for name in bayes.REPORTED}
+REPORTED: dict[str, pl.DataType] = {
+    name: pl.Int64() if name in COUNTS else pl.Float64() for name in bayes.REPORTED
+}
 """Further columns if a secret is missing for some people; NULL for re-identification.
 
 The columns of all results take a missing secret as a value. These are of the ``reported`` people,
