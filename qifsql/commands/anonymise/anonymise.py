@@ -96,14 +96,8 @@ def anonymise(
     qids, secret, where = options["qids"], options["secret"], options["where"]
     request = Request.of(options)
     path, dataset = Path(out), Dataset.open(source)
-    spec = Attack.of(
-        "crs,cas" if secret else "crs",
-        dataset,
-        qids=qids,
-        secret=secret,
-        where=where,
-        person=options["person"],
-    )
+    models, person = "crs,cas" if secret else "crs", options["person"]
+    spec = Attack.of(models, dataset, qids=qids, secret=secret, where=where, person=person)
     ending = release.ending(path)
     path = check_place(path, dataset.paths)
     meter = Meter("anonymising", (settings or Settings()).progress)
@@ -138,12 +132,8 @@ def anonymise(
     notes = [*attack.notes, *write.notes(attack, rows, ending), *work.notes]
     notes += [dependent.note for dependent in revealing]
     notes += [nothing_changed(texts, attack.qids[i - 1]) for i, texts in work.idle.items()]
-    return Result(
-        frame=frame,
-        origin=origin,
-        details=work.details,
-        notes=(*notes, *request.remarks(secret=bool(secret))),
-    )
+    notes += request.remarks(secret=bool(secret))
+    return Result(frame=frame, origin=origin, details=work.details, notes=tuple(notes))
 
 
 def _check_ungeneralised(options: AnonymiseOptions) -> None:

@@ -17,8 +17,8 @@ def charts(_frame: pl.DataFrame, details: Tables, _spec: Spec) -> dict[str, Char
 def frontier(nodes: pl.DataFrame) -> Chart:
     """Return a chart of risk against penalty: a point per node (a row of ``sanitise.NODES``)."""
     alt, _ = extra()
-    release, other_node = said("the release"), said("other node")
-    names = pl.when(pl.col("released")).then(pl.lit(release)).otherwise(pl.lit(other_node))
+    release, others = said("the release"), said("other node")
+    names = pl.when(pl.col("released")).then(pl.lit(release)).otherwise(pl.lit(others))
     rows = nodes.select(
         "penalty", "risk", "suppressed", kind=names, name=pl.col("changes").list.join(" + ")
     )
@@ -26,9 +26,7 @@ def frontier(nodes: pl.DataFrame) -> Chart:
     risk = said("chance of the best guess at whose a record is")
     x = alt.X("penalty:Q", title=loss).axis(labelExpr=PERCENT)
     y = alt.Y("risk:Q", title=risk).scale(type="log").axis(format=".2%")
-    colour = alt.Color("kind:N", title=None).scale(
-        domain=[release, other_node], range=[ORANGE, BLUE]
-    )
+    colour = alt.Color("kind:N", title=None).scale(domain=[release, others], range=[ORANGE, BLUE])
     titles = {"name:N": said("changes"), "penalty:Q": loss, "risk:Q": risk}
     titles["suppressed:Q"] = said("suppressed records")
     chart = alt.Chart(data(alt, rows), width=420, height=280)

@@ -99,9 +99,8 @@ class Loss:
 
     def sum(self, node: Node) -> Fraction:
         """Return the mean over the quasi-identifiers of what their steps lose."""
-        return sum(
-            (losses[step] for losses, step in zip(self.steps, node, strict=True)), Fraction(0)
-        ) / len(node)
+        losses = (by_step[step] for by_step, step in zip(self.steps, node, strict=True))
+        return sum(losses, Fraction(0)) / len(node)
 
     def of(self, node: Node, measured: Measured) -> Fraction:
         """Return the loss of a node that keeps some record.

@@ -135,10 +135,7 @@ class Recoding:
         return losses
 
     def make_suppression_losses(self) -> None:
-        """Make ``left_by_steps``: what suppressing a record loses beyond each step.
-
-        One row per quasi-identifier, step and group of values.
-        """
+        """Make ``left_by_steps``: the loss of suppression beyond each step, by group of values."""
         queries = []
         for i, scale in enumerate(self.scales, 1):
             sizes = {"all_values": scale.values or 1, "all_lengths": scale.span or 1}
@@ -161,25 +158,15 @@ class Recoding:
         ((blocks, classes, suppressed, smallest, squares, all_squares, guessed),) = (
             self.passes.stream.rows(self.texts[source.table], positions)
         )
-        if (
-            LARGE < source.rows >= 4 * blocks
-            and len(self.sources) < SOURCES
-            and self._is_worth_a_table(node)
-        ):
+        is_smaller = source.rows > LARGE and source.rows >= 4 * blocks
+        if is_smaller and len(self.sources) < SOURCES and self._is_worth_a_table(node):
             self._roll_up(node, source)
-        counts = Measured(
-            blocks,
-            classes,
-            suppressed,
-            smallest,
-            int(squares),
-            int(all_squares),
-            guessed=Fraction(int(guessed), 1 << 80),
-        )
+        counts = (blocks, classes, suppressed, smallest, int(squares), int(all_squares))
+        measured = Measured(*counts, guessed=Fraction(int(guessed), 1 << 80))
         if not 0 < suppressed <= limit:
-            return counts
+            return measured
         penalty, entropy = self._suppression_loss(node)
-        return replace(counts, penalty=penalty, entropy=entropy)
+        return replace(measured, penalty=penalty, entropy=entropy)
 
     def _suppression_loss(self, node: Node) -> tuple[Fraction, Fraction]:
         """Return the loss of suppressed records beyond the steps of a node: penalty and entropy.
@@ -231,13 +218,10 @@ class Recoding:
         return [*steps, Step("released", "One row per class as it is released.", released)]
 
     def _profiles(self, steps: Sequence[Step]) -> dict[tuple[int, int], Profile]:
-        """Return the profiles of the classes: (0, 0) for re-identification, (j, 0) for secret j.
-
-        The last of the ``steps`` is ``released``.
-        """
+        """Return the profiles of the classes: (0, 0) for re-identification, (j, 0) for secret j."""
         profiles = {}
         for j in range(len(self.passes.coded.secrets) + 1):
-            # without a secret, all records of a class have the same "value": its number
+            # for re-identification all records of a class have one value, its number
             column = f"secrets_{j}" if j else "part"
             classes = splice("anonymise/released_blocks", columns={"secret": column})
             blocks = Step("blocks", "One row per class and its best guess.", classes)
@@ -314,7 +298,7 @@ class Recoding:
         numbers: Mapping[str, int] | None = None,
         **shape: Shape,
     ) -> Select:
-        """Return a view about the people of a node."""
+        """Return the query of a view about people at a node, with its placeholders filled."""
         return splice(
             f"anonymise/{view}",
             places=self.qids,
@@ -333,7 +317,7 @@ class Recoding:
         numbers: Mapping[str, int] | None = None,
         **shape: Shape,
     ) -> Select:
-        """Return a view about the steps of one quasi-identifier."""
+        """Return the query of a view about the steps of quasi-identifier number ``i``."""
         names = ("done", "refused", "classes")
         tables = {name: own_name(name) for name in names}
         return splice(

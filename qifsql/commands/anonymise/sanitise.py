@@ -40,16 +40,10 @@ from qifsql.study import bounds
 
 SUMMARY: dict[str, pl.DataType] = {
     "method": pl.String(),
-    "records": pl.Int64(),
-    "blocks": pl.Int64(),
-    "classes": pl.Int64(),
-    "smallest_class": pl.Int64(),
+    **dict.fromkeys(("records", "blocks", "classes", "smallest_class"), pl.Int64()),
     "average_class": pl.Float64(),
-    "largest_class": pl.Int64(),
-    "suppressed": pl.Int64(),
-    "generalised": pl.Float64(),
-    "certainty_penalty": pl.Float64(),
-    "penalty": pl.Float64(),
+    **dict.fromkeys(("largest_class", "suppressed"), pl.Int64()),
+    **dict.fromkeys(("generalised", "certainty_penalty", "penalty"), pl.Float64()),
     "steps": pl.List(pl.Int64()),
     "optimal": pl.Boolean(),
     "seconds": pl.Float64(),
@@ -81,13 +75,8 @@ cells that are suppressed beside those of whole records (NULL unless it is asked
 NODES: dict[str, pl.DataType] = {
     "steps": pl.List(pl.Int64()),
     "changes": pl.List(pl.String()),
-    "loss": pl.Float64(),
-    "penalty": pl.Float64(),
-    "risk": pl.Float64(),
-    "suppressed": pl.Int64(),
-    "blocks": pl.Int64(),
-    "classes": pl.Int64(),
-    "smallest_class": pl.Int64(),
+    **dict.fromkeys(("loss", "penalty", "risk"), pl.Float64()),
+    **dict.fromkeys(("suppressed", "blocks", "classes", "smallest_class"), pl.Int64()),
     "released": pl.Boolean(),
 }
 """The frontier of risk against loss: one row per node of the lattice that keeps the limits, so that
@@ -306,10 +295,7 @@ class Work:
     def _search(
         self, recoding: Recoding, losses: Sequence[Sequence[StepLoss]]
     ) -> tuple[Node, bool]:
-        """Search the lattice; return the best node and whether none is better; add the frontier.
-
-        ``losses``: of each quasi-identifier, that of each of its steps.
-        """
+        """Search the lattice; return the best node and whether none is better; add the frontier."""
         request, records = self.request, recoding.passes.coded.records
         penalties = Loss("penalty", [[s.penalty for s in steps] for steps in losses], records)
         loss = replace(penalties, name=request.minimise)
@@ -374,13 +360,10 @@ class Work:
         )
 
     def _code_people(self) -> Coded:
-        """Create the scales, the secrets, and the table ``coded``: one row per record, in numbers.
-
-        Secrets are left out if no limit is about them.
-        """
+        """Create the scales, the secrets, and the table ``coded``, one row per record."""
         self.meter.inside(0.0, "reading")
         self.scales = scales.make_scales(self.engine, self.microdata)
-        secrets = tuple[Secret, ...]()
+        secrets = tuple[Secret, ...]()  # none if no limit is about them
         if self.request.wishes.of_secret or self.request.until:
             secrets = tuple(scales.make_secrets(self.engine, self.microdata))
         used = self.microdata.secrets[: len(secrets)]
@@ -425,11 +408,8 @@ class Work:
         passes.judge(wishes, "sides_of_classes")
 
     def _progress_reporter(self, records: int) -> Callable[[int], None]:
-        """Return a function that shows progress, called in each pass with the records left to do.
-
-        The number of passes is not known: the bar approaches 0.8 as they near the usual number.
-        """
-        usual_passes = math.log2(max(2, records / self.request.wishes.k)) + 8
+        """Return a function that shows progress, called in each pass with the records left."""
+        usual_passes = math.log2(max(2, records / self.request.wishes.k)) + 8  # a rough guess
         passes = 0
 
         def show_pass(open_records: int) -> None:

@@ -102,10 +102,7 @@ class RequestedSteps:
     request: Request
 
     def steps(self) -> list[list[ValueStep]]:
-        """Return the steps of each quasi-identifier, finest first; none for Mondrian and MDAV.
-
-        recode has the values as they are and all changes together, lattice a step per change.
-        """
+        """Return the steps of each quasi-identifier, finest first; none for Mondrian and MDAV."""
         request, qids = self.request, self.microdata.qids
         if not request.recoded:
             return []
@@ -120,6 +117,7 @@ class RequestedSteps:
             self._check_digits(change)
         by_qid = [[c for c in changes if c.qid == i] for i, _ in enumerate(qids, 1)]
         if request.method == "recode":
+            # the values as they are, then all changes together; lattice: a step per change
             chains: list[list[list[Change]]] = [[[], named] if named else [[]] for named in by_qid]
         else:
             generalisation.named_steps(changes, qids)  # checks them

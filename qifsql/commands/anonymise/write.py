@@ -57,8 +57,9 @@ def released_columns(
     two columns would have one name.
     """
     numbered = list(enumerate(microdata.qids, 1))
-    qid_columns = {q.expression.name: i for i, q in numbered if _is_column(q.expression)}
-    expressions = {q.name: i for i, q in numbered if not _is_column(q.expression)}
+    unchanged = {i for i, q in numbered if isinstance(q.expression, exp.Column)}
+    qid_columns = {q.expression.name: i for i, q in numbered if i in unchanged}
+    expressions = {q.name: i for i, q in numbered if i not in unchanged}
     used = read(*(microdata.qids[i - 1].expression for i in expressions.values()))
     dropped = _dropped_numbers(microdata, there, drop)
     columns: list[OutColumn] = []
@@ -95,7 +96,8 @@ def notes(microdata: Microdata, rows: Rows, ending: str) -> list[str]:
     """Return notes on columns left out, columns that tell people apart, and changed types."""
     plain_columns = [rows.columns[c.column - 1] for c in rows.released if c.column is not None]
     names = {c.name.removesuffix(c.suffix) for c in rows.released}
-    sources = read(*(q.expression for q in microdata.qids if not _is_column(q.expression)))
+    trees = [q.expression for q in microdata.qids]
+    sources = read(*(tree for tree in trees if not isinstance(tree, exp.Column)))
     lines = [
         f"column {quoted(c.name)} is left out, because quasi-identifiers are made of it"
         for c in rows.columns
@@ -165,11 +167,6 @@ def plan_records(rows: Rows, ending: str) -> Plan:
         same = exp.EQ(this=exp.column(key, table=table), expression=exp.column(key, table=target))
         query = query.join(exp.alias_(own_table(table), table, table=True), on=same)
     return Plan((), query.order_by(exp.column(RECORD, table="numbered")))
-
-
-def _is_column(tree: exp.Expr) -> bool:
-    """Return whether a quasi-identifier is an unchanged column."""
-    return isinstance(tree, exp.Column)
 
 
 def _dropped_numbers(

@@ -34,13 +34,9 @@ from qifsql.results import release
 
 _DATED = ("DATE", "TIME", "TIMESTAMP")  # their text in CSV may have a form that no cast accepts
 
-SUMMARY: dict[str, pl.DataType] = {
-    "records": pl.Int64(),
-    "people": pl.Int64(),
-    "dropped": pl.Int64(),
-    "people_with_several": pl.Int64(),
-    "without_key": pl.Int64(),
-}
+SUMMARY: dict[str, pl.DataType] = dict.fromkeys(
+    ("records", "people", "dropped", "people_with_several", "without_key"), pl.Int64()
+)
 """One row: the records that pass the filter, the people (one record of each stays), the dropped
 records, the people with several records, and the records without a key, each counted as a separate
 person. Without a key the numbers of people are NULL."""

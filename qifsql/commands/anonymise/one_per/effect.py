@@ -32,11 +32,8 @@ COMPARISON: dict[str, pl.DataType] = {
 """One row per model and secret, ``before`` and ``after``, with the other columns of a result."""
 
 CHANGES: dict[str, pl.DataType] = {
-    "singled_out_before": pl.Int64(),
-    "still_singled_out": pl.Int64(),
-    "lost": pl.Int64(),
-    "singled_out_only_after": pl.Int64(),
-    "singled_out_after": pl.Int64(),
+    **dict.fromkeys(("singled_out_before", "still_singled_out", "lost"), pl.Int64()),
+    **dict.fromkeys(("singled_out_only_after", "singled_out_after"), pl.Int64()),
 }
 """One row. Of the records alone in their block before, ``lost`` are those that were dropped; the
 others are still alone. ``singled_out_only_after`` are alone only after others were dropped."""
