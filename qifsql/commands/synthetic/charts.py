@@ -38,9 +38,9 @@ def charts(frame: pl.DataFrame, details: Tables, spec: Spec) -> dict[str, Chart]
 
 
 def pictures(frame: pl.DataFrame, details: Tables, spec: Spec) -> dict[str, Callable[[], Chart]]:
-    """Return the functions that draw the charts that there are, by name.
+    """Return the functions that draw the charts of a result, by name.
 
-    Of people with several records they show what is said if all of them are known.
+    If people have several records, charts show the case that all records of a person are known.
     """
     if "known_records" in frame.columns:
         frame = frame.filter(known_records="all")
@@ -63,16 +63,17 @@ def success(frame: pl.DataFrame) -> Chart:
     rows: list[dict[str, Any]] = []
     words: list[str] = []
     releases = _release_labels(frame)
+    # a row per mark: its panel (question), line (known) and colour (kind)
     for row in frame.filter(pl.col("measure").str.starts_with("success_")).iter_rows(named=True):
         who = names[row["measure"].removeprefix("success_")]
-        line = {"question": _title(row["secret"]), "known": releases[row["file"]], "kind": who}
-        ends = {"low": row["low"], "high": row["high"], "success": row["value"]}
-        rows.append(line | ends | {"amount": percent(row["value"])})
-        words.append(f"{line['question']}, {line['known']}, {who}: {percent(row['value'])}.")
+        mark = {"question": _title(row["secret"]), "known": releases[row["file"]], "kind": who}
+        shares = {"low": row["low"], "high": row["high"], "success": row["value"]}
+        rows.append(mark | shares | {"amount": percent(row["value"])})
+        words.append(f"{mark['question']}, {mark['known']}, {who}: {percent(row['value'])}.")
     for row in frame.filter(pl.col("measure") == "prior_original").iter_rows(named=True):
         who = said("without the release")
-        line = {"question": _title(row["secret"]), "known": releases[row["file"]], "kind": who}
-        rows.append(line | {"success": row["value"], "amount": percent(row["value"])})
+        mark = {"question": _title(row["secret"]), "known": releases[row["file"]], "kind": who}
+        rows.append(mark | {"success": row["value"], "amount": percent(row["value"])})
     kinds = [*names.values(), said("without the release")]
     colours = _present_colours(dict(zip(kinds, (ORANGE, BLUE, "#7F7F7F"), strict=True)), rows)
     axis = alt.Axis(labelExpr=PERCENT, values=[0, 0.2, 0.4, 0.6, 0.8, 1])
@@ -100,14 +101,14 @@ def success(frame: pl.DataFrame) -> Chart:
 
 
 def members(subsets: pl.DataFrame) -> Chart:
-    """Draw the success on the original against that on the control, a dot per subset."""
+    """Draw the success on the original against that on the control: a dot per subset."""
     alt, _ = extra()
     releases = _release_labels(subsets)
     rows: list[dict[str, Any]] = []
     words: list[str] = []
     for row in subsets.iter_rows(named=True):
         is_leak = row["individual_leak_low"] > 0
-        line = {
+        dot = {
             "question": _title(row["secret"]),
             "known": ", ".join(labels(row["qids"]).values()),
             "kind": said("interval above 0") if is_leak else said("may be chance"),
@@ -117,9 +118,9 @@ def members(subsets: pl.DataFrame) -> Chart:
             "amount": percent(row["success_original"]),
             "people": percent(row["success_control"]),
         }
-        rows.append(line)
+        rows.append(dot)
         if len(words) < LISTED:
-            words.append(f"{line['release']}, {line['known']}: {line['amount']}, {line['people']}.")
+            words.append(f"{dot['release']}, {dot['known']}: {dot['amount']}, {dot['people']}.")
     kinds = [said("interval above 0"), said("may be chance")]
     axis = alt.Axis(labelExpr=PERCENT, tickCount=5)
     shares = [row[end] for row in rows for end in ("low", "success")]
@@ -135,10 +136,10 @@ def members(subsets: pl.DataFrame) -> Chart:
     base = alt.Chart(width=300, height=260)
     ends = {"x": alt.datum(least), "y": alt.datum(least)}
     ends |= {"x2": alt.datum(greatest), "y2": alt.datum(greatest)}
-    line_ = base.mark_rule(color="#7F7F7F", strokeDash=[4, 4]).encode(**ends)
+    diagonal = base.mark_rule(color="#7F7F7F", strokeDash=[4, 4]).encode(**ends)
     dots = base.mark_point(filled=True, size=40, opacity=0.8)
     dots = dots.encode(x=x, y=y, color=coloured(alt, colours), tooltip=hints(alt, titles))
-    chart = _stack_panels(alt, line_ + dots, rows)
+    chart = _stack_panels(alt, diagonal + dots, rows)
     below = said(
         "Each dot is a subset of the quasi-identifiers. Dots on the dashed line say nothing about "
         "individuals; those above it may, where the interval of the difference is above 0. About "
@@ -148,13 +149,13 @@ def members(subsets: pl.DataFrame) -> Chart:
 
 
 def blocks(worst: pl.DataFrame) -> Chart:
-    """Draw the people whom the worst blocks give away, as counts only."""
+    """Draw the number of people that each of the worst blocks gives away: a bar per block."""
     alt, _ = extra()
     releases = _release_labels(worst)
     rows: list[dict[str, Any]] = []
     words: list[str] = []
     for row in worst.iter_rows(named=True):
-        line = {
+        bar = {
             "question": f"{_title(row['secret'])} · {releases[row['file']]}",
             "known": said("block {n}", n=count(row["rank"])),
             "correct": row["correct"],
@@ -162,8 +163,8 @@ def blocks(worst: pl.DataFrame) -> Chart:
             "people": count(row["people"]),
             "kind": count(row["records"]),
         }
-        rows.append(line)
-        words.append(f"{line['question']}, {line['known']}: {line['amount']}.")
+        rows.append(bar)
+        words.append(f"{bar['question']}, {bar['known']}: {bar['amount']}.")
     x = alt.X("correct:Q", title=said("people given away"))
     greatest = max(row["correct"] for row in rows)
     x = x.axis(format=",d", values=list(range(0, greatest + 1, -(-greatest // TICKS) or 1)))
@@ -205,4 +206,5 @@ def _release_labels(frame: pl.DataFrame) -> dict[int, str]:
     pairs = frame.select("file", "release").unique(maintain_order=True).rows()
     texts = [said("all releases together") if not file else escaping.cell(n) for file, n in pairs]
     short = labels(texts)
-    return dict(zip((file for file, _ in pairs), distinct(short[t] for t in texts), strict=True))
+    names = distinct(short[text] for text in texts)
+    return dict(zip((file for file, _ in pairs), names, strict=True))

@@ -21,25 +21,26 @@ def is_ordered(type_: str) -> bool:
 
 
 def make_scales(tables: Tables, attributes: Sequence[Attribute]) -> int:
-    """Create a table of the place of each code for each column of numbers, dates or times.
+    """Create ``scale_i`` for each column of numbers, dates or times: a row per code, its place.
 
-    Returns the unit: how many parts the distance in one column has at most. A column of whole
-    multiples of a step has a length in steps. Where all these lengths have a common multiple up to
-    ``MOST``, each step is a whole number of parts (``part_length``), and distances are exact; else
-    the distances in a column are rounded to so many parts (``part_length`` 0).
+    Return the unit: the largest distance in one column, in parts. A column of whole multiples of a
+    step has a length in steps. Where all these lengths have a common multiple up to ``MOST``, each
+    step is a whole number of parts (``part_length``), and distances are exact; else the distances
+    in a column are rounded to whole parts (``part_length`` 0).
     """
-    lengths: dict[int, int] = {}
+    lengths: dict[int, int] = {}  # in steps, by column; 0: of one value, or without a step
     for i, attribute in enumerate(attributes, 1):
         if is_ordered(attribute.type):
             values = {"values_of_numbers": f"values_of_numbers_{i}"}
             tables.make(values["values_of_numbers"], _values_as_numbers(i, attribute))
             tables.make(f"ends_{i}", splice("synthetic/ends_of_numbers", tables=values))
             query = exp.select("*").from_(exp.Table(this=exp.to_identifier(f"ends_{i}")))
-            ((_, span, factor),) = tables.rows(query)
-            lengths[i] = 0 if not span or factor is None else round(span * factor)
-    common = math.lcm(*(length for length in lengths.values() if length))
-    is_exact = common <= MOST
-    unit = MOST - MOST % common if is_exact else MOST
+            ((_least, span, steps_per_unit),) = tables.rows(query)
+            has_steps = span and steps_per_unit is not None
+            lengths[i] = round(span * steps_per_unit) if has_steps else 0
+    multiple = math.lcm(*(length for length in lengths.values() if length))
+    is_exact = multiple <= MOST
+    unit = MOST - MOST % multiple if is_exact else MOST
     for i, length in lengths.items():
         numbers = {"scale_unit": unit, "part_length": unit // length if length and is_exact else 0}
         names = {"values_of_numbers": f"values_of_numbers_{i}", "ends_of_numbers": f"ends_{i}"}
@@ -49,7 +50,7 @@ def make_scales(tables: Tables, attributes: Sequence[Attribute]) -> int:
 
 
 def _values_as_numbers(i: int, attribute: Attribute) -> exp.Select:
-    """Return the values of a column as numbers, dates and times in seconds, by their codes."""
+    """Return the query of the values of a column: code, and value as a number (times: seconds)."""
     value: exp.Expr = exp.column("value")
     if family(attribute.type) not in NUMBERS:
         value = exp.Anonymous(this="epoch", expressions=[value])
@@ -65,9 +66,10 @@ def drop_scales(tables: Tables, attributes: Sequence[Attribute]) -> None:
 def with_place(
     query: exp.Select, i: int, attribute: Attribute, code: exp.Expr, unit: int
 ) -> exp.Select:
-    """Return a query with the place of column ``i`` of its rows, of which ``code`` is the code.
+    """Return the query with one more column, ``place_i``: where column ``i`` is on its scale.
 
-    Two values that have no scale are ``unit`` apart, and more.
+    ``code`` is the code of its value. Different values without an order are at least ``unit``
+    apart, the largest distance.
     """
     name = f"place_{i}"
     if not is_ordered(attribute.type):

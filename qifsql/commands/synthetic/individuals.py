@@ -12,7 +12,8 @@ from sqlglot import exp
 from qifsql.counting import coded as codes
 from qifsql.counting.coded import Coded
 from qifsql.counting.compared_files import Files
-from qifsql.counting.counted import Cells, disclosure, overlap_counts, right_guesses, rows_of
+from qifsql.counting.counted import disclosure, overlap_counts, right_guesses, rows_of
+from qifsql.data.types import Row
 from qifsql.engine.tables import Tables
 from qifsql.measures import release_measures as measures
 from qifsql.measures.intervals import newcombe, wilson
@@ -44,68 +45,64 @@ people of the original and of the control who have it. Who is alone, and what th
 decided by all people and records."""
 
 
-def make_verdicts(cells: Cells, secret: int) -> None:
-    """Create the table of what a release says of each cell."""
-    cells.tables.make(f"verdicts_{secret}_{cells.release}", cells.plan("verdicts"))
-
-
 def measure_groups(
     tables: Tables, coded: Coded, files: Files, *, secret: int, release: int, modal: int
 ) -> list[dict[str, Any]]:
-    """Return the measures of each group, in the order of the groups."""
+    """Return a row of ``GROUPS``, without the name of the release, for each group with people.
+
+    ``secret`` and ``release`` are numbers (secret 0: none); ``modal`` is the number of most
+    frequent values of the secret in the release.
+    """
     table = {"verdicts": f"verdicts_{secret}_{release}", "coded": f"secret_coded_{secret}"}
-    query = (
-        splice("synthetic/secret_coded", words=coded.words, secret=secret)
-        if secret
-        else splice("synthetic/secret_coded", words=coded.words, numbers={"secret": 0})
-    )
+    zero, view = {} if secret else {"secret": 0}, "synthetic/secret_coded"
+    query = splice(view, words=coded.words, secret=secret or None, numbers=zero)
     tables.make(f"secret_coded_{secret}", query)
     counts = rows_of(splice("synthetic/groups", words=coded.words, tables=table), tables)
     group_priors = rows_of(splice("synthetic/group_priors", tables=table), tables)
     priors = {row["member"]: row for row in group_priors}
     dictionary = f"dictionary_{len(files.qids) + len(files.secrets) + 1}"
     text = exp.cast(exp.column("value"), "VARCHAR")
-    names = tables.rows(exp.select("code", text).from_(exp.table_(dictionary)).order_by("code"))
+    groups = tables.rows(exp.select("code", text).from_(exp.table_(dictionary)).order_by("code"))
     tables.drop(f"secret_coded_{secret}")
     rows = []
-    for member, name in names:
-        group_rows = [row for row in counts if row["member"] == member]
-        people, control = (sum(row[n] for row in group_rows) for n in ("people", "control"))
+    for code, name in groups:
+        group_counts = [row for row in counts if row["member"] == code]
+        people, control = (sum(row[n] for row in group_counts) for n in ("people", "control"))
         if not people:
             continue
         row: dict[str, Any] = {"file": release, "group": name, "people": people, "control": control}
         row["secret"] = files.secrets[secret - 1] if secret else None
-        taken = [m for m in measures.overlap(overlap_counts(group_rows)) if m.name in GROUPS]
+        shares = [m for m in measures.overlap(overlap_counts(group_counts)) if m.name in GROUPS]
         if secret:
-            taken += measures.disclosure(disclosure(group_rows))
+            shares += measures.disclosure(disclosure(group_counts))
             row |= _group_success(
-                group_rows, priors[member], people=people, control=control, modal=modal
+                group_counts, priors[code], people=people, control=control, modal=modal
             )
-        rows.append(row | {measure.name: measure.value for measure in taken})
+        rows.append(row | {measure.name: measure.value for measure in shares})
     return rows
 
 
 def _group_success(
-    rows: Sequence[Any], prior: Any, *, people: int, control: int, modal: int
+    counts: Sequence[Row], prior: Row, *, people: int, control: int, modal: int
 ) -> dict[str, float]:
-    """Return success on a group, and on that of the control where it has people."""
-    right = right_guesses(rows, "correct", modal)
-    values = _success("original", right, people, prior["original"])
+    """Return the columns of success on a group; ``prior``: people with its most frequent value."""
+    right = right_guesses(counts, "correct", modal)
+    columns = _success("original", right, people, prior["original"])
     if not control:
-        return values
-    control_right = right_guesses(rows, "control_correct", modal)
+        return columns
+    control_right = right_guesses(counts, "control_correct", modal)
     low, high = newcombe(float(right), people, float(control_right), control)
     leak = float(right / people - control_right / control)
-    ends = {"individual_leak": leak, "individual_leak_low": low, "individual_leak_high": high}
-    return values | _success("control", control_right, control, prior["control"]) | ends
+    leaks = {"individual_leak": leak, "individual_leak_low": low, "individual_leak_high": high}
+    return columns | _success("control", control_right, control, prior["control"]) | leaks
 
 
-def _success(file: str, right: Fraction, people: int, usual: int) -> dict[str, float]:
-    """Return success on the people of a file with its interval, and by the most usual value."""
+def _success(file: str, right: Fraction, people: int, prior: int) -> dict[str, float]:
+    """Return the columns of success on people of a file, of whom ``right`` are guessed right."""
     low, high = wilson(float(right), people)
     success = f"success_{file}"
-    ends = {success: float(right / people), f"{success}_low": low, f"{success}_high": high}
-    return ends | {f"prior_{file}": usual / people}
+    columns = {success: float(right / people), f"{success}_low": low, f"{success}_high": high}
+    return columns | {f"prior_{file}": prior / people}
 
 
 def write_records(
@@ -123,10 +120,9 @@ def write_records(
 
 
 def _codes_of_records(coded: Coded, files: Files) -> Plan:
-    """Return a query for the codes of each record of the original, by its position."""
+    """Return the plan of the original in codes: a row per record, by its position in the input."""
     k, m = len(files.qids), len(files.secrets)
-    first = files.original
-    alike = replace(first.alike, qids=first.attributes[: k + m])
+    alike = replace(files.original.alike, qids=files.original.attributes[: k + m])
     record = exp.column(microdata_steps.RECORD, table="everybody")
     columns = [record, *codes.words(coded.fields)]
     columns += [exp.alias_(codes.code(k + j), f"secret_{j}") for j in range(1, m + 1)]
@@ -139,7 +135,7 @@ def _rows_of_release(
     coded: Coded, files: Files, release: int, titles: Sequence[str],
     modal: dict[tuple[int, int], int],
 ) -> exp.Select:  # fmt: skip
-    """Return what one release says of each person."""
+    """Return the query of what one release says of each person: a row per person."""
     secrets = range(1, len(files.secrets) + 1)
     query = splice(
         "synthetic/spoken",
@@ -152,8 +148,8 @@ def _rows_of_release(
         (exp.Literal.string(titles[coded.releases.index(release)]), "release"),
         (number(release), "file"),
     ]
-    people = ("block_size", "records_alike", "replicated_unique")
-    columns += [(exp.column(name), name) for name in people]
+    of_person = ("block_size", "records_alike", "replicated_unique")
+    columns += [(exp.column(name), name) for name in of_person]
     for j, secret in enumerate(files.secrets, 1):
         of_secret = ("certain", "disclosed", "success")
         columns += [(exp.column(f"{name}_{j}"), f"{name}_{secret}") for name in of_secret]

@@ -1,6 +1,6 @@
 """The measurements of synthetic releases, on tables of one engine."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, get_args
@@ -85,32 +85,31 @@ class Measurements:
     def run(self) -> None:
         """Count and measure everything that is asked for.
 
-        Of people with several records all are known, and then one; only what is counted of
-        individuals is asked for.
+        If people have several records, do it twice: all records of a person are known, then one.
         """
         if self._files.original.microdata.person is None:
             self._run()
             return
-        every = self._files
+        files = self._files
         for reading in get_args(KnownRecords):
-            self._reading, self._files = reading, every.known_by(reading)
+            self._reading, self._files = reading, files.known_by(reading)
             self._run()
             if self._coded is not None:
                 self._coded.drop()
-                self._tables.drop(*(modes_table(*secret) for secret in self._modal))
-        self._files = every
+                self._tables.drop(*(modes_table(*numbers) for numbers in self._modal))
+        self._files = files
 
     def _run(self) -> None:
-        """Count and measure individuals."""
+        """Code all files, then count cells and measure each secret in each release."""
         coded = self._coded = codes.make(self._tables, self._files)
         if not self._files.original.microdata.of_lists:
             self._apart = notes_on_spelling(coded, self._files)
         if self._learner is not None:
             self._guessing = Guessing(self._tables, coded, self._files, self._learner)
-        for secret in range(1, len(self._files.secrets) + 1) or (0,):
+        for secret in range(1, len(self._files.secrets) + 1) or (0,):  # 0: no secret is named
             table = f"cells_{secret}"
             self._tables.make(table, coded.cells(secret))
-            priors = {}
+            priors = {}  # success without quasi-identifiers, by release
             for release in coded.releases:
                 modes = modes_table(secret, release)
                 cells = Cells(self._tables, table, modes, coded.words, release)
@@ -169,7 +168,7 @@ class Measurements:
         )
 
     def details(self) -> Mapping[str, pl.DataFrame]:
-        """Return the details that there are, by name."""
+        """Return ``worst`` (with secrets), and ``groups`` and ``subsets`` if they have rows."""
         tables = {
             "worst": (self._worst, WORST),
             "groups": (self._groups, individuals.GROUPS),
@@ -186,9 +185,10 @@ class Measurements:
         }
 
     def _measure_secret(self, coded: Coded, secret: int, cells: Cells, priors: Row) -> None:
+        """Add the measures of one release and one secret, by its number; 0: only overlap."""
         totals, release = cells.totals(), cells.release
         name = self._files.secrets[secret - 1] if secret else None
-        if secret <= 1:
+        if secret <= 1:  # overlap is about no secret, so once is enough
             self._add(release, None, release_risks(totals))
         self._modal[secret, release] = priors["modal"]
         if secret:
@@ -202,8 +202,8 @@ class Measurements:
                 for rank, row in enumerate(cells.worst(), 1)
             ]
         if self._files.by is None and self._options["records"] is None:
-            return
-        individuals.make_verdicts(cells, secret)
+            return  # nobody asks about groups or persons
+        cells.tables.make(f"verdicts_{secret}_{release}", cells.plan("verdicts"))
         if self._files.by is not None:
             self._groups += individuals.measure_groups(
                 self._tables,
@@ -214,7 +214,10 @@ class Measurements:
                 modal=priors["modal"],
             )
 
-    def _add(self, release: int, secret: str | None, measures: Sequence[Any]) -> None:
+    def _add(
+        self, release: int, secret: str | None, measures: Iterable[release_measures.Measure]
+    ) -> None:
+        """Add a row of the result for each measure of a release, by its number, and a secret."""
         self.measured += [
             {
                 "release": self._title(release),
@@ -233,7 +236,7 @@ class Measurements:
 
     @property
     def _column_of_reading(self) -> dict[str, str]:
-        """Return the column of what is known of people with several records."""
+        """Return the column ``known_records``, if people have several records."""
         return {"known_records": self._reading} if self._reading else {}
 
     def _title(self, release: int) -> str:
@@ -243,13 +246,13 @@ class Measurements:
         """Sort rows by release, all together last, and by secret; subsets by size, too."""
         names: list[str | None] = [None, *self._files.secrets]
 
-        def place(row: Mapping[str, Any]) -> tuple[bool, bool, int, int]:
-            file, is_single = row["file"], row.get("known_records") == "one"
-            return is_single, file == POOLED_RELEASE, file, names.index(row["secret"])
+        def sort_key(row: Mapping[str, Any]) -> tuple[bool, bool, int, int]:
+            file, of_one_record = row["file"], row.get("known_records") == "one"
+            return of_one_record, file == POOLED_RELEASE, file, names.index(row["secret"])
 
         for rows in (self.measured, self._worst, self._groups):
-            rows.sort(key=place)
-        self._subsets.sort(key=lambda row: (*place(row), row["n_qids"], row["subset"]))
+            rows.sort(key=sort_key)
+        self._subsets.sort(key=lambda row: (*sort_key(row), row["n_qids"], row["subset"]))
 
 
 def _classifier_measures(scores: Scores) -> list[release_measures.Measure]:
@@ -260,27 +263,26 @@ def _classifier_measures(scores: Scores) -> list[release_measures.Measure]:
 
 def notes_on_spelling(coded: Coded, files: Files) -> list[str]:
     """Return notes on columns of which a release and the original have no value in common."""
-    texts = []
+    notes = []
     columns = (*files.qids, *files.secrets)
-    for release in (r for r in coded.releases if r != POOLED_RELEASE):
+    for release, file in enumerate(files.releases, 1):
         names = [name for i, name in enumerate(columns) if _has_no_common_value(coded, release, i)]
         if names:
-            title = files.releases[release - 1].title
-            texts.append(
-                f"no value of {', '.join(map(quoted, names))} is in both {title} and the "
+            notes.append(
+                f"no value of {', '.join(map(quoted, names))} is in both {file.title} and the "
                 "original: if the release writes them in another way, low numbers say nothing; "
                 "write them alike"
             )
-    return texts
+    return notes
 
 
-def _has_no_common_value(coded: Coded, release: int, place: int) -> bool:
-    """Return whether no value of a quasi-identifier, or of a secret after these, is in both."""
-    width = len(coded.fields)
-    secret = exp.column(f"secret_{place - width + 1}")
-    code = coded.code_of(place, "coded") if place < width else secret
-    present = exp.NEQ(this=code.copy(), expression=number(coded.missing(place)))
+def _has_no_common_value(coded: Coded, release: int, column: int) -> bool:
+    """Return whether no reported value of a column is in both the release and the original."""
+    width = len(coded.fields)  # columns: the quasi-identifiers, then the secrets
+    secret = exp.column(f"secret_{column - width + 1}")
+    code = coded.code_of(column, "coded") if column < width else secret
+    is_reported = exp.NEQ(this=code.copy(), expression=number(coded.missing(column)))
     synthetic = exp.column(f"synthetic_{release}")
     in_both = filled("sum(original) > 0 AND sum(synthetic) > 0", {"synthetic": synthetic})
-    groups = exp.select("1 AS common").from_("coded").where(present)
+    groups = exp.select("1 AS common").from_("coded").where(is_reported)
     return not coded.tables.rows(groups.group_by(code).having(in_both).limit(1))

@@ -50,7 +50,7 @@ class NearestLinks:
     halves: Mapping[str, Sequence[int]]
 
     def make_people(self, keys: Sequence[exp.Expr]) -> None:
-        """Create the table of the drawn people; the cells are those of all columns."""
+        """Create ``people_drawn``: a row per different pair of halves (keys), its people drawn."""
         queries = []
         for file, people in ((self.files.original, "original"), (self.files.control, "control")):
             if file is None:
@@ -73,7 +73,7 @@ class NearestLinks:
             self._make_places(f"targets_{key}", "people_drawn", key)
 
     def measures(self, release: int, records: int) -> Iterator[Measure]:
-        """Yield the measures of a release of so many records."""
+        """Yield the measures of a release, by its number, that has so many records."""
         neighbours = min(self.draws.neighbours, records)
         for key in self.halves:
             self._find_nearest(release, key, neighbours)
@@ -90,10 +90,10 @@ class NearestLinks:
         drop_scales(self.tables, self.files.original.microdata.qids)
 
     def _find_nearest(self, release: int, key: str, neighbours: int) -> None:
-        """Create the tables of the nearest halves of records, and of their sizes.
+        """Create ``nearest_..`` and ``.._sizes`` of a half: the nearest halves of records.
 
-        A half that enough records share (``alike``) is not compared with others. Of the rest, some
-        halves of records tell first how far the nearest ones can be (``reaches``); pairs that are
+        A half that enough records share (``alike``) is not compared with others. For the rest, a
+        sample of records bounds the distance of the nearest ones (``reaches``); pairs that are
         farther apart are left out.
         """
         tables, name = self.tables, key.removesuffix("_key")
@@ -104,6 +104,7 @@ class NearestLinks:
         sample = self._make_sample()
 
         def make_from_pairs(table: str, view: str, halves: str) -> None:
+            """Make a table of a view that reads the pairs of targets and ``halves``."""
             pairs = splice(
                 "synthetic/half_pairs",
                 places=[i + 1 for i in self.halves[key]],
@@ -122,23 +123,25 @@ class NearestLinks:
             tables.drop(sample)
 
     def _make_sample(self) -> str:
-        """Create a table of some of the halves of records, if there are many; return its name."""
+        """Create a sample of the halves of records, if there are many; return the table to use."""
         table = "halves_of_records"
         if self.tables.count(table) < LEAST * SHARE:
             return table
         is_drawn = filled("hash(key) % share = 0", {"share": number(SHARE)})
-        query = exp.select("*").from_(table).where(is_drawn)
-        self.tables.make("some_halves", query)
+        self.tables.make("some_halves", exp.select("*").from_(table).where(is_drawn))
         return "some_halves"
 
     def _make_places(self, name: str, table: str, key: str, count: str = "") -> None:
-        """Create a table of the different halves of a table, with their places and counts."""
+        """Create the table ``name``: a row per different half of ``table``, a place per column.
+
+        ``count`` is a column of ``table`` to add up as ``records``; a half without any is left out.
+        """
         keyed = exp.select(exp.column(key).as_("key")).from_(table).group_by(key)
         query = exp.select("key")
         if count:
-            words = {"n": exp.column(count)}
-            total = filled("sum(n)::BIGINT", words).as_("records")
-            keyed = keyed.select(total).where(filled("n > 0", words))
+            counts = {"n": exp.column(count)}
+            total = filled("sum(n)::BIGINT", counts).as_("records")
+            keyed = keyed.select(total).where(filled("n > 0", counts))
             query = query.select("records")
         query = query.from_(keyed.subquery("keyed"))
         for i in self.halves[key]:

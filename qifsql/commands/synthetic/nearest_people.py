@@ -36,7 +36,7 @@ class Neighbourhood:
         self._make_tables()
 
     def measures(self, draws: int, seed: int) -> Iterator[tuple[int, Measure]]:
-        """Yield the distances of ``draws`` records of each release."""
+        """Yield a release, by its number, and a measure of the distances of drawn records."""
         places = range(1, self._width + 1)
         doc = "One row per drawn record and people who are alike: their distance."
         numbers = {"scale_unit": self._unit}
@@ -56,37 +56,37 @@ class Neighbourhood:
         self._tables.drop("points")
 
     def _measures(self) -> Iterator[Measure]:
+        """Yield the measures of the drawn records; a distance of 1 is as far as possible."""
         files = self._files
-        row = rows_of(splice("synthetic/distances"), self._tables)[0]
-        sides = rows_of(splice("synthetic/sides"), self._tables)
+        medians = rows_of(splice("synthetic/distances"), self._tables)[0]
+        nearest = rows_of(splice("synthetic/sides"), self._tables)
         people = files.original.records
         control = 0 if files.control is None else files.control.records
-        scale = self._unit * self._width
-        nearer = sum(
-            side["records"] * side["original"] / (side["original"] + side["control"])
-            for side in sorted(sides, key=lambda side: (side["original"], side["control"]))
+        largest = self._unit * self._width
+        nearest.sort(key=lambda row: (row["original"], row["control"]))  # one order of the sum
+        nearer = sum(  # records nearer to the original, or their share of people at one distance
+            row["records"] * row["original"] / (row["original"] + row["control"]) for row in nearest
         )
         counts = measures.Distances(
-            records=row["records"],
-            equal=row["equal_records"],
-            original=row["original"] / scale,
-            control=None if row["control"] is None else row["control"] / scale,
-            ratio=row["ratio"],
+            records=medians["records"],
+            equal=medians["equal_records"],
+            original=medians["original"] / largest,
+            control=None if medians["control"] is None else medians["control"] / largest,
+            ratio=medians["ratio"],
             nearer=nearer,
             chance=people / (people + control),
         )
         yield from measures.distances(counts, has_control=control > 0)
 
     def _make_tables(self) -> None:
-        """Create the table of the different records of all files, with a place per column."""
+        """Create ``points``: the different records of all files, a place per column, and counts."""
         coded, query = self._coded, exp.select()
         attributes = self._files.original.attributes[: self._width]
         self._unit = make_scales(self._tables, attributes)
         k = len(coded.fields)
-        for i, attribute in enumerate(attributes, 1):
-            code = (
-                coded.code_of(i - 1, "coded") if i <= k else exp.column(f"secret_{i - k}", "coded")
-            )
+        for i, attribute in enumerate(attributes, 1):  # the quasi-identifiers, then the secrets
+            secret = exp.column(f"secret_{i - k}", "coded")
+            code = coded.code_of(i - 1, "coded") if i <= k else secret
             query = with_place(query, i, attribute, code, self._unit)
         counts = [exp.column(name, "coded") for name in coded.counts]
         sums = [filled("sum(n)::BIGINT", {"n": count}).as_(count.name) for count in counts]

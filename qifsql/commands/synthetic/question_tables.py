@@ -3,53 +3,36 @@
 import polars as pl
 
 from qifsql.commands.synthetic.sentences import between, by_measure, points, releases
+from qifsql.data.types import Row
 from qifsql.presentation import escaping, words
 from qifsql.presentation.language import said
 from qifsql.presentation.parts import Heading, Paragraph, Part, Spec, Table
 
 
 def questions(frame: pl.DataFrame, spec: Spec) -> list[Part]:
-    """Return a table of singling out, linkability and inference, on the original and beyond."""
+    """Return a table of singling out, linkability and inference: a row per release and question."""
     if not spec.get("questions"):
         return []
-    names: list[tuple[str, str, str, str | None]] = [
-        (said("singling out, one column"), "singling_out_one", "singling_out_one", None),
-        (said("singling out, all columns"), "singling_out_all", "singling_out_all", None),
-    ]
+    titles = {"singling_out_one": said("singling out, one column")}
     if spec.get("attempts"):
-        text = said("singling out, some columns")
-        names.insert(1, (text, "singling_out_some", "singling_out_some", None))
+        titles["singling_out_some"] = said("singling out, some columns")
+    titles["singling_out_all"] = said("singling out, all columns")
     if spec["split"]:
-        names.append((said("linkability"), "linkability", "linkability", None))
+        titles["linkability"] = said("linkability")
     if spec.get("links"):
-        text = said("linkability, nearest records")
-        names.append((text, "linkability_nearest", "linkability_nearest", None))
-    for secret in spec["secrets"]:
-        text = said("inference of {secret}", secret=escaping.cell(secret))
-        names.append((text, "success", "inference", secret))
+        titles["linkability_nearest"] = said("linkability, nearest records")
     heads = [said("release"), said("question"), said("the original"), said("the control")]
     table = Table.of([*heads, said("beyond the control"), said("between")], (2, 3, 4))
     for file, release in releases(frame):
-        for text, success, name, secret in names:
-            rows = frame.filter(pl.col("secret").eq_missing(pl.lit(secret)))
-            values = by_measure(rows, file)
-            of_original = values[f"{success}_original" if secret else success]
-            control, risk = values.get(f"{success}_control"), values.get(f"{name}_risk")
-            has_risk = risk is not None and risk["value"] is not None
-            table.add_row(
-                release,
-                text,
-                said("nothing to try")
-                if of_original["value"] is None
-                else words.percent(of_original["value"]),
-                ""
-                if control is None or control["value"] is None
-                else words.percent(control["value"]),
-                f"{points(risk['value'])} %" if risk is not None and has_risk else "",
-                said("{low} and {high} %", low=points(risk["low"]), high=points(risk["high"]))
-                if risk is not None and has_risk
-                else "",
-            )
+        values = by_measure(frame.filter(pl.col("secret").is_null()), file)
+        for name, title in titles.items():
+            control, risk = values.get(f"{name}_control"), values.get(f"{name}_risk")
+            table.add_row(release, title, *_risk_cells(values[name], control, risk))
+        for secret in spec["secrets"]:
+            values = by_measure(frame.filter(secret=secret), file)
+            title = said("inference of {secret}", secret=escaping.cell(secret))
+            control, risk = values.get("success_control"), values.get("inference_risk")
+            table.add_row(release, title, *_risk_cells(values["success_original"], control, risk))
     note = said(
         "The questions are those of WP 216. Singling out: of the conditions that are true for one "
         "record of the release, those that are true for one person. Beyond the control: the part "
@@ -59,8 +42,24 @@ def questions(frame: pl.DataFrame, spec: Spec) -> list[Part]:
     return [heading, table, Paragraph(note), *_draws(frame, spec)]
 
 
+def _risk_cells(success: Row, control: Row | None, risk: Row | None) -> list[str]:
+    """Return the cells of a question: original, control, risk beyond it, and its interval.
+
+    Each argument is a row of the result; no value is no text.
+    """
+    cells = [said("nothing to try"), ""]
+    if success["value"] is not None:
+        cells[0] = words.percent(success["value"])
+    if control is not None and control["value"] is not None:
+        cells[1] = words.percent(control["value"])
+    if risk is None or risk["value"] is None:
+        return [*cells, "", ""]
+    ends = {"low": points(risk["low"]), "high": points(risk["high"])}
+    return [*cells, f"{points(risk['value'])} %", said("{low} and {high} %", **ends)]
+
+
 def _draws(frame: pl.DataFrame, spec: Spec) -> list[Part]:
-    """Return a table of how many predicates and people were drawn, and what chance gives."""
+    """Return a table of the numbers of drawn predicates and people, a row per release, if any."""
     attempts, links = spec.get("attempts"), spec.get("links")
     if not attempts and not links:
         return []
@@ -94,19 +93,19 @@ def distances(frame: pl.DataFrame, spec: Spec) -> list[Part]:
     table = Table.of(heads, range(1, 8))
     for file, release in releases(frame):
         values = by_measure(frame.filter(pl.col("secret").is_null()), file)
-        zero, nearer = values["distance_zero"], values.get("nearer_original")
+        equal, nearer = values["distance_zero"], values.get("nearer_original")
         control = values.get("distance_control")
-        ends = ["", "", ""]
+        comparison = ["", "", ""]  # there is none without a control
         if nearer is not None:
             chance = words.percent(values["nearer_by_chance"]["value"])
-            ends = [words.percent(nearer["value"]), between(nearer), chance]
+            comparison = [words.percent(nearer["value"]), between(nearer), chance]
         table.add_row(
             release,
-            words.count(zero["people"]),
-            words.percent(zero["value"]),
+            words.count(equal["people"]),
+            words.percent(equal["value"]),
             words.percent(values["distance_original"]["value"]),
             "" if control is None else words.percent(control["value"]),
-            *ends,
+            *comparison,
         )
     warning = said(
         "Gower distances of records that were drawn at random, of all quasi-identifiers and "

@@ -42,7 +42,7 @@ class Questions:
         return 0 if self.files.control is None else self.files.control.records
 
     def singling_out(self) -> Iterator[tuple[int, Measure]]:
-        """Yield the measures of predicates about one column, some and all, for each release."""
+        """Yield a release, by number, and a measure of predicates on one column, some, or all."""
         some = None
         if self.attempts is not None:
             some = SomePredicates(self.tables, self.coded, self.files, self.attempts)
@@ -57,18 +57,18 @@ class Questions:
                         some.look_up_middle(release, i)
             self.tables.drop("predicate_cells")
         self.tables.make("predicate_cells", self.coded.cells(0))
+        people = self.files.original.records, self._control
         for release in self.coded.releases:
-            sizes = self.files.original.records, self._control
-            kinds = {"one": predicates[release], "all": self._equalities(release)}
+            trials = {"one": predicates[release], "all": self._equalities(release)}
             if some is not None:
-                kinds["some"] = some.predicates(release)
-            for columns, trials in kinds.items():
-                for measure in measures.singling_out(f"singling_out_{columns}", trials, *sizes):
+                trials["some"] = some.predicates(release)
+            for columns, tried in trials.items():
+                for measure in measures.singling_out(f"singling_out_{columns}", tried, *people):
                     yield release, measure
         self.tables.drop("predicate_cells")
 
     def linkability(self, names: Sequence[str]) -> Iterator[tuple[int, Measure]]:
-        """Yield how many people are linked who are known by ``names`` and by the other columns."""
+        """Yield a release, by number, and a measure of links between ``names`` and the others."""
         qids = list(self.files.qids)
         first = [qids.index(name) for name in names]
         second = [i for i in range(len(qids)) if i not in first]
@@ -93,14 +93,14 @@ class Questions:
         for release in self.coded.releases:
             column = f"synthetic_{release}"
             query = splice("synthetic/links", columns={"synthetic": column})
-            row = rows_of(query, self.tables)[0]
+            right = rows_of(query, self.tables)[0]
             total = filled("sum(n)::BIGINT", {"n": exp.column(column)})
             ((records,),) = self.tables.rows(exp.select(total).from_("halves"))
             links = Links(
                 people=self.files.original.records,
-                right=Fraction(row["original"], PARTS),
+                right=Fraction(right["original"], PARTS),
                 control=self._control,
-                control_right=Fraction(row["control"], PARTS),
+                control_right=Fraction(right["control"], PARTS),
                 records=records,
             )
             for measure in measures.linkability(links):
@@ -113,7 +113,7 @@ class Questions:
             nearest.drop()
 
     def _equalities(self, release: int) -> list[Predicates]:
-        """Return the predicates that name the values of one record of a release."""
+        """Return the predicates "has these values" true for one record, by people who fit."""
         query = splice("synthetic/predicates", columns=_columns(release), tables=_CELLS)
         return [
             Predicates(original=row["original"], control=row["control"], number=row["predicates"])
@@ -121,7 +121,7 @@ class Questions:
         ]
 
     def _extremes(self, release: int, place: int) -> list[Predicates]:
-        """Return the predicates of the ends of a column: at most its least value, and so on."""
+        """Return "at most the least value" and "at least the greatest" if true for one record."""
         word = f"word_{self.coded.fields[place].word}"
         query = splice(
             "synthetic/extremes",
@@ -149,23 +149,23 @@ MOST = 100  # neighbours
 
 
 def drawn_attempts(options: SyntheticOptions, columns: int, seed: int) -> Attempts | None:
-    """Return the predicates that are drawn, with so many quasi-identifiers; None if none are."""
-    attempts, of_one = options["attempts"], options["terms"]
+    """Return the drawing of predicates over ``columns`` quasi-identifiers; None: not asked."""
+    attempts, terms = options["attempts"], options["terms"]
     if attempts is None:
-        if of_one is not None:
+        if terms is not None:
             raise InputError("--terms is about predicates that are drawn; add --attempts")
         return None
     if not options["questions"]:
         raise InputError("--attempts is about one of the three questions; add --questions")
     if attempts < 1:
         raise InputError(f"{attempts} attempts; name 1 or more")
-    if of_one is not None and not 1 <= of_one <= columns:
-        raise InputError(f"predicates of {of_one} terms; name 1 to {columns}")
-    return Attempts(number=attempts, columns=of_one or min(COLUMNS, columns), seed=seed)
+    if terms is not None and not 1 <= terms <= columns:
+        raise InputError(f"predicates of {terms} terms; name 1 to {columns}")
+    return Attempts(number=attempts, columns=terms or min(COLUMNS, columns), seed=seed)
 
 
 def drawn_links(options: SyntheticOptions, seed: int) -> Draws | None:
-    """Return the people who are drawn to be linked by nearest records; None if none are."""
+    """Return the drawing of ``--links`` people to link by nearest records; None if not asked."""
     links, neighbours = options["links"], options["neighbours"]
     if links is None:
         if neighbours is not None:

@@ -6,25 +6,12 @@ from dataclasses import dataclass
 from qifsql.commands.synthetic.spec import SyntheticOptions
 from qifsql.data.types import Row
 from qifsql.errors import InputError, did_you_mean, quoted
+from qifsql.measures import release_measures as measures
 from qifsql.measures.measure_bounds import Bound, read_bound
-from qifsql.measures.release_measures import (
-    ABOUT_SECRETS,
-    DIFFERENCES,
-    OF_ATTEMPTS,
-    OF_CLASSIFIERS,
-    OF_CONTROL,
-    OF_DISTANCES,
-    OF_GUESSES,
-    OF_LINKS,
-    OF_NEAREST,
-    OF_QUESTIONS,
-    OF_RELEASE,
-    OF_SECRET,
-)
 
 MEASURES = (
-    *(*OF_RELEASE, *OF_SECRET, *OF_GUESSES, *DIFFERENCES, *OF_CLASSIFIERS),
-    *(*OF_QUESTIONS, *OF_DISTANCES),
+    *(*measures.OF_RELEASE, *measures.OF_SECRET, *measures.OF_GUESSES, *measures.DIFFERENCES),
+    *(*measures.OF_CLASSIFIERS, *measures.OF_QUESTIONS, *measures.OF_DISTANCES),
 )
 
 
@@ -35,19 +22,19 @@ class RequiredBound:
     bound: Bound
 
     def check(self, options: SyntheticOptions, *, has_secret: bool, has_control: bool) -> None:
-        """Refuse a bound on a measure that needs what is not there, or is not asked for."""
-        needs = (
-            (ABOUT_SECRETS, has_secret, "is about a secret; name one with --secret"),
-            (OF_CONTROL, has_control, "needs a control; name one with --control"),
-            (OF_CLASSIFIERS, options["learner"], "is about a classifier; add --learner"),
-            (OF_QUESTIONS, options["questions"], "is about a question; add --questions"),
-            (OF_ATTEMPTS, options["attempts"], "is about attempts; add --attempts"),
-            (OF_NEAREST, options["links"], "is about drawn people; add --links"),
-            (OF_LINKS, options["split"], "is about two sources; add --split"),
-            (OF_DISTANCES, options["distances"], "is about distances; add --distances"),
+        """Refuse a bound on a measure that these options do not compute."""
+        needs = (  # measures, the option that they need, and the hint
+            (measures.ABOUT_SECRETS, has_secret, "is about a secret; name one with --secret"),
+            (measures.OF_CONTROL, has_control, "needs a control; name one with --control"),
+            (measures.OF_CLASSIFIERS, options["learner"], "is about a classifier; add --learner"),
+            (measures.OF_QUESTIONS, options["questions"], "is about a question; add --questions"),
+            (measures.OF_ATTEMPTS, options["attempts"], "is about attempts; add --attempts"),
+            (measures.OF_NEAREST, options["links"], "is about drawn people; add --links"),
+            (measures.OF_LINKS, options["split"], "is about two sources; add --split"),
+            (measures.OF_DISTANCES, options["distances"], "is about distances; add --distances"),
         )
-        for measures, is_there, text in needs:
-            if self.bound.measure in measures and not is_there:
+        for names, is_there, text in needs:
+            if self.bound.measure in names and not is_there:
                 raise InputError(f"bound {quoted(self.bound.text)} {text}")
 
     def broken(self, rows: Iterable[Row]) -> list[Row]:
@@ -59,16 +46,16 @@ class RequiredBound:
 
     def note(self, rows: Iterable[Row]) -> str:
         """Return a note on the releases and secrets for which the bound does not hold."""
-        values = []
+        failures = []
         for row in self.broken(rows):
             about = [row["release"], *([row["secret"]] if row["secret"] is not None else [])]
-            values.append(f"{', '.join(about)}: {row['value']:.4g}")
-        return f"not met: {self.bound.text} ({'; '.join(values)})"
+            failures.append(f"{', '.join(about)}: {row['value']:.4g}")
+        return f"not met: {self.bound.text} ({'; '.join(failures)})"
 
 
 def parse_bounds(texts: Sequence[str]) -> list[RequiredBound]:
-    """Return the bounds that texts state; raise InputError if a text is none."""
-    stated = []
+    """Return the bounds that texts state; raise InputError if a text states none."""
+    bounds = []
     for text in texts:
         bound = read_bound(text)
         if bound is None:
@@ -79,5 +66,5 @@ def parse_bounds(texts: Sequence[str]) -> list[RequiredBound]:
         if bound.measure not in MEASURES:
             hint = did_you_mean(bound.measure, MEASURES)
             raise InputError(f"there is no measure {quoted(bound.measure)} to bound{hint}")
-        stated.append(RequiredBound(bound))
-    return stated
+        bounds.append(RequiredBound(bound))
+    return bounds

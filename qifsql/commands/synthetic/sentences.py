@@ -11,42 +11,42 @@ from qifsql.presentation.parts import Spec
 
 
 def sentences(frame: pl.DataFrame, spec: Spec) -> list[str]:
-    """Return what the releases say about individuals, and what nobody can tell.
+    """Return sentences on the worst release for each secret, and on replicated uniques.
 
-    Of people with several records, first if all of them are known, then if one is.
+    If people have several records, for all records of a person known, and then for one.
     """
     if (parts := by_reading(frame))[1:]:
         return [f"{reading(part)} {text}" for part in parts for text in sentences(part, spec)]
     texts = []
     for secret in spec["secrets"]:
         of_secret = frame.filter(secret=secret)
-        leaks = of_secret.filter(measure="individual_leak").to_dicts()
-        if leaks:
-            worst = max(leaks, key=lambda row: row["value"])
+        if worst := _worst_row(of_secret, "individual_leak"):
             texts.append(_leak_sentence(worst, of_secret, spec))
-        else:
-            rows = of_secret.filter(measure="success_original").to_dicts()
-            texts.append(
-                _success_sentence(max(rows, key=lambda row: row["value"]), of_secret, spec)
-            )
-        leaks = of_secret.filter(measure="classifier_leak").to_dicts()
-        if leaks and max(row["low"] for row in leaks) > 0:
-            worst = max(leaks, key=lambda row: row["low"])
+        elif worst := _worst_row(of_secret, "success_original"):  # without a control
+            texts.append(_success_sentence(worst, of_secret, spec))
+        worst = _worst_row(of_secret, "classifier_leak", "low")
+        if worst and worst["low"] > 0:
             texts.append(_classifier_sentence(worst, of_secret, spec))
-    rows = frame.filter(measure="repU").to_dicts()
-    texts.append(_replicated_sentence(max(rows, key=lambda row: row["value"]), spec))
+    if worst := _worst_row(frame, "repU"):
+        texts.append(_replicated_sentence(worst, spec))
     return texts
 
 
+def _worst_row(frame: pl.DataFrame, measure: str, column: str = "value") -> Row | None:
+    """Return the row of a measure with the largest value; None if no release has the measure."""
+    rows = frame.filter(measure=measure).to_dicts()
+    return max(rows, key=lambda row: row[column], default=None)
+
+
 def by_reading(frame: pl.DataFrame) -> list[pl.DataFrame]:
-    """Return the rows for each reading of what is known of people with several records."""
+    """Return the rows if all records of a person are known, then if one is; else all rows."""
     if "known_records" not in frame.columns:
         return [frame]
     return frame.partition_by("known_records", maintain_order=True)
 
 
 def reading(frame: pl.DataFrame) -> str:
-    """Return a sentence on what is known of people with several records."""
+    """Return a sentence on the records known of a person, all or one, by ``known_records``."""
     if frame["known_records"][0] == "all":
         return said("All records of a person are known.")
     return said(
@@ -55,7 +55,7 @@ def reading(frame: pl.DataFrame) -> str:
 
 
 def _leak_sentence(row: Row, frame: pl.DataFrame, spec: Spec) -> str:
-    """Return a sentence on the individual leak of a release."""
+    """Return sentences on the individual leak of a release, for the secret of ``frame``."""
     values = by_measure(frame, row["file"])
     original, control = values["success_original"]["value"], values["success_control"]["value"]
     scale = words.scale(original, control)
@@ -72,7 +72,7 @@ def _leak_sentence(row: Row, frame: pl.DataFrame, spec: Spec) -> str:
         "Someone who knows {qids} and learns from {release} guesses {secret} right in {original} "
         "people of the original, and in {control} of the control."
     )
-    if row["low"] > 0:
+    if row["low"] > 0:  # the whole interval of the leak is above 0
         second = (
             "The difference ({low} to {high} percentage points) is about individuals: the release "
             "gives away people it was made from."
@@ -93,18 +93,12 @@ def _leak_sentence(row: Row, frame: pl.DataFrame, spec: Spec) -> str:
 def _classifier_sentence(row: Row, frame: pl.DataFrame, spec: Spec) -> str:
     """Return a sentence on what a classifier learns about individuals."""
     values = by_measure(frame, row["file"])
-    original, control = (
-        values["classifier_original"]["value"],
-        values["classifier_control"]["value"],
-    )
+    original, control = (values[f"classifier_{name}"]["value"] for name in ("original", "control"))
     scale = words.scale(original, control)
-    message = (
+    return said(
         "A classifier ({learner}) that learns from {release} guesses {secret} right in {original} "
         "people of the original, and in {control} of the control. The difference ({low} to {high} "
-        "percentage points) is about individuals."
-    )
-    return said(
-        message,
+        "percentage points) is about individuals.",
         learner=spec["learner"],
         secret=row["secret"],
         release=release_name(row["file"], row["release"]),
@@ -119,13 +113,10 @@ def _success_sentence(row: Row, frame: pl.DataFrame, spec: Spec) -> str:
     """Return a sentence on success without a control."""
     prior = by_measure(frame, row["file"])["prior_original"]["value"]
     scale = words.scale(row["value"], prior)
-    message = (
+    return said(
         "Someone who knows {qids} and learns from {release} guesses {secret} right in {success} "
         "people; without the release in {prior}. Without a control nobody can tell how much of "
-        "this is about individuals."
-    )
-    return said(
-        message,
+        "this is about individuals.",
         qids=words.listed(spec["qids"]),
         release=release_name(row["file"], row["release"]),
         secret=row["secret"],
@@ -139,15 +130,12 @@ def _replicated_sentence(row: Row, spec: Spec) -> str:
     if not row["count"]:
         message = "Nobody is alone with the same {qids} in the original and in a release."
         return said(message, qids=words.listed(spec["qids"]))
-    message = (
-        "{n} of {people} are alone with their {qids} in the original, and in {release} exactly one "
-        "record has the same (replicated uniques)."
-    )
     people = words.persons(row["people"])
     if row.get("known_records") == "one":
         people = said("{n} different records of people", n=words.count(row["people"]))
     return said(
-        message,
+        "{n} of {people} are alone with their {qids} in the original, and in {release} exactly one "
+        "record has the same (replicated uniques).",
         n=words.count(row["count"]),
         people=people,
         qids=words.listed(spec["qids"]),
@@ -187,7 +175,7 @@ def between(row: Row) -> str:
 
 
 def percent(share: float | None) -> str:
-    """Return a share in percent; that of nobody is told so."""
+    """Return a share in percent; None is a share of nobody."""
     return said("nobody") if share is None else words.percent(share)
 
 

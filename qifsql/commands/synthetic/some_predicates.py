@@ -59,7 +59,10 @@ class SomePredicates:
         self._middles: dict[tuple[int, int], int] = {}
 
     def look_up_middle(self, release: int, place: int) -> None:
-        """Look up the median of a column of numbers; the cells are those of this column."""
+        """Remember the code of the median of a column, by its index, in a release; -1: no value.
+
+        The table ``CELLS`` must have the cells of this column alone.
+        """
         field = self._coded.fields[place]
         query = splice(
             "synthetic/middles",
@@ -71,14 +74,17 @@ class SomePredicates:
         self._middles[release, place] = -1 if middle is None else middle >> field.shift
 
     def predicates(self, release: int) -> list[Predicates]:
-        """Return the predicates true for one record; the cells are those of all columns."""
+        """Return the drawn predicates true for one record, by the people who satisfy them.
+
+        The table ``CELLS`` must have the cells of all columns.
+        """
         self._draw(release)
         samples = self._make_samples(release)
-        columns = exp.select("fields").distinct().from_("drawn_records").order_by("fields")
+        column_sets = exp.select("fields").distinct().from_("drawn_records").order_by("fields")
         rows: list[Row] = []
-        for n, (fields,) in enumerate(self._tables.rows(columns)):
+        for n, (fields,) in enumerate(self._tables.rows(column_sets)):
             plan = self._plan(release, fields, samples)
-            if n:
+            if n:  # the first statement is recorded; all others are like it
                 names = [column.alias_or_name for column in plan.result.expressions]
                 rows += [dict(zip(names, row, strict=True)) for row in self._tables.rows(plan)]
             else:
@@ -90,7 +96,7 @@ class SomePredicates:
         ]
 
     def _draw(self, release: int) -> None:
-        """Create the table of the drawn records and columns."""
+        """Create ``drawn_records``: a row per attempt, its columns, and the drawn record."""
         total = filled("sum(n)::BIGINT", {"n": exp.column(f"synthetic_{release}")})
         ((records,),) = self._tables.rows(exp.select(total).from_(CELLS))
         numbers = {
@@ -108,7 +114,10 @@ class SomePredicates:
         self._tables.make("drawn_records", Plan(steps, query))
 
     def _make_samples(self, release: int) -> list[str]:
-        """Create tables of some of the tuples of a release, if it has many; return their names."""
+        """Create samples of the tuples of a release, if it has many; return their tables.
+
+        The smallest sample comes first: it rules out most predicates that are true for two records.
+        """
         is_present = filled("n > 0", {"n": exp.column(f"synthetic_{release}")})
         tuples = exp.select().from_(CELLS).where(is_present)
         ((count,),) = self._tables.rows(tuples.select("count(*)"))
@@ -123,68 +132,58 @@ class SomePredicates:
         return names
 
     def _plan(self, release: int, fields: Sequence[int], samples: Sequence[str]) -> Plan:
-        """Return the plan of the predicates over some columns that are true for one record."""
+        """Return the plan of the predicates over the columns ``fields`` true for one record.
+
+        Predicates are matched with each sample in turn, and those that remain with all tuples.
+        """
         ranges = [i for i in fields if i in self._scales]
-        places = [i + 1 for i in ranges]
         numbers: Mapping[str, Sequence[int]] = {
             "missing_code": [self._scales[i].missing for i in ranges],
             "greatest_code": [self._scales[i].greatest for i in ranges],
             "middle": [self._middles[release, i] for i in ranges],
         }
-        arrays = exp.Array(expressions=[number(i) for i in fields])
-        drawn = self._values("drawn_records", fields).select("attempt")
+        words, places = self._coded.words, [i + 1 for i in ranges]
+        conditions = splice("synthetic/conditions", words=words, places=places, numbers=numbers)
+        of_fields = equal(exp.column("fields"), exp.Array(expressions=[number(i) for i in fields]))
+        drawn = self._values("drawn_records", fields).select("attempt").where(of_fields)
         steps = [
-            Step("drawn_values", "The drawn records, coded.", drawn.where(
-                equal(exp.column("fields"), arrays)
-            )),
-            view_step("conditions", splice(
-                "synthetic/conditions", words=self._coded.words, places=places, numbers=numbers
-            )),
-        ]  # fmt: skip
-        conditions = "conditions"
+            Step("drawn_values", "The drawn records, coded.", drawn),
+            view_step("conditions", conditions),
+        ]
+        remaining = "conditions"
         for n, table in enumerate([*samples, CELLS], 1):
             counts: list[exp.Expr] = [exp.column("original"), exp.column("control")]
             counts.append(exp.column(f"synthetic_{release}").as_("synthetic"))
-            values = self._values(table, fields).select(*counts)
-            names = {"candidates": f"candidates_{n}", "conditions": conditions}
-            query = splice(
-                "synthetic/matches", words=self._coded.words, places=places, tables=names
-            )
-            steps.append(Step(names["candidates"], "Tuples, coded.", values))
-            steps.append(view_step("matches", query, f"matches_{n}"))
+            candidates = self._values(table, fields).select(*counts)
+            names = {"candidates": f"candidates_{n}", "conditions": remaining}
+            matches = splice("synthetic/matches", words=words, places=places, tables=names)
+            steps.append(Step(names["candidates"], "Tuples, coded.", candidates))
+            steps.append(view_step("matches", matches, f"matches_{n}"))
             if table == CELLS:
                 break
-            names = {"conditions": conditions, "matches": f"matches_{n}"}
-            conditions = f"conditions_{n}"
-            steps.append(
-                view_step(
-                    "rare_conditions", splice("synthetic/rare_conditions", tables=names), conditions
-                )
-            )
-        result = splice(
-            "synthetic/predicates",
-            columns={"synthetic": "records"},
-            tables={"cells": steps[-1].name},
-        )
+            names = {"conditions": remaining, "matches": f"matches_{n}"}
+            rare = splice("synthetic/rare_conditions", tables=names)
+            remaining = f"conditions_{n}"
+            steps.append(view_step("rare_conditions", rare, remaining))
+        cells = {"cells": steps[-1].name}
+        result = splice("synthetic/predicates", columns={"synthetic": "records"}, tables=cells)
         return Plan(tuple(steps), result)
 
     def _values(self, table: str, fields: Sequence[int]) -> exp.Select:
-        """Return a query for the words of the columns without an order, and the codes of others."""
-        names = [i for i in fields if i not in self._scales]
-        codes = [
-            exp.alias_(self._coded.code_of(i, table), f"place_{i + 1}")
-            for i in fields
-            if i in self._scales
-        ]
-        return exp.select(*self._coded.masked(names), *codes).from_(table)
+        """Return the query of the columns ``fields``: codes of ordered ones, else words."""
+        ordered = [i for i in fields if i in self._scales]
+        codes = [exp.alias_(self._coded.code_of(i, table), f"place_{i + 1}") for i in ordered]
+        words = self._coded.masked(i for i in fields if i not in self._scales)
+        return exp.select(*words, *codes).from_(table)
 
 
 def numbered(coded: Coded, people: str) -> Step:
-    """Return the step that numbers the people or records of a file, whose count is ``people``."""
-    tables = {"cells": CELLS}
-    query = splice(
-        "synthetic/numbered", words=coded.words, columns={"people": people}, tables=tables
-    )
+    """Return the step that numbers the people of a file, or the records of a release.
+
+    ``people`` is its column of counts.
+    """
+    columns, tables = {"people": people}, {"cells": CELLS}
+    query = splice("synthetic/numbered", words=coded.words, columns=columns, tables=tables)
     return view_step("numbered", query)
 
 

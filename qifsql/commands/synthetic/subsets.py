@@ -63,12 +63,12 @@ class Walk:
         return self._tables.statements
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """Yield the measures of each release on each subset."""
+        """Yield a row of ``SUBSETS``, without the name of the release, per release and subset."""
         self._make_subset("subset_0", self._order, "coded", first=True)
         yield from self._walk_below("subset_0", self._order, 0)
 
     def _make_wide_cells(self) -> WideCells | None:
-        """Return how the cells of a secret of few values are counted; None for many values."""
+        """Return counters in one row per block, if the secret has few values; else None."""
         values = self.coded.secret_values[self.secret - 1] if self.secret else 1
         has_control = self.files.control is not None
         if not WideCells.fit(values, len(self.coded.releases), has_control=has_control):
@@ -78,7 +78,7 @@ class Walk:
             table = modes_table(self.secret, release)
             rows = self._tables.rows(exp.select("secret", "modal", "typical").from_(table))
             modal[release] = [code for code, is_modal, _ in rows if is_modal]
-            typical = [code for code, _, is_typical in rows if is_typical]
+            typical = [code for code, _, is_typical in rows if is_typical]  # of the control
         return WideCells(
             coded=self.coded,
             secret=self.secret,
@@ -89,7 +89,7 @@ class Walk:
         )
 
     def _sizes(self) -> dict[str, int]:
-        """Return the number of people or records that each column of counts adds up to."""
+        """Return the total of each column of counts: people of a file, or records of a release."""
         files = self.files
         sizes = {"original": files.original.records}
         if files.control is not None:
@@ -101,12 +101,15 @@ class Walk:
         }
 
     def _walk_below(
-        self, table: str, members: Sequence[int], start: int
+        self, table: str, subset: Sequence[int], start: int
     ) -> Iterator[dict[str, Any]]:
-        """Yield the rows of a subset and of all that lack more of its quasi-identifiers."""
-        yield from self._measure_subset(table, members)
+        """Yield the rows of a subset, whose cells are in ``table``, and of subsets of it.
+
+        From ``start`` of the order on, a quasi-identifier is left out: no subset comes twice.
+        """
+        yield from self._measure_subset(table, subset)
         for place in range(start, len(self._order)):
-            remaining = [i for i in members if i != self._order[place]]
+            remaining = [i for i in subset if i != self._order[place]]
             if remaining:
                 name = f"subset_{len(self._order) - len(remaining)}"
                 self._make_subset(name, remaining, table, first=False)
@@ -114,41 +117,40 @@ class Walk:
         self._tables.drop(table)
 
     def _make_subset(self, name: str, subset: Sequence[int], table: str, *, first: bool) -> None:
+        """Make the table ``name`` of the cells of a subset from the ``table`` of a larger one."""
         tables = self._tables if first else self._silent_tables()
         if self._wide is not None:
             self._wide.make(tables, name, subset, None if first else table)
-            return
-        query = self.coded.cells(self.secret, subset, table)
-        tables.make(name, query)
+        else:
+            tables.make(name, self.coded.cells(self.secret, subset, table))
 
-    def _measure_subset(self, table: str, members: Sequence[int]) -> Iterator[dict[str, Any]]:
-        first = not self._done
+    def _measure_subset(self, table: str, subset: Sequence[int]) -> Iterator[dict[str, Any]]:
+        """Yield the row of each release on one subset, whose cells are in ``table``."""
+        tables = self._silent_tables() if self._done else self._tables
         for release in self.coded.releases:
-            tables = self._tables if first else self._silent_tables()
-            modes = modes_table(self.secret, release)
-            totals = (
-                Cells(tables, table, modes, self.coded.words, release).totals()
-                if self._wide is None
-                else rows_of(self._wide.totals(table, release), tables)
-            )
+            if self._wide is None:
+                modes = modes_table(self.secret, release)
+                totals = Cells(tables, table, modes, self.coded.words, release).totals()
+            else:
+                totals = rows_of(self._wide.totals(table, release), tables)
             measures = release_risks(totals)
             if self.secret:
                 measures += secret_risks(totals, self.priors[release])
-            yield self._row(release, members, measures)
+            yield self._row(release, subset, measures)
         self._done += 1
         total = 2 ** len(self._order) - 1
         self.progress("sweeping", self._done / total, f"{self._done:,} of {total:,} subsets")
 
     def _row(
-        self, release: int, members: Sequence[int], measures: Sequence[Measure]
+        self, release: int, subset: Sequence[int], measures: Sequence[Measure]
     ) -> dict[str, Any]:
-        names = self.files.qids
+        """Return a row of ``SUBSETS`` without the name of the release, here a number."""
         row: dict[str, Any] = {
             "file": release,
             "secret": self.files.secrets[self.secret - 1] if self.secret else None,
-            "subset": sum(1 << i for i in members),
-            "n_qids": len(members),
-            "qids": [names[i] for i in sorted(members)],
+            "subset": sum(1 << i for i in subset),
+            "n_qids": len(subset),
+            "qids": [self.files.qids[i] for i in sorted(subset)],
         }
         for measure in measures:
             row[measure.name] = measure.value

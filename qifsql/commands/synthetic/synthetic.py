@@ -124,13 +124,13 @@ def synthetic(
         _check_request(files, options)
         work = Measurements(engine, files, options, learner)
         work.run()
-        first = [s for dataset in sources.all for s in openings(dataset)]
+        openings_sql = [s for dataset in sources.all for s in openings(dataset)]
         origin = origin.about(_describe(files, sources, options, learner), sources.paths)
         origin = origin.listing(roles.of_files(file.microdata.columns for file in files.files))
         written = 0
         if path is not None:
-            written = work.write(path, origin.sending(dict.fromkeys(first)))
-        origin = origin.sending(dict.fromkeys([*first, *work.statements]))
+            written = work.write(path, origin.sending(dict.fromkeys(openings_sql)))
+        origin = origin.sending(dict.fromkeys([*openings_sql, *work.statements]))
     schema = SCHEMA | (PEOPLE if options["person"] is not None else {})
     frame = pl.DataFrame(work.measured, schema=schema, orient="row")
     broken = [bound for bound in required if bound.broken(work.measured)]
@@ -165,7 +165,7 @@ def rehearse(
 
 
 def _learner(options: SyntheticOptions, settings: Settings | None) -> Learner | None:
-    """Return the classifier that also learns; None without one."""
+    """Return the classifier of ``--learner``; None without one."""
     if options["learner"] is None:
         if options["rapid"] is not None:
             raise InputError("rapid is about a classifier; name one with --learner")
@@ -187,9 +187,9 @@ def _asked_names(options: SyntheticOptions) -> Names:
 
 
 def _check_person(options: SyntheticOptions) -> None:
-    """Refuse what is measured record by record, if people with several are compared."""
-    for name in OF_RECORDS if options["person"] is not None else ():
-        if options.get(name):
+    """Refuse options that compare single records, if people may have several (person)."""
+    for name in OF_RECORDS:
+        if options["person"] is not None and options.get(name):
             raise InputError(
                 f"{name} is about records, of which a person may have several; leave {name} or "
                 "person out, or write one record per person first (qifsql anonymise --one-per)"
@@ -197,7 +197,7 @@ def _check_person(options: SyntheticOptions) -> None:
 
 
 def _check_request(files: Files, options: SyntheticOptions) -> None:
-    """Refuse a sweep of too many subsets, and a bound that is about nothing here."""
+    """Refuse options and bounds that do not fit each other or the columns of the files."""
     if options["sweep"] and len(files.qids) > MOST:
         raise InputError(
             f"a sweep has at most {MOST} quasi-identifiers, and {len(files.qids)} are named; "
@@ -207,8 +207,8 @@ def _check_request(files: Files, options: SyntheticOptions) -> None:
     if split and not options["questions"]:
         raise InputError("--split is about linkability, one of three questions; add --questions")
     check_split(split, files.qids)
-    drawn_attempts(options, len(files.qids), 0)
-    drawn_links(options, 0)
+    drawn_attempts(options, len(files.qids), seed=0)  # for its checks, like the next
+    drawn_links(options, seed=0)
     draws = options["distances"]
     if draws is not None and draws < 1:
         raise InputError(f"distances of {draws} records; name 1 or more")
@@ -235,11 +235,8 @@ def _describe(
         "sweep": options["sweep"],
         "questions": options["questions"],
         "split": list(as_names(options["split"])),
-        "attempts": options["attempts"],
-        "terms": options["terms"],
-        "links": options["links"],
-        "neighbours": options["neighbours"],
-        "distances": options["distances"],
+        **{name: options.get(name) for name in ("attempts", "terms", "links")},
+        **{name: options.get(name) for name in ("neighbours", "distances")},
         "learner": None if learner is None else learner.name,
         "learner_seed": None if learner is None else learner.seed,
         "rapid": None if learner is None else float(learner.level),
@@ -256,7 +253,7 @@ def _describe(
 def _notes_on_rare_conditions(
     rows: Sequence[Mapping[str, Any]], options: SyntheticOptions
 ) -> tuple[str, ...]:
-    """Return a note for each release of which few of the drawn conditions hold for one record."""
+    """Return a note for each release in which few drawn conditions are true for one record."""
     return tuple(
         f"{row['release']}: of {options['attempts']:,} conditions that were drawn, "
         f"{row['people']:,} hold for exactly one record, too few for a narrow interval; draw more "

@@ -42,9 +42,10 @@ SHOWN = 10  # subsets of a table
 
 
 def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
-    """Return overlap and uniques, and for each secret what is disclosed and guessed."""
+    """Return all tables and sentences; if people have several records, for all known, then one."""
     if "known_records" not in frame.columns:
         return _parts(frame, tables, spec)
+    # spec counts records; people are counted by the first measure
     sizes = spec["sizes"] | {"original": frame.filter(measure="UiO")["people"][0]}
     page: list[Part] = []
     for part in by_reading(frame):
@@ -55,7 +56,7 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
 
 
 def _parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
-    """Return the parts for one reading of what is known of people."""
+    """Return the parts of a result in which each release, secret and measure has one row."""
     title = counted(
         "{n} synthetic release of {people}",
         "{n} synthetic releases of {people}",
@@ -78,6 +79,7 @@ def _parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
 
 
 def _overlap(frame: pl.DataFrame) -> Table:
+    """Return a table of unique and replicated people: a row per release."""
     heads = [said("release"), said("unique (UiO)"), said("unique in the release (UiS)")]
     heads += [said("unique, and in the release (UiOiS)"), said("replicated unique (repU)")]
     heads += [said("people in the release")]
@@ -90,6 +92,7 @@ def _overlap(frame: pl.DataFrame) -> Table:
 
 
 def _disclosed(frame: pl.DataFrame) -> Table:
+    """Return a table of people in blocks with one value of the secret: a row per release."""
     heads = [said("release"), said("one value in the original (Dorig)")]
     heads += [said("in the release (DiS)"), said("and it is right (DiSCO)")]
     heads += [said("and one in the original (DiSDiO)"), "TCAP", said("right when certain")]
@@ -101,6 +104,7 @@ def _disclosed(frame: pl.DataFrame) -> Table:
 
 
 def _guessed(frame: pl.DataFrame, spec: Spec) -> Table:
+    """Return a table of right guesses: a row per release and file, and rows of differences."""
     heads = [said("release"), said("guesses about"), said("right"), said("between")]
     table = Table.of([*heads, said("without the release")], (2, 4))
     for file, release in releases(frame):
@@ -122,7 +126,7 @@ def _guessed(frame: pl.DataFrame, spec: Spec) -> Table:
 
 
 def _guessed_files(spec: Spec) -> dict[str, str]:
-    """Return the titles of the files about whose people is guessed, by name."""
+    """Return the titles of the original and of any control, by name."""
     names = {"original": said("the original")}
     return names | ({"control": said("the control")} if spec["control"] else {})
 
@@ -134,7 +138,7 @@ def _change(row: Row) -> tuple[str, str]:
 
 
 def _classified(frame: pl.DataFrame, spec: Spec) -> list[Part]:
-    """Return a table of what a classifier guesses that learned from each release."""
+    """Return a table of the right guesses of a classifier: rows as in ``_guessed``."""
     if not spec.get("learner"):
         return []
     heads = [said("release"), said("guesses about"), said("right"), said("between")]
@@ -160,7 +164,7 @@ def _classified(frame: pl.DataFrame, spec: Spec) -> list[Part]:
 
 
 def _worst(worst: pl.DataFrame | None, secret: str) -> list[Part]:
-    """Return a table of the blocks that give away most, as counts only."""
+    """Return a table of the blocks that give away most people: a row per block, counts only."""
     if worst is None or worst.filter(secret=secret).is_empty():
         return []
     heads = [said("release"), said("people"), said("given away"), said("records in the release")]
@@ -176,7 +180,7 @@ def _worst(worst: pl.DataFrame | None, secret: str) -> list[Part]:
 
 
 def _groups(groups: pl.DataFrame | None, spec: Spec) -> list[Part]:
-    """Return a table of success on each group."""
+    """Return a table of uniques and right guesses: a row per release, secret and group."""
     if groups is None or groups.is_empty() or not spec["secrets"]:
         return []
     heads = [said("release"), escaping.cell(spec["by"]), said("of"), said("people")]
@@ -202,17 +206,17 @@ def _groups(groups: pl.DataFrame | None, spec: Spec) -> list[Part]:
 
 
 def _subsets(subsets: pl.DataFrame | None, spec: Spec) -> list[Part]:
-    """Return a table of the subsets that give away most of individuals."""
+    """Return a table of the subsets that give away most: a row per release, secret and subset."""
     if subsets is None or subsets.is_empty():
         return []
-    order = "repU"
+    measure = "repU"
     if spec["secrets"]:
-        order = "individual_leak" if spec["control"] else "success_original"
-    first = subsets.sort(order, "n_qids", "subset", descending=[True, False, False])
+        measure = "individual_leak" if spec["control"] else "success_original"
+    worst = subsets.sort(measure, "n_qids", "subset", descending=[True, False, False])
     heads = [said("release"), said("of"), said("subset"), said("replicated unique (repU)")]
     heads += [said("right, of the original"), said("right, of the control")]
     table = Table.of([*heads, said("individual leak")], range(3, 7))
-    for row in first.head(SHOWN).iter_rows(named=True):
+    for row in worst.head(SHOWN).iter_rows(named=True):
         leak = row["individual_leak"]
         table.add_row(
             release_name(row["file"], row["release"]),
@@ -230,11 +234,11 @@ def _subsets(subsets: pl.DataFrame | None, spec: Spec) -> list[Part]:
     )
     page: list[Part] = [Heading(title), table]
     if spec["secrets"] and spec["control"]:
-        message = (
+        text = said(
             "Many subsets are looked at: about 1 of 40 has an interval above 0 by chance alone, "
             "and the worst one looks worse than it is."
         )
-        page.append(Paragraph(said(message)))
+        page.append(Paragraph(text))
     return page
 
 

@@ -49,8 +49,8 @@ class WideCells:
         return values * (1 + has_control + releases) <= COUNTERS
 
     def make(self, tables: Tables, name: str, subset: Iterable[int], table: str | None) -> None:
-        """Create the rows of a subset from those of a larger one, or from the coded records."""
-        words: dict[int, list[tuple[int, int, int]]] = {}
+        """Create the rows of a subset from the ``table`` of a larger one (None: coded records)."""
+        words: dict[int, list[tuple[int, int, int]]] = {}  # column of counts, value, lowest bit
         for column, counters in enumerate(self._counters().values()):
             for value, counter in enumerate(counters):
                 words.setdefault(counter.word, []).append((column, value, counter.bit))
@@ -68,7 +68,7 @@ class WideCells:
         tables.make(name, query)
 
     def totals(self, table: str, release: int) -> Plan:
-        """Return the plan of the counts of all blocks, a row per number of best guesses."""
+        """Return the plan of the counts of blocks: a row per number of guessed values."""
         counters, modal = self._counters(), self.modal[release]
         query = splice(
             "synthetic/packed_blocks",
