@@ -19,13 +19,13 @@ def caution_of(sizes: Sizes, estimate: Uniques, *, even: bool) -> str | None:
 
     ``even``: the blocks of the sample are more even than in Pitman's model.
     """
-    if estimate.number is None or sizes.fraction == 1:
+    if estimate.number is None or sizes.fraction == 1:  # no answer, or no estimate: a count
         return None
     if not sizes.alone:
         return "none_alone"
     if sizes.records < FEW:
         return "few"
-    method = estimate.takes or estimate.method
+    method = estimate.takes or estimate.method  # Dankar's rule takes one of the others
     if method == "franconi_polettini":
         return method
     if method == "pitman":
@@ -110,9 +110,9 @@ def cautions(
 
 
 def certain_links(sizes: Sizes, estimates: Sequence[Uniques]) -> float:
-    """Return how many uniques of the sample are unique in the population, by the highest estimate.
+    """Return the uniques of the sample that are unique in the population, by the highest estimate.
 
-    Each of them is linked rightly.
+    A link to each of them is right with certainty.
     """
     numbers = [e.number for e in estimates if e.number is not None and e.method in THREE]
     return min(max(numbers, default=0.0) * float(sizes.fraction), float(sizes.alone))

@@ -151,7 +151,7 @@ def estimate(
             file_origin = origin.of(bound, spec, *sample.plans, every, **extent)
             stream(engine, every, out, file_origin, what="writing records")
         origin = origin.of(bound, spec, *sample.plans, **extent)
-        gone = note_left_out(engine, bound.microdata)
+        left_out = note_left_out(engine, bound.microdata)
         counting = microdata_steps.records_plan(bound.microdata, people=True)
         ((records,),) = engine.rows(counting, "counting records", bound.microdata.dataset.name)
     estimates = estimate_by_method(sizes, counted.shares)
@@ -161,7 +161,7 @@ def estimate(
     weight = bound.microdata.weight
     weights = (weight.name, sample.weights) if weight and sample.weights else None
     failures = cautions(sizes, counted, estimates, weights, sample.unit, housed=housed is not None)
-    notes = (*bound.microdata.notes, *gone, *failures)
+    notes = (*bound.microdata.notes, *left_out, *failures)
     individual = _risk_table(sizes, counted)
     if bound.microdata.person is not None:
         people = {"records": records, "people": sizes.records, "known_records": "all"}
@@ -184,14 +184,14 @@ def estimate_by_method(sizes: Sizes, shares: Fraction) -> list[Uniques]:
     """
     if sizes.fraction == 1:
         return [Uniques("exact", float(sizes.alone))]
-    three = {u.method: u for u in (zayatz(sizes), pitman(sizes), snb(sizes))}
+    by_model = {u.method: u for u in (zayatz(sizes), pitman(sizes), snb(sizes))}
     number = min(shares / sizes.fraction, Fraction(sizes.population))
-    argus = Uniques("franconi_polettini", float(number))
-    return [dankar(three, sizes.fraction), *three.values(), argus]
+    by_risk = Uniques("franconi_polettini", float(number))
+    return [dankar(by_model, sizes.fraction), *by_model.values(), by_risk]
 
 
 def _fraction(options: EstimateOptions) -> Fraction | int | None:
-    """Return the share of the sample, or the people it was drawn from; None for weights.
+    """Return the sampling fraction, or the size of the population (int); None: weights say it.
 
     InputError unless it is given in exactly one way.
     """
@@ -213,7 +213,7 @@ def _fraction(options: EstimateOptions) -> Fraction | int | None:
 
 
 def _row(sizes: Sizes, uniques: Uniques, qids: list[str], *, even: bool) -> dict[str, Any]:
-    """Return the row of a method (``ESTIMATES``), without its seconds."""
+    """Return the row of one method (``ESTIMATES``) without seconds; None: it has no answer."""
     reason = caution_of(sizes, uniques, even=even)
     row: dict[str, Any] = {
         "qids": qids,
@@ -235,14 +235,15 @@ def _row(sizes: Sizes, uniques: Uniques, qids: list[str], *, even: bool) -> dict
             "population_uniques": uniques.number,
             "population_share": uniques.number / sizes.population,
         }
-        if sizes.alone:
-            seen = uniques.number * float(sizes.fraction) / sizes.alone
-            row["of_sample_uniques"] = min(seen, 1.0)
+        if sizes.alone:  # the share of the sample's uniques that are unique in the population
+            expected_share = uniques.number * float(sizes.fraction) / sizes.alone
+            row["of_sample_uniques"] = min(expected_share, 1.0)
     fitted = {f"fitted_{name}": value for name, value in uniques.parameters.items()}
     return dict.fromkeys(ESTIMATES) | row | fitted
 
 
 def _risk_table(sizes: Sizes, counted: Counted) -> pl.DataFrame:
+    """Return the row of ``INDIVIDUAL``."""
     row = {
         "records": sizes.records,
         "expected_reidentified": float(counted.risks),

@@ -84,10 +84,10 @@ class Sampled:
         self.unit = "record" if bound.microdata.person is None else "person"
         self.records = self._records()
         self.weights = None
-        if fraction is None:
+        if fraction is None:  # the weights tell it
             self.weights = self._weights()
             fraction = Fraction(self.records) / self.weights.people
-        elif isinstance(fraction, int):
+        elif isinstance(fraction, int):  # the people of the population
             if fraction < self.records:
                 raise InputError(
                     f"a population of {plural(fraction, 'person')} is smaller than the sample of "
@@ -98,11 +98,11 @@ class Sampled:
         self.fraction = fraction
 
     def count(self) -> Counted:
-        """Count blocks by size, and people by risk."""
+        """Count blocks by their size, and people by their risk."""
         steps = [*self._crowds(), self._step("kinds"), self._step("chances")]
         plan = microdata_steps.plan(self.bound.microdata, steps, self._query("spread"))
         rows = [_Spread(*row) for row in self._rows(plan, "counting")]
-        alone = [row for row in rows if row.size == 1]
+        uniques = [row for row in rows if row.size == 1]
         blocks: Counter[int] = Counter()
         bins: Counter[int] = Counter()
         for row in rows:
@@ -112,8 +112,8 @@ class Sampled:
             blocks=dict(sorted(blocks.items())),
             bins=dict(sorted(bins.items())),
             risks=Fraction(sum(row.size * int(row.risks) for row in rows), UNIT),
-            alone=Fraction(sum(int(row.risks) for row in alone), UNIT),
-            shares=Fraction(sum(int(row.shares) for row in alone), UNIT),
+            alone=Fraction(sum(int(row.risks) for row in uniques), UNIT),
+            shares=Fraction(sum(int(row.shares) for row in uniques), UNIT),
             highest=max(row.highest for row in rows),
             complete=sum(row.complete for row in rows),
         )
@@ -122,11 +122,14 @@ class Sampled:
         """Return the risk that a household is found through a member (``household_risk``)."""
         steps = [*self._housed(), make_step("households"), make_step("unhoused")]
         plan = microdata_steps.plan(self.bound.microdata, steps, self._query("homes"))
-        ((housed, alone),) = self._rows(plan, "counting households")
-        return household_risk.summary(housed, alone)
+        ((in_households, without_household),) = self._rows(plan, "counting households")
+        return household_risk.summary(in_households, without_household)
 
     def every_record(self, native: Sequence[str]) -> Plan:
-        """Return every record with its block size and risk, in the order of the input."""
+        """Return the plan of the file of records: record, key, block_size, population_block, risk.
+
+        One row per record, in the order of the input. The file keeps ``native`` types of keys.
+        """
         microdata = self.bound.microdata
         risky = self._step("risky", "chances", kinds="crowds")
         steps = [*self._crowds(), risky, microdata_steps.everybody(microdata)]
@@ -150,36 +153,36 @@ class Sampled:
         return microdata_steps.plan(microdata, steps, query)
 
     def _records(self) -> int:
-        """Return the number of people in the sample; WeightError if a weight is 0."""
+        """Return the number of individuals in the sample; WeightError if a weight is 0."""
         microdata = self.bound.microdata
-        there = check_records(self.engine, microdata)
+        records = check_records(self.engine, microdata)
         if microdata.person is not None:
-            people = exp.select("count(*)").from_("microdata")
+            query = exp.select("count(*)").from_("microdata")
             steps = microdata_steps.steps(microdata)
-            ((there,),) = self._rows(microdata_steps.plan(microdata, steps, people), "counting")
-            return int(there)
+            ((people,),) = self._rows(microdata_steps.plan(microdata, steps, query), "counting")
+            return int(people)
         if microdata.null != "drop" and microdata.weight is None:
-            return there
+            return records  # no record is left out
         counted = microdata_steps.records_plan(microdata, people=True)
-        ((records,),) = self._rows(counted, "counting records")
+        ((weighted,),) = self._rows(counted, "counting records")
         if microdata.weight is not None:
             unweighted = replace(microdata, weight=None)
             everyone = microdata_steps.records_plan(unweighted, people=True)
-            ((there,),) = self._rows(everyone, "counting records")
-            if nobody := int(there) - int(records):
+            ((records,),) = self._rows(everyone, "counting records")
+            if without_weight := int(records) - int(weighted):
                 raise WeightError(
                     f"weight {quoted(microdata.weight.name)} of {self.where} is 0 in "
-                    f"{plural(nobody, 'record')}, who would stand for nobody; a sampling weight "
-                    "is how many people a record stands for: mend them, or use --where"
+                    f"{plural(without_weight, 'record')}, who would stand for nobody; a sampling "
+                    "weight is how many people a record stands for: mend them, or use --where"
                 )
-        return int(records)
+        return int(weighted)
 
     def _weights(self) -> Weights:
         """Return the weights in people; WeightError if their sum is below the records or huge."""
         steps = [*microdata_steps.steps(self.bound.microdata), self._unit()]
         plan = microdata_steps.plan(self.bound.microdata, steps, self._query("totals"))
-        ((_, *numbers, unit),) = self._rows(plan, "adding weights")
-        total, smallest, largest = (Fraction(int(n)) / Fraction(unit) for n in numbers)
+        ((_records, *sums, unit),) = self._rows(plan, "adding weights")
+        total, smallest, largest = (Fraction(int(n)) / Fraction(unit) for n in sums)
         weight = self.bound.microdata.weight.name if self.bound.microdata.weight else ""
         if total >= 2**63:
             raise WeightError(
@@ -205,7 +208,7 @@ class Sampled:
         return [*self._crowds(), *steps, make_step(HOUSED)]
 
     def _unit(self) -> Step:
-        """Return the step with one row: the fraction, or the unit that divides all weights."""
+        """Return the step of one row: the fraction, or the unit that makes weights whole."""
         weight = self.bound.microdata.weight
         if weight is None:
             number: exp.Expr = exp.cast(exp.Literal.number(repr(float(self.fraction))), "DOUBLE")

@@ -57,18 +57,16 @@ def _individuals(row: Mapping[str, Any]) -> str:
 
 
 def _sample_sentence(row: Mapping[str, Any]) -> str:
-    there = {
-        "records": _individuals(row),
-        "people": words.persons(row["population"]),
-        "share": words.percent(row["fraction"]),
-    }
-    singular = "{records}, {share} of {people}; {n} of them is unique in the sample."
-    plural = "{records}, {share} of {people}; {n} of them are unique in the sample."
+    """Return a sentence on the sample, its population and its uniques: of a row of the result."""
+    texts = {"records": _individuals(row), "people": words.persons(row["population"])}
     if row["fraction"] == 1:
-        del there["share"]
         singular = "{records} of all {people}; {n} of them is unique in the sample."
         plural = "{records} of all {people}; {n} of them are unique in the sample."
-    return counted(singular, plural, row["singled_out"], **there)
+        return counted(singular, plural, row["singled_out"], **texts)
+    singular = "{records}, {share} of {people}; {n} of them is unique in the sample."
+    plural = "{records}, {share} of {people}; {n} of them are unique in the sample."
+    share = words.percent(row["fraction"])
+    return counted(singular, plural, row["singled_out"], share=share, **texts)
 
 
 def _method_name(name: str) -> str:
@@ -78,6 +76,7 @@ def _method_name(name: str) -> str:
 
 
 def _method_table(rows: list[dict[str, Any]]) -> Table:
+    """Return a table of the estimates: a row per method."""
     heads = [said("method"), said("unique people"), said("of all"), said("of sample's uniques")]
     table = Table.of(heads, right=(1, 2, 3))
     for row in rows:
@@ -87,35 +86,32 @@ def _method_table(rows: list[dict[str, Any]]) -> Table:
         if row["population_uniques"] is None:
             table.add_row(name, said("no answer"))
             continue
-        seen = row["of_sample_uniques"]
-        about = _rounded(row["population_uniques"])
+        of_sample, uniques = row["of_sample_uniques"], _rounded(row["population_uniques"])
         table.add_row(
             name,
-            said("{n} (out of range)", n=about) if row.get("caution") else about,
+            said("{n} (out of range)", n=uniques) if row.get("caution") else uniques,
             words.percent(row["population_share"]),
-            "" if seen is None else words.percent(seen),
+            "" if of_sample is None else words.percent(of_sample),
         )
     return table
 
 
 def _assumption_table(rows: list[dict[str, Any]]) -> Table:
-    """Return the assumptions of each method, and the reason if it is out of range."""
+    """Return a table of assumptions and cautions, a row per method, in the reader's language."""
     table = Table.of([said("method"), said("assumes"), said("out of range")])
-    cautions = {text: name for name, text in CAUTIONS.items()}
-    remarks = {text: name for name, text in REMARKS.items()}
+    caution_keys = {text: key for key, text in CAUTIONS.items()}
+    remark_keys = {text: key for key, text in REMARKS.items()}
     for row in rows:
         assumption = said(ASSUMES[row["method"]])
-        if row["remark"] in remarks:
-            assumption += f"; {said(REMARKS[remarks[row['remark']]])}"
-        caution = cautions.get(row.get("caution") or "")
-        table.add_row(
-            _method_name(row["method"]), assumption, said(CAUTIONS[caution]) if caution else ""
-        )
+        if row["remark"] in remark_keys:
+            assumption += f"; {said(REMARKS[remark_keys[row['remark']]])}"
+        key = caution_keys.get(row.get("caution") or "")
+        table.add_row(_method_name(row["method"]), assumption, said(CAUTIONS[key]) if key else "")
     return table
 
 
 def _estimate_sentences(rows: list[dict[str, Any]]) -> str:
-    """Explain the estimates in words: the first one, or the range if the methods disagree."""
+    """Explain the estimates: the first row alone, or the range over rows if methods disagree."""
     row = rows[0]
     if not row["singled_out"]:
         return said(
@@ -169,6 +165,7 @@ def _band_table(histogram: pl.DataFrame) -> Table:
 
 
 def _risk_sentences(rows: list[dict[str, Any]], row: Mapping[str, Any]) -> str:
+    """Return sentences on the risk of records: ``row`` is ``individual``, ``rows`` the methods."""
     message = (
         "If every record is linked to the people who match it, about {n} of {all} links are "
         "expected to be right; the highest estimate for a single record is {highest}, and the "
@@ -202,7 +199,7 @@ def _risk_sentences(rows: list[dict[str, Any]], row: Mapping[str, Any]) -> str:
 
 
 def _household_parts(row: Mapping[str, Any]) -> list[Part]:
-    """Return the risk that a household is found through a member, and the people in it."""
+    """Return a table and a sentence on households found through a member: of ``HOUSEHOLDS``."""
     table = Table.of([row["household"], said("share")], right=(1,))
     for title, name in (
         (said("a member linked rightly (independent)"), "risk"),
