@@ -16,6 +16,7 @@ from qifsql.errors import InputError
 PLACES = 20_000  # most characters in the patterns, written out
 MOVES = 50_000  # most moves between states
 EFFORT = 20_000_000  # most places visited to find all states
+START, END = 0, 1  # places
 
 Kind = int  # characters that no pattern distinguishes are of one kind
 State = int
@@ -40,62 +41,67 @@ class Automaton:
     def words_from(self) -> dict[State, int]:
         """Return the number of words that lead from each state to an end."""
         counts: dict[State, int] = {}
-        waiting = [0]
+        waiting = [0]  # a stack: a state is counted after all states that it moves to
         while waiting:
             state = waiting[-1]
-            missing = [s for s in self.moves[state].values() if s not in counts]
-            waiting += missing
-            if not missing:
+            uncounted = [after for after in self.moves[state].values() if after not in counts]
+            waiting += uncounted
+            if not uncounted:
                 waiting.pop()
-                ways = ((len(self.kinds[k]), s) for k, s in self.moves[state].items())
-                counts[state] = (state in self.finals) + sum(n * counts[s] for n, s in ways)
+                counts[state] = int(state in self.finals)  # the empty word
+                for kind, after in self.moves[state].items():
+                    counts[state] += len(self.kinds[kind]) * counts[after]
         return counts
 
     def cut(self, rows: int) -> int:
-        """Return the number of characters after which to cut words, so that both parts are few.
+        """Return after how many characters to cut words for the fewest beginnings and ends.
 
-        There are at least ``rows`` first parts, if there are that many words at all.
+        There are at least ``rows`` beginnings, if there are that many words at all.
         """
-        words, ended, depth = self.words_from(), 0, 0
-        level: dict[State, int] = {0: 1}  # number of beginnings that lead to each state
-        costs: dict[int, int] = {}
+        words, ended, depth = self.words_from(), 0, 0  # ended: words shorter than ``depth``
+        level: dict[State, int] = {0: 1}  # beginnings of ``depth`` characters, by their state
+        costs: dict[int, int] = {}  # beginnings and ends, by depth
         while level:
-            firsts = ended + sum(level.values())
-            if firsts >= rows:
-                costs[depth] = firsts + sum(words[s] for s in level)
-            ended += sum(n for s, n in level.items() if s in self.finals)
-            level = self._after(level)
+            beginnings = ended + sum(level.values())
+            if beginnings >= rows:
+                costs[depth] = beginnings + sum(words[state] for state in level)
+            ended += sum(n for state, n in level.items() if state in self.finals)
+            level = self._next_level(level)
             depth += 1
         return min(costs, key=costs.__getitem__) if costs else depth - 1
 
-    def _after(self, level: Mapping[State, int]) -> dict[State, int]:
-        after: dict[State, int] = {}
-        for state, n in level.items():
-            for kind, to in self.moves[state].items():
-                after[to] = after.get(to, 0) + n * len(self.kinds[kind])
-        return after
+    def _next_level(self, level: Mapping[State, int]) -> dict[State, int]:
+        """Return the number of beginnings by their state, one character later."""
+        following: dict[State, int] = {}
+        for state, beginnings in level.items():
+            for kind, after in self.moves[state].items():
+                following[after] = following.get(after, 0) + beginnings * len(self.kinds[kind])
+        return following
 
 
 def build_automaton(node: Node) -> Automaton:
-    """Return the automaton of a pattern; InputError if it would be too large."""
+    """Return the automaton of a pattern; InputError if it would be too large.
+
+    A state is the set of places in which the same characters can end (subset construction).
+    """
     places = _Places()
-    places.build(node, 0, 1)
-    kinds = _group_characters({codes for edges in places.edges for codes, _ in edges})
-    of_class = {
-        codes: [k for k, kind in enumerate(kinds) if kind[0] in codes]
-        for codes in {codes for edges in places.edges for codes, _ in edges}
+    places.build(node, START, END)
+    classes = {codes for edges in places.edges for codes, _target in edges}
+    kinds = _group_characters(classes)
+    kinds_of_class = {
+        codes: [k for k, kind in enumerate(kinds) if kind[0] in codes] for codes in classes
     }
-    start = places.closed({0})
+    start = places.closed({START})
     states: dict[frozenset[int], State] = {start: 0}
     moves: dict[State, dict[Kind, State]] = {}
-    waiting, count = [start], 0
+    waiting, move_count = [start], 0
     while waiting:
         here = waiting.pop()
-        targets: dict[Kind, set[int]] = {}
+        targets: dict[Kind, set[int]] = {}  # places reached by a character of each kind
         for place in here:
-            for codes, to in places.edges[place]:
-                for kind in of_class[codes]:
-                    targets.setdefault(kind, set()).add(to)
+            for codes, target in places.edges[place]:
+                for kind in kinds_of_class[codes]:
+                    targets.setdefault(kind, set()).add(target)
         moves[states[here]] = {}
         for kind, reached in targets.items():
             after = places.closed(reached)
@@ -103,17 +109,18 @@ def build_automaton(node: Node) -> Automaton:
                 states[after] = len(states)
                 waiting.append(after)
             moves[states[here]][kind] = states[after]
-            count += 1
-        if count > MOVES or places.looked_at > EFFORT:
+            move_count += 1
+        if move_count > MOVES or places.looked_at > EFFORT:
             raise InputError(
                 "the patterns overlap in too many ways to make each word once; give fewer at a "
                 "time, or make their parts differ earlier"
             )
-    return Automaton(kinds, moves, frozenset(n for s, n in states.items() if 1 in s))
+    finals = frozenset(state for reached, state in states.items() if END in reached)
+    return Automaton(kinds, moves, finals)
 
 
 class _Places:
-    """Places between the characters of patterns; ``edges`` read a character, ``free`` do not."""
+    """Places between characters, from ``START`` to ``END``; ``edges`` read one, ``free`` do not."""
 
     def __init__(self) -> None:
         self.edges: list[list[tuple[frozenset[int], int]]] = [[], []]
@@ -121,7 +128,7 @@ class _Places:
         self.looked_at = 0
 
     def build(self, node: Node, first: int, last: int) -> None:
-        """Add paths from one place to another for the words of a pattern."""
+        """Add paths from place ``first`` to place ``last``: one for each word of a pattern."""
         if isinstance(node, Symbols):
             self.edges[first].append((node.codes, last))
         elif isinstance(node, Choice):
@@ -141,6 +148,7 @@ class _Places:
             self._repeat(node, first, last)
 
     def _repeat(self, node: Repeat, first: int, last: int) -> None:
+        """Add the paths of a part that is repeated: it may end after the smallest number."""
         here = first
         for n in range(node.largest):
             if n >= node.smallest:
@@ -151,9 +159,9 @@ class _Places:
         self.free[here].append(last)
 
     def closed(self, places: Iterable[int]) -> frozenset[int]:
-        """Return the places reached from these without a character, including these.
+        """Return the places reached from these without a character, and these.
 
-        Only the places where a character is read, and the end, are returned.
+        Places that are neither the end nor read a character are left out.
         """
         closure = set(places)
         waiting = list(closure)
@@ -163,9 +171,10 @@ class _Places:
                     closure.add(place)
                     waiting.append(place)
         self.looked_at += len(closure)
-        return frozenset(p for p in closure if self.edges[p] or p == 1)
+        return frozenset(place for place in closure if self.edges[place] or place == END)
 
     def _new(self) -> int:
+        """Add a place; return its number."""
         if len(self.edges) >= PLACES:
             raise InputError(
                 f"the patterns are too long: written out they have more than {PLACES:,} characters"
@@ -176,12 +185,12 @@ class _Places:
 
 
 def _group_characters(classes: Iterable[frozenset[int]]) -> tuple[tuple[int, ...], ...]:
-    """Return the characters of all classes, grouped by the classes that contain them."""
-    inside: dict[int, list[int]] = {}
+    """Return the code points of each kind: characters that are in the same classes."""
+    memberships: dict[int, list[int]] = {}  # the numbers of its classes, by code point
     for i, codes in enumerate(sorted(classes, key=sorted)):
         for code in codes:
-            inside.setdefault(code, []).append(i)
+            memberships.setdefault(code, []).append(i)
     kinds: dict[tuple[int, ...], list[int]] = {}
-    for code in sorted(inside):
-        kinds.setdefault(tuple(inside[code]), []).append(code)
+    for code in sorted(memberships):
+        kinds.setdefault(tuple(memberships[code]), []).append(code)
     return tuple(tuple(codes) for codes in kinds.values())

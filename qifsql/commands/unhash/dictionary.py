@@ -75,10 +75,7 @@ class Column:
 
 
 def read_column(catalog: Catalog, name: str, kind: Hash, where: str | None) -> Column:
-    """Return the column of that name.
-
-    Raises an error if the column cannot hold hashes or the filter is invalid.
-    """
+    """Return the column of hashes of that name; refuse types without hashes, invalid filters."""
     assert isinstance(catalog.dataset, Dataset)  # noqa: S101 - a catalog of one dataset
     (attribute,) = of_column(name, catalog.schema)
     type_ = family(attribute.type)
@@ -91,14 +88,13 @@ def read_column(catalog: Catalog, name: str, kind: Hash, where: str | None) -> C
 
 
 def count_hashes(tables: Tables, hash_column: Column) -> None:
-    """Write the table ``digests``; raise an error if no cell has a hash."""
+    """Make the table ``digests`` of the hashes in the column; raise an error if there is none."""
     steps, setup = _hashed_steps(hash_column), tuple(openings(hash_column.dataset))
     tables.make("digests", Plan(steps, load("unhash/digests").query, setup))
-    there = exp.select("count(*) AS records", "count(digest) AS hashes").from_("digests")
-    ((records, hash_count),) = tables.answer(there)
+    counts = exp.select("count(*) AS records", "count(digest) AS hashes").from_("digests")
+    ((records, hash_count),) = tables.answer(counts)
     if not records:
-        filtered = hash_column.where is not None
-        raise no_records(tables.where, "nothing to look up", filtered=filtered)
+        raise no_records(tables.where, "nothing to look up", filtered=hash_column.where is not None)
     if not hash_count:
         unfit = Plan(steps, load("unhash/unfit").query, setup)
         raise _no_hashes_error(hash_column, {d: int(n) for d, n in tables.rows(unfit)})
@@ -118,35 +114,39 @@ def _hashed_steps(hash_column: Column) -> tuple[Step, Step]:
 
 
 def _no_hashes_error(hash_column: Column, digits: Mapping[int | None, int]) -> InputError:
-    """Return the error for a column without hashes, with its numbers of hexadecimal digits."""
+    """Return the error for a column without hashes, which says what its values look like.
+
+    ``digits``: how many values have a number of hexadecimal digits; None: they have other
+    characters. Empty if all values are missing.
+    """
     kind, name = hash_column.kind, quoted(hash_column.attribute.name)
     text = f"column {name} has no {kind.name} hash ({kind.digits} hexadecimal digits, or base64)"
     if not digits:
         return InputError(f"{text}: all its values are missing; name another column")
-    digit_count = max(digits, key=lambda d: (digits[d], d is not None))
-    if digit_count is None:
+    most_frequent = max(digits, key=lambda length: (digits[length], length is not None))
+    if most_frequent is None:
         return InputError(f"{text}, and most values are no hexadecimal digits; name another column")
-    same = next((h for h in HASHES.values() if h.digits == digit_count), None)
-    text += f", but {plural(digits[digit_count], 'value')} of {digit_count} digits"
-    if same is not None:
-        return InputError(f"{text}, as {same.name} has; did you mean --hash {same.name}?")
-    if digit_count in OTHERS:
-        text += f", as {OTHERS[digit_count]} has, which is not known here"
+    likely = next((h for h in HASHES.values() if h.digits == most_frequent), None)
+    text += f", but {plural(digits[most_frequent], 'value')} of {most_frequent} digits"
+    if likely is not None:
+        return InputError(f"{text}, as {likely.name} has; did you mean --hash {likely.name}?")
+    if most_frequent in OTHERS:
+        text += f", as {OTHERS[most_frequent]} has, which is not known here"
     return InputError(f"{text}; name another hash or column")
 
 
 def count_listed(tables: Tables, catalog: Catalog, path: str) -> tuple[int, tuple[str, ...]]:
-    """Write the table ``listed`` of a file's candidates; return their number and its paths."""
-    dataset, cell, rows = _candidate_rows(catalog, path)
-    text = exp.alias_(exp.cast(cell, "VARCHAR"), "candidate")
+    """Make the table ``listed`` of the candidates in a file; return their number and its paths."""
+    dataset, candidate, rows = _candidate_rows(catalog, path)
+    text = exp.alias_(exp.cast(candidate, "VARCHAR"), "candidate")
     query = exp.select(text).distinct().from_(exp.alias_(rows, SOURCE, table=True))
-    query = query.where(exp.not_(cell.copy().is_(exp.null())))
+    query = query.where(exp.not_(candidate.copy().is_(exp.null())))
     what = "reading candidates"
     tables.doing(what, dataset.name).make("listed", query)
-    ((n,),) = tables.answer(exp.select("count(*) AS listed").from_("listed"), what)
-    if not n:
+    ((candidates,),) = tables.answer(exp.select("count(*) AS listed").from_("listed"), what)
+    if not candidates:
         raise DatasetError(f"{dataset.name} has no candidates; name another file")
-    return n, dataset.paths
+    return candidates, dataset.paths
 
 
 def candidate_file(path: str) -> Dataset:
@@ -163,9 +163,9 @@ def _is_text_file(path: str) -> bool:
 
 
 def _candidate_rows(catalog: Catalog, path: str) -> tuple[Dataset, exp.Expr, exp.Expr]:
-    """Return the file, the expression of a candidate, and the relation with its rows."""
-    lines = candidate_file(path)
+    """Return the file, the expression of a candidate in a row of it, and its rows as a relation."""
     if _is_text_file(path):
+        lines = candidate_file(path)
         return lines, exp.column("line", table=SOURCE), header_line(lines)
     dataset, schema = catalog.beside(path)
     candidate = schema.find("candidate")
@@ -180,38 +180,48 @@ def _candidate_rows(catalog: Catalog, path: str) -> tuple[Dataset, exp.Expr, exp
 
 
 def match_candidates(
-    tables: Tables, kind: Hash, words: Automaton | None, *, listed: bool, salt: tuple[str, str]
+    tables: Tables, kind: Hash, automaton: Automaton | None, *, listed: bool, salt: tuple[str, str]
 ) -> None:
-    """Hash the words of the patterns and the listed candidates; write the table ``matches``."""
-    kinds: list[tuple[str, Step]] = []
-    if words is not None:
-        for name, plan in _word_tables(words, ROW_GROUP * tables.engine.threads):
+    """Hash all candidates; make the table ``matches``: a row per hash of the column and candidate.
+
+    They are the words of the ``automaton`` and, with ``listed``, the rows of the table ``listed``.
+    """
+    sources: list[tuple[str, Step]] = []  # the table of matches, and the step of its candidates
+    if automaton is not None:
+        for name, plan in _word_tables(automaton, ROW_GROUP * tables.engine.threads):
             tables.make(name, plan, "listing candidates")
-        kinds.append(("words", make_step("unhash/candidates")))
+        sources.append(("words", make_step("unhash/candidates")))
     if listed:
         query = exp.select("candidate").from_("listed")
-        kinds.append(("named", Step("candidates", "One row per candidate of the file.", query)))
+        sources.append(("named", Step("candidates", "One row per candidate of the file.", query)))
     texts = dict(zip(("before", "after"), map(exp.Literal.string, salt), strict=True))
     shape = {"bytes": kind.bytes, "salted": any(salt)}
     tried = make_step("unhash/tried", rows={"salt": texts}, shape=shape)
-    for name, candidates in kinds:
+    for name, candidates in sources:
         plan = Plan((candidates, tried), load("unhash/found").query)
         tables.make(name, plan, "hashing candidates")
-    queries = [exp.select("digest", "candidate").from_(name) for name, _ in kinds]
+    queries = [exp.select("digest", "candidate").from_(name) for name, _candidates in sources]
     matches = union(queries, distinct=len(queries) > 1)
     tables.make("matches", matches, "comparing hashes")
 
 
-def _word_tables(words: Automaton, rows: int) -> list[tuple[str, Plan]]:
-    """Return the tables of beginnings and ends of words, and those that they are built from."""
-    steps = [(s, k, to) for s, after in words.moves.items() for k, to in after.items()]
-    symbols = [(k, code) for k, codes in enumerate(words.kinds) for code in codes]
-    tables = (
-        _step_of_values("steps", ("state", "kind", "after"), steps or [(-1, -1, -1)]),
+def _word_tables(automaton: Automaton, rows: int) -> list[tuple[str, Plan]]:
+    """Return the tables that write words, by name and in order: SQL goes from state to state.
+
+    ``prefixes``, at least ``rows`` of them, and ``suffixes`` are cut after the same characters.
+    """
+    moves = [
+        (state, kind, after)
+        for state, targets in automaton.moves.items()
+        for kind, after in targets.items()
+    ]
+    symbols = [(kind, code) for kind, codes in enumerate(automaton.kinds) for code in codes]
+    tables = (  # without moves (the empty word) a row that joins nothing, as VALUES needs one
+        _step_of_values("steps", ("state", "kind", "after"), moves or [(-1, -1, -1)]),
         _step_of_values("symbols", ("kind", "code"), symbols or [(-2, 0)]),
     )
-    finals = _values(("state",), [(s,) for s in sorted(words.finals)])
-    cut = exp.select(exp.alias_(exp.Literal.number(words.cut(rows)), "characters"))
+    finals = _values(("state",), [(state,) for state in sorted(automaton.finals)])
+    cut = exp.select(exp.alias_(exp.Literal.number(automaton.cut(rows)), "characters"))
     return [
         ("moves", Plan(tables, load("unhash/moves").query)),
         ("finals", Plan((), finals)),

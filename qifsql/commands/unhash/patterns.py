@@ -27,6 +27,7 @@ from qifsql.errors import InputError, quoted
 TIMES = 1000  # most repetitions of a part
 CHARACTERS = 70_000  # most characters in one class
 NESTED = 50  # deepest nesting of brackets
+SURROGATES = frozenset(range(0xD800, 0xE000))  # halves of a pair in UTF-16, no characters
 
 _DIGITS = frozenset(range(ord("0"), ord("9") + 1))
 _ESCAPED: Mapping[str, frozenset[int]] = {
@@ -108,6 +109,7 @@ class _Parser:
         return parts[0] if len(parts) == 1 else Chain(tuple(parts))
 
     def _repeated(self, part: Node) -> Node:
+        """Return a part that was read, with the repetition behind it, if there is one."""
         if self._next() in ("*", "+"):
             raise self._wrong(_ENDLESS)
         if self._taken("?"):
@@ -126,6 +128,7 @@ class _Parser:
         return Repeat(part, smallest, largest)
 
     def _part(self) -> Node:
+        """Return the next part: a group, a class, an escape or a character."""
         character = self.text[self.at]
         if character == "(":
             return self._group()
@@ -145,6 +148,7 @@ class _Parser:
         return Symbols(frozenset({ord(character)}))
 
     def _group(self) -> Node:
+        """Return the part in round brackets that begins here."""
         opened = self.at
         self.at += 3 if self.text.startswith("(?:", self.at) else 1
         if self._next() == "?":
@@ -160,20 +164,21 @@ class _Parser:
         return node
 
     def _class(self) -> frozenset[int]:
+        """Return the code points of the class in square brackets that begins here."""
         opened, codes = self.at, set[int]()
         self.at += 1
         if self._next() == "^":
             raise self._wrong("a negated class; list its characters instead")
         while not self._taken("]"):
             first = self._member(opened)
-            if not (self._next() == "-" and self.text[self.at + 1 : self.at + 2] not in ("", "]")):
-                codes |= first
+            if self._next() != "-" or self.text[self.at + 1 : self.at + 2] in ("", "]"):
+                codes |= first  # not a range
                 continue
             self.at += 1
             last = self._member(opened)
             if len(first) != 1 or len(last) != 1 or min(first) > min(last):
                 raise self._wrong("a range whose ends are not in order")
-            codes |= set(range(min(first), min(last) + 1)) - set(range(0xD800, 0xE000))
+            codes |= set(range(min(first), min(last) + 1)) - SURROGATES
             if len(codes) > CHARACTERS:
                 raise self._wrong(f"a class of more than {CHARACTERS:,} characters")
         if not codes:
@@ -192,6 +197,7 @@ class _Parser:
         return frozenset({ord(character)})
 
     def _escape(self) -> frozenset[int]:
+        """Return the code points that a backslash and the character after it stand for."""
         character = self.text[self.at + 1 : self.at + 2]
         if not character:
             raise self._wrong("a backslash at its end; \\\\ is a backslash")
@@ -204,6 +210,7 @@ class _Parser:
         return self.text[self.at : self.at + 1]
 
     def _taken(self, character: str) -> bool:
+        """Read a character, if it is the next one; return whether it was."""
         if self._next() != character:
             return False
         self.at += 1

@@ -82,92 +82,91 @@ def unhash(
     kind, limit = dictionary.hash_named(options["algorithm"]), options["most"]
     candidates, mapping = options["candidates"], options["mapping"]
     named = as_tuple(options["patterns"])
-    counted, words = _read_patterns(named, limit)
-    if words is None and candidates is None:
+    counted, automaton = _read_patterns(named, limit)
+    if automaton is None and candidates is None:
         raise InputError("no candidates are named; say --pattern '[0-9][A-Z]...' or --candidates")
-    further = None if candidates is None else path_text(candidates)
+    file = None if candidates is None else path_text(candidates)  # of candidates
     origin = Origin.now(settings, "unhash")
     dataset = Dataset.open(source)
-    out = streamed_place(mapping, (*dataset.paths, further or ""))
-    sources = [dataset, *([] if further is None else [dictionary.candidate_file(further)])]
+    out = streamed_place(mapping, (*dataset.paths, file or ""))
+    sources = [dataset, *([] if file is None else [dictionary.candidate_file(file)])]
     with open_engine(settings, sources=sources, outputs=[] if out is None else [out]) as engine:
         catalog = Catalog(engine, dataset)
         hash_column = dictionary.read_column(catalog, options["column"], kind, options["where"])
         tables = Tables(engine, "reading hashes", hash_column.dataset.name)
         dictionary.count_hashes(tables, hash_column)
-        listed, files = 0, hash_column.dataset.paths
-        if further is not None:
-            listed, more = dictionary.count_listed(tables, catalog, further)
-            files = (*files, *more)
+        listed, paths = 0, hash_column.dataset.paths
+        if file is not None:
+            listed, candidate_paths = dictionary.count_listed(tables, catalog, file)
+            paths = (*paths, *candidate_paths)
         salts = (options["salt"], options["salt_after"])
-        row = _recover(tables, hash_column, words, listed=listed, limit=limit, salt=salts)
+        row = _recover(tables, hash_column, automaton, listed=listed, limit=limit, salt=salts)
         spec = {
             "dataset": hash_column.dataset.name,
             "column": hash_column.attribute.name,
             "hash": kind.name,
             "patterns": list(named),
-            "candidates": further,
+            "candidates": file,
             "salt": {"before": salts[0], "after": salts[1]},
             "max": limit,
             "where": options["where"],
         }
-        origin = origin.about(spec, files).sending(tables.statements)
+        origin = origin.about(spec, paths).sending(tables.statements)
         if out is not None:
             matches = Plan((), load("unhash/mapping").query)
             stream(engine, matches, out, origin, what="writing the mapping")
     frame = pl.DataFrame([row], schema=RECOVERED)
     notes = (*_notes(row, named, counted), *remarks(engine))
     details = {"patterns": counted} if named else {}
-    return Result(frame=frame, origin=origin.about(spec, files), details=details, notes=notes)
+    return Result(frame=frame, origin=origin.about(spec, paths), details=details, notes=notes)
 
 
 def _read_patterns(patterns: Sequence[str], limit: int) -> tuple[pl.DataFrame, Automaton | None]:
-    """Return the number of candidates of each pattern, and the automaton of all patterns.
+    """Return a frame as ``PATTERNS``, and the automaton of all patterns; None without patterns.
 
     Raises InputError if there are more than ``limit`` candidates.
     """
     if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= GREATEST:
         raise InputError(f"max is a number of candidates, from 1 to {GREATEST:,}")
-    alone = [build_automaton(parse(pattern)).words for pattern in patterns]
-    words = build_automaton(parse_all(patterns)) if patterns else None
-    if words is not None and words.words > limit:
-        raise _too_many_error(words.words, limit)
-    rows = list(zip(patterns, alone, strict=True))
-    return pl.DataFrame(rows, schema=PATTERNS, orient="row"), words
+    rows = [(pattern, build_automaton(parse(pattern)).words) for pattern in patterns]
+    automaton = build_automaton(parse_all(patterns)) if patterns else None
+    if automaton is not None and automaton.words > limit:
+        raise _too_many_error(automaton.words, limit)
+    return pl.DataFrame(rows, schema=PATTERNS, orient="row"), automaton
 
 
 def _too_many_error(candidates: int, limit: int) -> InputError:
+    text = f"{large(candidates)} candidates would be hashed"
+    if candidates >= 10**15:
+        return InputError(f"{text}, which takes years; narrow the patterns")
     return InputError(
-        f"{large(candidates)} candidates would be hashed, more than {limit:,}; narrow the patterns,"
-        f" or allow them with --max {candidates}"
-        if candidates < 10**15
-        else f"{large(candidates)} candidates would be hashed, which takes years; narrow the "
-        "patterns"
+        f"{text}, more than {limit:,}; narrow the patterns, or allow them with --max {candidates}"
     )
 
 
 def _recover(
     tables: Tables,
     hash_column: dictionary.Column,
-    words: Automaton | None,
+    automaton: Automaton | None,
     *,
     listed: int,
     limit: int,
     salt: tuple[str, str],
 ) -> dict[str, Any]:
-    """Hash all candidates, of patterns and ``listed``; return the row of ``RECOVERED``.
+    """Hash all candidates, of patterns and of a file; return the row of ``RECOVERED``.
 
-    Raises InputError if there are more than ``limit`` candidates.
+    ``listed`` is the number of those of the file; ``salt`` is before and after a candidate. Raises
+    InputError if there are more than ``limit`` candidates.
     """
-    tried = (words.words if words else 0) + listed
+    tried = (automaton.words if automaton else 0) + listed
     if tried > limit:
         raise _too_many_error(tried, limit)
     began = time.perf_counter()
-    dictionary.match_candidates(tables, hash_column.kind, words, listed=listed > 0, salt=salt)
+    dictionary.match_candidates(tables, hash_column.kind, automaton, listed=listed > 0, salt=salt)
     seconds = time.perf_counter() - began
     recovered = load("unhash/recovered").query
-    (values,) = tables.answer(recovered, "comparing hashes")
-    counts = dict(zip(recovered.named_selects, values, strict=True))
+    (row,) = tables.answer(recovered, "comparing hashes")
+    counts = dict(zip(recovered.named_selects, row, strict=True))
     hashed = counts.pop("hashed")
     return counts | {
         "column": hash_column.attribute.name,
@@ -194,6 +193,7 @@ def _notes(
             f"than {article} {row['hash']} hash in column {quoted(row['column'])}; shares are of "
             "the others"
         )
-    if patterns and (twice := sum(counted["candidates"].to_list()) - row["candidates"]) > 0:
-        notes.append(f"the patterns overlap in {plural(twice, 'candidate')}; each is tried once")
+    repeated = sum(counted["candidates"].to_list()) - row["candidates"]
+    if patterns and repeated > 0:
+        notes.append(f"the patterns overlap in {plural(repeated, 'candidate')}; each is tried once")
     return tuple(notes)

@@ -13,7 +13,7 @@ TITLE = "Hashes that were reversed: {name}"
 
 
 def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
-    """Return the tables and sentences on recovered hashes and records."""
+    """Return a table of candidates per pattern, one of recovered hashes, and sentences on both."""
     row = frame.row(0, named=True)
     parts: list[Part] = []
     if "patterns" in tables and tables["patterns"].height > 1:
@@ -22,13 +22,13 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
             patterns.add_row(escaping.cell(pattern), words.count(n))
         parts += [patterns]
     table = Table.of(["", said("there are"), said("recovered"), ""], right=(1, 2, 3))
-    with_one = row["records"] - row["missing"] - row["unfit"]
-    for name, there, kind in (
+    with_hash = row["records"] - row["missing"] - row["unfit"]
+    for title, total, kind in (
         (said("different {hash} hashes", hash=row["hash"]), row["values"], "values"),
-        (said("records with a hash"), with_one, "records"),
+        (said("records with a hash"), with_hash, "records"),
     ):
-        count, share = row[f"recovered_{kind}"], row[f"recovered_{kind}_share"]
-        table.add_row(name, words.count(there), words.count(count), words.percent(share))
+        recovered, share = row[f"recovered_{kind}"], row[f"recovered_{kind}_share"]
+        table.add_row(title, words.count(total), words.count(recovered), words.percent(share))
     singular = "{n} candidate tried in {seconds} s, {rate} a second."
     plural = "{n} candidates tried in {seconds} s, {rate} a second."
     rate = words.count(round(row["candidates_per_second"]))
