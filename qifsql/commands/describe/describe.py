@@ -32,17 +32,12 @@ MOST = 2000  # most columns in one run, about 10 ms each
 RARE = 10  # values of fewer records are listed only on request
 
 SCHEMA: dict[str, pl.DataType] = {
-    "column": pl.String(),
-    "type": pl.String(),
-    "records": pl.Int64(),
-    "missing": pl.Int64(),
-    "distinct": pl.Int64(),
+    **dict.fromkeys(("column", "type"), pl.String()),
+    **dict.fromkeys(("records", "missing", "distinct"), pl.Int64()),
     "entropy": pl.Float64(),
     "singled_out": pl.Int64(),
     "singled_out_share": pl.Float64(),
-    "suggested_role": pl.String(),
-    "why": pl.String(),
-    "confidence": pl.String(),
+    **dict.fromkeys(("suggested_role", "why", "confidence"), pl.String()),
     "rank": pl.Int64(),
 }
 """``missing`` counts NULL and NaN, ``distinct`` the distinct other values. ``entropy`` is Shannon
@@ -95,7 +90,7 @@ def describe(
         read = engine.load(read) if read.format == "csv" else read  # to parse the file only once
         description = _Describer(engine, catalog, read, options["where"])
         names = as_names(options["columns"])
-        chosen = [catalog.schema[c] for c in names] or list(catalog.schema.columns)
+        chosen = [catalog.schema[name] for name in names] or list(catalog.schema.columns)
         if len(chosen) > MOST:
             raise DatasetError(
                 f"{dataset.name} has {len(chosen):,} columns, and describe takes at most {MOST:,} "
@@ -140,7 +135,7 @@ class Spellings:
 
 
 def _first_line(schema: Schema) -> tuple[str, ...]:
-    """Return a note if the names of the columns may be the values of a record."""
+    """Return a note if the first line may be a record, and not the names of the columns."""
     if not schema.doubtful:
         return ()
     return (
@@ -150,26 +145,26 @@ def _first_line(schema: Schema) -> tuple[str, ...]:
 
 
 def person_of(rows: Sequence[Mapping[str, Any]]) -> str | None:
-    """Return the column that says whose record it is, if people have several; None if unclear."""
+    """Return the column that says whose record it is, if people have several; None if unclear.
+
+    ``rows`` are those of ``SCHEMA``, one per column.
+    """
     columns = _repeated(rows)
     return columns[0].column if len(columns) == 1 else None
 
 
 def household_of(rows: Sequence[Mapping[str, Any]]) -> str | None:
-    """Return the column of people who live together; None if there is none.
-
-    People who have several records are counted by their own column, and not by household.
-    """
+    """Return the column that numbers households; None if there is none, or ``person_of`` is."""
     homes = [row["column"] for row in rows if row["suggested_role"] == "household"]
     return homes[0] if homes and person_of(rows) is None else None
 
 
 def _repeated(rows: Sequence[Mapping[str, Any]]) -> list[Repeated]:
     """Return the columns that number people, some of whom have several records."""
-    numbering = [row for row in rows if numbers_people(row["column"]) and row["distinct"]]
     columns = [
         Repeated(row["column"], row["distinct"], row["records"] - row["missing"])
-        for row in numbering
+        for row in rows
+        if numbers_people(row["column"]) and row["distinct"]
     ]
     return [column for column in columns if column.of_people]
 
@@ -202,6 +197,7 @@ class _Describer:
         self.plans: list[Plan] = []
 
     def row(self, source_column: Column) -> dict[str, Any]:
+        """Return the row of a column (``SCHEMA``), without its role; None for a nested column."""
         name, type_ = source_column.name, source_column.type
         if nested(type_):
             return dict.fromkeys(SCHEMA) | {"column": name, "type": type_}
@@ -209,32 +205,28 @@ class _Describer:
         frequencies = steps.need("frequencies", 1, prior=True)
         query = plan(steps.attack.microdata, steps.steps, exp.select("*").from_(frequencies))
         self.plans.append(query)
+        # how many values, missing or not, have this frequency in records
         rows = self.engine.rows(query, f"describing {name}", self.dataset.name)
-        records = sum(n * v for n, _, v in rows)
+        records = sum(frequency * values for frequency, _, values in rows)
         if records == 0:
             raise DatasetError(f"{self.dataset.name} has no records; there is nothing to describe")
-        alone = sum(v for n, _, v in rows if n == 1)
-        missing = sum(n for n, is_missing, _ in rows if is_missing)
-        distinct = sum(v for _, is_missing, v in rows if not is_missing)
+        alone = sum(values for frequency, _, values in rows if frequency == 1)
         return {
             "column": name,
             "type": type_,
             "records": records,
-            "missing": missing,
-            "distinct": distinct,
-            "entropy": entropy((n, v) for n, _, v in rows),
+            "missing": sum(frequency for frequency, is_missing, _ in rows if is_missing),
+            "distinct": sum(values for _, is_missing, values in rows if not is_missing),
+            "entropy": entropy((frequency, values) for frequency, _, values in rows),
             "singled_out": alone,
             "singled_out_share": alone / records,
         }
 
     def spellings(self, source_column: Column) -> Spellings:
-        """Return how the texts of a column look."""
+        """Count the texts of a column that look like missing values, or like numbers."""
         steps = self._steps(source_column)
-        query = plan(
-            steps.attack.microdata,
-            steps.steps,
-            exp.select("*").from_(steps.need("spellings", 1, prior=True)),
-        )
+        spellings = exp.select("*").from_(steps.need("spellings", 1, prior=True))
+        query = plan(steps.attack.microdata, steps.steps, spellings)
         self.plans.append(query)
         ((missing, commas, records),) = self.engine.rows(
             query, f"describing {source_column.name}", self.dataset.name
@@ -242,24 +234,23 @@ class _Describer:
         return Spellings(missing, commas, records or 0)
 
     def common(self, source_column: Column, values: int, rare: bool) -> list[dict[str, Any]]:
-        """Return the most frequent values of a column, rare ones only on request."""
+        """Return rows of ``VALUES``: the most frequent values of a column, at most ``values``.
+
+        ``rare``: those of fewer than ``RARE`` records, too.
+        """
         if not values or nested(source_column.type):
             return []
-        steps = self._steps(source_column)
-        cells, secret = exp.to_table(steps.need("cells", 1, prior=True)), exp.column("secret_1")
-        weight = exp.column("weight")
-        query = exp.select(exp.cast(secret, "VARCHAR"), weight).from_(cells)
+        steps, name = self._steps(source_column), source_column.name
+        cells, value = exp.to_table(steps.need("cells", 1, prior=True)), exp.column("secret_1")
+        records = exp.column("weight")
+        query = exp.select(exp.cast(value, "VARCHAR"), records).from_(cells)
         if not rare:
-            enough = exp.GTE(this=weight.copy(), expression=exp.Literal.number(RARE))
-            query = query.where(enough)
-        ties = exp.Ordered(this=secret.copy(), nulls_first=False)
-        query = query.order_by(weight.copy().desc(), ties).limit(values)
-        rows = self.engine.rows(
-            plan(steps.attack.microdata, steps.steps, query),
-            f"describing {source_column.name}",
-            self.dataset.name,
-        )
-        return [{"column": source_column.name, "value": v, "records": n} for v, n in rows]
+            query = query.where(exp.GTE(this=records.copy(), expression=exp.Literal.number(RARE)))
+        ties = exp.Ordered(this=value.copy(), nulls_first=False)
+        query = query.order_by(records.copy().desc(), ties).limit(values)
+        frequent = plan(steps.attack.microdata, steps.steps, query)
+        rows = self.engine.rows(frequent, f"describing {name}", self.dataset.name)
+        return [{"column": name, "value": text, "records": count} for text, count in rows]
 
     def _steps(self, source_column: Column) -> Steps:
         """Return the steps of an attack on one column as the secret, without quasi-identifiers."""
@@ -269,8 +260,8 @@ class _Describer:
 
 
 def _with_roles(rows: Sequence[dict[str, Any]], households: Sequence[str]) -> list[dict[str, Any]]:
-    """Return the rows of columns with their suggested roles; nested columns have none."""
-    plain = [row for row in rows if row["records"] is not None]
+    """Return the rows of columns with suggested roles; ``households`` number households."""
+    plain = [row for row in rows if row["records"] is not None]  # not nested
     columns = [
         Counted(
             name=row["column"],
@@ -281,9 +272,12 @@ def _with_roles(rows: Sequence[dict[str, Any]], households: Sequence[str]) -> li
         )
         for row in plain
     ]
-    roles = dict(zip(map(id, plain), guesses(columns), strict=True))
+    guess_of_plain = iter(guesses(columns))
     nested_column = Guess("nested", NESTED, "high")
-    return [_with_role(row, roles.get(id(row), nested_column)) for row in rows]
+    return [
+        _with_role(row, nested_column if row["records"] is None else next(guess_of_plain))
+        for row in rows
+    ]
 
 
 def _with_role(row: dict[str, Any], guess: Guess) -> dict[str, Any]:

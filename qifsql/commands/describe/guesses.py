@@ -8,7 +8,8 @@ question, so that only the question says whether others may know them.
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from qifsql.data.topics import (
     CONTACT,
@@ -91,16 +92,16 @@ class Guess:
     rank: int | None = None
 
 
+class _Match(NamedTuple):
+    """A topic that a name is about, and how sure that is (``CONFIDENCE``)."""
+
+    topic: Topic
+    confidence: str
+
+
 def reason(topic: Topic) -> str:
     """Return the reason that a name is about a topic."""
     return f"name: {topic.name}"
-
-
-def reasons() -> list[str]:
-    """Return all reasons that a guess may have."""
-    topics = (WEIGHT, HOUSEHOLD, NUMBER, CONTACT, *SECRETS, *QUASI_IDENTIFIERS)
-    others = [NESTED, CONSTANT, EMPTY, UNIQUE, DATED, MEASURED, BINARY, ITEM, UNKNOWN]
-    return [*map(reason, topics), *others]
 
 
 def guesses(columns: Sequence[Counted]) -> list[Guess]:
@@ -111,35 +112,34 @@ def guesses(columns: Sequence[Counted]) -> list[Guess]:
 
 
 def _guess(column: Counted, question: str | None) -> Guess:
-    """Return the guess of a column; ``question`` is the name of that it is an answer to."""
+    """Return the guess of a column; ``question`` is the common beginning of a group of answers."""
     name = spelled(column.name)
     if column.constant:
         return Guess("constant", CONSTANT if column.distinct else EMPTY, "high")
     if column.household:
         return Guess("household", reason(HOUSEHOLD), "high")
-    sure = WEIGHT.confidence(name)
-    if sure and family(column.type) in NUMBERS:
-        return Guess("weight", reason(WEIGHT), sure)
+    weight_confidence = WEIGHT.confidence(name)
+    if weight_confidence and family(column.type) in NUMBERS:
+        return Guess("weight", reason(WEIGHT), weight_confidence)
     visible = _first(QUASI_IDENTIFIERS, question or name)
     if (identity := _identity(column, name, visible)) is not None:
         return identity
     secret = _first(SECRETS, f"_{name}_") or _first(SECRETS, name)
-    if secret and not (visible and visible[0].name == COURT):
-        topic, confidence = secret
-        return Guess("secret", reason(topic), _shaken(confidence) if visible else confidence)
+    if secret and not (visible and visible.topic.name == COURT):  # court records are public
+        confidence = _lowered(secret.confidence) if visible else secret.confidence
+        return Guess("secret", reason(secret.topic), confidence)
     if visible:
-        topic, confidence = visible
-        return Guess("quasi-identifier", reason(topic), confidence)
+        return Guess("quasi-identifier", reason(visible.topic), visible.confidence)
     return _by_values(column, name, is_answer=question is not None)
 
 
-def _identity(column: Counted, name: str, visible: tuple[Topic, str] | None) -> Guess | None:
-    """Return the guess that a column identifies somebody; None if its name says no such thing."""
+def _identity(column: Counted, name: str, visible: _Match | None) -> Guess | None:
+    """Return the guess that a column identifies people; None if its name says no such thing."""
     number, contact = NUMBER.confidence(name), CONTACT.confidence(name)
-    place = visible is not None and visible[0].name != "education"
+    is_common = visible is not None and visible.topic.name != "education"
     if number == "high" and (column.unique or visible is None):
         return Guess("key" if column.unique else "identifier", reason(NUMBER), "high")
-    if contact and not (contact == "medium" and (place or not column.unique)):
+    if contact and not (contact == "medium" and (is_common or not column.unique)):
         return Guess("identifier", reason(CONTACT), contact)
     if number and column.unique:
         return Guess("key", reason(NUMBER), number)
@@ -161,24 +161,26 @@ def _by_values(column: Counted, name: str, *, is_answer: bool) -> Guess:
     return Guess("quasi-identifier", UNKNOWN, "low")
 
 
-def _first(topics: Sequence[Topic], name: str) -> tuple[Topic, str] | None:
-    """Return the first topic that a name is surely about, else the first that it may be about."""
-    pairs = [(topic, sure) for topic in topics if (sure := topic.confidence(name))]
-    return min(pairs, key=lambda pair: CONFIDENCE.index(pair[1]), default=None)
+def _first(topics: Sequence[Topic], name: str) -> _Match | None:
+    """Return the topic that a name is about with most confidence, of equal ones the first."""
+    matches = [_Match(topic, sure) for topic in topics if (sure := topic.confidence(name))]
+    return min(matches, key=lambda match: CONFIDENCE.index(match.confidence), default=None)
 
 
-def _shaken(confidence: str) -> str:
-    """Return a confidence that is one less: the name speaks for another role, too."""
+def _lowered(confidence: str) -> str:
+    """Return the next lower confidence: the name speaks for another role, too."""
     return CONFIDENCE[min(CONFIDENCE.index(confidence) + 1, len(CONFIDENCE) - 1)]
 
 
 def _questions(columns: Sequence[Counted]) -> Mapping[str, str]:
-    """Return the name of the question of each column that is one of several answers to it."""
-    names = {c.name: spelled(c.name) for c in columns if c.binary}
-    members = Counter(start for name in names.values() for start in _starts(name))
-    questions = {name: [s for s in _starts(spelling) if members[s] >= ANSWERS]
-             for name, spelling in names.items()}  # fmt: skip
-    return {name: max(starts, key=len) for name, starts in questions.items() if starts}
+    """Return the question of a column, by its name: the beginning that ``ANSWERS`` names share."""
+    names = {column.name: spelled(column.name) for column in columns if column.binary}
+    answers = Counter(start for name in names.values() for start in _starts(name))
+    questions = {}
+    for column, name in names.items():
+        if shared := [start for start in _starts(name) if answers[start] >= ANSWERS]:
+            questions[column] = max(shared, key=len)
+    return questions
 
 
 def _starts(name: str) -> Iterator[str]:
@@ -190,19 +192,20 @@ def _starts(name: str) -> Iterator[str]:
 
 
 def _ranked(columns: Sequence[Counted], drafts: Sequence[Guess]) -> list[Guess]:
-    """Return the guesses with their ranks."""
-    topics = [reason(topic) for topic in SECRETS]
+    """Return the guesses with the ranks of quasi-identifiers and of secrets, each from 1."""
+    reasons_by_rank = [reason(topic) for topic in SECRETS]  # the most sensitive first
+
+    def sort_key(i: int) -> tuple[float, ...]:
+        guess, bits = drafts[i], columns[i].entropy
+        doubt = CONFIDENCE.index(guess.confidence)
+        if guess.role == "quasi-identifier":
+            return (-bits * (len(CONFIDENCE) - doubt),)
+        is_listed = guess.why in reasons_by_rank
+        rank = reasons_by_rank.index(guess.why) if is_listed else len(reasons_by_rank)
+        return rank, doubt, -bits
+
     ranks: dict[int, int] = {}
     for role in ("quasi-identifier", "secret"):
         members = [i for i, draft in enumerate(drafts) if draft.role == role]
-
-        def order(i: int, role: str = role) -> tuple[float, ...]:
-            guess, bits = drafts[i], columns[i].entropy
-            doubt = CONFIDENCE.index(guess.confidence)
-            if role == "quasi-identifier":
-                return (-bits * (len(CONFIDENCE) - doubt),)
-            sensitivity = topics.index(guess.why) if guess.why in topics else len(topics)
-            return sensitivity, doubt, -bits
-
-        ranks |= {i: n for n, i in enumerate(sorted(members, key=order), 1)}
-    return [Guess(g.role, g.why, g.confidence, ranks.get(i)) for i, g in enumerate(drafts)]
+        ranks |= {i: rank for rank, i in enumerate(sorted(members, key=sort_key), 1)}
+    return [replace(draft, rank=ranks.get(i)) for i, draft in enumerate(drafts)]

@@ -13,8 +13,10 @@ from pathlib import Path
 import pytest
 
 import qifsql
+from qifsql.commands.describe import guesses as guessing
 from qifsql.commands.describe import view
-from qifsql.commands.describe.guesses import CONFIDENCE, Counted, guesses, reasons
+from qifsql.commands.describe.guesses import CONFIDENCE, Counted, guesses
+from qifsql.data.topics import CONTACT, HOUSEHOLD, NUMBER, QUASI_IDENTIFIERS, SECRETS, WEIGHT
 
 Roles = dict[str, str]
 
@@ -296,5 +298,9 @@ def test_secrets_rank_by_sensitivity_and_quasi_identifiers_by_risk() -> None:
 
 
 def test_every_reason_and_confidence_has_words() -> None:
-    assert list(view.REASONS) == reasons()
+    topics = (WEIGHT, HOUSEHOLD, NUMBER, CONTACT, *SECRETS, *QUASI_IDENTIFIERS)
+    by_name = [guessing.reason(topic) for topic in topics]
+    by_values = ("NESTED", "CONSTANT", "EMPTY", "UNIQUE", "DATED", "MEASURED", "BINARY", "ITEM")
+    others = [getattr(guessing, name) for name in (*by_values, "UNKNOWN")]
+    assert list(view.REASONS) == by_name + others
     assert view.CONFIDENCE == CONFIDENCE
