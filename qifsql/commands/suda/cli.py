@@ -38,5 +38,4 @@ def suda(
     dataset, records = data.dataset(), options.get("records")
     result = run(dataset, **options, settings=settings)
     notes = [f"{result.written:,} records written to {records}"] if records else []
-    title = f"special uniques of {dataset.name}"
-    return Answer(result, title, notes=notes, aside=result.details)
+    return Answer(result, f"special uniques of {dataset.name}", notes=notes, aside=result.details)

@@ -41,7 +41,8 @@ Task = tuple[float, Callable[[Walker], None]]  # its cost, and what a stream doe
 class Totals:
     """Records, those alone by all quasi-identifiers, those in blocks of two, the last number.
 
-    With a person they are people, who count by the smallest of their blocks.
+    With a person they are people, who count by the smallest of their blocks. ``last`` is the
+    largest number of a record or person.
     """
 
     individuals: int
@@ -77,10 +78,10 @@ class MinimalUniques:
         self.tables = Tables(self.engine, "coding records", self.where)
 
     def find(self) -> Totals:
-        """Find all minimal sample uniques; create the tables of scores and counts."""
+        """Find all minimal sample uniques: create the tables of scores and counts (``EMPTY``)."""
         streams = self._streams()
         self.engine.set_aside(FREED_LATE)
-        steps = [self._number_people()] if self.by_person else None
+        steps = [self._number_people()] if self.by_person else None  # None: those of the records
         spreads = [
             make_dictionary(self.engine, self.microdata, f"qid_{i}", steps)
             for i, _ in enumerate(self.microdata.qids, 1)
@@ -96,15 +97,16 @@ class MinimalUniques:
         self.tables.make("numbered", self._numbered())
         (row,) = self.tables.answer(self._query("totals"))
         totals = Totals(*map(int, row))
-        self._cut()
-        self._make_empty()
+        self._make_coded()
+        for name, columns in EMPTY.items():
+            self.tables.make(name, without_rows(columns))
         with self._opened(streams) as walkers:
             self._work(walkers, 1, "walking", self._chunks())
             for position in range(self.packing.n):
                 self.tables.drop(coded_name(position))
             if self.by_person:  # several records of a person may be alone by the same subset
                 self.tables.repeatable("candidates", self._query("noted"))()
-            self._work(walkers, 2, "comparing", self._ranges(totals.last))
+            self._work(walkers, 2, "comparing", self._comparisons(totals.last))
         self.tables.drop("candidates")
         self.tables.statements += list(self.history)
         return totals
@@ -118,7 +120,7 @@ class MinimalUniques:
         """Return the number of records of all individuals."""
         if not self.by_person:
             return individuals
-        records = exp.select("sum(alike)").from_(own_table("individuals"))
+        records = exp.select("sum(alike)").from_(own_table("individuals"))  # alike: equal records
         return int(self.tables.rows(records)[0][0])
 
     def drop(self) -> None:
@@ -141,8 +143,7 @@ class MinimalUniques:
 
     def chances(self, parameters: Mapping[str, float]) -> list[tuple[Any, ...]]:
         """Return the records by DIS-SUDA, as the view ``chances`` has them."""
-        plan = Plan((self.chance_step(parameters),), splice("suda/chances"))
-        return self.tables.answer(plan)
+        return self.tables.answer(Plan((self.chance_step(parameters),), splice("suda/chances")))
 
     def chance_step(self, parameters: Mapping[str, float]) -> Step:
         """Return the step of the DIS-SUDA of each record, by its odds, exponent and powers."""
@@ -150,17 +151,17 @@ class MinimalUniques:
         return make_step("suda/chance_of", tables={"scores": own_name("scores")}, rows=row)
 
     def value_rows(self, position: int) -> list[tuple[Any, ...]]:
-        """Return what the values of the quasi-identifier at a position have in minimal uniques."""
+        """Return a row per value of a quasi-identifier: value, records, those with an MSU, ..."""
         name = f"dictionary_qid_{self.packing.order[position] + 1}"
         tables = {"dictionary": own_name(name), "value_counts": own_name("value_counts")}
         numbers = {"wanted": 1 << position}
         return self.tables.answer(splice("suda/value_sums", tables=tables, numbers=numbers))
 
     def group_rows(self) -> list[tuple[Any, ...]]:
-        """Return what the groups of records have in minimal uniques."""
+        """Return a row per group: group, records, those with an MSU, MSUs, sum of their scores."""
         if self.microdata.by is None:
             return []
-        attributes = (*self.microdata.qids, self.microdata.by)
+        attributes = (*self.microdata.qids, self.microdata.by)  # the last one is the group
         everybody = microdata_steps.everybody(replace(self.microdata, qids=attributes))
         member = exp.cast(exp.column(f"qid_{len(attributes)}"), "VARCHAR")
         query = exp.select("record", exp.alias_(member, "member")).from_("everybody")
@@ -176,7 +177,7 @@ class MinimalUniques:
         return Step("microdata", "One row per person and different record of hers.", rows)
 
     def _numbered(self) -> Plan:
-        """Return the plan of a row per record: its position and codes, and what it misses."""
+        """Return the plan of a row per record: its number, its codes, a bit per missing value."""
         packing = self.packing
         tables = {f"of_{i}": own_name(f"dictionary_qid_{i}") for i in range(1, packing.n + 1)}
         query = splice(
@@ -192,8 +193,8 @@ class MinimalUniques:
         steps = [] if self.by_person else [microdata_steps.everybody(self.microdata)]
         return microdata_steps.plan(self.microdata, steps, query)
 
-    def _cut(self) -> None:
-        """Create the coded tables: of all quasi-identifiers, and without the first ones."""
+    def _make_coded(self) -> None:
+        """Create the coded tables: number p has the quasi-identifiers from position p on."""
         self.tables.make(coded_name(0), self._query("first_coded"))
         for position in range(1, self.packing.n):
             later = typed_number(self.packing.later(position), self.packing.rest_type)
@@ -204,33 +205,27 @@ class MinimalUniques:
             )
             self.tables.make(coded_name(position), query)
 
-    def _make_empty(self) -> None:
-        """Create the empty tables that the streams fill."""
-        for name, columns in EMPTY.items():
-            self.tables.make(name, without_rows(columns))
-
     def _chunks(self) -> list[Task]:
         """Return the walks of all chunks with their costs, the most expensive first."""
-        row_limit = CHUNK >> max(0, self.packing.n - MANY) // 2
+        row_limit = CHUNK >> max(0, self.packing.n - MANY) // 2  # halved for each two above MANY
         tasks: list[Task] = []
         for position in range(self.packing.n):
             coded = {"coded": own_name(coded_name(position))}
             ranges = splice("suda/ranges", tables=coded, numbers={"wanted_rows": row_limit})
-            for least, greatest, rows in self.tables.rows(ranges):
-                chunk = Chunk(position=position, least=least, greatest=greatest, rows=rows)
+            for least, greatest, rows in self.tables.rows(ranges):  # codes of the first attribute
+                chunk = Chunk(position=position, least=least, greatest=greatest)
                 cost = rows * float(self.packing.n - position)
                 tasks.append((cost, partial(Walker.walk, chunk=chunk)))
         return sorted(tasks, key=lambda task: -task[0])
 
-    def _ranges(self, last: int) -> list[Task]:
-        """Return the comparisons of all ranges of records."""
-        parts = max(1, -(-self.tables.count("candidates") // LISTED))
-        bounds = [last * i // parts for i in range(parts + 1)]
-        bounds[0] = -1
-        return [(1.0, partial(self._compare, least=a + 1, greatest=b)) for a, b in pairwise(bounds)]
+    def _comparisons(self, last: int) -> list[Task]:
+        """Return the comparisons of all ranges of records, of the same cost: from 0 to ``last``."""
+        ranges = max(1, -(-self.tables.count("candidates") // LISTED))
+        ends = [-1, *(last * i // ranges for i in range(1, ranges + 1))]
+        return [(1.0, partial(self._compare, least=a + 1, greatest=b)) for a, b in pairwise(ends)]
 
     def _compare(self, walker: Walker, *, least: int, greatest: int) -> None:
-        """Keep the minimal subsets of a range of records, and add what they count."""
+        """Keep the minimal subsets of a range of records; add their scores and counts to tables."""
         walker.set(least=(least, "BIGINT"), greatest=(greatest, "BIGINT"))
         walker.set_lists(scores=self.scores)
         walker.make_table("minimal", "minimal")
@@ -256,8 +251,8 @@ class MinimalUniques:
     def _work(
         self, walkers: Sequence[Walker], stage: int, what: str, tasks: Sequence[Task]
     ) -> None:
-        """Let every stream take task after task until all are done."""
-        waiting, finished = deque(tasks), [0.0]
+        """Let every stream take task after task; the progress bar shows ``what`` in a ``stage``."""
+        waiting, finished = deque(tasks), [0.0]  # the cost of finished tasks, which streams add to
         total = sum(cost for cost, _ in tasks) or 1.0
         lock = threading.Lock()
         by_stream = {id(walker.stream): walker for walker in walkers}
@@ -275,19 +270,19 @@ class MinimalUniques:
                 with lock:
                     finished[0] += cost
 
-        def look() -> None:
+        def show_progress() -> None:
             self.meter.inside(finished[0] / total, what)
             self.meter.show()
 
-        self.engine.together([walker.stream for walker in walkers], work, look)
+        self.engine.together([walker.stream for walker in walkers], work, show_progress)
         for walker in walkers:
             self.history.update(dict.fromkeys(walker.history))
 
     @contextmanager
-    def _opened(self, many: int) -> Iterator[list[Walker]]:
-        """Open so many streams, each with one thread."""
+    def _opened(self, count: int) -> Iterator[list[Walker]]:
+        """Open ``count`` streams, each with one thread; close them at the end."""
         with self.engine.single_threaded():
-            streams = [self.engine.stream(self.where) for _ in range(many)]
+            streams = [self.engine.stream(self.where) for _ in range(count)]
             try:
                 yield [Walker(stream, self.packing, self.size_limit) for stream in streams]
             finally:
@@ -297,17 +292,17 @@ class MinimalUniques:
     def _streams(self) -> int:
         """Return how many streams memory allows."""
         limit = self.engine.memory
-        fit = (limit - FIXED) // PER_STREAM
-        if fit < 1:
+        streams = (limit - FIXED) // PER_STREAM
+        if streams < 1:
             raise EngineError(
                 f"suda needs {_size(FIXED + PER_STREAM)} of memory at least; the limit is "
                 f"{_size(limit)}: give more with --memory"
             )
-        return min(self.engine.threads, fit)
+        return min(self.engine.threads, streams)
 
     def _check_disk(self, spreads: Sequence[Spread]) -> None:
         """Refuse data whose tables fit neither in memory nor on the disk."""
-        records = spreads[0].people
+        records = spreads[0].people  # of any quasi-identifier: all count everybody
         need = records * PER_RECORD - self.engine.memory
         free = shutil.disk_usage(self.engine.scratch).free
         if need > free:
@@ -335,6 +330,5 @@ EMPTY = {
 }
 
 
-def _size(amount: float) -> str:
-    """Return a number of bytes as text."""
-    return f"{amount / 2**20:,.0f} MiB"
+def _size(bytes_: float) -> str:
+    return f"{bytes_ / 2**20:,.0f} MiB"

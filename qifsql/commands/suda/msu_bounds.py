@@ -46,29 +46,26 @@ def check_options(options: SudaOptions) -> None:
 
 
 def bounds_of_uniques(uniques: MinimalUniques, statements: dict[str, None]) -> pl.DataFrame:
-    """Return the bounds of the records with a minimal sample unique.
+    """Return one row of ``BOUNDS``: those of the number of records with a minimal sample unique.
 
     The tables of ``uniques`` are replaced; ``statements`` gets those that are sent.
     """
     (row,) = uniques.rows("completions")
-    incomplete, certain, missing = map(int, row)
-    count = sum(int(records) for _, records in uniques.rows("smallest_sizes"))
-    low = count if not missing else _count_without(uniques, missing, statements)
-    line = (MEASURE, count, low, incomplete + certain, low == count, True)
-    return pl.DataFrame([line], schema=BOUNDS, orient="row")
+    incomplete, complete_with_msu, missing = map(int, row)  # missing: a bit for each position
+    value = sum(int(records) for _, records in uniques.rows("smallest_sizes"))
+    low = _count_without(uniques, missing, statements) if missing else value
+    bounds = (MEASURE, value, low, incomplete + complete_with_msu, low == value, True)
+    return pl.DataFrame([bounds], schema=BOUNDS, orient="row")
 
 
 def _count_without(uniques: MinimalUniques, missing: int, statements: dict[str, None]) -> int:
-    """Return how many records have a minimal sample unique without attributes with missing values.
-
-    ``missing`` are these attributes, a bit for each position.
-    """
-    microdata, packing = uniques.microdata, uniques.packing
-    incomplete = set(packing.numbers(missing))
-    qids = tuple(q for i, q in enumerate(microdata.qids) if i not in incomplete)
+    """Return how many records have a minimal sample unique without the attributes ``missing``."""
+    microdata = uniques.microdata
+    incomplete_qids = set(uniques.packing.numbers(missing))
+    qids = tuple(q for i, q in enumerate(microdata.qids) if i not in incomplete_qids)
     if not qids:
         return 0
-    uniques.drop()
+    uniques.drop()  # the search that follows makes tables of the same names
     size_limit = min(uniques.size_limit, len(qids))
     part = MinimalUniques(
         uniques.engine,

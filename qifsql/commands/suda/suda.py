@@ -136,21 +136,19 @@ def suda(
     """
     options = complete(options, SudaOptions)
     fraction = share(options["fraction"])
-    if any_value := options["null"] == MATCH_ANY:
+    if match_any := options["null"] == MATCH_ANY:
         msu_bounds.check_options(options)
     _check_person(options)
     if options["key"] is not None and options["records"] is None:
         raise InputError("a key names the people in a file of records; name one with --records")
     origin = Origin.now(settings, "suda")
-    spec = _attack(source, options)
-    out = streamed_place(options["records"], spec.dataset.paths)
-    outputs = [] if out is None else [out]
-    numbered_twice = out is not None or options["by"] is not None
-    apart = not any_value and spec.person is None
-    with opened(spec, settings, apart=apart, outputs=outputs, ordered=numbered_twice) as (
-        engine,
-        bound,
-    ):
+    attack = _attack(source, options)
+    file = streamed_place(options["records"], attack.dataset.paths)
+    outputs = [] if file is None else [file]
+    # A second query numbers the records again, to write scores or count groups: in the same order.
+    ordered = file is not None or options["by"] is not None
+    apart = not match_any and attack.person is None  # else a suppressed record has the value *
+    with opened(attack, settings, apart=apart, outputs=outputs, ordered=ordered) as (engine, bound):
         uniques, totals = _find_uniques(engine, bound, options)
         summary = Summary.of(uniques, totals, fraction)
         more = {
@@ -159,13 +157,13 @@ def suda(
             "omit_missing": options["omit_missing"],
             "by": options["by"],
         }
-        if any_value:
+        if match_any:
             more["null"] = MATCH_ANY
         written_rows = 0
-        if out is not None:
-            every = _records_plan(bound, uniques, summary, native_types(out))
-            file_origin = origin.of(bound, spec, every, **more)
-            written_rows = stream(engine, every, out, file_origin, what="writing records")
+        if file is not None:
+            scores = _records_plan(bound, uniques, summary, native_types(file))
+            file_origin = origin.of(bound, attack, scores, **more)
+            written_rows = stream(engine, scores, file, file_origin, what="writing records")
         details = summary.details(
             [q.name for q in bound.microdata.qids], grouped=options["by"] is not None
         )
@@ -180,26 +178,26 @@ def suda(
         if uniques.by_person:
             frame = frame.with_columns(pl.lit("one").alias("known_records"))
             details["by_size"] = details["by_size"].rename({"records": "people"})
-        if any_value:
+        if match_any:
             bounds = msu_bounds.bounds_of_uniques(uniques, statements)
             frame, details["bounds"] = msu_bounds.add_bounds(frame, bounds), bounds
             notes += msu_bounds.NOTES
-        origin = origin.of(bound, spec, **more).sending(statements)
+        origin = origin.of(bound, attack, **more).sending(statements)
     return Result(frame=frame, origin=origin, details=details, notes=notes, written=written_rows)
 
 
 def _find_uniques(
     engine: LocalEngine, bound: BoundAttack, options: Mapping[str, Any]
 ) -> tuple[MinimalUniques, Totals]:
-    """Return the minimal sample uniques of the records, and their totals.
+    """Find the minimal sample uniques of the records; return their tables and the totals.
 
-    Suppressed records have none, and count among the individuals.
+    Suppressed records (``*`` in every quasi-identifier) have none, and count among the individuals.
     """
     n = _count_qids(bound)
     size_limit = _size_limit(options["max_size"], n)
     check_records(engine, bound.microdata)
-    part = suppressed.shown_alone(bound.microdata)
-    microdata = part if suppressed.people_of(engine, part) else bound.microdata
+    shown = suppressed.shown_alone(bound.microdata)
+    microdata = shown if suppressed.people_of(engine, shown) else bound.microdata
     uniques = MinimalUniques(
         engine,
         microdata.known_by("one"),
@@ -217,9 +215,10 @@ def _find_uniques(
 class Summary:
     """Counts and sums over the minimal sample uniques of all records.
 
-    ``sets`` has the number of minimal sample uniques by set, ``smallest`` the number of records by
-    the size of their smallest one. ``parameters`` are the odds, exponent and powers of DIS-SUDA.
-    ``bins``: records by DIS-SUDA; ``mean`` and ``highest`` are over all records.
+    ``sets`` has the number of minimal sample uniques by set (a bit for each position of a
+    quasi-identifier), ``smallest`` the number of records by the size of their smallest one.
+    ``parameters`` are the odds, exponent and powers of DIS-SUDA. ``bins``: records by DIS-SUDA in
+    whole percent; ``mean`` and ``highest`` DIS-SUDA are over all records.
     """
 
     uniques: MinimalUniques
@@ -235,18 +234,18 @@ class Summary:
 
     @classmethod
     def of(cls, uniques: MinimalUniques, totals: Totals, fraction: Fraction) -> "Summary":
-        """Read the tables."""
+        """Read the summary from tables, in which sums are in parts of 2^-80 (powers) and 2^-60."""
         n = uniques.packing.n
-        sets = {int(taken): int(msus) for taken, msus in uniques.rows("sets")}
+        sets = {int(subset): int(msus) for subset, msus in uniques.rows("sets")}
         smallest = {int(size): int(records) for size, records in uniques.rows("smallest_sizes")}
         parameters = {"exponent": exponent(n), "odds": odds(totals.paired, fraction)}
         powers = uniques.sum_of_powers(parameters["exponent"])
         parameters["powers"] = float(Fraction(powers, 2**80))
-        rows = uniques.chances(parameters) if smallest else []
-        total = Fraction(sum(int(chances) for _, _, chances, _ in rows), 2**60)
-        bins = {int(bin_): int(records) for bin_, records, _, _ in rows}
-        without = totals.individuals - sum(bins.values())
-        bins = {0: without} | bins | ({0: without + bins[0]} if 0 in bins else {})
+        percents = uniques.chances(parameters) if smallest else []
+        total = Fraction(sum(int(chances) for _, _, chances, _ in percents), 2**60)
+        bins = {int(percent): int(records) for percent, records, _, _ in percents}
+        without_score = totals.individuals - sum(bins.values())
+        bins[0] = bins.get(0, 0) + without_score
         return cls(
             uniques=uniques,
             totals=totals,
@@ -257,11 +256,11 @@ class Summary:
             parameters=parameters,
             bins=bins,
             mean=float(total / totals.individuals),
-            highest=max((highest for *_, highest in rows), default=0.0),
+            highest=max((highest for *_, highest in percents), default=0.0),
         )
 
     def measures(self) -> list[tuple[str, float | None]]:
-        """Return the rows of the result."""
+        """Return the rows of the result: each measure's name and value (None: undefined)."""
         n, totals = self.uniques.packing.n, self.totals
         special = sum(records for size, records in self.smallest.items() if size < n)
         unit = "people" if self.uniques.by_person else "records"
@@ -282,10 +281,10 @@ class Summary:
     @property
     def total(self) -> int:
         """Return the sum of the scores of all records."""
-        return sum(msus * self._score(taken) for taken, msus in self.sets.items())
+        return sum(msus * self._score(subset) for subset, msus in self.sets.items())
 
     def details(self, names: Sequence[str], *, grouped: bool) -> dict[str, pl.DataFrame]:
-        """Return the tables by size, set, quasi-identifier, and on request by value and group."""
+        """Return the details by name; ``names`` are the quasi-identifiers in the user's order."""
         tables = {
             "by_size": pl.DataFrame(self._by_size(), schema=BY_SIZE, orient="row"),
             "by_set": pl.DataFrame(self._by_set(names), schema=BY_SET, orient="row"),
@@ -305,40 +304,40 @@ class Summary:
             tables["groups"] = pl.DataFrame(rows, schema=GROUPS, orient="row")
         return tables
 
-    def _score(self, taken: int) -> int:
-        return self.uniques.scores[taken.bit_count() - 1]
+    def _score(self, subset: int) -> int:
+        return self.uniques.scores[subset.bit_count() - 1]
 
     def _share(self, score: int) -> float | None:
         return float(Fraction(int(score), self.total)) if self.total else None
 
     def _by_size(self) -> list[tuple[int, ...]]:
-        sizes: dict[int, list[int]] = {}
-        for taken, msus in self.sets.items():
-            sizes.setdefault(taken.bit_count(), []).append(msus)
+        """Return the rows of ``BY_SIZE``."""
+        msus_of_sets: dict[int, list[int]] = {}  # by size, a number for each set
+        for subset, msus in self.sets.items():
+            msus_of_sets.setdefault(subset.bit_count(), []).append(msus)
         return [
             (size, sum(msus), len(msus), self.smallest.get(size, 0), self.uniques.scores[size - 1])
-            for size, msus in sorted(sizes.items())
+            for size, msus in sorted(msus_of_sets.items())
         ]
 
     def _by_set(self, names: Sequence[str]) -> list[tuple[Any, ...]]:
-        rows = [
-            ([names[i] for i in self.uniques.packing.numbers(taken)], taken, msus)
-            for taken, msus in self.sets.items()
-        ]
-        rows.sort(key=lambda row: (-row[2] * self._score(row[1]), len(row[0]), row[0]))
+        """Return the rows of ``BY_SET``."""
+        qids = {s: [names[i] for i in self.uniques.packing.numbers(s)] for s in self.sets}
+        scores = {subset: msus * self._score(subset) for subset, msus in self.sets.items()}
+        ranked = sorted(scores, key=lambda s: (-scores[s], len(qids[s]), qids[s]))
         total = self.total
         return [
-            (qids, len(qids), msus, float(Fraction(msus * self._score(taken), total)))
-            for qids, taken, msus in rows
+            (qids[s], len(qids[s]), self.sets[s], float(Fraction(scores[s], total))) for s in ranked
         ]
 
     def _by_qid(self, names: Sequence[str]) -> list[tuple[Any, ...]]:
+        """Return the rows of ``BY_QID``."""
         rows = []
         for i, name in enumerate(names):
             bit = 1 << self.uniques.packing.order.index(i)
-            holding = {taken: msus for taken, msus in self.sets.items() if taken & bit}
-            score = sum(msus * self._score(taken) for taken, msus in holding.items())
-            rows.append((name, sum(holding.values()), self._share(score)))
+            sets = {subset: msus for subset, msus in self.sets.items() if subset & bit}
+            score = sum(msus * self._score(subset) for subset, msus in sets.items())
+            rows.append((name, sum(sets.values()), self._share(score)))
         return rows
 
     def _by_value(self, i: int, name: str) -> list[tuple[Any, ...]]:
@@ -352,9 +351,9 @@ class Summary:
 def _records_plan(
     bound: BoundAttack, uniques: MinimalUniques, summary: Summary, native: Sequence[str]
 ) -> Plan:
-    """Return every record with its score, in the order of the input."""
+    """Return the plan of a row per record, in input order: position, key, MSUs, score, DIS-SUDA."""
     key = bound.microdata.key
-    is_text = key is not None and family(key.type) not in native
+    is_text = key is not None and family(key.type) not in native  # the file has no such type
     query = splice(
         "suda/scores_of_records",
         tables={"individuals": own_name("individuals")},
@@ -364,7 +363,7 @@ def _records_plan(
         microdata_steps.everybody(replace(bound.microdata, by=None)),
         uniques.chance_step(summary.parameters),
     ]
-    if uniques.by_person:
+    if uniques.by_person:  # this step has the person of each record
         steps += [s for s in microdata_steps.steps(bound.microdata) if s.name == "records"]
     named_query = with_names(query, {} if key is None else {"key": key.name})
     return microdata_steps.plan(bound.microdata, steps, named_query)
@@ -384,6 +383,7 @@ def rehearse(
 
 
 def _attack(source: Tabular, options: SudaOptions) -> Attack:
+    """Return the attack of re-identification (CRS) whose records are searched."""
     return Attack.of(
         "crs",
         source,
@@ -428,6 +428,7 @@ def _size_limit(size: int | None, n: int) -> int:
 
 
 def _remarks(summary: Summary) -> list[str]:
+    """Return a note if people with several records are counted, or if there is one record."""
     if summary.uniques.by_person:
         return [
             f"the {plural(summary.records, 'record')} are those of "

@@ -36,7 +36,6 @@ class Chunk:
     position: int
     least: int
     greatest: int
-    rows: int
 
     @property
     def table(self) -> str:
@@ -63,7 +62,7 @@ class Walker(StreamSession):
         self.set(
             n=(packing.n, "INTEGER"),
             every=(packing.every, "BIGINT"),
-            states=(1 << 2 * packing.n, packing.block_type),
+            states=(1 << 2 * packing.n, packing.block_type),  # a set taken and a set open
             most=(size_limit, "INTEGER"),
             ending=(ENDING, "BIGINT"),
         )
@@ -74,26 +73,30 @@ class Walker(StreamSession):
         self.add_rows(own_name(name), file, **tables)
 
     def walk(self, chunk: Chunk) -> None:
-        """Add the subsets with the chunk's first quasi-identifier that single out its records."""
+        """Add to ``candidates`` the subsets that single out records of the chunk.
+
+        A row is a record and a subset, which takes the chunk's first quasi-identifier.
+        """
         table = {"coded": own_name(chunk.table)}
         self.set(least=(chunk.least, "INTEGER"), greatest=(chunk.greatest, "INTEGER"))
         self.set(bit=(1 << chunk.position, "BIGINT"), blocks=(0, "BIGINT"))
         self.make_table("blocks", "entered_blocks", **table)
         self.add("candidates", "alone")
-        blocks = self.make_table("children", "children")
+        blocks = self.make_table("children", "children")  # the number of blocks so far
         if not blocks:
             return
         self.make_table("live", "entered", **table)
         self.add("candidates", "ended")
         for position in range(chunk.position + 1, self.packing.n):
             self._turn_to(position, blocks)
-            ((here, going_on),) = self.rows("turns")
-            if not going_on:
+            ((rows_to_split, rows_going_on),) = self.rows("turns")
+            if not rows_going_on:
                 break
-            if here:
+            if rows_to_split:
                 blocks += self._split()
 
     def _turn_to(self, position: int, blocks: int) -> None:
+        """Set the quasi-identifier of the next statements, and how many blocks have a number."""
         kind = self.packing.rest_type
         self.set(
             bit=(1 << position, "BIGINT"),
@@ -104,7 +107,7 @@ class Walker(StreamSession):
         )
 
     def _split(self) -> int:
-        """Split the blocks whose turn it is; return the number of new blocks."""
+        """Split the blocks by the quasi-identifier of this turn; return how many go on."""
         self.make_table("blocks", "parts")
         self.add("candidates", "alone")
         blocks = self.make_table("children", "children")

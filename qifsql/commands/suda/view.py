@@ -20,7 +20,10 @@ BANDS = ((0, 0), (1, 4), (5, 9), (10, 19), (20, 49), (50, 99), (100, 100))  # pe
 
 
 def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
-    """Return who has minimal sample uniques, of which sizes, and which attributes cause them."""
+    """Return who has minimal sample uniques, of which sizes, and which attributes cause them.
+
+    ``frame`` has a row per measure, ``tables`` are the details by name; some may be missing.
+    """
     values = _values_by_measure(frame)
     qids = words.listed(spec["qids"])
     reading = words.known_records({"known_records": "one"}) if _of_people(values) else ""
@@ -30,7 +33,7 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     ]
     if "bounds" in tables:
         parts += details.DRAWN["bounds"]({}, tables["bounds"])
-    if not values["msus"]:
+    if not values["msus"]:  # nobody is singled out, so that the tables are empty
         return parts
     if "by_size" in tables:
         parts.append(_size_table(tables["by_size"]))
@@ -44,8 +47,9 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     if "groups" in tables:
         parts += [Heading(said("Groups of records")), _group_table(tables["groups"], spec)]
     parts.append(Heading(said("DIS-SUDA")))
-    unit = said("people") if _of_people(values) else said("records")
-    parts += [_band_table(tables["by_dis_suda"], unit)] if "by_dis_suda" in tables else []
+    if "by_dis_suda" in tables:
+        unit = said("people") if _of_people(values) else said("records")
+        parts.append(_band_table(tables["by_dis_suda"], unit))
     parts.append(Paragraph(_intrusion_sentence(values, spec)))
     return parts
 
@@ -55,7 +59,6 @@ def _values_by_measure(frame: pl.DataFrame) -> dict[str, Any]:
 
 
 def _of_people(values: Mapping[str, Any]) -> bool:
-    """Return whether people are counted, of whom one record is known."""
     return "people" in values
 
 
@@ -64,7 +67,7 @@ def _count(values: Mapping[str, Any], name: str) -> int:
 
 
 def _extent_sentence(values: Mapping[str, Any], spec: Spec) -> str:
-    """Return how many have minimal sample uniques of the sizes that were looked for."""
+    """Return a sentence on how many have minimal sample uniques of the sizes looked for."""
     records = words.records(_count(values, "records"))
     if _of_people(values):
         people = words.persons(_count(values, "people"))
@@ -101,7 +104,7 @@ def _size_table(sizes: pl.DataFrame) -> Table:
 
 
 def _special_uniques_sentence(values: Mapping[str, Any], spec: Spec) -> str:
-    """Return how many records or people are special uniques, in a sentence."""
+    """Return a sentence on the special uniques: those with an MSU of a part of the attributes."""
     n, of_people = _count(values, "special_uniques"), _of_people(values)
     share = words.percent(n / _count(values, "people" if of_people else "records"))
     if not n and of_people:
@@ -190,7 +193,7 @@ def _band_table(histogram: pl.DataFrame, unit: str) -> Table:
 
 
 def _intrusion_sentence(values: Mapping[str, Any], spec: Spec) -> str:
-    """Return what DIS means for the file, and for the record with the highest DIS-SUDA."""
+    """Return a sentence on DIS, and on the mean and the highest DIS-SUDA."""
     fraction = number(f"{100 * spec['fraction']:.4g} %")
     if values["dis"] is None:
         return said("Without records alone or in pairs, DIS says nothing.")
