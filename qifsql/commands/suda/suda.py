@@ -196,8 +196,8 @@ def _find_uniques(
     n = _count_qids(bound)
     size_limit = _size_limit(options["max_size"], n)
     check_records(engine, bound.microdata)
-    shown = suppressed.shown_alone(bound.microdata)
-    microdata = shown if suppressed.people_of(engine, shown) else bound.microdata
+    unsuppressed = suppressed.shown_alone(bound.microdata)
+    microdata = unsuppressed if suppressed.people_of(engine, unsuppressed) else bound.microdata
     uniques = MinimalUniques(
         engine,
         microdata.known_by("one"),

@@ -29,7 +29,6 @@ from qifsql.commands.sweep.result import (
     BORDERS,
     COUNT,
     DROP_FIRST,
-    GAME,
     INTERACTIONS,
     NAME,
     NUMBER,
@@ -82,6 +81,7 @@ def tables_of_readings(
 ) -> dict[str, pl.DataFrame]:
     """Return the answers by name; of people with several records, those of both readings.
 
+    A reading is whether all records of a person are known, or one of them (``known_records``).
     Shares of people are divided by their number, not by that of the records.
     """
     if "known_records" not in frame.columns:
@@ -112,23 +112,20 @@ def best_subsets(frame: pl.DataFrame, qids: Sequence[str]) -> pl.DataFrame:
     """
     posteriors = pl.col(POSTERIORS)
     is_highest = pl.any_horizontal(posteriors == posteriors.max().over("n_qids"))
-    is_both = pl.len().over("subset") == 2
-    parts = []
+    is_best_twice = pl.len().over("subset") == 2  # once for each measure
+    best_for = pl.when(is_best_twice).then(pl.lit("both")).otherwise("best_for").alias("best_for")
+    tables = []
     for part in questions(frame):
-        top = part.filter(is_highest).with_columns(place=_order(len(qids)))
-        firsts = [
-            top.sort("n_qids", *order, "place", descending=[False, True, True, False])
-            .unique("n_qids", keep="first", maintain_order=True)
-            .with_columns(best_for=pl.lit(measure))
-            for measure, order in zip(MEASURES, (POSTERIORS, POSTERIORS[::-1]), strict=True)
-        ]
-        parts.append(
-            pl.concat(firsts)
-            .with_columns(best_for=pl.when(is_both).then(pl.lit("both")).otherwise("best_for"))
-            .unique("subset")
-            .sort("n_qids", "best_for")
-        )
-    return _concatenate(parts, qids, BEST)
+        candidates = part.filter(is_highest).with_columns(place=_order(len(qids)))
+        best = []
+        for measure, order in zip(MEASURES, (POSTERIORS, POSTERIORS[::-1]), strict=True):
+            ranked = candidates.sort(
+                "n_qids", *order, "place", descending=[False, True, True, False]
+            ).unique("n_qids", keep="first", maintain_order=True)
+            best.append(ranked.with_columns(best_for=pl.lit(measure)))
+        table = pl.concat(best).with_columns(best_for).unique("subset")
+        tables.append(table.sort("n_qids", "best_for"))
+    return _concatenate(tables, qids, BEST)
 
 
 def shapley_values(frame: pl.DataFrame, qids: Sequence[str]) -> pl.DataFrame:
@@ -139,11 +136,11 @@ def shapley_values(frame: pl.DataFrame, qids: Sequence[str]) -> pl.DataFrame:
     """
     rows: list[tuple[Any, ...]] = []
     for game in games(frame):
-        total = game.value(-1) - game.value(0)
-        for a, part in enumerate(exact_shapley(game)):
-            share = float(part / total) if total else None
+        total = game.value(-1) - game.value(0)  # V(all) - V(empty)
+        for a, shapley in enumerate(exact_shapley(game)):
+            share = float(shapley / total) if total else None
             alone = float(game.value(1 << a) - game.value(0))
-            rows.append((*game.key, qids[a], float(part), share, alone, float(game.last(a))))
+            rows.append((*game.key, qids[a], float(shapley), share, alone, float(game.last(a))))
     return pl.DataFrame(rows, schema=SHAPLEY, orient="row")
 
 
@@ -153,14 +150,14 @@ def exact_shapley(game: Game) -> list[Fraction]:
     phi_a = sum over S without a of |S|! (n-|S|-1)! / n! (V(S+a) - V(S)) (M35; Shapley, A value for
     n-person games, 1953), from the sums of V by size over the subsets with a.
     """
-    n = len(game.amounts).bit_length() - 1
-    every, *having = _sums_by_size(game, [0, *(1 << a for a in range(n))])
+    n = len(game.amounts).bit_length() - 1  # there are 2^n amounts
+    all_sums, *sums_with = _sums_by_size(game, [0, *(1 << a for a in range(n))])
     weights = [math.factorial(size) * math.factorial(n - size - 1) for size in range(n)]
-    return [
-        sum(w * (with_a[s + 1] - every[s] + with_a[s]) for s, w in enumerate(weights))
-        / (math.factorial(n) * game.unit)
-        for with_a in having
-    ]
+    values = []
+    for with_a in sums_with:  # of the subsets without a of size s: all_sums[s] - with_a[s]
+        total = sum(w * (with_a[s + 1] - all_sums[s] + with_a[s]) for s, w in enumerate(weights))
+        values.append(total / (math.factorial(n) * game.unit))
+    return values
 
 
 def interactions(frame: pl.DataFrame, qids: Sequence[str]) -> pl.DataFrame:
@@ -185,13 +182,13 @@ def exact_interactions(game: Game) -> dict[tuple[int, int], Fraction]:
     n = len(game.amounts).bit_length() - 1
     pairs = list(combinations(range(n), 2))
     singles, doubles = [1 << a for a in range(n)], [1 << a | 1 << b for a, b in pairs]
-    every, *having = _sums_by_size(game, [0, *singles, *doubles])
+    all_sums, *sums_with = _sums_by_size(game, [0, *singles, *doubles])
     weights = [math.factorial(size) * math.factorial(n - size - 2) for size in range(n - 1)]
     indices = {}
-    for (a, b), both in zip(pairs, having[n:], strict=True):
-        either = [x + y - z for x, y, z in zip(having[a], having[b], both, strict=True)]
+    for (a, b), both in zip(pairs, sums_with[n:], strict=True):
+        either = [x + y - z for x, y, z in zip(sums_with[a], sums_with[b], both, strict=True)]
         total = sum(
-            w * (both[s + 2] - either[s + 1] + both[s + 1] + every[s] - either[s])
+            w * (both[s + 2] - either[s + 1] + both[s + 1] + all_sums[s] - either[s])
             for s, w in enumerate(weights)
         )
         indices[a, b] = total / (math.factorial(n - 1) * game.unit)
@@ -207,18 +204,20 @@ def borders(
     leaving out any single one makes it safe; a safe subset is maximal if adding any single one
     makes it risky (M37). The sweep must be whole. Columns: ``BORDERS``.
     """
-    risky, subset, singles = pl.col("risky"), pl.col("subset"), [1 << a for a in range(len(qids))]
-    smaller = [risky.gather(subset & ~pl.lit(single, SUBSET)) & has(single) for single in singles]
-    larger = [risky.gather(subset | pl.lit(single, SUBSET)) | has(single) for single in singles]
-    minimal, maximal = risky & ~pl.any_horizontal(smaller), ~risky & pl.all_horizontal(larger)
+    risky, subset, bits = pl.col("risky"), pl.col("subset"), [1 << a for a in range(len(qids))]
+    smaller_is_risky = [risky.gather(subset & ~pl.lit(bit, SUBSET)) & has(bit) for bit in bits]
+    larger_is_risky = [risky.gather(subset | pl.lit(bit, SUBSET)) | has(bit) for bit in bits]
+    minimal = risky & ~pl.any_horizontal(smaller_is_risky)
+    maximal = ~risky & pl.all_horizontal(larger_is_risky)
     parts = []
-    for part in questions(frame):
+    for part in questions(frame):  # a row of the lattice per subset, whose number is its index
         lattice = values(part, measure).to_frame("posterior").with_row_index("subset")
         lattice = lattice.with_columns(risky=pl.col("posterior") >= threshold)
-        for border, is_on_it in (("minimal risky", minimal), ("maximal safe", maximal)):
-            key = zip((*GAME, "border"), (*part.row(0)[:2], measure, border), strict=True)
-            subsets = lattice.filter(is_on_it).with_columns(
-                *(pl.lit(value, NAME).alias(name) for name, value in key),
+        model, secret = part.row(0)[:2]
+        for border, is_on_border in (("minimal risky", minimal), ("maximal safe", maximal)):
+            key = {"model": model, "secret": secret, "measure": measure, "border": border}
+            subsets = lattice.filter(is_on_border).with_columns(
+                *(pl.lit(value, NAME).alias(name) for name, value in key.items()),
                 n_qids=subset.bitwise_count_ones().cast(COUNT),
             )
             parts.append(subsets.sort("n_qids", _order(len(qids))))
@@ -232,14 +231,15 @@ def drop_first(frame: pl.DataFrame, qids: Sequence[str]) -> pl.DataFrame:
     The sweep must be whole. Columns: ``DROP_FIRST``.
     """
     rows: list[tuple[Any, ...]] = []
-    both_measures = games(frame)
-    for deterministic, game in zip(both_measures, both_measures, strict=True):
-        parts, highest = exact_shapley(game), game.value(-1)
-        ranked = sorted(range(len(parts)), key=lambda a: (-game.last(a), -parts[a]))
+    by_measure = games(frame)  # an iterator: of each question the deterministic, the probabilistic
+    for deterministic, game in zip(by_measure, by_measure, strict=True):
+        shapley, posterior_all = exact_shapley(game), game.value(-1)
+        ranked = sorted(range(len(qids)), key=lambda a: (-game.last(a), -shapley[a]))
+        model, secret, _ = game.key
         for rank, a in enumerate(ranked, start=1):
             saved = game.last(a)
-            numbers = (highest, highest - saved, saved, deterministic.last(a), parts[a])
-            rows.append((*game.key[:2], rank, qids[a], *map(float, numbers)))
+            numbers = (posterior_all, posterior_all - saved, saved, deterministic.last(a))
+            rows.append((model, secret, rank, qids[a], *map(float, (*numbers, shapley[a]))))
     return pl.DataFrame(rows, schema=DROP_FIRST, orient="row")
 
 
@@ -253,22 +253,21 @@ def coarsen_first(
     """Rank the quasi-identifiers of one question by the reduction from coarsening each.
 
     The values of one quasi-identifier are merged two by two in their order (days 1-2, 3-4, ...);
-    the missing value stays alone.
-    ``coarser`` then measures the success with all quasi-identifiers again; ``row`` has that success
-    before the merge. Coarsening saves no more than dropping. So the loop stops if a reduction is at
-    least that from dropping the next quasi-identifier: no later one can be better. Columns:
-    ``COARSEN_FIRST``.
+    the missing value stays alone. ``coarser`` then measures the success with all quasi-identifiers
+    again, by the position of the merged one; ``row`` has that success before the merge. Coarsening
+    saves no more than dropping. So the loop stops if a reduction is at least that from dropping the
+    next quasi-identifier: no later one can be better. Columns: ``COARSEN_FIRST``.
     """
     ranking = drop_first.filter(pl.col("secret").eq_missing(pl.lit(row["secret"], pl.String)))
     rows: list[dict[str, Any]] = []
-    greatest = -1.0
+    greatest = -1.0  # below every reduction
     for line in ranking.sort("rank").iter_rows(named=True):
         if line["saved"] <= greatest:
             break
         position = layout.order.index(list(qids).index(line["qid"]))
         people, mode, certain = coarser(position)
         saved, values = line["posterior_all"] - mode / people, layout.values[position]
-        missing = int(layout.missing[position])
+        missing = int(layout.missing[position])  # 1 if the missing value is one of the values
         greatest = max(greatest, saved)
         rows.append(
             {
@@ -300,38 +299,33 @@ def release_subsets(numbers: Sequence[int], datasets: int) -> list[int]:
                 f"dataset {i} has no quasi-identifier, so it cannot make anything worse; name one "
                 f"of it, such as {i}:NAME, or leave the dataset out"
             )
-    return [
-        m
-        for m in (_subset_of_datasets(numbers, chosen) for chosen in _auxiliary_sets(datasets))
-        if m
-    ]
+    subsets = [_subset_of_datasets(numbers, chosen) for chosen in _auxiliary_sets(datasets)]
+    return [subset for subset in subsets if subset]  # the focal dataset may have none
 
 
 def rename_longitudinal(frame: pl.DataFrame, numbers: Sequence[int]) -> pl.DataFrame:
-    """Return the rows with longitudinal names of models and their number of datasets."""
+    """Return a table with longitudinal names of models and, if it has it, their ``datasets``."""
     if "model" not in frame.columns:
         return frame
     named = frame.with_columns(pl.col("model").replace(LONGITUDINAL))
     if "datasets" not in frame.columns:
         return named
-    used = [
-        pl.any_horizontal(has(1 << i) for i, number in enumerate(numbers) if number == d).cast(
-            pl.Int64
-        )
-        for d in sorted({*numbers} - {1})
-    ]
-    return named.with_columns(datasets=pl.sum_horizontal(pl.lit(1, pl.Int64), *used))
+    used = [pl.lit(1, pl.Int64)]  # the focal dataset
+    for auxiliary in sorted({*numbers} - {1}):
+        members = (has(1 << i) for i, number in enumerate(numbers) if number == auxiliary)
+        used.append(pl.any_horizontal(members).cast(pl.Int64))
+    return named.with_columns(datasets=pl.sum_horizontal(used))
 
 
 def release_contributions(
     frame: pl.DataFrame, numbers: Sequence[int], names: Sequence[str]
 ) -> pl.DataFrame:
-    """Return the Shapley value of each auxiliary dataset.
+    """Return the Shapley value of each auxiliary dataset: the players are datasets, not qids.
 
     ``frame`` has at least the subsets of ``release_subsets``; ``names`` are those of all datasets.
     Columns: ``RELEASES``.
     """
-    datasets = {  # of the quasi-identifiers of datasets, these as bits: the first auxiliary is 1
+    datasets = {  # by subset of quasi-identifiers: its auxiliary datasets, dataset 2 as bit 0
         _subset_of_datasets(numbers, chosen): sum(1 << number - 2 for number in chosen)
         for chosen in _auxiliary_sets(len(names))
     }
@@ -343,12 +337,11 @@ def release_contributions(
         start = focal.select("model", "secret", *before)
         rows = rows.drop(PRIORS).join(start, on=["model", "secret"], nulls_equal=True)
     auxiliary = [f"{i}: {quoted(name)[1:-1]}" for i, name in enumerate(names[1:], 2)]
-    contributions = shapley_values(rows.filter(pl.col("subset") > 0), auxiliary)
-    return contributions.rename({"qid": "dataset"})
+    return shapley_values(rows.filter(pl.col("subset") > 0), auxiliary).rename({"qid": "dataset"})
 
 
 def _sums_by_size(game: Game, masks: list[int]) -> list[list[int]]:
-    """Return, for each mask and size from 0 to n, the sum over the subsets with that mask."""
+    """Return a list for each mask: by size from 0 to n, the sum of V over subsets with the mask."""
     sums = [pl.col("amount").filter(has(mask)).sum().alias(str(mask)) for mask in masks]
     size = pl.col("subset").bitwise_count_ones().alias("size")
     lattice = game.amounts.to_frame("amount").with_row_index("subset")

@@ -40,18 +40,19 @@ def success(frame: pl.DataFrame) -> Chart:
     subset.
     """
     alt, _ = extra()
-    points, gained = _success_by_panel(word_questions(frame)), pl.col("success")
+    points, reached = _success_by_panel(word_questions(frame)), pl.col("success")
     subsets = points["subset"].n_unique()
     dots = subsets <= DOTS and frame.height <= 2 * DOTS
     best = points.sort("success", "subset").unique(["panel", "size"], keep="last")
     drawn = (points if dots else best).sort("panel", "size", "subset")
     names = drawn.select("subset", "names").unique().sort("subset")
-    quartiles = (gained.quantile(i / 4, "linear").alias(f"quartile_{i}") for i in range(5))
-    sizes = points.group_by("panel", "size").agg(gained.mean(), *quartiles).sort("panel", "size")
-    panels = points.group_by(PANEL[:-1]).agg(pl.col("prior").max(), highest=gained.max())
+    quartiles = (reached.quantile(i / 4, "linear").alias(f"quartile_{i}") for i in range(5))
+    sizes = points.group_by("panel", "size").agg(reached.mean(), *quartiles).sort("panel", "size")
+    panels = points.group_by(PANEL[:-1]).agg(pl.col("prior").max(), highest=reached.max())
     panels = panels.sort("panel")
     label = pl.Series([said("before") + f"\n{percent(prior)}" for prior in panels["prior"]])
     priors = panels.select("panel", success="prior", label=label)
+    # Rows of subsets, of sizes and of panels in one table: other columns of each kind are NULL.
     rows = pl.concat([drawn.drop("names", *PANEL[1:]), sizes, priors], how="diagonal_relaxed")
     chart = grid(alt, alt.layer(*_layers(alt, points["size"], dots=dots)), rows)
     for key, table in (("panel", panels.select(PANEL)), ("subset", names)):
@@ -101,8 +102,9 @@ def releases(frame: pl.DataFrame) -> Chart:
 
 
 def _contribution_bars(frame: pl.DataFrame, what: str, title: str, below: str) -> Chart:
+    """Draw a bar for each Shapley value; ``what`` is the word for what has it, ``below`` a text."""
     alt, _ = extra()
-    amounts = [percent(points).removesuffix(" %") for points in frame["shapley"]]
+    amounts = [percent(value).removesuffix(" %") for value in frame["shapley"]]
     shares = ["" if s is None else f" ({percent(s)})" for s in frame["share"].fill_nan(None)]
     text = pl.Series("contribution", [a + s for a, s in zip(amounts, shares, strict=True)])
     qids = pl.col("qid").replace_strict(labels(frame["qid"]), return_dtype=pl.String)
@@ -129,7 +131,7 @@ def _contribution_bars(frame: pl.DataFrame, what: str, title: str, below: str) -
 
 
 def _success_by_panel(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return the success of each subset, one row per panel (a question and a measure)."""
+    """Return one row per subset and panel, which is a question and a measure: its success."""
     names = pl.element().replace_strict(labels(frame["qids"].explode()), return_dtype=pl.String)
     frame = frame.with_columns(names=pl.col("qids").list.eval(names).list.join(", "))
     return pl.concat(
@@ -146,7 +148,10 @@ def _success_by_panel(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _layers(alt: ModuleType, sizes: pl.Series, *, dots: bool) -> list[Any]:
-    """Return the layers of a panel of ``success``, from the back to the front."""
+    """Return the layers of a panel of ``success``, from the back to the front.
+
+    A layer takes the rows with its field: ``label`` (priors), ``quartile_0`` (sizes), ``subset``.
+    """
     ticks = list(range(min(sizes), max(sizes) + 1))
     x = alt.X("size:Q", title=said("number of quasi-identifiers known"))
     x = x.scale(domain=[ticks[0] - 0.5, ticks[-1] + 0.5])
@@ -196,10 +201,10 @@ def histograms(details: Tables) -> Chart:
     """Return the histograms of the riskiest subset of some sizes, and of all quasi-identifiers."""
     best = details["best"].filter(pl.col("best_for") != "deterministic")
     sizes = sorted(set(best["n_qids"]))
-    some = {sizes[round(i * (len(sizes) - 1) / (PANELS - 1))] for i in range(PANELS)}
-    subsets = best.filter(pl.col("n_qids").is_in(sorted(some))).select("model", "secret", "subset")
-    histogram = details["histogram"].with_columns(datasets=pl.lit(1))
+    spaced = {sizes[round(i * (len(sizes) - 1) / (PANELS - 1))] for i in range(PANELS)}
     keys = ["model", "secret", "subset"]
+    subsets = best.filter(pl.col("n_qids").is_in(sorted(spaced))).select(keys)
+    histogram = details["histogram"].with_columns(datasets=pl.lit(1))
     rows = histogram.join(subsets, on=keys, nulls_equal=True, how="semi")
     order = (pl.col("qids").list.len(), "secret")
     return people_charts.histograms(rows.sort(*order, maintain_order=True))

@@ -55,6 +55,7 @@ def sweep(
     source = auxiliary.source(data)
     name = title_of(source)
     file = workspace or Path(re.sub(r"[^\w.@-]+", "_", name)[:100] + ".sweep")
+    # Details that the terminal shows only if they are asked for.
     selected = {"histogram": options.get("histogram"), "plan": options.get("explain")}
     selected |= {"borders": options.get("threshold") is not None}
     options["histogram"] = charts.histogram(bool(selected["histogram"]))

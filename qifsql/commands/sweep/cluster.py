@@ -106,8 +106,8 @@ class ClusterTables(Tables):
         return self.engine.act("sweeping", self.where, lambda: self.engine.read(folder))
 
     def merge_equal(self, frame: Any, codes: Mapping[str, str]) -> Any:
-        """Return the rows with these codes, by their columns and expressions, equal ones merged."""
-        chosen = [f"{value} AS {name}" for name, value in codes.items()]
+        """Return rows with other ``codes``, expressions by column; equal rows are merged."""
+        chosen = [f"{expression} AS {name}" for name, expression in codes.items()]
         grouped = frame.selectExpr(*chosen, *self.count_columns).groupBy(*codes)
         return grouped.sum(*self.count_columns).toDF(*codes, *self.count_columns)
 
@@ -122,18 +122,18 @@ class ClusterTables(Tables):
         rows = self.engine.act(what, self.where, write)
         count = self.engine.act(what, self.where, rows.count)
         workers = self.engine.workers
-        size = max(1, min(self.largest_chunk, max(tables.LEAST, count // workers)))
-        giants: list[tuple[int, int]] = []
+        chunk_rows = max(1, min(self.largest_chunk, max(tables.LEAST, count // workers)))
+        giants: list[tuple[int, int]] = []  # none for the last attribute: there is nothing to split
         if count > GIANT * self.largest_chunk and position < self.layout.n - 1:
             sizes = rows.groupBy("entry").count()
             large = sizes.where(sizes["count"] > GIANT * self.largest_chunk)
             pairs = self.engine.act(what, self.where, large.collect)
             giants = sorted((int(code), int(people)) for code, people in pairs)
         remaining = count - sum(people for _, people in giants)
-        return WrittenTable(count, ceil(remaining / size), giants)
+        return WrittenTable(count, ceil(remaining / chunk_rows), giants)
 
     def store(self, stream: Stream, table: str, position: int, written: WrittenTable) -> None:
-        """Store what is known of a table, or the table, in the transaction of its tasks."""
+        """Store what is known of a table, or its rows if they are few, with its first tasks."""
         if written.rows <= distributed.SMALL:
             self.load_into_workspace(stream, table, position)
         else:
@@ -143,10 +143,9 @@ class ClusterTables(Tables):
             self.in_spark[table] = written
 
     def read_stored(self) -> None:
-        """Read what an earlier run stored of its tables."""
-        for name, (rows, chunks, giants) in self.workspace.facts(
-            f"table {self.first_table}"
-        ).items():
+        """Read what an earlier run stored of the tables of this pass."""
+        facts = self.workspace.facts(f"table {self.first_table}")  # all names begin like this one
+        for name, (rows, chunks, giants) in facts.items():
             written = WrittenTable(rows, chunks, [(code, n) for code, n in giants])
             self.in_spark[name.removeprefix("table ")] = written
 
@@ -168,11 +167,9 @@ class ClusterTables(Tables):
 
     def count_rows(self, worker: Worker, table: str) -> int:
         """Return the number of rows of a coded table."""
-        return (
-            super().count_rows(worker, table)
-            if self.is_in_workspace(table)
-            else self.in_spark[table].rows
-        )
+        if self.is_in_workspace(table):
+            return super().count_rows(worker, table)
+        return self.in_spark[table].rows
 
     def walk_tasks(self, worker: Worker, table: CodedTable) -> list[Task]:
         """Return the tasks that settle all rows of a table: values with many rows, and chunks."""
@@ -180,26 +177,27 @@ class ClusterTables(Tables):
             return super().walk_tasks(worker, table)
         facts = self.in_spark[table.name]
         task = self.task("split", table.name, table.position, state=table.state)
-        split = [replace(task, least=code, greatest=code, rows=n) for code, n in facts.giants]
-        remaining = facts.rows - sum(n for _, n in facts.giants)
+        tasks = [replace(task, least=code, greatest=code, rows=n) for code, n in facts.giants]
         per_task = max(PER_WORKER * self.engine.workers, ceil(facts.chunks / SHARES))
-        walk = [
-            replace(task, kind="walk", least=a, greatest=min(a + per_task, facts.chunks) - 1)
-            for a in range(0, facts.chunks, per_task)
-        ]
-        share = remaining / max(1, facts.chunks)
-        return split + [replace(t, rows=round((t.greatest - t.least + 1) * share)) for t in walk]
+        chunk_rows = (facts.rows - sum(n for _, n in facts.giants)) / max(1, facts.chunks)
+        for first in range(0, facts.chunks, per_task):  # the range of a task: numbers of chunks
+            last = min(first + per_task, facts.chunks) - 1
+            rows = round((last - first + 1) * chunk_rows)
+            tasks.append(replace(task, kind="walk", least=first, greatest=last, rows=rows))
+        return tasks
 
     def drop_first_attribute(self, task: Task) -> tuple[str, Any]:
-        """Return the name and the rows of the table that a task makes: without its attribute."""
+        """Return the name and the rows of the table that a task makes: without its attribute.
+
+        Its ``entry`` is the next attribute. A ``split`` takes the rows of one value alone.
+        """
         table = f"{task.source}{DROPPED if task.kind == 'drop' else f'_{task.least}'}"
         frame = self.read_table(task.source)
         if task.kind == "split":
             frame = frame.where(frame["entry"] == task.least)
-        names = self.code_columns(task.position + 1)
-        return table, self.merge_equal(frame, {"entry": f"code_{task.position + 1}"} | {
-            name: name for name in names[1:]
-        })  # fmt: skip
+        codes = {name: name for name in self.code_columns(task.position + 1)}
+        codes["entry"] = f"code_{task.position + 1}"
+        return table, self.merge_equal(frame, codes)
 
 
 @dataclass(kw_only=True)
@@ -255,14 +253,13 @@ class ClusterPass(Pass):
         table = self.tables.first_table
         written = self.tables.write(table, frame, 0, "encoding")
         stream = self.workspace.stream
-        worker = self._worker(stream)
         with stream.transaction():
             self.tables.store(stream, table, 0, written)
-            self.strategy.begin(self.tables, worker)
+            self.strategy.begin(self.tables, self._worker(stream))
             self.workspace.mark_coded(self.number)
 
     def expected_rows(self) -> list[float]:
-        """Estimate how many distinct people remain when the attributes before each are dropped."""
+        """Estimate the distinct people by coded table: number p lacks the first p attributes."""
         if self.tables.is_in_workspace(self.tables.first_table):
             return super().expected_rows()
         codes = [*(f"code_{p}" for p in range(1, self.layout.n)), *self.tables.secret_columns]
@@ -275,21 +272,21 @@ class ClusterPass(Pass):
         return [float(x) for x in row]
 
     def _do_on_executors(self, task: Task) -> None:
-        """Do one task on the executors and store its results."""
+        """Do one task on the executors and store its results; a ``drop`` settles nothing."""
         began = time.perf_counter()
         worker = self._worker(self.workspace.stream)
-        stream, seconds, output = worker.stream, 0.0, ("", WrittenTable(0, 0))
+        stream, seconds = worker.stream, 0.0
+        table, written = "", None
         if task.kind in ("drop", "split"):
             table, rows = self.tables.drop_first_attribute(task)
-            output = table, self.tables.write(table, rows, task.position + 1, "sweeping")
+            written = self.tables.write(table, rows, task.position + 1, "sweeping")
         if task.kind != "drop":
             seconds = self._settle_chunks(stream, task)
         with stream.transaction():
             if task.kind != "drop":
                 stream.rows(STORE_FOUND, [self.number, 0])
                 self.workspace.enter_in_ledger(stream, "found", partial(found_rows, self.number, 0))
-            if task.kind in ("drop", "split"):
-                table, written = output
+            if written is not None:
                 self.tables.store(stream, table, task.position + 1, written)
                 state = task.state
                 if task.kind == "split":
@@ -330,7 +327,7 @@ class ClusterPass(Pass):
             )
         except EngineError as e:
             raise _executor_error(e) from e
-        reports = result.filter(result["state"].is_null())
+        reports = result.filter(result["state"].is_null())  # not sums, but time and statements
         for statements in reports["statements"].to_pylist():
             self.history |= dict.fromkeys(statements)
         file = self.engine.scratch / f"{task.name}.found"
@@ -340,7 +337,10 @@ class ClusterPass(Pass):
         return float(sum(reports["seconds"].to_pylist()))
 
     def _chunked_rows(self, task: Task) -> Any:
-        """Return the rows of a task, each with the number of its chunk."""
+        """Return the rows of a task, each with the number of its ``chunk``, which has whole blocks.
+
+        Codes of attributes that the task does not tell apart become 0, and equal rows are merged.
+        """
         frame, n = self.tables.read_table(task.source), self.layout.n
         facts = self.tables.in_spark[task.source]
         codes = {name: name for name in self.tables.code_columns(task.position)}
@@ -350,39 +350,37 @@ class ClusterPass(Pass):
                 rows = rows.where(~rows["entry"].isin([code for code, _ in facts.giants]))
             chosen = rows.where(rows["chunk"].between(task.least, task.greatest))
             return chosen.repartition(SPREAD * (task.greatest - task.least + 1), "chunk")
+        qid_columns = [name for name in codes if name not in self.tables.secret_columns]
         if task.kind == "split":
-            everybody = dict.fromkeys(codes, "0") | {
-                name: name for name in self.tables.secret_columns
-            }
-            rows = self.tables.merge_equal(frame.where(frame["entry"] == task.least), everybody)
+            codes |= dict.fromkeys(qid_columns, "0")
+            rows = self.tables.merge_equal(frame.where(frame["entry"] == task.least), codes)
             return rows.selectExpr("0 AS chunk", "*")
-        by = [name for name in codes if name not in self.tables.secret_columns]
-        parts = ceil(facts.rows / self.tables.largest_chunk)
+        chunks = ceil(facts.rows / self.tables.largest_chunk)
         if task.kind == "coarsen":  # rows that merge in some pair of values are in one chunk
-            halves = _chunk_number([f"{name} DIV 2" for name in by], parts)
+            halves = _chunk_number([f"{name} DIV 2" for name in qid_columns], chunks)
             rows = frame.selectExpr(f"{halves} AS chunk", "*")
-            return rows.repartition(SPREAD * parts, "chunk")
+            return rows.repartition(SPREAD * chunks, "chunk")
         subset = task.state >> n
         for position in range(task.position, n):
             if not subset >> position & 1:
                 codes["entry" if position == task.position else f"code_{position}"] = "0"
         rows = self.tables.merge_equal(frame, codes)
-        return rows.selectExpr(f"{_chunk_number(by, parts)} AS chunk", "*")
+        return rows.selectExpr(f"{_chunk_number(qid_columns, chunks)} AS chunk", "*")
 
     def _measure_coarser(self, workers: Mapping[Stream, Worker], position: int) -> dict[int, Sums]:
+        """Return the sums of each question after merging the values of an attribute in pairs."""
         if self.tables.is_in_workspace(self.tables.first_table):
             return super()._measure_coarser(workers, position)
         if not self.coarse:
+            # One task for all attributes, each merged in turn: its position is the state.
             task = self.tables.task("coarsen", self.tables.first_table, 0, span=(0, 0))
             worker = self._worker(self.workspace.stream)
             self._settle_chunks(worker.stream, task)
-            for state, question, *sums in worker.rows("sums"):
-                people, mode, certain = sums
-                self.coarse.setdefault(state, {})[question] = people, mode, certain
+            for merged, question, people, mode, certain in worker.rows("sums"):
+                self.coarse.setdefault(merged, {})[question] = people, mode, certain
         return self.coarse[position]
 
     def _executor_memory(self) -> str:
-        """Return the limit for DuckDB in an executor."""
         if not self.spark.is_local:
             return OF_EXECUTOR
         share = (self.spark.memory - FIXED) // max(1, self.spark.workers)

@@ -64,10 +64,10 @@ def check_walk(walk: str) -> None:
 
 
 def uses_kernel(walk: str, layout: Layout, memory: int) -> bool:
-    """Return whether the kernel walks the chunks of a pass, with so many bytes of memory."""
+    """Return whether the kernel walks a pass: as asked (one of ``WALKS``), by bytes of memory."""
     if walk == "auto":
-        many = layout.people >= WORTH or (layout.people << layout.n >= WORK and is_cached())
-        chosen = many and memory >= BESIDE and is_installed()
+        pays = layout.people >= WORTH or (layout.people << layout.n >= WORK and is_cached())
+        chosen = pays and memory >= BESIDE and is_installed()
     else:
         chosen = walk == "compiled"
     return chosen and can_walk(layout)

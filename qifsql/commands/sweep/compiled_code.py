@@ -22,18 +22,19 @@ WRITABLE = stat.S_IWGRP | stat.S_IWOTH
 @cache
 def folder() -> Path | None:
     """Return the folder for compiled code; None if there is none that only the user can write."""
-    named, home = os.environ.get("NUMBA_CACHE_DIR"), os.environ.get("XDG_CACHE_HOME")
-    places = [Path(named)] if named else []
+    of_numba, of_caches = os.environ.get("NUMBA_CACHE_DIR"), os.environ.get("XDG_CACHE_HOME")
+    places = [Path(of_numba)] if of_numba else []
     with suppress(RuntimeError):  # a user without a home
-        places.append((Path(home) if home else Path.home() / ".cache") / "qifsql")
+        places.append((Path(of_caches) if of_caches else Path.home() / ".cache") / "qifsql")
     return next((place for place in places if _is_usable(place)), None)
 
 
 def _is_usable(place: Path) -> bool:
+    """Make a folder, unless it is there; return whether only the user can write anything in it."""
     try:
         place.mkdir(mode=0o700, parents=True, exist_ok=True)
-        every = [place, *place.rglob("*")]
-        return os.access(place, os.W_OK | os.X_OK) and all(map(_is_private, every))
+        paths = [place, *place.rglob("*")]
+        return os.access(place, os.W_OK | os.X_OK) and all(map(_is_private, paths))
     except OSError:
         return False
 
@@ -49,13 +50,13 @@ def _is_private(path: Path) -> bool:
 
 def compiled(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     """Return a function that is compiled when it is first called, or read from the folder."""
-    if function is None:
+    if function is None:  # the decorator has options, and gets the function next
         return lambda inner: compiled(inner, **options)
     jit: Any = njit
     dispatcher = jit(nogil=True, _nrt=False, **options)(function)
     place = folder()
     if place is not None:
-        settings: Any = config
+        settings: Any = config  # of numba, for all functions of the process
         before, settings.CACHE_DIR = settings.CACHE_DIR, str(place)
         try:
             dispatcher.enable_caching()
@@ -80,7 +81,7 @@ class _GuardedCache:
         return getattr(self._inner, name)
 
     def load_overload(self, signature: Any, target: Any) -> Any:
-        """Return compiled code; None where there is none that is whole."""
+        """Return compiled code, or None; remove all files of the function if one is damaged."""
         try:
             if not all(map(_is_intact, self._files())):
                 self._remove()

@@ -35,16 +35,16 @@ def walk(worker: Worker, chunk: Chunk, going_well: Callable[[], bool]) -> bool:
     Return False if the walk stopped early because ``going_well`` returned False.
     """
     worker.limit_to(chunk)
-    room = WalkArrays(worker.layout, chunk, worker.read_columns(_rows_query(worker, chunk)))
+    arrays = WalkArrays(worker.layout, chunk, worker.read_columns(_rows_query(worker, chunk)))
     sizes, n = worker.sizes, worker.layout.n
-    while room.counts[kernel.WAITING]:
+    while arrays.counts[kernel.WAITING]:
         if worker.stream.interrupted.is_set():
             raise Interrupted("interrupted")
         if not going_well():
             return False
-        limit = room.counts[kernel.WORK] + STEP
-        room.walk(greatest=sizes.greatest, spare=n - sizes.least, limit=limit)
-    _store(worker.stream, room.answers())
+        limit = arrays.counts[kernel.WORK] + STEP
+        arrays.walk(greatest=sizes.greatest, spare=n - sizes.least, limit=limit)
+    _store(worker.stream, arrays.answers())
     worker.summed = True
     return True
 
@@ -61,19 +61,18 @@ def settle_subsets(worker: Worker, subsets: Sequence[tuple["People", int]]) -> N
 
 
 def _rows_query(worker: Worker, chunk: Chunk) -> exp.Query:
-    """Return the query of the rows of a chunk, in order: ``entry``, ``rest``, lanes."""
+    """Return the query of a chunk's rows, in order: ``entry``, ``rest``, lanes of two counters."""
     layout = worker.layout
     lanes = []
     for lane in range(lane_count(layout)):
         both = typed(counter_of_block(layout, 2 * lane), "UBIGINT")
         if 2 * lane + 1 <= len(layout.counters):
             high = typed(counter_of_block(layout, 2 * lane + 1), "UBIGINT")
-            half = exp.Literal.number(32)
+            half = exp.Literal.number(32)  # bits
             shifted = exp.BitwiseLeftShift(this=exp.paren(high), expression=half)
             both = exp.BitwiseOr(this=both, expression=exp.paren(shifted))
         lanes.append(exp.alias_(both, f"lane_{lane + 1}"))
-    query = worker.statements.query("chunk_rows", coded=chunk.table)
-    return query.select(*lanes)
+    return worker.statements.query("chunk_rows", coded=chunk.table).select(*lanes)
 
 
 def _store(stream: Stream, answers: pa.Table) -> None:
@@ -111,7 +110,7 @@ class SettledBlocks:
         return self.alone, self.bits, self.kinds, self.times, self.large, self.counts
 
     def reserve(self, blocks: int) -> None:
-        """Make room for so many blocks."""
+        """Make room for so many more blocks, in both tables of settled ones."""
         self.large = _extend(self.large, int(self.counts[kernel.LARGE]), blocks)
         if 2 * self.counts[kernel.KINDS] >= len(self.kinds):
             kinds, times = (
@@ -122,10 +121,11 @@ class SettledBlocks:
 
     def answers(self) -> pa.Table:
         """Return the rows of the table ``found``: the sums of all settled blocks."""
-        layout, first, questions = self.layout, 1, [(0, 0)] if self.layout.owners else []
+        # The first counter of a secret, and its number of values; (0, 0): re-identification.
+        layout, counter, questions = self.layout, 1, [(0, 0)] if self.layout.owners else []
         for values in layout.secrets.values():
-            questions.append((first, values))
-            first += values - 1
+            questions.append((counter, values))
+            counter += values - 1  # the last value has none
         secrets = np.array(questions, np.int64)
         keys, worst = np.zeros(KINDS, np.uint64), np.zeros(KINDS)
         sums = np.zeros((KINDS, 6), np.int64)
@@ -135,12 +135,11 @@ class SettledBlocks:
             if self.counts[kernel.DONE] == len(self.kinds) + self.counts[kernel.LARGE]:
                 break
             size = 4 * len(keys)
-            wider, chances = np.zeros(size, np.uint64), np.zeros(size)
-            numbers = np.zeros((size, 6), np.int64)
-            kernel.copy_answers(keys, sums, worst, wider, numbers, chances)
-            keys, sums, worst = wider, numbers, chances
-        there = np.flatnonzero(keys)
-        key, numbers = keys[there].astype(np.int64), sums[there]
+            larger = np.zeros(size, np.uint64), np.zeros((size, 6), np.int64), np.zeros(size)
+            kernel.copy_answers(keys, sums, worst, *larger)
+            keys, sums, worst = larger
+        used = np.flatnonzero(keys)
+        key, numbers = keys[used].astype(np.int64), sums[used]
         names = np.array([0, *layout.secrets] if layout.owners else list(layout.secrets), np.uint8)
         state, question = key >> int(kernel.QUESTION), key >> int(kernel.PERCENT) & QUESTIONS - 1
         columns = {
@@ -151,7 +150,7 @@ class SettledBlocks:
                 name: np.ascontiguousarray(numbers[:, i])
                 for i, name in enumerate(("blocks", "people", "mode", "certain", "k", "l"))
             },
-            "worst_case": worst[there],
+            "worst_case": worst[used],
         }
         return pa.table(columns)
 
@@ -181,8 +180,7 @@ class WalkArrays(SettledBlocks):
         fields = np.array([0, *map(self.layout.field, range(1, self.layout.n))], np.uint64)
         kernel.walk(
             self.rows, self.waiting, self.first, fields, greatest, spare, limit, self.runs,
-            self.sums, *self.settle_arguments,
-        )  # fmt: skip
+            self.sums, *self.settle_arguments)  # fmt: skip
 
     def _reserve_next(self) -> None:
         """Make room for the block that is next, wherever it may need more than there is."""
@@ -206,22 +204,15 @@ class People:
 
     def group(self, settled: SettledBlocks, subset: int) -> None:
         """Settle the blocks of one subset, which has the first attribute of the table."""
-        layout, run, runs = settled.layout, 0, len(self.starts) - 1
+        layout, run = settled.layout, 0
         fields = np.uint64(sum(layout.field(p) for p in range(1, layout.n) if subset >> p & 1))
         state = np.uint64(layout.state(subset=subset))
         blocks, places = settled.scratch(self.longest)
-        while run < runs:
+        while run < len(self.starts) - 1:
             settled.reserve(int(self.starts[run + 1] - self.starts[run]) + 1)
             run = kernel.settle_subset(
-                self.rows,
-                self.starts,
-                run,
-                fields,
-                state,
-                blocks,
-                places,
-                *settled.settle_arguments,
-            )
+                self.rows, self.starts, run, fields, state, blocks, places,
+                *settled.settle_arguments)  # fmt: skip
 
 
 class HeldPeople:
@@ -238,7 +229,7 @@ class HeldPeople:
         self._people: dict[str, People] = {}
 
     def people_of(self, worker: Worker, table: Chunk) -> People | None:
-        """Return the people of a table; None if they are too many, or few subsets need them."""
+        """Return the people of a table; None if they are too many, or few subsets needed them."""
         name = table.table
         with self._lock:
             self._uses[name] += 1

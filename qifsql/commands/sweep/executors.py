@@ -70,19 +70,22 @@ class Job:
 
 
 def chunk_function(job: Job) -> Callable[[pa.Table], pa.Table]:
-    """Return the function that executors call with the rows of each chunk."""
+    """Return the function that executors call with the unpacked rows of a chunk.
 
-    def settled(people: pa.Table) -> pa.Table:
+    It returns rows with the columns of ``TYPES`` (see ``chunk_sums``).
+    """
+
+    def settle(people: pa.Table) -> pa.Table:
         try:
             return chunk_sums(job, people)
         except QifError as e:  # Spark passes on only the text of an error
             raise RuntimeError(f"{SAYS}{e}\n{e.detail or ''}") from e
 
-    return settled
+    return settle
 
 
 def chunk_sums(job: Job, people: pa.Table) -> pa.Table:
-    """Return the sums of the blocks of one chunk, and a row that reports the time.
+    """Return the sums of the blocks of a chunk by state, question and bin, and a row on the time.
 
     Raises EngineError if this machine has other versions than the driver.
     """
@@ -124,17 +127,17 @@ def _settle_chunk(job: Job, stream: Stream) -> pa.Table:
         settle_one_block(worker, chunk)
     elif task.kind == "group":
         settle_subset(worker, chunk, task.state >> layout.n)
-    else:
+    else:  # coarsen each attribute in turn, which is then the state of the sums
         for position in range(layout.n):
             settle_subset(worker, chunk, layout.all_attributes, coarser=position, state=position)
     worker.sum_up()
     names = [*KEYS, *ADDED, *LEAST, MOST]
     rows_found = stream.rows("SELECT * FROM found")
     columns = dict(zip(names, zip(*rows_found, strict=True), strict=True)) if rows_found else {}
-    table = pa.table({n: pa.array(columns.get(n, ()), TYPES[n]) for n in names})
-    report = {"seconds": time.perf_counter() - began, "statements": worker.history}
-    reported = pa.table({n: pa.array([value], TYPES[n]) for n, value in report.items()})
-    return pa.concat_tables([table, reported], promote_options="default")
+    sums = pa.table({n: pa.array(columns.get(n, ()), TYPES[n]) for n in names})
+    work = {"seconds": time.perf_counter() - began, "statements": worker.history}
+    report = pa.table({n: pa.array([value], TYPES[n]) for n, value in work.items()})
+    return pa.concat_tables([sums, report], promote_options="default")
 
 
 @cache

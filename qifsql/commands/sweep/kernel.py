@@ -89,7 +89,10 @@ def find_place(keys: Any, key: Any) -> Any:
 @inlined
 def settle(rows: Any, row: int, state: Any, blocks: int, bits: Any, kinds: Any, times: Any,
            large: Any, counts: Any) -> None:  # fmt: skip
-    """Settle blocks whose counters are in a row; pack these in so many bits each."""
+    """Settle blocks with the counters of a row, by kind if their people are few.
+
+    A kind packs the counters, of so many ``bits`` each, below the state.
+    """
     width = rows.shape[1]
     if (rows[row, 1] & COUNTER) >> bits == 0 and 4 * counts[KINDS] < 3 * len(kinds):
         key, below = state << bits * U(2 * width - 2), U(0)
@@ -102,10 +105,10 @@ def settle(rows: Any, row: int, state: Any, blocks: int, bits: Any, kinds: Any, 
             counts[KINDS] += 1
         times[i] += blocks
     else:
-        to = counts[LARGE]
-        large[to, 0], large[to, width] = state, U(blocks)
+        new = counts[LARGE]
+        large[new, 0], large[new, width] = state, U(blocks)
         for lane in range(1, width):
-            large[to, lane] = rows[row, lane]
+            large[new, lane] = rows[row, lane]
         counts[LARGE] += 1
 
 
@@ -113,19 +116,19 @@ def settle(rows: Any, row: int, state: Any, blocks: int, bits: Any, kinds: Any, 
 def settle_rows(rows: Any, start: int, end: int, state: Any, alone: Any, bits: Any, kinds: Any,
                 times: Any, large: Any, counts: Any) -> None:  # fmt: skip
     """Settle the rows from start to end, each of which is a block by itself."""
-    people = 0
+    single = 0  # people alone in their block, whose values do not matter
     for row in range(start, end):
         if rows[row, 1] & COUNTER == ONE:
-            people += 1
+            single += 1
         else:
             settle(rows, row, state, 1, bits, kinds, times, large, counts)
-    if people:  # who are alone: their values do not matter
-        settle(alone, 0, state, people, bits, kinds, times, large, counts)
+    if single:
+        settle(alone, 0, state, single, bits, kinds, times, large, counts)
 
 
 @compiled
 def merge_runs(rows: Any, a: int, b: int, end: int, to: int) -> Any:
-    """Write the sorted rows from a to b and from b to end in one order; return the end of them."""
+    """Merge the sorted rows from a to b and from b to end, written at ``to``; return their end."""
     i, j, width = a, b, rows.shape[1]
     while i < b or j < end:
         if j == end or (i < b and rows[i, 0] < rows[j, 0]):
@@ -147,7 +150,7 @@ def merge_runs(rows: Any, a: int, b: int, end: int, to: int) -> Any:
 
 @compiled
 def insert_sorted(rows: Any, start: int, end: int, to: int, bits: Any) -> Any:
-    """Write few rows with these bits of ``rest``, in order, equal ones added up; return the end."""
+    """Write few rows with some bits of ``rest``, sorted, equal ones added up; return their end."""
     last, width = to, rows.shape[1]
     for r in range(start, end):
         rest, i = rows[r, 0] & bits, last
@@ -169,13 +172,14 @@ def insert_sorted(rows: Any, start: int, end: int, to: int, bits: Any) -> Any:
 
 @compiled
 def drop_attribute(rows: Any, start: int, end: int, to: int, field: Any, runs: Any) -> Any:
-    """Write the rows of a block without an attribute, equal ones added up; return the end.
+    """Write the rows of a block without an attribute at ``to``, equal ones added up.
 
-    The rows that share a code of the attribute are in order already: runs, merged in pairs.
+    Return their end. Rows that share a code of the attribute are in order already: ``runs``, merged
+    in pairs, from ``here`` to ``there`` and back.
     """
     if end - start <= FEW:
         return insert_sorted(rows, start, end, to, ~field)
-    n, here, there = 0, to, to + end - start
+    n, here, there = 0, to, to + end - start  # n runs so far
     for r in range(start, end):
         if r == start or (rows[r, 0] ^ rows[r - 1, 0]) & field:
             runs[n] = to + r - start
@@ -214,39 +218,39 @@ def push_block(
 def walk(rows: Any, waiting: Any, first: Any, fields: Any, greatest: int, spare: int, limit: int,
          runs: Any, sums: Any, alone: Any, bits: Any, kinds: Any, times: Any, large: Any,
          counts: Any) -> None:  # fmt: skip
-    """Settle the blocks that wait, until room is short or so many rows were visited.
+    """Settle the blocks that wait, until room is short or ``limit`` rows were visited.
 
-    ``first``: an attribute that all take. ``fields``: the bits of each attribute in ``rest``.
-    ``greatest`` attributes may be taken, ``spare`` dropped. ``runs`` and ``sums`` are for scratch,
-    ``alone`` is a row of one person.
+    A block drops and takes its lowest open attribute, except ``first``, which all take. ``fields``:
+    the bits of each attribute in ``rest``. ``greatest`` attributes may be taken, ``spare`` dropped.
+    ``runs`` and ``sums`` are for scratch, ``alone`` is a row of one person.
     """
     n, width = U(len(fields)), rows.shape[1]
     every = (ONE << n) - ONE
     while counts[WAITING] and counts[WORK] < limit:
         depth = counts[WAITING] - 1
         start, end, top = waiting[depth, START], waiting[depth, END], waiting[depth, TOP]
-        size = end - start
+        size = end - start  # each row may become a block: the room that is needed at most
         if (top + 2 * size > len(rows) or depth + size // 3 + 3 > len(waiting)
                 or size >= len(runs) or is_short(kinds, large, counts, 3 * size + 2)):  # fmt: skip
             return
         state, open_ = U(waiting[depth, STATE]), U(waiting[depth, OPEN])
-        constant, undecided = state >> n, state & every
+        known_bits, undecided = state >> n, state & every
         bit = lowest_bit(open_)
         field, rest, remaining = fields[bit_number(bit)], open_ & ~bit, undecided & ~bit
         counts[WORK] += size
-        if rest and bit_count(every & ~(constant | undecided)) < spare:  # the attribute may drop
+        if rest and bit_count(every & ~(known_bits | undecided)) < spare:  # the attribute may drop
             last = drop_attribute(rows, start, end, top, field, runs)
-            if rest & (rest - ONE):
-                push_block(waiting, depth, top, last, last, constant << n | remaining, rest)
+            if rest & (rest - ONE):  # several attributes are open
+                push_block(waiting, depth, top, last, last, known_bits << n | remaining, rest)
                 depth, top = depth + 1, last
             else:  # one attribute is open: if it is taken, each row is a block
-                settle_rows(rows, top, last, (constant | rest) << n | (remaining & ~rest), alone,
+                settle_rows(rows, top, last, (known_bits | rest) << n | (remaining & ~rest), alone,
                             bits, kinds, times, large, counts)  # fmt: skip
         if bit == first:
             rest = remaining
-        taken = constant | bit
-        full = bit_count(taken & ~remaining) >= greatest
-        same, people, i = (taken | remaining) << n | remaining, 0, start
+        taken = known_bits | bit
+        full = bit_count(taken & ~remaining) >= greatest  # no more may be taken
+        state_alone, single, i = (taken | remaining) << n | remaining, 0, start
         while i < end:  # each run of rows that share the code takes the attribute
             key, code, differs, j = rows[i, 0], rows[i, 0] & field, U(0), i + 1
             for lane in range(1, width):
@@ -258,7 +262,7 @@ def walk(rows: Any, waiting: Any, first: Any, fields: Any, greatest: int, spare:
                 j += 1
             alike = sums[0, 1] & COUNTER
             if alike == ONE:
-                people += 1
+                single += 1
             else:
                 open_ = varying_attributes(differs, rest, fields) if differs else U(0)
                 new = (taken | (remaining & ~open_)) << n | remaining
@@ -273,8 +277,8 @@ def walk(rows: Any, waiting: Any, first: Any, fields: Any, greatest: int, spare:
                         settle_rows(rows, i, j, (new | open_ << n) ^ open_, alone, bits, kinds,
                                     times, large, counts)  # fmt: skip
             i = j
-        if people:
-            settle(alone, 0, same, people, bits, kinds, times, large, counts)
+        if single:
+            settle(alone, 0, state_alone, single, bits, kinds, times, large, counts)
         counts[WAITING] = depth
 
 
@@ -291,7 +295,7 @@ def settle_subset(rows: Any, starts: Any, run: int, fields: Any, state: Any, blo
     while run < len(starts) - 1 and not is_short(
         kinds, large, counts, starts[run + 1] - starts[run]
     ):
-        n, people = 0, 0
+        n, single = 0, 0  # blocks, and people alone in theirs
         for row in range(starts[run], starts[run + 1]):
             rest = rows[row, 0] & fields
             i = hash_key(rest) & last
@@ -304,13 +308,13 @@ def settle_subset(rows: Any, starts: Any, run: int, fields: Any, state: Any, blo
                 blocks[i, lane] += rows[row, lane]
         for i in places[:n]:
             if blocks[i, 1] & COUNTER == ONE:
-                people += 1
+                single += 1
             else:
                 settle(blocks, i, state, 1, bits, kinds, times, large, counts)
             for lane in range(1, width):
                 blocks[i, lane] = 0
-        if people:
-            settle(alone, 0, state, people, bits, kinds, times, large, counts)
+        if single:
+            settle(alone, 0, state, single, bits, kinds, times, large, counts)
         run += 1
     return run
 
@@ -331,10 +335,10 @@ def read_counter(rows: Any, row: int, i: int) -> Any:
 @compiled
 def add_blocks(answers: Any, numbers: Any, worst: Any, counts: Any, state: Any, questions: Any,
                rows: Any, row: int, blocks: int) -> None:  # fmt: skip
-    """Add blocks, whose counters are in a row, to the answers.
+    """Add blocks, whose counters are in a row, to the answers: by state, question and percent.
 
     A question is the first counter of a secret and its number of values, of which the last has no
-    counter; no values: whose record it is.
+    counter; no values: whose record it is. ``answers`` are keys: 0 is none.
     """
     people = read_counter(rows, row, 0)
     for question in range(len(questions)):
@@ -343,7 +347,7 @@ def add_blocks(answers: Any, numbers: Any, worst: Any, counts: Any, state: Any, 
             n = read_counter(rows, row, questions[question, 0] + i)
             remaining, mode, values = remaining - n, max(mode, n), values + (n > 0)
         mode, values = max(mode, remaining), values + (remaining > 0)
-        if questions[question, 1] == 0:
+        if questions[question, 1] == 0:  # one guess is right, each record is a value
             mode, values = 1, people
         percent = U(np.rint(100 * mode / people))
         key = state << QUESTION | U(question) << PERCENT | percent
@@ -372,7 +376,7 @@ def sum_up(kinds: Any, times: Any, large: Any, bits: Any, questions: Any, sums: 
             return
         i = counts[DONE]
         counts[DONE] += 1
-        if i >= len(kinds):
+        if i >= len(kinds):  # after all kinds come the rows of ``large``
             row = i - len(kinds)
             add_blocks(answers, numbers, worst, counts, large[row, 0], questions, large, row,
                 np.int64(large[row, width]))  # fmt: skip

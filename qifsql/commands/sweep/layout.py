@@ -63,15 +63,15 @@ class Layout:
         return ((1 << _bits(self.values[position])) - 1) << self.shift(position)
 
     def fields(self, subset: int, *, entry: bool) -> int:
-        """Return the bits of a packed key that hold the codes of some attributes, and the secret.
+        """Return the bits of a packed key that hold the codes of a subset, and the secret.
 
         A packed key has ``entry`` above ``rest``. The caller says whether to keep ``entry``,
         because it is a different attribute in each table.
         """
         code_bits = sum(self.field(p) for p in range(1, self.n) if subset >> p & 1)
-        first = -1 << self.width if entry else 0
-        bits = self.rest_bits if self.key_type == self.rest_type else WIDE
-        return (first | code_bits | (1 << self.secret_bits) - 1) & ((1 << bits) - 1)
+        entry_bits = -1 << self.width if entry else 0
+        key_bits = self.rest_bits if self.key_type == self.rest_type else WIDE
+        return (entry_bits | code_bits | (1 << self.secret_bits) - 1) & ((1 << key_bits) - 1)
 
     def code(self, position: int, code: int | None = None) -> int:
         """Return a code of an attribute as it stands in a packed key, or all bits of its codes."""
@@ -81,8 +81,7 @@ class Layout:
     @property
     def key_type(self) -> str:
         """Return the type that holds ``entry`` and ``rest`` together."""
-        entry = _bits(max(self.values))
-        return "UBIGINT" if self.width + entry <= NARROW else "UHUGEINT"
+        return "UBIGINT" if self.width + _bits(max(self.values)) <= NARROW else "UHUGEINT"
 
     def later(self, position: int) -> int:
         """Return the bits of ``rest`` below the code of the attribute at that position."""
@@ -146,25 +145,24 @@ def plan_passes(
     """Return the passes over the data that answer all questions.
 
     The first pass answers re-identification. One pass counts the secrets of few values; each other
-    secret has a separate pass.
+    secret has a separate pass. Both mappings are by number, ``people`` is how many there are.
     """
-    order = tuple(sorted(qids, key=lambda i: (qids[i].together, i)))
+    order = tuple(sorted(qids, key=lambda i: (qids[i].together, i)))  # most distinguishing first
     values = tuple(qids[i].values for i in order)
     missing = tuple(qids[i].missing for i in order)
-    counted: dict[int, int] = {}
+    counted: dict[int, int] = {}  # the secrets of the first pass
     for j, spread in secrets.items():
-        if (
-            spread.values <= FEW
-            and sum(counted.values()) - len(counted) + spread.values <= COUNTERS
-        ):
+        counters = sum(counted.values()) - len(counted)  # none for the last value of a secret
+        if spread.values <= FEW and counters + spread.values <= COUNTERS:
             counted[j] = spread.values
-    many = {j: spread.values for j, spread in secrets.items() if j not in counted}
     layouts: list[Layout] = []
-    if counted or not many:
+    if counted or not secrets:
         layouts.append(Layout(order, values, missing, people, counted))
-    for j, v in many.items():
-        only = Layout(order, values, missing, people, {j: v}, valued=True, owners=not layouts)
-        layouts.append(only)
+    for j, spread in secrets.items():
+        if j not in counted:
+            only = {j: spread.values}
+            layout = Layout(order, values, missing, people, only, valued=True, owners=not layouts)
+            layouts.append(layout)
     return tuple(layouts)
 
 

@@ -153,7 +153,7 @@ class Progress:
             self.expect(number, [float(min(c, layout.people)) for c in combinations])
 
     def expect(self, number: int, rows: Sequence[float]) -> None:
-        """Set the expected number of distinct people for each stage of a pass."""
+        """Set the expected number of distinct people (``rows``) of each stage of a pass."""
         layout = self.layouts[number]
         for position, expected in enumerate(rows):
             new = Stage(layout.n - position, expected, VALUED if layout.valued else 1.0)
@@ -172,7 +172,7 @@ class Progress:
         """Count a finished task; ``wasted`` are its seconds in an abandoned walk."""
         if task.kind == "group":
             self.subsets_done += 1
-        if task.kind != "walk":
+        if task.kind != "walk":  # stages have the time of walks alone
             return
         first = task.first_attribute(self.layouts[task.number_of_pass].n)
         stage = self.stages[task.number_of_pass, first]
@@ -185,17 +185,17 @@ class Progress:
         self.rows_done += task.rows
 
     def remaining_seconds(self) -> float:
-        """Return the predicted seconds that are left."""
-        first = self.layouts[0]
-        total, reference = ANSWERS * first.people * first.n, None
+        """Return the predicted seconds that are left: of the stages, then of the answers."""
+        layout = self.layouts[0]
+        total, measured = ANSWERS * layout.people * layout.n, None
         per_walk = self._seconds_per_walk()
         for stage in self.stages.values():
-            if (rate := stage.measured_pace) is not None:
-                reference = reference if stage.is_small else stage
+            if (pace := stage.measured_pace) is not None:
+                measured = measured if stage.is_small else stage
             else:
-                rate = stage.benchmark_pace if reference is None else _scaled_pace(reference, stage)
+                pace = stage.benchmark_pace if measured is None else _scaled_pace(measured, stage)
                 total += per_walk * stage.attributes
-            total += stage.remaining_rows * rate
+            total += stage.remaining_rows * pace
         return total / self.threads + READING
 
     def _seconds_per_walk(self) -> float:
@@ -205,18 +205,15 @@ class Progress:
         return sum(stage.seconds for stage in small) / units if units else PER_WALK
 
     def describe(self) -> str:
-        """Return the complete subsets, rows per second, time left and memory so far."""
-        if self.subsets_done:
-            every = f" of {self.listed * len(self.layouts):,}" if self.listed else ""
-            return f"{self.subsets_done:,}{every} subsets measured, {peak_memory()} MB"
-        done = min(
-            sum(
-                2 ** (stage.attributes - 1)
-                for (number, _), stage in self.stages.items()
-                if number == i and stage.done and stage.remaining_rows < 1
-            )
-            for i in range(len(self.layouts))
-        )
+        """Return a text: the complete subsets, rows per second, time left and memory so far."""
+        if self.subsets_done:  # they are settled one by one
+            total = f" of {self.listed * len(self.layouts):,}" if self.listed else ""
+            return f"{self.subsets_done:,}{total} subsets measured, {peak_memory()} MB"
+        done_in_pass = dict.fromkeys(range(len(self.layouts)), 0)
+        for (number, _), stage in self.stages.items():
+            if stage.done and stage.remaining_rows < 1:
+                done_in_pass[number] += 2 ** (stage.attributes - 1)
+        done = min(done_in_pass.values())  # a subset needs all passes
         seconds = time.monotonic() - self.began
         remaining = timedelta(seconds=round(self.remaining_seconds()))
         return (
@@ -297,14 +294,14 @@ def with_memory_limit(settings: Settings | None) -> Settings:
 def stream_count(engine: Engine) -> int:
     """Return the number of streams that fit in memory; EngineError if not even one fits."""
     limit = engine.memory
-    fit = (limit - FIXED) // PER_STREAM
-    if fit < 1:
+    streams = (limit - FIXED) // PER_STREAM
+    if streams < 1:
         raise EngineError(
             f"a sweep needs {size_text(FIXED + PER_STREAM)} of memory at least, and "
             f"{size_text(FIXED + PER_STREAM * engine.threads)} to use all threads; the limit is "
             f"{size_text(limit)}: give more with --memory"
         )
-    return min(engine.threads, fit)
+    return min(engine.threads, streams)
 
 
 def check_disk(engine: Engine, bound: BoundAttack, workspace: Path | None) -> None:
@@ -335,10 +332,9 @@ def expected_cost(progress: Progress, limit: int | None) -> str:
         duration = words.duration(progress.remaining_seconds())
         return f"{duration} with {plural(threads, 'task')} at a time"
     memory = min(limit, FIXED + PER_STREAM * threads + people * RESIDENT)
-    disk = people * PER_RECORD
     return (
         f"{words.duration(progress.remaining_seconds())} with {plural(threads, 'thread')}, "
-        f"{size_text(memory)} of memory, {size_text(disk)} of disk"
+        f"{size_text(memory)} of memory, {size_text(people * PER_RECORD)} of disk"
     )
 
 

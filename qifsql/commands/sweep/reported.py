@@ -19,31 +19,29 @@ def people(microdata: Microdata, secret: int) -> Microdata:
 
 
 def beside(frame: pl.DataFrame, parts: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
-    """Return the rows of a sweep with the columns of ``REPORTED``.
+    """Return the rows of a sweep with the columns of ``REPORTED``, NULL without a secret.
 
     ``parts`` are the rows of sweeps of the people who report a secret, by its name. Of other
     secrets both numbers are the same. ``certain_missing`` is not counted: NULL if some people miss
     the secret. ``l`` is the smaller of both.
     """
     keys = [*KEYS, *(n for n in ("known_records",) if n in frame.columns)]
-    whose = "people" if "people" in frame.columns else "records"
-    names = {n: COLUMNS.get(n, n.removesuffix("_reported")) for n in REPORTED}
-    names["reported"] = whose
-    del names["certain_missing"]
-    columns = [*keys, pl.col("l").alias("least")]
-    columns += [pl.col(column).alias(name) for name, column in names.items()]
-    of_secret = pl.col("secret").is_not_null()
-    part = pl.concat(part.filter(of_secret).select(columns) for part in parts.values())
-    joined = frame.join(part, on=keys, how="left", maintain_order="left")
+    sources = {n: COLUMNS.get(n, n.removesuffix("_reported")) for n in REPORTED}
+    sources["reported"] = "people" if "people" in frame.columns else "records"
+    del sources["certain_missing"]
+    columns = [*keys, pl.col("l").alias("l_reported")]
+    columns += [pl.col(source).alias(name) for name, source in sources.items()]
+    has_secret = pl.col("secret").is_not_null()
+    reports = pl.concat(part.filter(has_secret).select(columns) for part in parts.values())
+    joined = frame.join(reports, on=keys, how="left", maintain_order="left")
     is_missed = pl.col("secret").is_in(list(parts))
     filled = [
-        pl.when(is_missed).then(name).when(of_secret).then(column).alias(name)
-        for name, column in names.items()
+        pl.when(is_missed).then(name).when(has_secret).then(source).alias(name)
+        for name, source in sources.items()
     ]
-    missing = pl.when(of_secret & ~is_missed).then(pl.lit(0, pl.Int64)).alias("certain_missing")
-    least = pl.min_horizontal("l", "least").alias("l")
-    order = [*frame.columns, *REPORTED]
-    return joined.with_columns(*filled, missing, least).select(order)
+    missing = pl.when(has_secret & ~is_missed).then(pl.lit(0, pl.Int64)).alias("certain_missing")
+    least = pl.min_horizontal("l", "l_reported").alias("l")
+    return joined.with_columns(*filled, missing, least).select(*frame.columns, *REPORTED)
 
 
 def left_out(secrets: Sequence[str]) -> str:

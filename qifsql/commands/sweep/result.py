@@ -101,9 +101,10 @@ def result_frame(
     qids: Sequence[str],
     secrets: Sequence[str],
 ) -> pl.DataFrame:
-    """Return the result from the sums over blocks of each ``subset`` and ``question``.
+    """Return the rows of ``SWEPT`` from the sums over blocks of each ``subset`` and ``question``.
 
-    An attack divides the same whole numbers once, so its floats are equal in every digit.
+    ``prior`` has the success before the release by question; 0 is re-identification. An attack
+    divides the same whole numbers once, so its floats are equal in every digit.
     """
     answered = pl.col("question").n_unique().over("subset") == len(prior)
     subsets = subsets.filter(answered)  # by every pass: the time may end between two passes
@@ -111,13 +112,13 @@ def result_frame(
         return pl.DataFrame(schema=SWEPT)
     people = int(subsets["people"][0])
     alone = subsets.filter(pl.col("question") == 0).select("subset", singled_out="certain")
-    successes = pl.DataFrame(
+    people_before = pl.DataFrame(
         [(j, round(s.probabilistic * people), round(s.deterministic * people))
          for j, s in prior.items()],
         schema={"question": pl.UInt8(), "before": COUNT, "certain_before": COUNT},
         orient="row",
     ).join(questions(secrets), on="question")  # fmt: skip
-    table = subsets.join(successes, on="question").join(alone, on="subset")
+    table = subsets.join(people_before, on="question").join(alone, on="subset")
     after, before = pl.col("mode"), pl.col("before")
     everybody = pl.col("people")  # polars rounds twice if it divides by a number, not a column
     certain, certain_before = pl.col("certain"), pl.col("certain_before")
@@ -137,8 +138,8 @@ def result_frame(
         l=pl.when(pl.col("question") > 0).then("l"),
     )
     ratios = table["degradation_probabilistic"].to_list()
-    logs = pl.Series("min_entropy_leakage", [math.log2(r) for r in ratios], pl.Float64)
-    table = table.with_columns(logs).join(_names(table["subset"].unique(), qids), on="subset")
+    leakage = pl.Series("min_entropy_leakage", [math.log2(r) for r in ratios], pl.Float64)
+    table = table.with_columns(leakage).join(_names(table["subset"].unique(), qids), on="subset")
     table = table.sort("n_qids", "subset", "question")
     return table.select(pl.col(c).cast(t) for c, t in SWEPT.items())
 

@@ -64,8 +64,7 @@ def stratum_limits(share: float, people: int) -> list[int]:
 
 def random_parts(drawn: int) -> list[tuple[int, int]]:
     """Return the random parts of that many drawn blocks, as ranges without the end."""
-    bounds = [i * drawn // PARTS for i in range(PARTS + 1)]
-    return list(pairwise(bounds))
+    return list(pairwise(i * drawn // PARTS for i in range(PARTS + 1)))
 
 
 def draws_by_stratum(strata: Sequence[Stratum], share: float, counted: int) -> list[int]:
@@ -104,11 +103,12 @@ def estimate(
     """Return one row per subset and question, scaled to all people, and the errors of success.
 
     ``subsets`` has the sums over blocks by the random ``part`` of a sample (0: of no sample),
-    ``parts`` has these parts with their strata.
+    ``parts`` has these parts with their strata. The errors have the columns of ``NONE``, and no
+    row where all was counted. In both, ``seen`` are the people of measured blocks.
     """
     ordered = subsets.sort(*KEYS, "part")
     strata = _sums_by_stratum(ordered.join(parts, on="part", maintain_order="left"))
-    drawn = strata.group_by(KEYS, maintain_order=True).agg(
+    sampled = strata.group_by(KEYS, maintain_order=True).agg(
         pl.col("seen", "people").sum(),
         *((pl.col(name) * pl.col("people") / pl.col("seen")).sum().alias(name) for name in SUMS),
         *(_variance(name).sum().alias(f"variance_{name}") for name in ("mode", "certain")),
@@ -116,18 +116,19 @@ def estimate(
         pl.col("worst_case").max(),
         unseen=(UNSEEN * pl.col("largest") * pl.col("of_blocks") / pl.col("drawn")).max(),
     )
-    counted = ordered.filter(pl.col("part") == 0).drop("part").with_columns(seen="people")
-    names = ["seen", "people", *SUMS]
-    both = pl.concat(
-        [counted.cast(dict.fromkeys(names, pl.Float64)), drawn.select(counted.columns)]
-    )
-    totals = both.group_by(KEYS).agg(
-        pl.col("seen", "people", *SUMS).sum().round().cast(pl.Int64),
-        pl.col("k", "l").min(),
-        pl.col("worst_case").max(),
+    exact = ordered.filter(pl.col("part") == 0).drop("part").with_columns(seen="people")
+    as_floats = exact.cast(dict.fromkeys(("seen", "people", *SUMS), pl.Float64))
+    totals = (
+        pl.concat([as_floats, sampled.select(exact.columns)])
+        .group_by(KEYS)
+        .agg(
+            pl.col("seen", "people", *SUMS).sum().round().cast(pl.Int64),
+            pl.col("k", "l").min(),
+            pl.col("worst_case").max(),
+        )
     )
     everybody = pl.lit(people, pl.Int64)
-    errors = drawn.join(totals.select(*KEYS, all_seen="seen"), on=KEYS).select(
+    errors = sampled.join(totals.select(*KEYS, all_seen="seen"), on=KEYS).select(
         *KEYS,
         sampled=pl.col("all_seen") / everybody,
         error_deterministic=_error("certain") / everybody,
@@ -138,20 +139,20 @@ def estimate(
 
 
 def scale_histograms(bins: pl.DataFrame, parts: pl.DataFrame) -> pl.DataFrame:
-    """Return individuals by success in percent, scaled to all people and rounded."""
+    """Return individuals by subset, question and percent, scaled to all people and rounded."""
     part = pl.col("part")
-    drawn = bins.filter(part != 0).join(parts, on="part")
+    sampled = bins.filter(part != 0).join(parts, on="part")
     seen = pl.col("individuals").sum().over(*KEYS, "stratum")
-    scaled = drawn.with_columns(individuals=pl.col("individuals") * pl.col("of_people") / seen)
-    counted = bins.filter(part == 0).cast({"individuals": pl.Float64})
-    both = pl.concat([counted, scaled.select(bins.columns)])
-    by_bin = both.sort(*KEYS, "bin", "part").group_by(*KEYS, "bin", maintain_order=True)
+    scaled = sampled.with_columns(individuals=pl.col("individuals") * pl.col("of_people") / seen)
+    exact = bins.filter(part == 0).cast({"individuals": pl.Float64})
+    all_parts = pl.concat([exact, scaled.select(bins.columns)])
+    by_bin = all_parts.sort(*KEYS, "bin", "part").group_by(*KEYS, "bin", maintain_order=True)
     return by_bin.agg(pl.col("individuals").sum().round().cast(pl.Int64))
 
 
 def _sums_by_stratum(drawn: pl.DataFrame) -> pl.DataFrame:
-    """Return one row per subset, question and stratum: sums over its parts and squares."""
-    n, m = pl.col("people"), pl.len()
+    """Return one row per subset, question and stratum: sums and squares over the parts drawn."""
+    n, m = pl.col("people"), pl.len()  # n_r and m of the module's formula
     squares = [
         ((pl.col(name) - n * (pl.col(name).sum() / n.sum())) ** 2).sum().alias(f"squares_{name}")
         for name in ("mode", "certain")
@@ -176,12 +177,11 @@ def _variance(name: str) -> pl.Expr:
 
 
 def _error(name: str) -> pl.Expr:
-    """Return the error of an estimate, in people."""
     return T * pl.col(f"variance_{name}").sqrt() + pl.col("unseen")
 
 
 def with_errors(frame: pl.DataFrame, errors: pl.DataFrame, secrets: list[str]) -> pl.DataFrame:
-    """Return the result with the columns of ``ERRORS``."""
+    """Return the rows of a sweep with the columns of ``ERRORS``: 1 and 0 if nothing was sampled."""
     numbers = questions(secrets).drop("model")
     joined = frame.join(numbers, on="secret", nulls_equal=True, maintain_order="left").join(
         errors, on=KEYS, how="left", maintain_order="left"
@@ -197,7 +197,7 @@ def with_errors(frame: pl.DataFrame, errors: pl.DataFrame, secrets: list[str]) -
 
 
 def note_on_estimates(frame: pl.DataFrame) -> str:
-    """Return a remark on the estimated subsets."""
+    """Return a remark on the estimated subsets: how many, and the largest error of success."""
     rows = frame.filter(pl.col("sampled") < 1)
     if rows.is_empty():
         return (
@@ -205,9 +205,9 @@ def note_on_estimates(frame: pl.DataFrame) -> str:
             "many values and there are no weights"
         )
     errors = rows.select(pl.max_horizontal("error_deterministic", "error_probabilistic").max())
-    seen, every = rows["subset"].n_unique(), frame["subset"].n_unique()
+    some, total = rows["subset"].n_unique(), frame["subset"].n_unique()
     return (
-        f"ESTIMATES: {seen:,} of {every:,} subsets come from a sample (column sampled: the share "
+        f"ESTIMATES: {some:,} of {total:,} subsets come from a sample (column sampled: the share "
         f"of the people that was looked at); their successes are right within "
         f"{100 * errors.item():.2g} percentage points or less, at 95 % confidence for each "
         "(columns error_*); the true k and l may be smaller than those of the sample, the true "

@@ -75,9 +75,12 @@ class Pass:
         return Tables(*parts)
 
     def run(self) -> None:
-        """Code the people, unless that is done, and work on the tasks."""
+        """Code the people, unless that is done, and work on the tasks.
+
+        A heavy task is done by all threads together, when all others are done.
+        """
         if not self.workspace.is_coded(self.number):
-            if self.number and self.out_of_time():
+            if self.number and self.out_of_time():  # the first pass is always begun
                 return
             self._code_people()
         pending = self.workspace.pending_tasks(self.number)
@@ -85,11 +88,11 @@ class Pass:
             self.progress.expect(self.number, self.expected_rows())
         while pending and not self.out_of_time():
             light = [task for task in pending if not is_heavy(task)]
-            large = [task for task in pending if is_heavy(task)]
+            heavy = [task for task in pending if is_heavy(task)]
             if light:
                 self._work_on(light)
-            if large:
-                self._do_with_all_threads(large[0])
+            if heavy:
+                self._do_with_all_threads(heavy[0])
             pending = self.workspace.pending_tasks(self.number)
         self.report_progress()
 
@@ -110,7 +113,7 @@ class Pass:
 
     @contextmanager
     def keep_streams_open(self) -> Iterator[None]:
-        """Open streams of the pass alone, for all subsets that are asked for."""
+        """Open streams for this pass alone, which work on all calls of ``measure_subsets``."""
         with self.engine.here.single_threaded():
             streams = [self.engine.here.stream() for _ in range(self.streams)]
             try:
@@ -123,7 +126,7 @@ class Pass:
 
     @contextmanager
     def _open_workers(self) -> Iterator[dict[Stream, Worker]]:
-        """Let as many streams as memory allows, each with one thread, work for this pass."""
+        """Yield a worker for each of ``streams`` streams with one thread: those open, or others."""
         if self.workers:
             yield self.workers
             return
@@ -131,8 +134,6 @@ class Pass:
             yield {s: self._worker(s) for s in self.workspace.open_streams(self.streams)}
 
     def _do_with_all_threads(self, task: Task) -> None:
-        """Work on one task with a stream that uses all threads."""
-
         def work(stream: Stream) -> None:
             self._do_batch(self._worker(stream), [task])
 
@@ -144,10 +145,9 @@ class Pass:
         stream = self.workspace.stream
         stream.rows(dropping(qualify(table)))  # left by an interrupted process
         self.engine.keep(table, self.plan, "encoding", self.bound.microdata.dataset.name)
-        worker = self._worker(stream)
         with stream.transaction():
             self.workspace.enter_in_ledger(stream, table)
-            self.strategy.begin(self.tables, worker)
+            self.strategy.begin(self.tables, self._worker(stream))
             self.workspace.mark_coded(self.number)
 
     @cached_property
@@ -156,23 +156,25 @@ class Pass:
         return coded_plan(self.bound.microdata, self.layout)
 
     def expected_rows(self) -> list[float]:
-        """Estimate how many distinct people remain when the attributes before each are dropped."""
-        worker = self._worker(self.workspace.stream)
+        """Estimate the distinct people by coded table: number p lacks the first p attributes."""
         counts: list[exp.Expr] = [exp.Count(this=exp.Star())]
         for position in range(self.layout.n - 1):
             mask = typed_number(self.layout.later(position), self.layout.rest_type)
-            some = exp.BitwiseAnd(this=exp.column("rest"), expression=mask)
-            counts.append(exp.ApproxDistinct(this=some))
+            later_codes = exp.BitwiseAnd(this=exp.column("rest"), expression=mask)
+            counts.append(exp.ApproxDistinct(this=later_codes))
         names = (exp.alias_(c, f"rows_{i}") for i, c in enumerate(counts))
         query = exp.select(*names).from_(qualify(self.tables.first_table))
-        return [float(x) for x in worker.stream.rows(render(query))[0]]
+        return [float(x) for x in self.workspace.stream.rows(render(query))[0]]
 
     def report_progress(self) -> None:
         """Report the progress of the sweep."""
         self.engine.settings.progress("sweeping", self.progress.share, self.progress.describe())
 
     def measure_subsets(self, subsets: Iterable[int]) -> dict[tuple[int, int], Sums]:
-        """Settle subsets, by position; return people, mode and certain by subset and question."""
+        """Settle subsets (bits by position); return their sums by subset and question.
+
+        Those that the time was too short for are missing.
+        """
         stream = self.workspace.stream
         with stream.transaction():
             tasks = self.workspace.add_tasks(stream, self.tables.subset_tasks(subsets))
@@ -195,22 +197,18 @@ class Pass:
         with self._open_workers() as workers:
 
             def coarser(question: int, position: int) -> Sums:
-                name = f"coarser {self.number} {position}"
-                held = self.workspace.fact(name)
-                if held is None:
-                    held = self._measure_coarser(workers, position)
-                    self.workspace.store_fact(name, held)
-                sums = {int(number): tuple(sums) for number, sums in held.items()}
-                return sums[question]
+                fact = f"coarser {self.number} {position}"
+                by_question = self.workspace.fact(fact)
+                if by_question is None:
+                    by_question = self._measure_coarser(workers, position)
+                    self.workspace.store_fact(fact, by_question)
+                sums = {int(number): tuple(sums) for number, sums in by_question.items()}
+                return sums[question]  # a fact that was read has texts as keys
 
             yield coarser
 
     def _measure_coarser(self, workers: Mapping[Stream, Worker], position: int) -> dict[int, Sums]:
-        """Return the sums of each question after merging the values of an attribute in pairs.
-
-        The streams settle the chunks of the table of all attributes, each those that it takes, and
-        sum up their own blocks at the end.
-        """
+        """Return the sums of each question after merging the values of an attribute in pairs."""
         state = self.layout.state(subset=self.layout.all_attributes)
         tasks = [
             self.tables.task("coarsen", self.tables.first_table, position, state=state, span=span)
@@ -230,7 +228,7 @@ class Pass:
 
         def work(stream: Stream) -> None:
             if not settle_next(stream):
-                return
+                return  # no chunk was left for this stream
             while settle_next(stream):
                 pass
             worker = workers[stream]
@@ -247,13 +245,11 @@ class Pass:
         return total
 
     def stored_sums(self) -> dict[tuple[int, int], Sums]:
-        """Return the sums of all subsets settled so far, as ``measure_subsets`` does."""
+        """Return the sums of all subsets settled so far, by subset and question."""
         worker = self._worker(self.workspace.stream)
-        query = worker.statements.query("sums", found="kept.main.found")
-        part = query.where(
-            exp.EQ(this=exp.column("pass"), expression=exp.Literal.number(self.number))
-        )
-        return self._keyed_sums(worker.stream.rows(render(part)))
+        of_pass = exp.EQ(this=exp.column("pass"), expression=exp.Literal.number(self.number))
+        query = worker.statements.query("sums", found="kept.main.found").where(of_pass)
+        return self._keyed_sums(worker.stream.rows(render(query)))
 
     def _keyed_sums(self, rows: Iterable[tuple[int, ...]]) -> dict[tuple[int, int], Sums]:
         """Return rows of the view ``sums`` by subset and question."""
@@ -261,7 +257,7 @@ class Pass:
         return {(state >> n, question): sums for state, question, *sums in rows}  # type: ignore[misc]
 
     def _do_tasks(self, workers: Mapping[Stream, Worker], tasks: Tasks, stream: Stream) -> None:
-        """Work as one stream: do task after task."""
+        """Work as one stream: do task after task, and add the tasks that follow, until the end."""
         worker = workers[stream]
         while True:
             with tasks.next_batch(stream) as batch:
@@ -271,11 +267,11 @@ class Pass:
                 tasks.add(t for t in self._do_batch(worker, batch) if not is_heavy(t))
 
     def _do_batch(self, worker: Worker, tasks: Sequence[Task]) -> Sequence[Task]:
-        """Do one task, or groups, and store their results; return the tasks that follow.
+        """Do a task, or several for one subset each; store the results; return the tasks to follow.
 
         A ``drop`` settles nothing: it only writes a table, in the transaction that stores its
         tasks. The results of a sampled table are stored by the number of the task, a random part
-        of the sample.
+        of the sample; others by 0.
         """
         began, task = time.perf_counter(), tasks[0]
         chunk = Chunk(
@@ -302,9 +298,9 @@ class Pass:
         return new
 
     def _settle(self, worker: Worker, chunk: Chunk, tasks: Sequence[Task]) -> tuple[str, float]:
-        """Settle and sum up the blocks of a task, or of groups.
+        """Settle and sum up the blocks of a task, or of several for one subset each.
 
-        Returns how that was done, and the seconds of an abandoned walk.
+        Returns the method, and the seconds of an abandoned walk.
         """
         method, wasted = tasks[0].kind, 0.0
         if method == "drop":
@@ -312,27 +308,27 @@ class Pass:
         if method == "walk":
             method, wasted = settle_chunk(worker, chunk, self.choices.choice_at(chunk.position))
         elif method == "group":
-            method = self._settle_groups(worker, tasks)
+            method = self._settle_subsets(worker, tasks)
         else:
             settle_one_block(worker, chunk)
         worker.sum_up()
         return method, wasted
 
-    def _settle_groups(self, worker: Worker, tasks: Sequence[Task]) -> str:
-        """Settle one subset for each task; return how."""
+    def _settle_subsets(self, worker: Worker, tasks: Sequence[Task]) -> str:
+        """Settle one subset for each task, from its whole table; return the method."""
         subsets = [
             (Chunk(qualify(t.source), t.position, 0, *ENTRIES, 0), t.state >> self.layout.n)
             for t in tasks
         ]
         if self.compiled and all(subset >> table.position & 1 for table, subset in subsets):
             held = [(self.held.people_of(worker, table), subset) for table, subset in subsets]
-            there = [(people, subset) for people, subset in held if people is not None]
-            if len(there) == len(held):
-                self.settle_held(worker, there)
+            in_memory = [(people, subset) for people, subset in held if people is not None]
+            if len(in_memory) == len(tasks):
+                self.settle_held(worker, in_memory)
                 return "compiled"
-        for table, subset in subsets:  # by chunks if no block can be in two of them
-            has_entry = subset >> table.position & 1
-            for chunk in self.tables.chunks_of(worker, table) if has_entry else (table,):
+        for table, subset in subsets:
+            by_chunks = subset >> table.position & 1  # then no block is in two of them
+            for chunk in self.tables.chunks_of(worker, table) if by_chunks else (table,):
                 settle_subset(worker, chunk, subset)
         return "group"
 

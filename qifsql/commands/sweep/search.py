@@ -38,8 +38,8 @@ class Borders:
 class KnownSubsets:
     """The subsets that are known to be risky or safe, and the conclusions from them.
 
-    Each attribute has two numbers: the bits of one are the risky subsets that contain the
-    attribute, those of the other the safe ones.
+    A set of known subsets is a number with a bit for each, risky (True) and safe ones (False)
+    apart: ``_all`` of them, and by attribute those ``_in`` which it is.
     """
 
     def __init__(self, n: int) -> None:
@@ -48,7 +48,7 @@ class KnownSubsets:
 
     def learn(self, subset: int, *, risky: bool) -> None:
         """Store whether one subset is risky."""
-        new = self._all[risky] + 1
+        new = self._all[risky] + 1  # the next bit: those before are all ones
         self._all[risky] |= new
         for i, members in enumerate(self._in[risky]):
             if subset >> i & 1:
@@ -56,36 +56,41 @@ class KnownSubsets:
 
     def conclude(self, subset: int) -> bool | None:
         """Return True if a part of the subset is risky, False if it is in a safe one, else None."""
-        beside, around = 0, self._all[False]
+        risky_not_inside, safe_around = 0, self._all[False]
         for i, (risky, safe) in enumerate(zip(self._in[True], self._in[False], strict=True)):
             if subset >> i & 1:
-                around &= safe
+                safe_around &= safe
             else:
-                beside |= risky
-        return True if beside != self._all[True] else False if around else None
+                risky_not_inside |= risky
+        if risky_not_inside != self._all[True]:
+            return True
+        return False if safe_around else None
 
 
 def find_borders(n: int, ask: Ask) -> Borders:
     """Find both borders of the subsets of ``n`` attributes, including the empty subset."""
-    every = (1 << n) - 1
-    safe: set[int] = set()
-    candidates = {0}
+    full = (1 << n) - 1
+    maximal_safe: set[int] = set()
+    candidates = {0}  # the minimal subsets that are part of no known safe one
     risky: set[int] = set()
-    while open_ := candidates - risky:
-        answers = ask(open_)
-        risky |= {subset for subset in open_ if answers[subset]}
-        maxima = _grow_safe({s for s in open_ if not answers[s]}, every, ask)
-        for subset in maxima - safe:
-            safe.add(subset)
-            candidates = _extend_candidates(candidates, every & ~subset)
-    return Borders(_by_size(risky & candidates), _by_size(safe))
+    while untested := candidates - risky:
+        answers = ask(untested)
+        risky |= {subset for subset in untested if answers[subset]}
+        maxima = _grow_safe({s for s in untested if not answers[s]}, full, ask)
+        for subset in maxima - maximal_safe:
+            maximal_safe.add(subset)
+            candidates = _extend_candidates(candidates, full & ~subset)
+    return Borders(_by_size(risky & candidates), _by_size(maximal_safe))
 
 
-def _grow_safe(seeds: Iterable[int], every: int, ask: Ask) -> set[int]:
-    """Return the safe subsets, extended by each attribute in turn that keeps them safe."""
+def _grow_safe(seeds: Iterable[int], full: int, ask: Ask) -> set[int]:
+    """Return a maximal safe subset around each safe one of ``seeds``.
+
+    Each attribute in turn is added if that keeps a subset safe; ``full`` has all attributes.
+    """
     grown = set(seeds)
     bit = 1
-    while bit <= every:
+    while bit <= full:
         larger = {s | bit for s in grown if not s & bit}
         answers = ask(larger) if larger else {}
         grown = {s if s & bit or answers[s | bit] else s | bit for s in grown}
@@ -98,16 +103,16 @@ def _extend_candidates(candidates: Iterable[int], missing: int) -> set[int]:
 
     ``missing`` has the attributes that the new safe subset lacks.
     """
-    there = {c for c in candidates if c & missing}
-    within = [c for c in candidates if not c & missing]
+    minimal = {c for c in candidates if c & missing}
+    within = [c for c in candidates if not c & missing]  # parts of the new safe subset
     bits = [1 << i for i in range(missing.bit_length()) if missing >> i & 1]
-    by_bit = {bit: [c for c in there if c & bit] for bit in bits}
+    by_bit = {bit: [c for c in minimal if c & bit] for bit in bits}
     for subset in within:
         for bit in bits:
             new = subset | bit
-            if not any(c & new == c for c in by_bit[bit]):
-                there.add(new)
-    return there
+            if not any(c & new == c for c in by_bit[bit]):  # no candidate is a part of it
+                minimal.add(new)
+    return minimal
 
 
 def _by_size(subsets: Iterable[int]) -> tuple[int, ...]:
@@ -132,7 +137,10 @@ class BorderSearch:
     def borders(
         self, threshold: float, questions: Sequence[str | None], qids: Sequence[str]
     ) -> pl.DataFrame:
-        """Return both borders of every question and measure, as in ``answers.borders``."""
+        """Return the rows of ``BORDERS``: both borders of every question and measure.
+
+        ``questions`` are the secrets by number; 0 is None, re-identification.
+        """
         layout = self.passes[0].layout
         if any(p.workspace.pending_tasks(p.number) for p in self.passes):
             raise OutOfTimeError
@@ -143,39 +151,39 @@ class BorderSearch:
             for data_pass in self.passes:
                 streams.enter_context(data_pass.keep_streams_open())
             for (question, secret), measure in product(enumerate(questions), MEASURES):
-                ask = self._make_judge(question, measure, threshold)
-                borders = find_borders(layout.n, ask)
-                for border, subsets in (
-                    ("minimal risky", borders.risky),
-                    ("maximal safe", borders.safe),
-                ):
-                    named = sorted((_members(layout.order, s), s) for s in subsets)
+                borders = find_borders(layout.n, self._make_judge(question, measure, threshold))
+                sides = {"minimal risky": borders.risky, "maximal safe": borders.safe}
+                for border, subsets in sides.items():
+                    members_of = {s: _members(layout.order, s) for s in subsets}
                     rows += [
                         {
                             "model": "CRS" if secret is None else "CAS",
                             "secret": secret,
                             "measure": measure,
                             "border": border,
-                            "n_qids": len(members),
-                            "qids": [qids[i] for i in members],
-                            "posterior": self._success(subset, question, measure),
-                            "subset": sum(1 << i for i in members),
+                            "n_qids": len(members_of[s]),
+                            "qids": [qids[i] for i in members_of[s]],
+                            "posterior": self._success(s, question, measure),
+                            "subset": sum(1 << i for i in members_of[s]),
                         }
-                        for members, subset in sorted(named, key=lambda pair: len(pair[0]))
+                        for s in sorted(subsets, key=lambda s: (s.bit_count(), members_of[s]))
                     ]
         return pl.DataFrame(rows, schema=BORDERS)
 
     def _make_judge(self, question: int, measure: str, threshold: float) -> Ask:
-        """Return a function that compares the success of given subsets with the threshold."""
-        sides = KnownSubsets(self.passes[0].layout.n)
+        """Return a function that tells which subsets reach the threshold.
+
+        It measures only those of which that does not follow from others.
+        """
+        known_subsets = KnownSubsets(self.passes[0].layout.n)
 
         def judge(subset: int) -> bool:
             risky = self._success(subset, question, measure) >= threshold
-            sides.learn(subset, risky=risky)
+            known_subsets.learn(subset, risky=risky)
             return risky
 
         def ask(subsets: Collection[int]) -> dict[int, bool]:
-            verdicts = {s: sides.conclude(s) for s in subsets}
+            verdicts = {s: known_subsets.conclude(s) for s in subsets}
             self._measure(s for s, risky in verdicts.items() if risky is None)
             return {s: judge(s) if risky is None else risky for s, risky in verdicts.items()}
 
@@ -184,7 +192,7 @@ class BorderSearch:
         return ask
 
     def _measure(self, subsets: Iterable[int]) -> None:
-        """Measure the subsets that are not measured yet."""
+        """Measure the subsets that are not measured yet; 0, the empty one, has the prior."""
         new = [s for s in subsets if s and s not in self.sums]
         for data_pass in self.passes if new else ():
             sums = data_pass.measure_subsets(new)
@@ -197,9 +205,9 @@ class BorderSearch:
             self.sums.setdefault(subset, {})[question] = answer
 
     def _success(self, subset: int, question: int, measure: str) -> float:
+        """Return the success of a measured subset; that of the empty one is the prior."""
         if not subset:
-            success = self.prior[question]
-            return float(getattr(success, measure))
+            return float(getattr(self.prior[question], measure))
         people, mode, certain = self.sums[subset][question]
         return (mode if measure == "probabilistic" else certain) / people
 

@@ -36,7 +36,7 @@ class SweepSpec:
 
     @classmethod
     def of(cls, options: Mapping[str, Any], **run: Any) -> "SweepSpec":
-        """Return the settings in the options of a sweep; ``run``: its workspace and messages.
+        """Return the settings in the options of a sweep; ``run`` has the fields that are no option.
 
         Raises InputError where a value is out of range, or where two exclude each other.
         """
@@ -195,7 +195,7 @@ def parse_sizes(text: str | None, n: int) -> Sizes:
         return Sizes(n, 1, n)
     match = re.fullmatch(r"\s*(\d+)\s*(?:-\s*(\d+)\s*)?", text)
     least, greatest = (int(match[1]), int(match[2] or match[1])) if match else (0, 0)
-    if not 1 <= least <= greatest:
+    if not 1 <= least <= greatest:  # or there is no match
         raise InputError(f"sizes are written 2 or 1-4, from 1 on, not {quoted(text)}")
     if least > n:
         raise InputError(f"of {plural(n, 'quasi-identifier')} no subset has {least}")

@@ -196,7 +196,7 @@ def _answered_by_stages(
     sizes: Sizes, workspace: Workspace, layouts: Mapping[int, Layout]
 ) -> Answered:
     """Return the subsets that begin with an attribute that all passes have finished."""
-    first = -1
+    first = -1  # the bits of all attributes
     for number, layout in layouts.items():
         first &= workspace.finished_attributes(number, layout.n)
     subsets = sum(sizes.count_beginning(sizes.n - 1 - p) for p in range(sizes.n) if first >> p & 1)
@@ -204,9 +204,9 @@ def _answered_by_stages(
 
 
 def _answered_one_by_one(workspace: Workspace, layouts: Mapping[int, Layout]) -> Answered:
-    """Return the subsets that a task has settled."""
-    groups = [task for task, _, _ in workspace.done_tasks() if task.kind == "group"]
-    subsets = {i: len({t.state for t in groups if t.number_of_pass == i}) for i in layouts}
+    """Return the subsets that a task has settled, whatever their first attribute."""
+    tasks = [task for task, _, _ in workspace.done_tasks() if task.kind == "group"]
+    subsets = {i: len({t.state for t in tasks if t.number_of_pass == i}) for i in layouts}
     return Answered(first=-1, subsets=subsets)
 
 
@@ -220,9 +220,10 @@ def attack_each(
     starred: bool = False,
     out_of_time: Callable[[], bool],
 ) -> tuple[pl.DataFrame, pl.DataFrame | None, bool]:
-    """Return the rows of all subsets, their histograms, and whether all subsets are done.
+    """Attack with one subset after another, until all are done or the time is over.
 
-    The workspace stores each subset as soon as it is done. ``starred``: cells of the release are
+    Return the rows of a sweep (``SWEPT``), the histograms or None, and whether all are done. The
+    workspace stores each subset as soon as it is done. ``starred``: cells of the release are
     suppressed, so that other records may be one of anything in each subset.
     """
     if strategy.subsets > ATTACKS:
@@ -274,7 +275,10 @@ def _attack_subset(
     histogram: bool,
     starred: bool,
 ) -> dict[str, Any]:
-    """Attack with one subset; return its rows, and its histograms if they are wanted."""
+    """Attack with one subset (bits ``mask``); return its ``rows``, and its ``histogram`` or None.
+
+    ``before`` has the profile of the prior by question.
+    """
     qids = tuple(q for i, q in enumerate(bound.microdata.qids) if mask >> i & 1)
     part = bound.on(replace(bound.microdata, qids=qids))
     part = suppressed.marked(engine, part) if starred else part
@@ -291,33 +295,34 @@ def _attack_subset(
 
 
 def _profiles(engine: Engine, bound: BoundAttack, *, prior: bool = False) -> dict[int, Profile]:
-    """Return the profile of each question."""
-    questions = compiler.questions(bound)
-    plan = compiler.profile_plan(bound, questions, prior=prior)
+    """Return the profile of each question by the number of its secret, 0 for re-identification."""
+    plan = compiler.profile_plan(bound, compiler.questions(bound), prior=prior)
     frame = engine.frame(plan, "sweeping", bound.microdata.dataset.name)
     make = Profile.of_weights if bound.microdata.weight is not None else Profile.of_counts
-    parts = frame.group_by("secret", maintain_order=True)
-    return {int(j): make(part.drop_nulls("size")) for (j,), part in parts}
+    by_secret = frame.group_by("secret", maintain_order=True)  # without people there is no size
+    return {int(j): make(part.drop_nulls("size")) for (j,), part in by_secret}
 
 
 def _subset_rows(
     engine: Engine, bound: BoundAttack, before: dict[int, Profile], mask: int
 ) -> list[dict[str, Any]]:
-    """Return the rows of one subset."""
+    """Return the rows of one subset, one for each question."""
     profiles = _profiles(engine, bound)
-    if bound.microdata.suppressed:
+    if bound.microdata.suppressed:  # suppressed records are in no block of others
         counts = Counts(engine, bound, again=False)
         counted = counts.profiles(compiler.questions(bound), prior=False)
         profiles = {j: profile for (j, _), profile in counted.items()}
         counts.forget()
-    rows = sorted(profiles.items())
-    return [_subset_row(bound.microdata, j, before[j], profile, mask) for j, profile in rows]
+    return [_subset_row(bound.microdata, j, before[j], profiles[j], mask) for j in sorted(profiles)]
 
 
 def _rows_of_people(
     engine: Engine, bound: BoundAttack, before: dict[int, Profile], mask: int
 ) -> list[dict[str, Any]]:
-    """Return the rows of one subset if people have several records, all known or one."""
+    """Return the rows of one subset if people have several records.
+
+    A question has a row for who knows all records of a person, and one for who knows one of them.
+    """
     questions = compiler.questions(bound)
     counts = Counts(engine, bound, again=False)
     profiles = counts.profiles(questions, prior=False)
@@ -334,7 +339,7 @@ def _rows_of_people(
 def _subset_row(
     microdata: Microdata, j: int, before: Profile, profile: Profile, mask: int
 ) -> dict[str, Any]:
-    """Return the row of one subset (bits ``mask``) and question: secret ``j``, or the owner (0)."""
+    """Return the row of a subset (bits ``mask``) and question: secret ``j``, 0: whose record."""
     return {
         "model": "CAS" if j else "CRS",
         "datasets": 1,
@@ -353,7 +358,7 @@ def _subset_row(
 
 
 def _histogram_rows(microdata: Microdata, counted: pl.DataFrame, mask: int) -> list[dict[str, Any]]:
-    """Return the histograms of one subset."""
+    """Return the rows of ``HISTOGRAMS`` of a subset; ``counted`` has one per question and bin."""
     columns = [c for c in DETAILS["histogram"] if c != "attack_id"]
     return [
         {

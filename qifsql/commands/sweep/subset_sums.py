@@ -48,15 +48,13 @@ class Collected:
 def collect(
     stream: Stream, passes: Sequence[Pass], answered: Answered, *, histograms: bool
 ) -> Collected:
-    """Collect the results of all passes for the subsets that are ``answered``."""
-    both = [
-        _collect_pass(stream, data_pass, answered, histograms=histograms) for data_pass in passes
-    ]
-    bins = [c.histograms for c in both if c.histograms is not None]
+    """Return the results of all passes for the subsets that are ``answered``."""
+    of_passes = [_collect_pass(stream, p, answered, histograms=histograms) for p in passes]
+    bins = [c.histograms for c in of_passes if c.histograms is not None]
     return Collected(
-        pl.concat(c.subsets for c in both).sort(KEYS),
+        pl.concat(c.subsets for c in of_passes).sort(KEYS),
         pl.concat(bins).sort(*KEYS, "bin") if bins else None,
-        pl.concat(c.parts for c in both),
+        pl.concat(c.parts for c in of_passes),
     )
 
 
@@ -75,7 +73,7 @@ def _collect_pass(
     worker.set(**{"pass": (data_pass.number, "INTEGER")})
     worker.set_lists(bits=[1 << p for p in range(layout.n)])
     worker.make_view("pairs", "pairs", found="kept.main.found")
-    for position in range(layout.n):
+    for position in range(layout.n):  # blocks for which it is free count with it and without it
         worker.set(bit=(1 << position, "BIGINT"))
         worker.make_table("waiting", "decided", waiting="waiting" if position else "pairs")
     counts = _read_frame(worker, "subsets", workspace.engine.scratch)
@@ -100,13 +98,13 @@ def _collect_pass(
 
 
 def _adds_up(subsets: pl.DataFrame, parts: pl.DataFrame, people: int) -> bool:
-    """Return whether each subset counts everybody, directly or in a sampled stratum."""
-    part, seen = pl.col("part"), pl.col("people")
-    drawn = subsets.join(parts, on="part").unique(["subset", "question", "stratum"])
-    of_strata = drawn.group_by("subset", "question").agg(pl.col("of_people").sum())
-    counted = subsets.group_by("subset", "question").agg(seen.filter(part == 0).sum())
-    both = counted.join(of_strata, on=["subset", "question"], how="left")
-    return both.filter(seen + pl.col("of_people").fill_null(0) != people).is_empty()
+    """Return whether each subset and question counts all people, exactly or in sampled strata."""
+    keys, counted = ["subset", "question"], pl.col("people")
+    strata = subsets.join(parts, on="part").unique([*keys, "stratum"])
+    sampled = strata.group_by(keys).agg(pl.col("of_people").sum())
+    exact = subsets.group_by(keys).agg(counted.filter(pl.col("part") == 0).sum())
+    joined = exact.join(sampled, on=keys, how="left")
+    return joined.filter(counted + pl.col("of_people").fill_null(0) != people).is_empty()
 
 
 def _read_frame(worker: Worker, file: str, scratch: Path) -> pl.DataFrame:

@@ -118,37 +118,41 @@ def rehearse(source: Source, settings: Settings | None = None, **options: Any) -
 
 
 def run(attack: Attack, spec: SweepSpec, settings: Settings | None = None) -> Sweep:
-    """Run a sweep as it is specified (see ``sweep``)."""
+    """Run a sweep as it is specified (see ``sweep``).
+
+    If some people miss a secret, those who report it are swept again, for the columns of
+    ``REPORTED``. Searches, samples and unfinished sweeps have a note instead.
+    """
     result, incomplete = _run_everybody(attack, spec, settings)
     if not incomplete:
         return result
     if not result.complete or spec.search or spec.sample is not None:
         note = reported.left_out(list(incomplete.values()))
         return replace(result, notes=(*result.notes, note))
-    every = replace(
+    rows_alone = replace(
         spec, workspace=None, histogram=False, threshold=None, time_budget=None, explain=False
     )
     frames = {}
-    for j, name in incomplete.items():
+    for j, secret in incomplete.items():
         with opened(attack, plan.with_memory_limit(settings), command="sweep") as (engine, bound):
             people = bound.on(reported.people(bound.microdata, j))
-            part = SweepRun(engine, attack, people, every).sweep(Origin.now(settings, "sweep"))
-            frames[name] = part.frame
+            part = SweepRun(engine, attack, people, rows_alone).sweep(Origin.now(settings, "sweep"))
+            frames[secret] = part.frame
     return replace(result, frame=reported.beside(result.frame, frames))
 
 
 def _run_everybody(
     attack: Attack, spec: SweepSpec, settings: Settings | None
 ) -> tuple[Sweep, dict[int, str]]:
-    """Return the sweep, in which a missing secret is a value, and the secrets that some miss.
+    """Run the sweep, in which a missing secret is a value, and remove a workspace without use.
 
-    The secrets have their number and name.
+    Return it, and the secrets that somebody misses: their names by number, from 1.
     """
     origin = Origin.now(settings, "sweep")
     fresh = spec.workspace is None or spec.restart or not spec.workspace.exists()
-    useful = not fresh
+    useful = not fresh  # whether another run can resume from the workspace
     files = [] if spec.workspace is None else [spec.workspace]
-    opening = False
+    made_here = False
     try:
         with (
             lock_workspace(spec.workspace),
@@ -162,15 +166,15 @@ def _run_everybody(
                 prepare_file(
                     engine.here, spec.workspace, bound.microdata.dataset, restart=spec.restart
                 )
-            opening = True
-            working = SweepRun(engine, attack, bound, spec)
+            made_here = fresh
+            sweep_run = SweepRun(engine, attack, bound, spec)
             try:
-                result = working.sweep(origin)
-                microdata = bound.microdata
-                missed = missing_secrets.incomplete(engine, microdata)
-                incomplete = {j: microdata.secrets[j - 1].name for j in missed}
+                result = sweep_run.sweep(origin)
+                secrets = bound.microdata.secrets
+                missed = missing_secrets.incomplete(engine, bound.microdata)
+                incomplete = {j: secrets[j - 1].name for j in missed}
             finally:
-                useful = working.workspace.is_useful
+                useful = sweep_run.workspace.is_useful
     except (Interrupted, KeyboardInterrupt) as e:
         raise Interrupted(f"interrupted; {_describe_workspace(spec, useful=useful)}") from e
     except EngineError as e:
@@ -178,8 +182,8 @@ def _run_everybody(
             f"{e}; {_describe_workspace(spec, useful=useful)}", detail=e.detail
         ) from e
     finally:
-        if opening and fresh and spec.workspace is not None and not useful:
-            remove(spec.workspace)  # another run could use nothing in it
+        if made_here and spec.workspace is not None and not useful:
+            remove(spec.workspace)
     if spec.workspace is not None and not spec.keep and result.complete:
         remove(spec.workspace)
     return result, incomplete

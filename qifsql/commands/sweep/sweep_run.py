@@ -100,7 +100,7 @@ class SweepRun:
         )
 
     def expected_seconds(self) -> float:
-        """Return the expected seconds before anything is measured."""
+        """Return the expected seconds before anything is measured; infinite if codes do not fit."""
         if self.bound.microdata.person is not None:
             return self._seconds_alone(check_records(self.engine, self.bound.microdata))
         qids, secrets = self._spreads()
@@ -110,14 +110,14 @@ class SweepRun:
         )
 
     def _seconds_alone(self, records: int) -> float:
-        """Return the expected seconds if each subset is attacked alone, on people."""
         per_subset = records * PER_RECORD + (1 + len(self.secrets)) * PER_QUESTION
         return self.strategy.subsets * per_subset
 
     def _measure(self) -> Measured:
         """Measure in the way that fits the options and the data."""
-        alone = self.bound.microdata.weight is not None or self.bound.microdata.person is not None
-        if alone or self._leaves_out_suppressed:
+        microdata = self.bound.microdata
+        one_by_one = microdata.weight is not None or microdata.person is not None
+        if one_by_one or self._leaves_out_suppressed:
             return self._attack_each()
         qids, secrets = self._spreads()
         people = qids[0].people
@@ -128,7 +128,9 @@ class SweepRun:
                 return self._attack_each()
             self.workspace.store_layouts(layouts)
         prior = result.priors(secrets, people)
-        return (self._search_borders if self.spec.search else self._sweep_all)(layouts, prior)
+        if self.spec.search:
+            return self._search_borders(layouts, prior)
+        return self._sweep_all(layouts, prior)
 
     def _attack_each(self) -> Measured:
         """Measure every subset with a separate attack."""
@@ -167,8 +169,7 @@ class SweepRun:
         self._announce(layouts, progress)
         self._run_passes(layouts, progress)
         collected = self._collect()
-        subsets = collected.subsets["subset"].n_unique()
-        if self.finished and subsets != self.strategy.subsets:
+        if self.finished and collected.subsets["subset"].n_unique() != self.strategy.subsets:
             raise self.workspace.damage_error("some subset is missing")
         frame, details, errors = self._result_tables(collected, layouts[0].people, prior)
         if self.strategy.staged:
@@ -239,8 +240,8 @@ class SweepRun:
         return answers.rename_longitudinal(frame, self.numbers), tables
 
     def _rank_coarsening(self, frame: pl.DataFrame, drop_first: pl.DataFrame) -> pl.DataFrame:
-        """Return the quasi-identifiers to coarsen first, for each question."""
-        everything = frame.filter(n_qids=len(self.names)).rows(named=True)
+        """Return the rows of ``COARSEN_FIRST``: the quasi-identifiers of each question in order."""
+        by_all_qids = frame.filter(n_qids=len(self.names)).rows(named=True)  # a row per question
         rows: dict[int, list[dict[str, Any]]] = {}
         for data_pass in self.passes:
             with data_pass.coarsening() as coarser:
@@ -248,7 +249,7 @@ class SweepRun:
                     rows[question] = answers.coarsen_first(
                         data_pass.layout,
                         partial(coarser, question),
-                        everything[question],
+                        by_all_qids[question],
                         drop_first,
                         self.names,
                     )
@@ -269,11 +270,11 @@ class SweepRun:
 
     def _run_passes(self, layouts: Sequence[Layout], progress: Progress) -> None:
         """Work through all passes until the time is over."""
-        work = max(layout.people << layout.n for layout in layouts)
+        work = max(layout.people << layout.n for layout in layouts)  # people times subsets
         streams = 1 if work < ALONE and not self.on_spark else self.streams
-        make = self._kind_of_pass()
+        pass_class = self._kind_of_pass()
         self.passes = [
-            make(
+            pass_class(
                 engine=self.engine,
                 bound=self.bound,
                 workspace=self.workspace,
@@ -300,7 +301,6 @@ class SweepRun:
         return ClusterPass
 
     def _resumed_progress(self, layouts: Sequence[Layout]) -> Progress:
-        """Return the progress of earlier runs."""
         progress = Progress(layouts, self.streams, len(self.strategy.listed))
         for task, method, seconds in self.workspace.done_tasks():
             progress.count_done(task, seconds, method)
@@ -315,6 +315,7 @@ class SweepRun:
         )
 
     def _notes(self, frame: pl.DataFrame) -> tuple[str, ...]:
+        """Return the remarks on how the rows were measured, and on what is left out of them."""
         notes = list(self.bound.microdata.notes)
         notes += self._notes_on_suppressed(frame)
         if self.spec.walk == "compiled" and not all(
@@ -326,15 +327,15 @@ class SweepRun:
         if self.bound.microdata.null == "drop":
             notes += self._note_on_left_out(frame)
         if not self.finished:
-            there = frame["subset"].n_unique()
+            complete = frame["subset"].n_unique()
             notes.append(
-                f"the time is over: {there:,} of {plural(self.strategy.subsets, 'subset')} are "
+                f"the time is over: {complete:,} of {plural(self.strategy.subsets, 'subset')} are "
                 "complete; run the same command again to resume from here"
             )
         return tuple(notes)
 
     def _notes_on_suppressed(self, frame: pl.DataFrame) -> list[str]:
-        """Return a remark on the records with ``*`` in all quasi-identifiers of a subset."""
+        """Return a remark, if cells are suppressed, on records with ``*`` in a whole subset."""
         if not self.starred:
             return []
         if not self._leaves_out_suppressed:
@@ -368,25 +369,19 @@ class SweepRun:
 
     def _identify(self) -> dict[str, Any]:
         """Return the data that distinguish this sweep from another one."""
-        bound = self.bound
-        dataset, person = bound.microdata.dataset, bound.microdata.person
-        csv = [dataset.all_varchar, dataset.delimiter, dataset.encoding, *dataset.na]
+        microdata = self.bound.microdata
+        dataset, person, weight = microdata.dataset, microdata.person, microdata.weight
+        where = microdata.where
         return {
-            "dataset": [bound.microdata.dataset.name, bound.microdata.dataset.table],
-            "contents": [d["sha256"] for d in digests(bound.microdata.dataset.paths)],
-            "csv": csv,
-            "quasi-identifiers": [
-                [q.name, render.render(q.expression)] for q in bound.microdata.qids
-            ],
-            "secrets": [[s.name, render.render(s.expression)] for s in bound.microdata.secrets],
+            "dataset": [dataset.name, dataset.table],
+            "contents": [d["sha256"] for d in digests(dataset.paths)],
+            "csv": [dataset.all_varchar, dataset.delimiter, dataset.encoding, *dataset.na],
+            "quasi-identifiers": [[q.name, render.render(q.expression)] for q in microdata.qids],
+            "secrets": [[s.name, render.render(s.expression)] for s in microdata.secrets],
             "collection": self.attack.asked_of_collection,
-            "weight": render.render(bound.microdata.weight.expression)
-            if bound.microdata.weight
-            else None,
-            "where": render.render(bound.microdata.where)
-            if bound.microdata.where is not None
-            else None,
-            "null": bound.microdata.null,
+            "weight": render.render(weight.expression) if weight else None,
+            "where": render.render(where) if where is not None else None,
+            "null": microdata.null,
             **({"person": render.render(person.expression)} if person is not None else {}),
             **({"suppressed": True} if self._leaves_out_suppressed else {}),
             "cluster": self._data_versions() if self.on_spark else None,
@@ -401,43 +396,43 @@ class SweepRun:
         return [self.engine.states(d) for d in remote if isinstance(self.engine, Spark)]
 
     def _spreads(self) -> tuple[dict[int, Spread], dict[int, Spread]]:
-        """Return the spread of people over the values of each quasi-identifier and secret.
+        """Return the spreads of people over values: by quasi-identifier from 0, by secret from 1.
 
         The dictionaries are written if people are still to be coded.
         """
-        held = self.workspace.fact("spreads")
+        stored = self.workspace.fact("spreads")
         layouts = self.workspace.layouts()
         coded = layouts and all(self.workspace.is_coded(i) for i in range(len(layouts)))
-        if held and coded:
-            parts = [{int(i): Spread(**s) for i, s in part.items()} for part in held]
-            return parts[0], parts[1]
+        if stored and coded:
+            qids, secrets = ({int(i): Spread(**s) for i, s in part.items()} for part in stored)
+            return qids, secrets
         self.workspace.store_fact("records", check_records(self.engine, self.bound.microdata))
         if not self.on_spark:  # executors use the disks of their machines
             plan.check_disk(self.engine, self.bound, self.spec.workspace)
         self._load_text()
         microdata = self.bound.microdata
         steps = microdata_steps.steps(microdata)  # rendered once for all dictionaries
-        qids, secrets = (
-            {i: make_dictionary(self.engine, microdata, name, steps) for i, name in names.items()}
-            for names in (
-                {i: f"qid_{i + 1}" for i in range(len(microdata.qids))},
-                {j: f"secret_{j}" for j in range(1, len(microdata.secrets) + 1)},
-            )
-        )
-        if not held:
+        qids = {
+            i: make_dictionary(self.engine, microdata, f"qid_{i + 1}", steps)
+            for i in range(len(microdata.qids))
+        }
+        secrets = {
+            j: make_dictionary(self.engine, microdata, f"secret_{j}", steps)
+            for j in range(1, len(microdata.secrets) + 1)
+        }
+        if not stored:
             plain = [{i: asdict(s) for i, s in part.items()} for part in (qids, secrets)]
             self.workspace.store_fact("spreads", plain)
         return qids, secrets
 
     def _load_text(self) -> None:
-        """Read a text file once into the engine."""
         microdata = self.bound.microdata
         if microdata.dataset.format == "csv":
             loaded = self.engine.load(microdata.dataset)
             self.bound = self.bound.on(replace(microdata, dataset=loaded))
 
     def _announce(self, layouts: Sequence[Layout], progress: Progress) -> None:
-        """Announce the sweep and its expected cost."""
+        """Tell the user how large the sweep is, and what it is expected to cost."""
         need = plan.expected_cost(progress, None if self.on_spark else self.engine.memory)
         self.spec.tell(
             f"{plural(layouts[0].people, 'record')}, "
@@ -470,7 +465,6 @@ class SweepRun:
 
 
 def _most_suppressed(frame: pl.DataFrame) -> int:
-    """Return the number of suppressed records of the subset that has most."""
     return max(frame["suppressed"].to_list(), default=0)
 
 

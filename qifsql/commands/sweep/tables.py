@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import accumulate
+from typing import NamedTuple
 
 from sqlglot import exp
 
@@ -38,6 +39,15 @@ ENTRIES = (0, 2**31 - 1)  # every code of an attribute
 SAMPLE, CERTAIN = "_sample", "_certain"  # endings of tables of blocks: drawn, exact
 # The ending of a table without the first attribute; a number: of its blocks of that code.
 DROPPED = "_d"
+
+
+class CodeRange(NamedTuple):
+    """Rows of a coded table whose first attribute has a code in a range."""
+
+    least: int
+    greatest: int
+    rows: int
+    is_giant: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,38 +104,36 @@ class Tables:
         self.add_table(worker, self.first_table, 0, 0)
 
     def begin_with_subsets(self, worker: Worker, subsets: Iterable[int]) -> None:
-        """Begin the pass with one task for each subset, by quasi-identifier."""
-        place = {i: p for p, i in enumerate(self.layout.order)}
-        by_position = [
-            sum(1 << place[i] for i in range(self.layout.n) if subset >> i & 1)
-            for subset in subsets
-        ]
+        """Begin the pass with one task for each subset: bit i is the i-th quasi-identifier."""
+        order = self.layout.order
+        by_position = [sum(1 << p for p, i in enumerate(order) if s >> i & 1) for s in subsets]
         self.workspace.add_tasks(worker.stream, self.subset_tasks(by_position))
 
     def subset_tasks(self, subsets: Iterable[int]) -> list[Task]:
-        """Return a task for each subset, by position, on the smallest table with its attributes.
+        """Return a task for each subset (bits by position) on the smallest table that has it.
 
         Subsets without the first attribute of their table come last: they are settled in SQL.
         """
         tables = self._list_tables()
         last = len(tables) - 1
-        return [
-            self.task("group", tables[p], p, state=self.layout.state(subset=s))
-            for s in sorted(subsets, key=lambda s: first_attribute(s) > last)
-            for p in (min(first_attribute(s), last),)
-        ]
+        tasks = []
+        for subset in sorted(subsets, key=lambda s: first_attribute(s) > last):
+            position = min(first_attribute(subset), last)
+            state = self.layout.state(subset=subset)
+            tasks.append(self.task("group", tables[position], position, state=state))
+        return tasks
 
     def chunks_of(self, worker: Worker, chunk: Chunk) -> list[Chunk]:
-        """Return all rows of a coded table, in chunks."""
+        """Return all rows of the coded table of a chunk, in chunks of about ``CHUNK`` rows."""
         if chunk.table not in self._cuts:
             self._cuts[chunk.table] = [
-                replace(chunk, least=least, greatest=greatest, rows=rows)
-                for least, greatest, rows, _ in self._ranges(worker, chunk.table, CHUNK, CHUNK)
+                replace(chunk, least=r.least, greatest=r.greatest, rows=r.rows)
+                for r in self._ranges(worker, chunk.table, CHUNK, CHUNK)
             ]
         return self._cuts[chunk.table]
 
     def _list_tables(self) -> list[str]:
-        """Return the coded tables by the position of their first attribute."""
+        """Return the coded tables of everybody, by the position of their first attribute."""
         rows = self.workspace.stream.rows(
             "SELECT source FROM kept.tasks WHERE pass = ? AND kind = 'drop' AND state = 0 "
             "ORDER BY position",
@@ -133,34 +141,32 @@ class Tables:
         )
         return [self.first_table, *(f"{source}{DROPPED}" for (source,) in rows)]
 
-    def _ranges(
-        self, worker: Worker, table: str, size: int, giant: int
-    ) -> list[tuple[int, int, int, bool]]:
-        """Return ranges of the first attribute in a table.
+    def _ranges(self, worker: Worker, table: str, size: int, giant: int) -> list[CodeRange]:
+        """Return ranges of the first attribute in a table, of about ``size`` rows each.
 
-        A range has its first and last code, its number of rows (about ``size``), and whether it is
-        a single value with more than ``giant`` rows.
+        A single value with more than ``giant`` rows has its own range.
         """
         worker.set(chunk=(size, "BIGINT"), giant=(giant, "BIGINT"))
-        return worker.stream.rows(worker.statements.select("chunks", coded=table))
+        rows = worker.stream.rows(worker.statements.select("chunks", coded=table))
+        return [CodeRange(*row) for row in rows]
 
     def stored_ranges(self, *, pairs: bool) -> list[tuple[int, int]]:
-        """Return the ranges of the first attribute in which the table of all attributes is cut.
+        """Return the first and last code of each range in the tasks of the first table.
 
-        With ``pairs``, a pair of values of the first attribute is never in two ranges.
+        With ``pairs``, the values 2 i and 2 i + 1 of the first attribute are never in two ranges.
         """
         ranges = self.workspace.stream.rows(
             "SELECT DISTINCT least, greatest FROM kept.tasks WHERE source = ? AND kind <> 'drop'",
             [self.first_table],
         )
-        if pairs:  # from an even number to an odd one
+        if pairs:  # begin at an even code, end at an odd one
             ranges = [(a + a % 2, b + (b + 1) % 2) for a, b in ranges]
         return sorted(ranges)
 
     def drop_entry(self, worker: Worker, task: Task, chunk: Chunk) -> Sequence[Task]:
-        """Write the table without the first attribute; return its tasks."""
+        """Write the rows of a task without their first attribute as a table; return its tasks."""
         state, position = task.state, task.position + 1
-        if task.kind == "split":
+        if task.kind == "split":  # people of one value, who have taken the attribute
             state |= self.layout.state(subset=1 << task.position)
         table = f"{task.source}{DROPPED if task.kind == 'drop' else f'_{task.least}'}"
         worker.limit_to(chunk)
@@ -196,30 +202,30 @@ class Tables:
         return worker.stream.count(count_query(qualify(table)))
 
     def walk_tasks(self, worker: Worker, table: CodedTable) -> list[Task]:
-        """Return the tasks that settle all rows of a table, in chunks."""
-        last = table.position == self.layout.n - 1
+        """Return the tasks that settle all rows of a table, in chunks, the largest first."""
+        is_last = table.position == self.layout.n - 1  # then no value is split off
         share = max(LEAST, table.rows // (SHARES * self.streams))
         rows = min(self.largest_chunk, share)
         ranges = self._ranges(worker, qualify(table.name), rows, GIANT * self.largest_chunk)
         return [
             self.task(
-                "split" if giant and not last else "walk",
+                "split" if r.is_giant and not is_last else "walk",
                 table.name,
                 table.position,
                 state=table.state,
-                span=(least, greatest),
-                rows=size,
+                span=(r.least, r.greatest),
+                rows=r.rows,
             )
-            for least, greatest, size, giant in sorted(ranges, key=lambda c: (-c[2], c[0]))
+            for r in sorted(ranges, key=lambda r: (-r.rows, r.least))
         ]
 
     def sample_tasks(
         self, worker: Worker, table: CodedTable, share: float, seed: int
     ) -> list[Task]:
-        """Draw blocks of the first attribute; return tasks for drawn blocks and exact ones.
+        """Draw a ``share`` of the blocks of the first attribute; return tasks for these blocks.
 
-        Returns no tasks if no block would be left out, if the table does not hold everybody, or if
-        it has too few rows for a sample to save time.
+        Other strata are copied whole, and walked. Returns no tasks if no block would be left out,
+        if the table does not hold everybody (a ``state``), or if it has too few rows.
         """
         if table.state or table.rows <= CHUNK // 2:
             return []
@@ -228,13 +234,14 @@ class Tables:
         worker.set_lists(limits=limits)
         worker.make_table("lots", "lots", coded=qualify(table.name))
         strata = [Stratum(*row) for row in worker.rows("strata")]
-        drawn = samples.draws_by_stratum(strata, share, len(limits) + 1)
+        drawn = samples.draws_by_stratum(strata, share, len(limits) + 1)  # blocks, 0: all exact
         if not any(drawn):
             return []
         starts = list(accumulate(drawn, initial=0))
         worker.set_lists(drawn=drawn, starts=starts)
         sample, certain = table.name + SAMPLE, table.name + CERTAIN
-        sampled_rows, exact_rows, tasks = self._copy(worker, sample, "sampled", table.name), 0, []
+        sampled_rows = self._copy(worker, sample, "sampled", table.name)
+        exact_rows, tasks = 0, []
         if not all(drawn[stratum.number] for stratum in strata):
             exact_rows = self._copy(worker, certain, "certain", table.name)
             tasks = self.walk_tasks(worker, replace(table, name=certain, rows=exact_rows))
@@ -253,7 +260,6 @@ class Tables:
         return tasks
 
     def _copy(self, worker: Worker, name: str, file: str, table: str) -> int:
-        """Copy some rows of a coded table to a new table; return their number."""
         statement = worker.statements.keep(qualify(name), file, coded=qualify(table))
         rows = worker.stream.count(statement)
         self.workspace.enter_in_ledger(worker.stream, name)
@@ -287,7 +293,7 @@ def coded_plan(microdata: Microdata, layout: Layout) -> Plan:
 
 
 def _coded_people(layout: Layout) -> exp.Select:
-    """Return the people with their packed codes and their words."""
+    """Return a query of one row per person: ``entry``, ``rest``, ``word_1`` and so on."""
     codes = [typed(_code_column(name), layout.rest_type) for name in _qid_columns(layout)[1:]]
     secret = (
         typed(_code_column(_secret_columns(layout)[0]), layout.rest_type) if layout.valued else None
@@ -329,9 +335,8 @@ def unpacked_plan(microdata: Microdata, layout: Layout) -> Plan:
         has = exp.EQ(this=_code_column(f"secret_{j}"), expression=exp.Literal.number(value))
         counted = exp.Filter(this=exp.Count(this=exp.Star()), expression=exp.Where(this=has))
         columns.append(exp.alias_(counted, f"counter_{i}"))
-    steps = microdata_steps.steps(microdata)
     query = joined_dictionaries(layout).select(*columns).group_by("ALL")
-    return microdata_steps.plan(microdata, steps, query)
+    return microdata_steps.plan(microdata, microdata_steps.steps(microdata), query)
 
 
 def packed_table(layout: Layout, position: int, table: str) -> exp.Select:
@@ -349,7 +354,7 @@ def packed_table(layout: Layout, position: int, table: str) -> exp.Select:
     return exp.select(
         "entry",
         exp.alias_(packed_rest(layout, codes, secret), "rest"),
-        *(exp.alias_(fold(exp.Add, t), f"word_{word}") for word, t in terms.items()),
+        *(exp.alias_(fold(exp.Add, added), f"word_{word}") for word, added in terms.items()),
     ).from_(table)
 
 
@@ -365,11 +370,7 @@ def packed_rest(layout: Layout, codes: Mapping[int, exp.Expr], secret: exp.Expr 
 
 
 def _counter_words(layout: Layout) -> list[exp.Expr]:
-    """Return each word as a sum over its counters.
-
-    A person adds 1 to the count of people, and 1 to the counter of each counted value that they
-    have.
-    """
+    """Return the words of a person: 1 in the count of people and the counters of her values."""
     sums: dict[int, list[exp.Expr]] = {word: [] for word in range(1, layout.words + 1)}
     sums[1].append(typed_number(1, layout.word_type))
     for i, (j, code) in enumerate(layout.counters, 1):
@@ -389,7 +390,6 @@ def _code_column(name: str) -> exp.Column:
 
 
 def _qid_columns(layout: Layout) -> list[str]:
-    """Return the names ``qid_1``, ``qid_2`` and so on, in the order of the layout."""
     return [f"qid_{i + 1}" for i in layout.order]
 
 

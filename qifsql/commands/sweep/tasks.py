@@ -41,7 +41,7 @@ class Tasks:
 
     @contextmanager
     def next_batch(self, stream: Stream) -> Iterator[list[Task]]:
-        """Yield the next task of a stream as soon as one waits, or groups; none at the end."""
+        """Yield the next task for a stream, or several for one subset each; none at the end."""
         try:
             tasks = self._take(stream)
         except BaseException:
@@ -66,12 +66,13 @@ class Tasks:
             self._changed.notify_all()
 
     def _take(self, stream: Stream) -> list[Task]:
+        """Return the tasks of ``next_batch``, as soon as there are some or no stream adds more."""
         with self._changed:
             while not self._stop():
                 if self._waiting:
                     self._working += 1
                     task = self._waiting.popleft()
-                    return [task, *self._more_groups(task)]
+                    return [task, *self._more_like(task)]
                 if not self._working:
                     break
                 self._changed.wait()
@@ -81,12 +82,12 @@ class Tasks:
             self._changed.notify_all()
             return []
 
-    def _more_groups(self, task: Task) -> list[Task]:
-        """Return the waiting groups that are settled together with a task."""
+    def _more_like(self, task: Task) -> list[Task]:
+        """Return the waiting tasks that are done with a task: if each settles one subset."""
         if task.kind != "group":
             return []
         share = min(self._together, math.ceil((1 + len(self._waiting)) / self._streams))
-        groups: list[Task] = []
-        while len(groups) + 1 < share and self._waiting and self._waiting[0].kind == "group":
-            groups.append(self._waiting.popleft())
-        return groups
+        more: list[Task] = []
+        while len(more) + 1 < share and self._waiting and self._waiting[0].kind == "group":
+            more.append(self._waiting.popleft())
+        return more

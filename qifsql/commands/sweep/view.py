@@ -17,7 +17,6 @@ from qifsql.results.stored import Stored
 SHOWN = 20  # subsets of a border that are shown
 PAIRS = 5  # interactions of pairs that are shown
 
-
 REMEDIES = ("drop_first", "shapley", "coarsen_first", "interactions", "borders")
 KIND = Kind(
     columns=("model", "secret"),
@@ -30,16 +29,19 @@ KIND = Kind(
 def parts(frame: pl.DataFrame, tables: Tables, _spec: Spec, *, explain: bool = False) -> list[Part]:
     """Return the answers of a sweep, question by question; with ``explain`` the plan."""
     parts: list[Part] = []
-    for row, excerpt in split_by_question(frame, tables):
-        parts += [Heading(_question_heading(row)), *answer_parts(excerpt)]
-        parts += _among_reported(frame, row)
+    for question, excerpt in split_by_question(frame, tables):
+        parts += [Heading(_question_heading(question)), *answer_parts(excerpt)]
+        parts += _among_reported(frame, question)
     if explain and "plan" in tables:
         parts += [Heading(said("The plan, and what it cost")), _plan_table(tables["plan"])]
     return parts
 
 
 def _among_reported(frame: pl.DataFrame, question: Row) -> list[Part]:
-    """Return a sentence on the people with a reported secret, for the subset that leaks most."""
+    """Return a sentence on the people with a reported secret, for the subset that leaks most.
+
+    ``question`` is a row of the question. Nothing is said if everybody reports the secret.
+    """
     if question.get("posterior_probabilistic_reported") is None:
         return []
     names = [n for n in ("secret", "known_records") if n in frame.columns]
@@ -54,13 +56,16 @@ def _among_reported(frame: pl.DataFrame, question: Row) -> list[Part]:
 
 
 def split_by_question(frame: pl.DataFrame, details: Tables) -> list[tuple[Row, Tables]]:
-    """Return, for each question of a sweep, one of its rows and its part of the details."""
+    """Return, for each question of a sweep, its first row and its rows of the details.
+
+    A question is a model, a secret and, with a person, whether one or all records are known.
+    """
     excerpts: list[tuple[Row, Tables]] = []
     names = [n for n in ("model", "secret", "known_records") if n in frame.columns]
     for row in frame.unique(names, maintain_order=True).iter_rows(named=True):
-        conditions = [pl.col(n).eq_missing(pl.lit(row[n], pl.String)) for n in names[1:]]
+        is_equal = {n: pl.col(n).eq_missing(pl.lit(row[n], pl.String)) for n in names[1:]}
         excerpt = {
-            name: table.filter(conditions if "known_records" in table.columns else conditions[:1])
+            name: table.filter([test for n, test in is_equal.items() if n in table.columns])
             for name, table in details.items()
             if "secret" in table.columns
         }
@@ -69,7 +74,7 @@ def split_by_question(frame: pl.DataFrame, details: Tables) -> list[tuple[Row, T
 
 
 def answer_parts(tables: Tables) -> list[Part]:
-    """Return the answers to one question."""
+    """Return the answers to one question: ``tables`` has its rows of the details by name."""
     parts: list[Part] = [best_table(tables["best"])] if "best" in tables else []
     if "releases" in tables:
         parts.append(releases_table(tables["releases"]))
@@ -87,13 +92,13 @@ def answer_parts(tables: Tables) -> list[Part]:
 
 
 def _question_heading(row: Row) -> str:
+    """Return the model, the secret and the success before the release, from a row of a question."""
     what = said("re-identification")
     if row["secret"] is not None:
         what = said("inference of {secret}", secret=row["secret"])
     message = "{model}: {what}; before the release the adversary guesses right {times}"
     times = _chance(row["prior_probabilistic"])
-    text = said(message, model=row["model"], what=what, times=times)
-    return text + words.reading(row)
+    return said(message, model=row["model"], what=what, times=times) + words.reading(row)
 
 
 def _chance(p: float) -> str:
@@ -103,13 +108,8 @@ def _chance(p: float) -> str:
 
 def best_table(table: pl.DataFrame) -> Table:
     """Return the subset of each size that leaks most (thesis Tables 4.4, 4.7, 4.8)."""
-    heads = [
-        said("quasi-identifiers"),
-        said("best for"),
-        said("subset"),
-        said("certain"),
-        said("degradation"),
-    ]
+    heads = [said("quasi-identifiers"), said("best for"), said("subset"), said("certain")]
+    heads.append(said("degradation"))
     sheet = Table.of([*heads, said("best guess"), said("degradation")], right=(0, 3, 4, 5, 6))
     kinds = {
         "both": said("both"),
@@ -192,7 +192,7 @@ def strongest_pairs(table: pl.DataFrame) -> list[Part]:
 
 
 def border_tables(table: pl.DataFrame) -> list[Part]:
-    """Return the smallest risky subsets and the largest safe ones."""
+    """Return a table for each border of a threshold and measure: its subsets and their success."""
     heads = {
         ("minimal risky", "deterministic"): said("minimal risky, deterministic"),
         ("minimal risky", "probabilistic"): said("minimal risky, probabilistic"),
@@ -208,8 +208,7 @@ def border_tables(table: pl.DataFrame) -> list[Part]:
             sheet.add_row(escaping.cell(names), words.percent(line["posterior"]))
         parts.append(sheet)
         if (more := rows.height - SHOWN) > 0:
-            text = said("and {n} more (see --format csv)", n=words.count(more))
-            parts.append(Paragraph(text))
+            parts.append(Paragraph(said("and {n} more (see --format csv)", n=words.count(more))))
     return parts
 
 
@@ -230,6 +229,7 @@ def worst_subset_sentence(tables: Tables) -> str:
 
 
 def _plan_table(table: pl.DataFrame) -> Table:
+    """Return the estimated and the actual cost of each stage (``plan.PLAN``)."""
     heads = [
         "pass", "subsets that begin with", "subsets", "rows expected", "rows", "way", "s expected",
         "s",
@@ -277,20 +277,20 @@ def remedies(stored: Stored) -> list[Part]:
 
 
 def headline(stored: Stored) -> list[str]:
-    """Return the greatest estimates of a sample, for the first pages of a report."""
+    """Return a sentence per question of a sample on its riskiest subset; none without a sample."""
     if "sampled" not in stored.frame.columns:
         return []
     ordered = stored.frame.sort("posterior_probabilistic", descending=True, maintain_order=True)
     rows = ordered.unique(["model", "secret"], keep="first", maintain_order=True)
     texts = []
     for row in rows.iter_rows(named=True):
-        of = words.scale(row["prior_probabilistic"], row["posterior_probabilistic"])
+        scale = words.scale(row["prior_probabilistic"], row["posterior_probabilistic"])
         message = (
             "{goal}, estimated from a sample: someone who knows {qids} guesses right for {after}, "
             "and for {before} without the release."
         )
         after, before = (
-            words.share(row[f"{when}_probabilistic"], of) for when in ("posterior", "prior")
+            words.share(row[f"{when}_probabilistic"], scale) for when in ("posterior", "prior")
         )
         qids = words.listed([escaping.cell(name) for name in row["qids"]])
         texts.append(said(message, goal=words.goal(row), qids=qids, after=after, before=before))

@@ -75,20 +75,20 @@ def walk(worker: Worker, chunk: Chunk, going_well: Callable[[], bool]) -> bool:
     Return False if the walk stopped early because ``going_well`` returned False.
     """
     _load_blocks(worker, chunk)
-    blocks = _split_blocks(worker, "stripped", 0)
+    blocks = _split_blocks(worker, "stripped", 0)  # the number of blocks so far
     layout = worker.layout
-    for position in range(chunk.position + 1, layout.n):
+    for position in range(chunk.position + 1, layout.n):  # blocks in which it is the first to vary
         worker.turn_to_attribute(
             1 << position, field=layout.field(position), later=layout.later(position)
         )
-        many_left, two_left, going_on = worker.rows("turns")[0]
-        if not going_on:
+        rows_to_split, rows_with_two, rows_going_on = worker.rows("turns")[0]
+        if not rows_going_on:
             break
         if not going_well():
             return False
-        if two_left:
+        if rows_with_two:  # in blocks in which this attribute and one other vary
             _settle_two(worker, position)
-        if many_left:
+        if rows_to_split:
             blocks = _split_blocks(worker, "onward", blocks)
     return True
 
@@ -105,10 +105,10 @@ def _load_blocks(worker: Worker, chunk: Chunk) -> None:
     worker.make_table("live", "entered", coded=chunk.table)
 
 
-def _split_blocks(worker: Worker, onward: str, blocks: int) -> int:
+def _split_blocks(worker: Worker, going_on: str, blocks: int) -> int:
     """Split the blocks in which this attribute varies, and settle the finished blocks.
 
-    Return the number of blocks that have a number so far.
+    Return the number of blocks so far. The rows of the view ``going_on`` stay in the walk.
     """
     worker.set(blocks=(blocks, "BIGINT"))
     if worker.layout.valued:
@@ -117,24 +117,25 @@ def _split_blocks(worker: Worker, onward: str, blocks: int) -> int:
     worker.add_settled("settled_taken")
     blocks += worker.make_table("children", "children")
     worker.make_view("stripped", "stripped")
-    worker.make_table("live", onward)
+    worker.make_table("live", going_on)
     worker.set(first_turn=(0, "INTEGER"), last_turn=(TWO - 1, "INTEGER"))
     worker.add_settled("settled_cells")  # if only one attribute varies, it is taken
     return blocks
 
 
 def _settle_two(worker: Worker, position: int) -> None:
-    """Settle blocks in which this attribute and another vary: one is taken, or both are."""
+    """Settle blocks in which this attribute and a later one vary: one is taken, or both are."""
     layout, bit = worker.layout, 1 << position
-    for chosen, seen in ((bit, layout.field(position)), (~bit, layout.later(position))):
-        worker.set(chosen=(chosen, "BIGINT"), seen=(seen, layout.rest_type))
+    only_this, only_later = (bit, layout.field(position)), (~bit, layout.later(position))
+    for chosen, code_bits in (only_this, only_later):
+        worker.set(chosen=(chosen, "BIGINT"), seen=(code_bits, layout.rest_type))
         worker.add_settled("settled_parts")
     worker.set(first_turn=(bit | TWO, "INTEGER"), last_turn=(bit | TWO, "INTEGER"))
     worker.add_settled("settled_cells")
 
 
 def roll_up(worker: Worker, chunk: Chunk) -> None:
-    """Settle all subsets that take the chunk's first attribute, each from a larger one."""
+    """Settle all subsets that take the chunk's first attribute, each from a larger subset."""
     later = worker.layout.all_attributes & ~((2 << chunk.position) - 1)
     worker.limit_to(chunk)
     rows = worker.make_table("rolled_0", "chosen_rows", coded=chunk.table)
@@ -168,15 +169,15 @@ def settle_subset(
 
 
 def _merge_pairs(worker: Worker, position: int) -> None:
-    """Merge the values of one attribute in pairs: those of ``packed``, in ``paired``."""
+    """Create ``paired``: the rows of ``packed``, values of one attribute merged in pairs."""
     layout = worker.layout
     every = layout.fields(layout.all_attributes, entry=True)
-    # The first value has an even code: it is the same alone or in a pair.
+    # The code that stays as it is: that of the missing value, the last; 0 is the same in its pair.
     alone = layout.values[position] - 1 if layout.missing[position] else 0
     worker.set(
         code=(layout.code(position), layout.key_type),
         missing=(layout.code(position, alone), layout.key_type),
-        pairs=(every & ~layout.code(position, 1), layout.key_type),
+        pairs=(every & ~layout.code(position, 1), layout.key_type),  # 2 i + 1 becomes 2 i
     )
     worker.make_view("paired", "paired_rows", single_rows="packed")
 
@@ -190,7 +191,7 @@ def settle_one_block(worker: Worker, chunk: Chunk) -> None:
 
 
 def _settle_rolled(worker: Worker, chunk: Chunk, later: int, *, table: int) -> None:
-    """Settle the subset that takes the chunk's first attribute and these later ones."""
+    """Settle the subset of the chunk's first attribute and the ``later`` ones, from a table."""
     layout = worker.layout
     subset = chunk.state >> layout.n | 1 << chunk.position | later
     _keep_attributes(worker, later)
@@ -201,19 +202,19 @@ def _settle_rolled(worker: Worker, chunk: Chunk, later: int, *, table: int) -> N
 def _drop_each(
     worker: Worker, chunk: Chunk, attributes: int, *, start: int, table: int, rows: int
 ) -> None:
-    """Settle all subsets that keep only a part of these: one or more from ``start`` on drop out.
+    """Settle the subsets of ``attributes`` that lack one or more of those from ``start`` on.
 
-    The blocks of each come from table number ``table``, which has ``rows``; they are stored in a
-    new table if it is much smaller.
+    The blocks of a subset come from the table of that number, which has so many ``rows``. They are
+    stored in a new table if it is much smaller and others can come from it.
     """
     n = worker.layout.n
     for position in range(start, n):
         fewer = attributes & ~(1 << position)
-        source, remaining, size = table, n - 1 - position, rows
-        if remaining:
+        source, attributes_after, size = table, n - 1 - position, rows
+        if attributes_after:
             _keep_attributes(worker, fewer)
             ((blocks,),) = worker.rows("about", finer=f"rolled_{table}")
-            if blocks <= (SHRINKS if remaining > 1 else HALVES) * rows:
+            if blocks <= (SHRINKS if attributes_after > 1 else HALVES) * rows:
                 source = table + 1
                 size = worker.make_table(f"rolled_{source}", "rolled", finer=f"rolled_{table}")
         _settle_rolled(worker, chunk, fewer, table=source)
@@ -262,8 +263,8 @@ class Choice:
     def should_walk(self) -> bool:
         """Return whether to walk the next chunk, and not to roll it up: whatever took less per row.
 
-        Until both were tried, what was chosen at the position before is taken, and a walk must be
-        much faster than a roll-up is expected to be.
+        The first chunks are walked, unless the attribute before is rolled up. Before a roll-up was
+        tried, a walk must be much faster than a roll-up is expected to be.
         """
         if not self._may_roll:
             return True

@@ -47,7 +47,7 @@ def statements_for(words: int, *, valued: bool = False) -> Statements:
 
 
 def pass_query(words: int, valued: bool, file: str, **tables: str) -> exp.Query:
-    """Return the query of a view for a pass; if ``valued``, ``sweep_valued`` has priority."""
+    """Return the query of a view for a pass; if ``valued``, that of ``sweep_valued`` goes first."""
     variant = f"sweep_valued/{file}"
     view = variant if valued and exists(variant) else f"sweep/{file}"
     query = splice(view, words=words, tables=tables)
@@ -127,7 +127,7 @@ class Worker(StreamSession):
         self.set(least=(chunk.least, "INTEGER"), greatest=(chunk.greatest, "INTEGER"))
 
     def turn_to_attribute(self, bit: int, *, field: int, later: int) -> None:
-        """Set the attribute of the next statements: its bit, the bits of its code, those after."""
+        """Set the attribute of the next statements: its bit, those of its code, those after it."""
         self.set(
             bit=(bit, "BIGINT"),
             this=(bit | MANY, "INTEGER"),
@@ -186,14 +186,13 @@ def packing_macro(width: int, kind: str) -> str:
 
 
 def user_order_macro(layout: Layout) -> str:
-    """Return the macro that numbers a subset in the order given by the user."""
+    """Return the macro ``as_named``: bits of a subset by position to those in the user's order."""
     terms: list[exp.Expr] = []
     for position, i in enumerate(layout.order):
         shifted = exp.BitwiseRightShift(this=exp.column("x"), expression=_literal(position))
         bit = exp.BitwiseAnd(this=exp.paren(shifted), expression=_literal(1))
         terms.append(exp.paren(exp.BitwiseLeftShift(this=exp.paren(bit), expression=_literal(i))))
-    body = typed(exp.paren(fold(exp.BitwiseOr, terms)), "UINTEGER")
-    return macro("as_named", ("x",), body)
+    return macro("as_named", ("x",), typed(exp.paren(fold(exp.BitwiseOr, terms)), "UINTEGER"))
 
 
 @cache
@@ -202,8 +201,7 @@ def settled_table(words: int, *, valued: bool) -> str:
     counts = {f"word_{i}": "HUGEINT" for i in range(1, words + 1)}
     if valued:
         counts = dict.fromkeys(("size", "mode", "values"), "BIGINT")
-    columns = {"state": "BIGINT", **counts, "blocks": "BIGINT"}
-    return creating("settled", without_rows(columns))
+    return creating("settled", without_rows({"state": "BIGINT", **counts, "blocks": "BIGINT"}))
 
 
 def kinds_query(layout: Layout) -> exp.Query:
@@ -212,29 +210,29 @@ def kinds_query(layout: Layout) -> exp.Query:
     A kind has ``size`` people, ``mode`` of them with the most frequent value of the secret, and
     ``values`` different values. In re-identification (question 0) one guess is right in each block.
     """
-    arms: list[exp.Query] = []
+    queries: list[exp.Query] = []
     if layout.owners:
         source = "settled" if layout.valued else _unpacked_blocks(layout, 0)
-        arms.append(_sums_of_question(source, 0, typed(_literal(1), "BIGINT"), exp.column("size")))
-    for j, values in layout.secrets.items():
+        right = typed(_literal(1), "BIGINT")
+        queries.append(_sums_of_question(source, 0, mode=right, values=exp.column("size")))
+    for j, value_count in layout.secrets.items():
         if layout.valued:
-            arms.append(
-                _sums_of_question(
-                    "settled", j, exp.column("mode"), exp.column("values", quoted=True)
-                )
-            )
+            values = exp.column("values", quoted=True)
+            queries.append(_sums_of_question("settled", j, mode=exp.column("mode"), values=values))
             continue
-        counts = [exp.column(f"tally_{j}_{code}") for code in range(values)]
-        some = [typed(exp.paren(c.copy() > 0), "BIGINT") for c in counts]
+        counts = [exp.column(f"tally_{j}_{code}") for code in range(value_count)]
+        occurs = fold(exp.Add, [typed(exp.paren(c.copy() > 0), "BIGINT") for c in counts])
         highest = exp.Greatest(this=counts[0], expressions=counts[1:], ignore_nulls=True)
         mode = highest if len(counts) > 1 else counts[0]
-        arms.append(_sums_of_question(_unpacked_blocks(layout, j), j, mode, fold(exp.Add, some)))
-    return exp.union(*arms, distinct=False) if len(arms) > 1 else arms[0]
+        blocks = _unpacked_blocks(layout, j)
+        queries.append(_sums_of_question(blocks, j, mode=mode, values=occurs))
+    return exp.union(*queries, distinct=False) if len(queries) > 1 else queries[0]
 
 
 def _sums_of_question(
-    source: str | exp.Expr, question: int, mode: exp.Expr, values: exp.Expr
+    source: str | exp.Expr, question: int, *, mode: exp.Expr, values: exp.Expr
 ) -> exp.Select:
+    """Return the rows of ``kinds_query`` for one question."""
     return (
         exp.select(
             "state",
@@ -250,18 +248,19 @@ def _sums_of_question(
 
 
 def _unpacked_blocks(layout: Layout, secret: int) -> exp.Subquery:
-    """Return the settled rows with a column for the people and for each value of a secret, if any.
+    """Return the settled rows with the number of people (``size``) and of each value of a secret.
 
-    Without the columns of other secrets: the engine takes longer for these than for few rows.
+    Without the columns of other secrets: the engine takes longer for these than for few rows. The
+    last value has no counter: it has all others. Secret 0 is none.
     """
     columns: list[exp.Expr] = [exp.column("state"), exp.alias_(counter_of_block(layout, 0), "size")]
-    last: exp.Expr = counter_of_block(layout, 0)
-    for place, (j, code) in enumerate(layout.counters, 1):
+    remaining: exp.Expr = counter_of_block(layout, 0)
+    for i, (j, code) in enumerate(layout.counters, 1):
         if j == secret:
-            columns.append(exp.alias_(counter_of_block(layout, place), f"tally_{j}_{code}"))
-            last = exp.Sub(this=last, expression=counter_of_block(layout, place))
+            columns.append(exp.alias_(counter_of_block(layout, i), f"tally_{j}_{code}"))
+            remaining = exp.Sub(this=remaining, expression=counter_of_block(layout, i))
     if secret:
-        columns.append(exp.alias_(last, f"tally_{secret}_{layout.secrets[secret] - 1}"))
+        columns.append(exp.alias_(remaining, f"tally_{secret}_{layout.secrets[secret] - 1}"))
     return exp.select(*columns, "blocks").from_("settled").subquery("settled")
 
 

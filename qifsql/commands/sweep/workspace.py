@@ -49,7 +49,7 @@ class Workspace:
         self.engine = engine
         self.path = path
         try:
-            held = engine.open_kept(path)
+            tables = engine.open_kept(path)  # none if the workspace is new
         except DatasetError as e:
             raise InputError(
                 f"the workspace {path} cannot be made or opened; name another file with "
@@ -59,11 +59,11 @@ class Workspace:
         self.stream = engine.stream()
         self._streams: list[Stream] = []
         self._lock = threading.Lock()
-        if held:
+        if tables:
             with ledger.readable(self.damage_message):
                 before = dict(self.fact("asked"))
             self._check_request(before, request)
-            ledger.check(self.stream, held, self.damage_message)
+            ledger.check(self.stream, tables, self.damage_message)
         else:
             with self.stream.transaction():
                 for statement in script("sweep/workspace"):
@@ -142,12 +142,12 @@ class Workspace:
             self.add_fact(name, fact)
 
     def add_fact(self, name: str, fact: object) -> None:
-        """Store a fact under a name, in the transaction of the caller."""
-        its_name = partial(_rows_with, "facts", {"name": name})
-        self.enter_in_ledger(self.stream, "facts", its_name, gone=True)
+        """Store a fact, as ``store_fact`` does, in the transaction of the caller."""
+        row = partial(_rows_with, "facts", {"name": name})
+        self.enter_in_ledger(self.stream, "facts", row, gone=True)
         self.stream.rows("DELETE FROM kept.facts WHERE name = ?", [name])
         self.stream.rows("INSERT INTO kept.facts VALUES (?, ?)", [name, json.dumps(fact)])
-        self.enter_in_ledger(self.stream, "facts", its_name)
+        self.enter_in_ledger(self.stream, "facts", row)
 
     def layouts(self) -> list[Layout]:
         """Return the stored passes; an empty list in a new workspace."""
@@ -188,9 +188,10 @@ class Workspace:
         """Return the attributes, as bits, for which all subsets that begin with them are done."""
         done = [t for t, _, _ in self.done_tasks() if t.number_of_pass == number_of_pass]
         pending = self.pending_tasks(number_of_pass)
-        reached = {t.position for t in (*done, *pending) if not t.state}
+        with_table = {t.position for t in (*done, *pending) if not t.state}
+        # Dropping the attribute from the table of everybody is about later attributes.
         waiting = {t.first_attribute(n) for t in pending if t.kind != "drop" or t.state}
-        return sum(1 << p for p in reached - waiting)
+        return sum(1 << position for position in with_table - waiting)
 
     def add_tasks(self, stream: Stream, tasks: Sequence[Task]) -> list[Task]:
         """Store new tasks with numbers, in the transaction of the stream; return them."""
@@ -210,7 +211,7 @@ class Workspace:
     def store_stratum(
         self, stream: Stream, source: str, start: int, drawn: int, stratum: Stratum
     ) -> None:
-        """Store the stratum of the sampled entries from ``start`` on."""
+        """Store the stratum of ``drawn`` blocks: the entries of table ``source`` from ``start``."""
         stream.rows(
             "INSERT INTO kept.strata VALUES (?, ?, ?, ?, ?, ?)",
             [source, start, start + drawn - 1, stratum.blocks, stratum.people, stratum.largest],
@@ -342,7 +343,7 @@ def with_versions(request: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _read_layout(held: dict[str, Any]) -> Layout:
-    """Return the layout that ``store_layouts`` wrote: JSON has no tuples, and texts as keys."""
+    """Return the layout that ``store_layouts`` wrote: JSON has lists, and texts as keys."""
     secrets = {int(j): int(values) for j, values in held["secrets"].items()}
     order, values = (tuple(map(int, held[name])) for name in ("order", "values"))
     people, valued, owners = int(held["people"]), bool(held["valued"]), bool(held["owners"])
@@ -351,7 +352,7 @@ def _read_layout(held: dict[str, Any]) -> Layout:
 
 
 def _rows_with(table: str, values: Mapping[str, Any]) -> exp.Select:
-    """Return the rows of a table with these values: a pair is the first and the last of them."""
+    """Return the rows of a table with values by column: one, a list, or first and last."""
     query = exp.select("*").from_(f"{STORE}.main.{table}")
     for name, value in values.items():
         column = exp.column(name)
