@@ -67,7 +67,7 @@ def of_words(
     notes = []
     for name, (words, records) in catalog.usual_words(columns, where).items():
         texts = ", ".join(quoted(word) if word else "the empty text" for word in words)
-        option = shlex.quote(",".join(words)) if words != [""] else '""'
+        option = shlex.quote(",".join(words)) if words != [""] else '""'  # of the empty text
         notes.append(
             f"{quoted(name)} has {texts} in {plural(records, 'record')}, which is a value here and "
             f"not missing: if it means missing, say so with --na {option}"

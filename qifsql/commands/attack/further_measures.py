@@ -97,10 +97,10 @@ def entropies(counts: Counts, secret: int, prior: Profile, after: Profile) -> di
 
 
 def capacity(counts: Counts, secret: int, after: Profile) -> dict[str, Any]:
-    """Return the capacity (of re-identification: the number of blocks); None for one target."""
+    """Return the capacity as a factor and in bits; None for one target."""
     if counts.bound.target:
         return {"capacity": None, "capacity_bits": None}
-    factor = float(after.blocks)
+    factor = float(after.blocks)  # of re-identification, secret 0
     if secret:
         pairs = counts.frame("capacity", [(secret, 0)]).select("people", "everybody").rows()
         factor = bayes_capacity.capacity((int(n), int(everybody)) for n, everybody in pairs)

@@ -165,13 +165,13 @@ def _linking_column(rule: Rule, schema: Schema) -> Attribute:
 
 def _without_shifts(rule: Rule, attribute: Attribute, steps: int) -> exp.Expr:
     """Return the part of a value that stays constant: the column less ``steps`` shifts."""
-    tree = plain(attribute)
+    value = plain(attribute)
     if rule.kind == "exact":
-        return tree
-    less, is_integer = rule.shift * steps, family(attribute.type) in INTEGERS
-    number = exp.Literal.number(abs(int(less)) if is_integer else format(abs(less), "f"))
-    tree = exp.cast(tree, "HUGEINT") if is_integer else exp.paren(tree)
-    return (exp.Sub if less >= 0 else exp.Add)(this=tree, expression=number)
+        return value
+    total, is_integer = rule.shift * steps, family(attribute.type) in INTEGERS
+    number = exp.Literal.number(abs(int(total)) if is_integer else format(abs(total), "f"))
+    value = exp.cast(value, "HUGEINT") if is_integer else exp.paren(value)  # no overflow
+    return (exp.Sub if total >= 0 else exp.Add)(this=value, expression=number)
 
 
 def _as_struct(trees: Sequence[exp.Expr]) -> exp.Expr:

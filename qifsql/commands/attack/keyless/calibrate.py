@@ -143,8 +143,8 @@ def vulnerability(chain: Chain) -> float:
         steps = chain.weighed([(i, i + 1)])
         names = {"totals": f"totals_{i}_{i + 1}", "later": f"prospects_{i + 1}"}
         chain.tables.make(f"prospects_{i}", Plan(steps, chain.query("prospects", **names)))
-    mass, _ = _sum_best_links(chain, 1, "prospects_1")
-    return float(Fraction(mass, UNIT * chain.records[0]))
+    right_units, _ = _sum_best_links(chain, 1, "prospects_1")
+    return float(Fraction(right_units, UNIT * chain.records[0]))
 
 
 def links(chain: Chain, *, truth: bool) -> tuple[pl.DataFrame, pl.DataFrame | None]:
@@ -153,10 +153,10 @@ def links(chain: Chain, *, truth: bool) -> tuple[pl.DataFrame, pl.DataFrame | No
     for i in range(1, chain.last):
         query = chain.query("last_prospects", totals=f"totals_{i}_{i + 1}")
         steps = (Step("prospects", load("keyless/last_prospects").doc, query),)
-        mass, linkable = _sum_best_links(chain, i, "prospects", steps)
+        right_units, linkable = _sum_best_links(chain, i, "prospects", steps)
         records = chain.records[i - 1]
         row: dict[str, float] = {"step": i, "records": records, "with_candidates": linkable}
-        row |= {"link_vulnerability": float(Fraction(mass, UNIT * records))}
+        row["link_vulnerability"] = float(Fraction(right_units, UNIT * records))
         if truth:
             best_links = _best_links(chain, i)
             right = sum((link.right for link in best_links), Fraction(0))

@@ -39,6 +39,7 @@ class Chain:
         self.tables = Tables(engine, "linking", releases[0].dataset.name)
         self.last = len(releases)
         self.width = len(releases[0].drift)
+        # The numbers of two releases, the earlier and the later one.
         self.pairs = [(i, j) for j in range(2, self.last + 1) for i in range(1, j)]
         self.matched = False  # True once the weights are those of one-to-one links
         self.records = [self._read(r) for r in releases]
@@ -116,8 +117,8 @@ class Chain:
         """Return the number of pairs of kinds to compare between two releases; refuse too many."""
         names = {"kinds": f"kinds_{earlier}", "spots": f"spots_{later}"}
         ((pairs,),) = self.tables.answer(self.query("explosion", **names), "counting candidates")
-        tables = any(rule.kind == "table" for rule in self.rules)
-        if pairs > PAIRS and not tables:
+        has_tables = any(rule.kind == "table" for rule in self.rules)
+        if pairs > PAIRS and not has_tables:  # tables leave those of their lines, which are fewer
             raise InputError(
                 f"{int(pairs):,} kinds of candidates would be compared from "
                 f"{self.releases[earlier - 1].dataset.name} to "
@@ -127,7 +128,7 @@ class Chain:
         return int(pairs)
 
     def _advise_exact_column(self, earlier: int, later: int) -> str:
-        """Return the column whose exact match would leave the fewest candidates."""
+        """Return a hint with the column whose exact match would leave the fewest candidates."""
         options = []
         for k, column in enumerate(self.releases[0].drift, 1):
             both = [exp.column("exact"), exp.column(f"qid_{k}")]
@@ -164,13 +165,12 @@ class Chain:
         return query.where(_is_kind_of(sources, "offers")) if sources else query
 
     def compared(self, earlier: int, later: int) -> Step:
-        """Return pairs of kinds with their likelihood, and with that of a new person."""
+        """Return pairs of kinds: the likelihood, and that of a new person by the frequencies."""
         query = self._likely_pairs(earlier, later, theirs="kinds")
-        shares = ["exact_share", *(f"share_{k}" for k in range(1, self.width + 1))]
-        anybody: exp.Expr = double(1.0)
-        for share in shares:
-            anybody = exp.Mul(this=anybody, expression=exp.column(share, "theirs"))
-        query = query.select(exp.column("exact", "mine"), exp.alias_(anybody, "background"))
+        background: exp.Expr = double(1.0)
+        for share in ("exact_share", *(f"share_{k}" for k in range(1, self.width + 1))):
+            background = exp.Mul(this=background, expression=exp.column(share, "theirs"))
+        query = query.select(exp.column("exact", "mine"), exp.alias_(background, "background"))
         return Step("linked", LIKELIHOODS, query)
 
     def _likely_pairs(

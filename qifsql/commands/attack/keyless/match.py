@@ -47,7 +47,7 @@ def match(chain: Chain) -> tuple[str, ...]:
     Raise InputError if more people are expected than a release has records, or if too many kinds of
     records would be compared.
     """
-    if chain.presence == 0:
+    if chain.presence == 0:  # nobody is in a later release
         return ()
     notes = [APPROXIMATE]
     for earlier, later in chain.pairs:

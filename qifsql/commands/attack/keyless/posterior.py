@@ -50,10 +50,8 @@ class Outcomes:
         return [self._outcome([row]) for row in counted]
 
     def linked(self) -> list[Outcome]:
-        """Return the outcomes of re-identification, then of each secret, from all linked releases.
-
-        ``counted`` has rows of the view ``success`` to add up, by number of the secret.
-        """
+        """Return the outcomes of re-identification, then of each secret, from linked releases."""
+        # By number of the secret: rows of the view ``success``, to add up.
         counted: list[list[tuple[int, ...]]] = [[] for _ in range(self.secrets + 1)]
         pairs = 0
         if self.target is None:

@@ -73,7 +73,7 @@ def result_rows(
         results.append(("focal alone", 1, outcomes.alone()))
     results.append(("linked", chain.last, outcomes.linked()))
     records = chain.records[0]
-    is_single = records == 1
+    is_single = records == 1  # else a guess of the record is right with 1 / records
     priors = [Success(Fraction(is_single), Fraction(1, records), 1 / records, int(is_single))]
     priors += [_prior(chain, j) for j in range(1, len(secrets) + 1)]
     rows = []

@@ -54,6 +54,7 @@ class Draws:
         weighed = Step("weighed", "One row per drawn person.", self._best_guesses(secret))
         chances = Step("chances", "One row per drawn person: a chance.", coded.query("chances"))
         plan = Plan((weighed, chances), coded.query("estimate"))
+        # The sums of chances and of their squares are in parts (``PARTS``) of one.
         ((draws, total, squares, certain),) = tables.answer(plan, "comparing drawn people")
         if secret:
             tables.drop("state_0")

@@ -103,10 +103,9 @@ def attack(
         successes = _outcomes(coded, [0, *(j for j in priors if j)], request, settings)
         rows = [row | dict.fromkeys(NOISY) | {"knows": EXACT} for row in exact.frame.to_dicts()]
         knows = "; ".join(law.plain() for law in request.laws)
-        numbers = _secret_numbers(bound)
         rows += [
             _noisy_row(row, priors[j], successes[j], people=successes[0]) | {"knows": knows}
-            for row, j in zip(rows, numbers, strict=True)
+            for row, j in zip(rows, _secret_numbers(bound), strict=True)
         ]
         written = {**exact.origin.spec, **request.plain()}
         paths = (*exact.origin.paths, *(p for d in request.tables for p in d.paths))
