@@ -158,8 +158,8 @@ class Recoding:
         ((blocks, classes, suppressed, smallest, squares, all_squares, guessed),) = (
             self.passes.stream.rows(self.texts[source.table], positions)
         )
-        is_smaller = source.rows > LARGE and source.rows >= 4 * blocks
-        if is_smaller and len(self.sources) < SOURCES and self._is_worth_a_table(node):
+        shrinks = source.rows > LARGE and source.rows >= 4 * blocks
+        if shrinks and len(self.sources) < SOURCES and self._is_worth_a_table(node):
             self._roll_up(node, source)
         counts = (blocks, classes, suppressed, smallest, int(squares), int(all_squares))
         measured = Measured(*counts, guessed=Fraction(int(guessed), 1 << 80))

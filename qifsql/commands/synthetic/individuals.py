@@ -54,8 +54,8 @@ def measure_groups(
     frequent values of the secret in the release.
     """
     table = {"verdicts": f"verdicts_{secret}_{release}", "coded": f"secret_coded_{secret}"}
-    zero, view = {} if secret else {"secret": 0}, "synthetic/secret_coded"
-    query = splice(view, words=coded.words, secret=secret or None, numbers=zero)
+    view, numbers = "synthetic/secret_coded", {} if secret else {"secret": 0}
+    query = splice(view, words=coded.words, secret=secret or None, numbers=numbers)
     tables.make(f"secret_coded_{secret}", query)
     counts = rows_of(splice("synthetic/groups", words=coded.words, tables=table), tables)
     group_priors = rows_of(splice("synthetic/group_priors", tables=table), tables)
