@@ -26,13 +26,14 @@ PATIENCE = 10.0  # seconds until a command that was asked to stop is killed
 MOST = 10  # commands that are listed
 STEP = 4.0  # seconds of the first step of a sweep; a later one takes half of the time so far
 REFUSED = 2  # the exit code of bad input, and of a sweep in which nothing is complete yet
-LINE = re.compile(r"progress: (?P<what>.*) (?P<percent>\d+) %\n?")
+CTRL_C = 130  # the exit code of a command that was interrupted
+PROGRESS_LINE = re.compile(r"progress: (?P<what>.*) (?P<percent>\d+) %\n?")
 
 
 class Job:
     """Command lines that run one after another; the first that fails ends them.
 
-    ``limits`` are further words of each.
+    A line is the words after ``qifsql``. ``limits`` are words that are added to each line.
     """
 
     def __init__(
@@ -56,29 +57,29 @@ class Job:
         return (self._ended or time.monotonic()) - self._began
 
     def _run(self) -> None:
-        """Run the lines one after another; note the state and the time at the end."""
+        """Run the lines one after another; set the state and the time at the end."""
         state = DONE
         for words in self.lines:
             try:
-                code = self._line(words)
+                code = self._run_line(words)
             except (OSError, ValueError, QifError) as e:  # ValueError: of a NUL in a word
                 code, self.output = 1, f"error: {e}"
             if code != 0:
-                state = STOPPED if self.state == STOPPED or code == 130 else FAILED
+                state = STOPPED if self.state == STOPPED or code == CTRL_C else FAILED
                 break
         self._ended = time.monotonic()
         self.state = state
 
-    def _line(self, words: Sequence[str]) -> int:
-        """Do what a command line says; return its exit code."""
-        return self._command(words)
+    def _run_line(self, words: Sequence[str]) -> int:
+        """Run ``qifsql`` with these words as a process; return its exit code.
 
-    def _command(self, words: Sequence[str]) -> int:
-        """Run one command; return its exit code."""
+        Its progress goes to ``progress``, and its other messages are added to ``output``.
+        """
+        # report reads no data, and has neither of these options
         more = [] if words[0] == "report" else ["--progress", *self.limits]
         with self._lock:
             if self.state == STOPPED:
-                return 130
+                return CTRL_C
             process = self._process = subprocess.Popen(  # noqa: S603 - qifsql itself
                 [sys.executable, "-m", "qifsql", *words, *more],
                 stdin=subprocess.DEVNULL,
@@ -91,7 +92,7 @@ class Job:
             )
         with process:
             for line in process.stderr or ():
-                if match := LINE.fullmatch(line):
+                if match := PROGRESS_LINE.fullmatch(line):
                     self.progress = match["what"], int(match["percent"]) / 100
                 else:
                     self.output += line
@@ -118,10 +119,10 @@ class Job:
 class SweepJob(Job):
     """A sweep that ends in ``-o FILE``, with what is complete of it so far.
 
-    It works in steps. A step has a time budget, goes on from the workspace of the one before, and
-    stores the subsets that are complete; the last one writes the file. ``answers`` are those of the
-    last step, and ``version`` is their number, 0 before the first. ``temp`` is the folder for the
-    folder of both.
+    It works in steps. A step has a time budget, resumes from the workspace of the step before, and
+    stores the subsets that are complete; the last step writes the file. ``answers`` is the result
+    of the latest step, ``version`` the number of results so far (0: none yet). The workspace and
+    these results are in a private folder in ``temp``, which is removed at the end.
     """
 
     def __init__(
@@ -139,34 +140,37 @@ class SweepJob(Job):
         self.temp = temp
         super().__init__(number, lines, limits)
 
-    def _line(self, words: Sequence[str]) -> int:
+    def _run_line(self, words: Sequence[str]) -> int:
         folder = PrivateFolder.make(self.temp)
         try:
-            code = self._steps(words, folder.path)
+            return self._run_steps(words, folder.path)
         finally:
             folder.remove()
-        return code
 
-    def _steps(self, words: Sequence[str], folder: Path) -> int:
-        """Sweep in steps of growing time budgets, then write the file; return the exit code."""
+    def _run_steps(self, words: Sequence[str], folder: Path) -> int:
+        """Sweep in steps of growing time budgets, then write the file; return the exit code.
+
+        The last two of ``words`` are ``-o FILE``; a step writes to a file of ``folder`` instead.
+        """
         so_far, resumed = str(folder / "so-far.parquet"), ["--workspace", str(folder / "workspace")]
         step = [*words[:-1], so_far, *resumed, "--time-budget"]
         while self.answers is None or not self.answers.is_whole:
             began, budget = time.monotonic(), max(STEP, self.seconds / 2)
             self.output = ""
-            code = self._command([*step, f"{budget:.0f}s"])
-            early = code == REFUSED and time.monotonic() - began >= budget
-            if code != 0 and not early:
+            code = super()._run_line([*step, f"{budget:.0f}s"])
+            # bad input is refused at once: after the whole budget, no subset was complete yet
+            is_incomplete = code == REFUSED and time.monotonic() - began >= budget
+            if code != 0 and not is_incomplete:
                 return code
             if code == 0:
-                self._show(so_far)
+                self._read_answers(so_far)
         self.output = ""
-        code = self._command([*words, *resumed])
+        code = super()._run_line([*words, *resumed])
         if code == 0:
-            self._show(words[-1])
+            self._read_answers(words[-1])
         return code
 
-    def _show(self, file: str) -> None:
+    def _read_answers(self, file: str) -> None:
         self.answers = Walk.of(file, private=self.private)
         self.version += 1
 
@@ -177,7 +181,9 @@ class Jobs:
     def __init__(self, settings: Settings | None = None) -> None:
         named = settings or Settings()
         limits = {"--memory": named.memory, "--threads": named.threads, "--temp": named.temp}
-        self._limits = [w for flag, n in limits.items() if n is not None for w in (flag, str(n))]
+        self._limits: list[str] = []
+        for flag, limit in limits.items():
+            self._limits += [] if limit is None else [flag, str(limit)]
         self._temp = None if named.temp is None else Path(named.temp)
         self._jobs: list[Job] = []
         self._lock = threading.Lock()
@@ -204,7 +210,7 @@ class Jobs:
 
     @property
     def latest(self) -> list[Job]:
-        """Return the last ones, the newest first."""
+        """Return the last jobs, the newest first."""
         return self._jobs[::-1][:MOST]
 
     @property
@@ -213,7 +219,7 @@ class Jobs:
         return any(job.state == RUNNING for job in self._jobs)
 
     def close(self) -> None:
-        """Stop all."""
+        """Stop all; wait for their end."""
         for job in self._jobs:
             job.stop()
         for job in self._jobs:
@@ -221,7 +227,10 @@ class Jobs:
 
 
 def new_file(text: str, endings: Sequence[str]) -> str:
-    """Return the name of a file to write; InputError if it exists or has another ending."""
+    """Return the name of a file to write, without blanks around it.
+
+    InputError if there is none, it exists, its folder does not, or it has none of the endings.
+    """
     name = text.strip()
     if not name or name.startswith("-") or "\0" in name:
         raise InputError("name a file to write")

@@ -55,7 +55,10 @@ class Calculations:
         return time.monotonic() - self._last_request
 
     def submit(self, topic: str, work: Callable[[], Any]) -> "Future[Any]":
-        """Put a calculation into the line, instead of older ones of the same topic."""
+        """Put a calculation into the line; return the future of its result.
+
+        It replaces a waiting calculation of the same topic, and interrupts a running one.
+        """
         calculation = Calculation(topic, work)
         with self._lock:
             older = self._waiting.pop(topic, None)
@@ -74,9 +77,9 @@ class Calculations:
         self._line.put(None)
 
     def run(self, is_over: Callable[[], bool] = lambda: False) -> None:
-        """Do the calculations until ``end``, Ctrl-C, or until ``is_over`` while nothing is to do.
+        """Do the calculations until ``end``, or until ``is_over`` when none is waiting.
 
-        Raises KeyboardInterrupt for Ctrl-C.
+        Raises KeyboardInterrupt at Ctrl-C. Waiting calculations end with ``Superseded``.
         """
         try:
             while self._next(is_over):
@@ -87,25 +90,25 @@ class Calculations:
                     _supersede(calculation)
 
     def _next(self, is_over: Callable[[], bool]) -> bool:
-        """Do one calculation, or wait a moment; return whether to go on."""
+        """Do one calculation, or wait ``LOOK`` seconds for one; return whether to go on."""
         calculation = None
         try:
             try:
                 calculation = self._line.get(timeout=LOOK)
             except queue.Empty:
                 return not is_over()
-            if calculation is None:
+            if calculation is None:  # put there by ``end``
                 return False
             self._do(calculation)
         except (KeyboardInterrupt, Interrupted) as e:
             if calculation is not None:
                 _supersede(calculation)
-            if not self._stopped:
+            if not self._stopped:  # by Ctrl-C, not for a newer calculation of the same topic
                 raise KeyboardInterrupt from e
         return True
 
     def _do(self, calculation: Calculation) -> None:
-        """Do a calculation that still waits; set its result or its error."""
+        """Do a calculation, unless it was superseded; set the result or error of its future."""
         with self._lock:
             if self._waiting.get(calculation.topic) is not calculation:
                 return
@@ -126,7 +129,7 @@ class Calculations:
 
 
 def _supersede(calculation: Calculation) -> None:
-    """Say to those who wait that there will be no result."""
+    """End the future of a calculation with ``Superseded``, unless it has ended."""
     future = calculation.future
     if not future.done():
         if not future.running():

@@ -31,9 +31,9 @@ CODES = 100  # values from which a column of numbers may be a code with a long n
 
 
 def steps_of_column(type_: str, distinct: int) -> tuple[str, ...]:
-    """Return the steps of a column: as it is, coarser and coarser, and left out.
+    """Return the steps of a column: "" (as it is), coarser and coarser, ``DROP`` (left out).
 
-    Only the type and the number of values count, so that the steps reveal no value.
+    They depend on the type and the number of distinct values alone, so that they reveal no value.
 
     >>> steps_of_column("TINYINT", 31)
     ('', '2', '5', '10', '20', 'drop')
@@ -42,9 +42,8 @@ def steps_of_column(type_: str, distinct: int) -> tuple[str, ...]:
     """
     kind = family(type_)
     coarser = STEPS.get(kind, ())
-    if kind in INTEGERS and kind != "UHUGEINT":
+    if kind in INTEGERS and kind != "UHUGEINT" and distinct > 2:  # nothing lies between two values
         coarser = tuple(w for w in WIDTHS if int(w) <= distinct or distinct >= CODES)
-        coarser = coarser if distinct > 2 else ()
     if kind.startswith("TIMESTAMP"):
         coarser = ("hour", "day", "week", *MONTHS)
     return ("", *coarser, DROP)
@@ -52,7 +51,11 @@ def steps_of_column(type_: str, distinct: int) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Choices:
-    """Roles of columns, steps of quasi-identifiers, and further options of an attack, as typed."""
+    """Roles of columns, steps of quasi-identifiers, and further options of an attack.
+
+    ``steps`` has a step of ``STEPS``, or ``DROP``, by the name of a quasi-identifier; without one
+    it is released as it is. ``options`` has the texts that were typed, by the name of the option.
+    """
 
     qids: tuple[str, ...] = ()
     secrets: tuple[str, ...] = ()
@@ -75,13 +78,16 @@ class Choices:
 
     @property
     def knowledge(self) -> tuple[str, ...]:
-        """Return the quasi-identifiers of the changed release."""
-        forms = ((name, self.steps.get(name, "")) for name in self.qids)
-        return tuple(f"{name}:{how}" if how else name for name, how in forms if how != DROP)
+        """Return the quasi-identifiers of the changed release: ``NAME``, or coarser ``NAME:HOW``.
+
+        They are what the adversary knows. It is empty if all of them are left out.
+        """
+        steps = {name: self.steps.get(name, "") for name in self.qids}
+        return tuple(f"{q}:{how}" if how else q for q, how in steps.items() if how != DROP)
 
     @property
     def models(self) -> str:
-        """Return the models of the attack."""
+        """Return re-identification (crs), and inference (cas) if there is a secret."""
         return "crs,cas" if self.secrets else "crs"
 
     @property
@@ -140,9 +146,12 @@ def command_line(words: Sequence[str]) -> str:
 
 
 def read_choices(form: Mapping[str, str], columns: Sequence[str]) -> Choices:
-    """Return the choices in the fields of a form; columns are numbered."""
+    """Return the choices in a form: ``role-0``, ``step-0`` of the first column, ``option-NAME``.
+
+    Steps of columns that are no quasi-identifiers, and texts that can be no step, are ignored.
+    """
     roles = {name: form.get(f"role-{i}", "") for i, name in enumerate(columns)}
-    steps_ = {name: form.get(f"step-{i}", "") for i, name in enumerate(columns)}
+    typed_steps = {name: form.get(f"step-{i}", "") for i, name in enumerate(columns)}
     options = {
         name.removeprefix("option-"): text
         for name, text in form.items()
@@ -152,6 +161,6 @@ def read_choices(form: Mapping[str, str], columns: Sequence[str]) -> Choices:
     return Choices(
         qids=qids,
         secrets=tuple(name for name in columns if roles[name] == "secret"),
-        steps={n: how for n in qids if re.fullmatch(r"[a-z0-9.]+", how := steps_[n])},
+        steps={n: how for n in qids if re.fullmatch(r"[a-z0-9.]+", how := typed_steps[n])},
         options=options,
     )

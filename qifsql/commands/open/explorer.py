@@ -17,7 +17,6 @@ from qifsql.commands.open.calculations import Calculations
 from qifsql.commands.open.choices import Choices
 from qifsql.data.dataset import Dataset
 from qifsql.data.files import Identity, identities
-from qifsql.data.reading import Reading, typed
 from qifsql.data.types import Row
 from qifsql.engine.settings import Settings
 from qifsql.errors import DatasetError, InputError
@@ -71,28 +70,6 @@ class Explorer:
         self._results: OrderedDict[tuple[str, ...], Result] = OrderedDict()
         self._columns: Future[tuple[SourceColumn, ...]] | None = None
 
-    @classmethod
-    def of(
-        cls,
-        file: str,
-        reading: Reading,
-        calculations: Calculations,
-        where: str | None,
-        settings: Settings | None,
-        *,
-        private: bool,
-    ) -> "Explorer":
-        """Return the page of a file that is read with some options."""
-        words = [file, *(["--where", where] if where else []), *typed(reading)]
-        return cls(
-            Dataset.open(file, **reading),
-            words,
-            where=where,
-            private=private,
-            settings=settings,
-            calculations=calculations,
-        )
-
     def read(self) -> None:
         """Describe the columns in this thread; raise QifError if the file cannot be read."""
         ready: Future[tuple[SourceColumn, ...]] = Future()
@@ -100,7 +77,7 @@ class Explorer:
         self._columns = ready
 
     def columns(self) -> "Future[tuple[SourceColumn, ...]]":
-        """Describe the columns of the file, once."""
+        """Return the columns of the file, which are described once, and again after an error."""
         if self._columns is None or (self._columns.done() and self._columns.exception()):
             self._columns = self.calculations.submit("columns", self._describe)
         return self._columns
@@ -142,7 +119,10 @@ class Explorer:
     def _calculated(
         self, topic: str, key: tuple[str, ...], work: Callable[[], Result]
     ) -> "Future[Result]":
-        """Return a result that was calculated before, or calculate and keep it."""
+        """Return a result that was calculated before, or calculate and keep it.
+
+        ``key`` is its command line, ``topic`` that of ``Calculations.submit``.
+        """
         self.check_unchanged()
         if key in self._results:
             self._results.move_to_end(key)
@@ -159,7 +139,7 @@ class Explorer:
             self.check_unchanged()
             self._results[key] = result
             while len(self._results) > CAPACITY:
-                self._results.popitem(last=False)
+                self._results.popitem(last=False)  # that which was not asked for the longest
             return result
 
         return self.calculations.submit(topic, calculate)
@@ -201,7 +181,10 @@ class Explorer:
         return self.jobs.start(lines)
 
     def _lines(self, what: str, choice: Choices, form: Mapping[str, str]) -> list[list[str]]:
-        """Return the command lines that write a release, report, study or sweep to a new file."""
+        """Return the command lines that write a release, report, study or sweep to a new file.
+
+        A line is the words after ``qifsql``. A report needs lines before it, which store results.
+        """
         endings = {
             "release": (".parquet", ".csv", ".csv.gz"),
             "report": (".html", ".md", ".pdf"),
@@ -212,21 +195,20 @@ class Explorer:
             raise InputError("there is nothing to write; name a quasi-identifier")
         out = new_file(form.get("out", ""), endings[what])
         if what == "sweep":
-            threshold = form.get("threshold", "").strip()
-            return [[*choice.sweep(self.words, threshold), "-o", out]]
+            return [[*choice.sweep(self.words, form.get("threshold", "").strip()), "-o", out]]
         if what == "study":
             return [choice.study(self.words[0], out, self.words[1:])]
         if what == "release":
             if not choice.is_changed:
                 raise InputError("nothing is changed, so the release is the file itself")
             return [choice.release(self.words, out)]
-        stem = out.rpartition(".")[0]
-        result = new_file(f"{stem}.parquet", (".parquet",))
-        lines = [[*choice.attack(self.words), "-o", result]]
-        results = [result]
+        stem, _, _ = out.rpartition(".")
+        results = [new_file(f"{stem}.parquet", (".parquet",))]
+        lines = [[*choice.attack(self.words), "-o", *results]]
         if choice.is_changed:
-            results.append(new_file(f"{stem}-changes.parquet", (".parquet",)))
-            lines.append([*choice.compare(self.words), "-o", results[1]])
+            changes = new_file(f"{stem}-changes.parquet", (".parquet",))
+            lines.append([*choice.compare(self.words), "-o", changes])
+            results.append(changes)
         private = ["--private"] if self.private else []
         language = ["--lang", form.get("language") or "en"]
         return [*lines, ["report", *results, "-o", out, *language, *private]]
@@ -236,9 +218,13 @@ class Explorer:
         return [choices.command_line(tried.attack(self.words)) for tried in self.tried]
 
     def first(self, columns: Sequence[SourceColumn]) -> Choices:
-        """Return the suggested roles as choices, and whose record it is if people have several."""
+        """Return the choices of a new page: the suggested roles, and a histogram.
+
+        If people have several records, a column that tells them apart is the option ``person``.
+        """
         form = {f"role-{i}": column.role for i, column in enumerate(columns)}
+        form["option-histogram"] = "on"
         person = person_of([column.row for column in columns])
-        people = {} if person is None else {"option-person": person}
-        options = {"option-histogram": "on"} | people
-        return choices.read_choices({**form, **options}, [c.name for c in columns])
+        if person is not None:
+            form["option-person"] = person
+        return choices.read_choices(form, [column.name for column in columns])

@@ -13,22 +13,12 @@ from qifsql.options import grouping
 from qifsql.presentation.language import translated
 
 HIDDEN = {
-    "qids": "has its own controls",
-    "secret": "has its own controls",
-    "key": "is about several releases",
-    "wave": "is about several releases",
-    "absent": "is about several releases",
-    "progressive": "is about several releases",
+    **dict.fromkeys(("qids", "secret"), "has its own controls"),
+    **dict.fromkeys(("key", "wave", "absent", "progressive"), "is about several releases"),
+    **dict.fromkeys(("link", "presence", "truth", "one_to_one"), "is about several releases"),
     "target": "is about one person, and shows values of the person",
-    "member": "is about membership",
-    "population": "is about membership",
-    "learn": "is about another file",
-    "learner": "is about another file",
-    "rapid": "is about another file",
-    "link": "is about several releases",
-    "presence": "is about several releases",
-    "truth": "is about several releases",
-    "one_to_one": "is about several releases",
+    **dict.fromkeys(("member", "population"), "is about membership"),
+    **dict.fromkeys(("learn", "learner", "rapid"), "is about another file"),
     "store": "writes a file with values of cells",
     "records": "writes a file with a row per record",
 }
@@ -60,9 +50,10 @@ class Field:
 
 def options_of(command: Callable[..., Any]) -> type:
     """Return the declared options of the function of a command."""
-    hint = get_type_hints(command, include_extras=True)["options"]  # Unpack[OPTIONS]
-    declaration: type = get_args(hint)[0]
-    return declaration
+    (declaration,) = get_args(
+        get_type_hints(command, include_extras=True)["options"]
+    )  # Unpack[...]
+    return declaration  # type: ignore[no-any-return]
 
 
 def fields_of_options(options: type, values: Mapping[str, str]) -> list[Field]:
@@ -80,31 +71,38 @@ def _empty_fields(options: type) -> Iterator[Field]:
     for name, option in offered_options(options).items():
         kind = "column" if option.form in (GROUPS, NAME) else "text"
         kind = "choice" if option.form.choices else kind
+        kind = "flag" if option.form is FLAG else kind
         yield Field(
             name=name,
             flag=grouping.flags(name, option)[0],
             help=translated(option.help),
-            kind="flag" if option.form is FLAG else kind,
+            kind=kind,
             panel=translated(option.panel),
             choices=option.form.choices,
         )
 
 
 def words(options: type, values: Mapping[str, str]) -> list[str]:
-    """Return the options as they are typed on the command line."""
-    pairs = ([f.flag] if f.kind == "flag" else [f.flag, f.value] for f in _filled(options, values))
-    return [word for pair in pairs for word in pair]
+    """Return the options that have a value as words of the command line."""
+    line: list[str] = []
+    for field in _filled(options, values):
+        line += [field.flag] if field.kind == "flag" else [field.flag, field.value]
+    return line
 
 
 def arguments(options: type, values: Mapping[str, str], qids: Sequence[str]) -> dict[str, Any]:
-    """Return the options as arguments of the function, read as the command line reads them."""
+    """Return the options that have a value as arguments of the function of the command.
+
+    They are read as the command line reads them. Some name quasi-identifiers, so these are read,
+    too, but are not in the result.
+    """
     forms = {name: option.form for name, option in offered_options(options).items()}
     typed: dict[str, Any] = {
         f.name: True if f.kind == "flag" else _read_value(f.flag, forms[f.name], f.value)
         for f in _filled(options, values)
     }
-    arguments_ = grouping.arguments(options, {**typed, "qids": list(qids)})
-    return {name: arguments_[name] for name in typed}
+    read = grouping.arguments(options, {**typed, "qids": list(qids)})
+    return {name: read[name] for name in typed}
 
 
 def _filled(options: type, values: Mapping[str, str]) -> list[Field]:
@@ -114,16 +112,19 @@ def _filled(options: type, values: Mapping[str, str]) -> list[Field]:
 
 
 def _read_value(flag: str, form: Form, text: str) -> Any:
-    """Return a value as typer reads it from a word."""
-    kinds = {str} if form.choices else set(get_args(grouping.TYPED[form][0])) - {NoneType}
-    if any(get_origin(kind) is list for kind in kinds):
+    """Return a text as typer reads it: a list, a number, a path, or the text itself."""
+    if form.choices:
+        if text not in form.choices:
+            raise InputError(f"{flag} is {form.says}")
+        return text
+    hint, _ = grouping.TYPED[form]  # such as ``int | None``
+    types = set(get_args(hint)) - {NoneType}
+    if any(get_origin(type_) is list for type_ in types):
         return [text]
-    if form.choices and text not in form.choices:
-        raise InputError(f"{flag} is {form.says}")
-    for kind, noun in ((int, "a whole number"), (float, "a number")):
-        if kind in kinds:
+    for type_, noun in ((int, "a whole number"), (float, "a number")):
+        if type_ in types:
             try:
-                return kind(text)
+                return type_(text)
             except ValueError as e:
                 raise InputError(f"{flag} is {noun}") from e
-    return Path(text) if Path in kinds else text
+    return Path(text) if Path in types else text

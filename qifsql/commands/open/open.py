@@ -17,8 +17,9 @@ from qifsql.commands.open.calculations import Calculations
 from qifsql.commands.open.explorer import Explorer
 from qifsql.commands.open.walking import Walk, is_result
 from qifsql.data import installation
+from qifsql.data.dataset import Dataset
 from qifsql.data.files import path_text
-from qifsql.data.reading import Reading
+from qifsql.data.reading import Reading, typed
 from qifsql.engine import masks
 from qifsql.engine.progress import silent
 from qifsql.engine.settings import Settings, private_folder
@@ -99,7 +100,10 @@ def open(  # noqa: A001 - the name of the command
     if is_result(text):
         page = Walk.of(text, private=private)
     else:
-        page = Explorer.of(text, reading, calculations, where, settings, private=private)
+        words = [text, *(["--where", where] if where else []), *typed(reading)]
+        data = Dataset.open(text, **reading)
+        options: dict[str, Any] = {"where": where, "private": private, "settings": settings}
+        page = Explorer(data, words, calculations=calculations, **options)
         page.read()
     with closing(_listen(port)) as listener:
         number = int(listener.getsockname()[1])
@@ -119,7 +123,7 @@ def open(  # noqa: A001 - the name of the command
 
 
 def _calculate(calculations: Calculations, jobs: Jobs, limit: float) -> bool:
-    """Calculate until nobody has asked for ``limit`` seconds; return whether Ctrl-C ended it."""
+    """Calculate until no request came for ``limit`` seconds; return whether Ctrl-C ended it."""
     try:
         calculations.run(lambda: calculations.idle > limit and not jobs.is_running)
     except KeyboardInterrupt:
@@ -129,7 +133,7 @@ def _calculate(calculations: Calculations, jobs: Jobs, limit: float) -> bool:
 
 @contextmanager
 def _serve(server: Any, listener: socket.socket, jobs: Jobs) -> Iterator[None]:
-    """Serve in another thread; at the end, stop what runs beside the page."""
+    """Serve in another thread within the ``with``; at its end, stop the jobs and the server."""
     thread = threading.Thread(target=server.run, args=([listener],), name="page", daemon=True)
     thread.start()
     try:
@@ -152,8 +156,7 @@ def _open_in_browser(address: str, settings: Settings | None) -> Iterator[None]:
         with masks.private():
             file = folder.path / "page.html"
             file.write_text(f'<meta http-equiv="refresh" content="0; url={address}">')
-        target = (file.as_uri(),)
-        threading.Thread(target=webbrowser.open, args=target, daemon=True).start()
+        threading.Thread(target=webbrowser.open, args=(file.as_uri(),), daemon=True).start()
         yield
     finally:
         folder.remove()

@@ -75,18 +75,20 @@ def page_frame(inside: str, title: str) -> str:
 
 def knowledge_fragment(columns: Sequence[SourceColumn], choice: Choices) -> str:
     """Return the part about the adversary, to replace that of the page."""
-    values = _knowledge_values(columns, choice)
-    return html.live(PAGE, "knowledge.html", replaces=True, **values)
+    return html.live(PAGE, "knowledge.html", replaces=True, **_knowledge_values(columns, choice))
 
 
 def _knowledge_values(columns: Sequence[SourceColumn], choice: Choices) -> dict[str, Any]:
-    """Return the values of the template about the adversary: sliders, roles, fields."""
-    options = fields.fields_of_options(choices.ATTACK, choice.options)
-    first = [field for name in fields.FIRST for field in options if field.name == name]
+    """Return the values of the template about the adversary: sliders, roles, fields.
+
+    ``sliders`` has a ``Step`` for each quasi-identifier. ``first`` are the fields of ``FIRST``, and
+    ``panels`` has the other fields, by the name of their panel.
+    """
+    options = {f.name: f for f in fields.fields_of_options(choices.ATTACK, choice.options)}
+    first = [options.pop(name) for name in fields.FIRST]
     panels: dict[str, list[fields.Field]] = {}
-    for field in options:
-        if field not in first:
-            panels.setdefault(field.panel, []).append(field)
+    for field in options.values():
+        panels.setdefault(field.panel, []).append(field)
     return {
         "sliders": [
             _step_of_column(i, column, choice)
@@ -102,8 +104,11 @@ def _knowledge_values(columns: Sequence[SourceColumn], choice: Choices) -> dict[
 
 
 def roles_text(columns: Sequence[SourceColumn], choice: Choices) -> str:
-    """Return the roles of all columns as one text, to find out if they were changed."""
-    marks = {**dict.fromkeys(choice.qids, "q"), **dict.fromkeys(choice.secrets, "s")}
+    """Return a letter for the role of each column, to find out if roles were changed.
+
+    The letter is q (quasi-identifier), s (secret) or - (neither).
+    """
+    marks = dict.fromkeys(choice.qids, "q") | dict.fromkeys(choice.secrets, "s")
     return "".join(marks.get(column.name, "-") for column in columns)
 
 
@@ -115,6 +120,7 @@ def _step_of_column(i: int, column: SourceColumn, choice: Choices) -> Step:
 
 
 def _step_in_words(column: SourceColumn, how: str) -> str:
+    """Describe a step: "", ``DROP``, a number of characters, a unit of time or a width."""
     if not how:
         return said("as it is")
     if how == DROP:
@@ -134,16 +140,19 @@ def _step_in_words(column: SourceColumn, how: str) -> str:
 
 
 def _column_row(column: SourceColumn, choice: Choices) -> dict[str, Any]:
-    """Return a column as the page shows it."""
+    """Return a column as the page shows it, with texts for numbers.
+
+    A nested column, a list or a struct, is not described: its number of records is None.
+    """
     role = "quasi-identifier" if column.name in choice.qids else ""
     role = "secret" if column.name in choice.secrets else role
     row, records = column.row, column.row["records"]
     suggestion, confidence, why = described.suggestion(row)
-    share = 0.0 if not records else (row["missing"] or 0) / records
+    missing = 0.0 if not records else (row["missing"] or 0) / records
     return {
         "name": escaping.cell(column.name),
         "type": column.type,
-        "missing": words.percent(share) if records is not None else "",
+        "missing": words.percent(missing) if records is not None else "",
         "distinct": number_cell("distinct")(row),
         "alone": percent_cell("singled_out_share")(row),
         "suggestion": suggestion,
@@ -157,7 +166,10 @@ def _column_row(column: SourceColumn, choice: Choices) -> dict[str, Any]:
 def risk_fragment(
     page: Explorer, choice: Choices, result: Result, before: Result | None, trail: Sequence[int]
 ) -> str:
-    """Return the parts about the risk and the release."""
+    """Return the parts about the risk and the release.
+
+    ``trail`` has the numbers of states in ``page.tried``, that of this one last.
+    """
     return html.live(
         PAGE,
         "live.html",
@@ -168,27 +180,24 @@ def risk_fragment(
         trail=_trail_states(page, trail),
         numbers=",".join(map(str, trail)),
         state=trail[-1],
-        **command_lines(page, choice),
+        attack_line=choices.command_line(choice.attack(page.words)),
+        before_line=choices.command_line(choice.before.attack(page.words)),
+        cost_line=choices.command_line(choice.compare(page.words)) if choice.is_changed else "",
+        stem=Path(page.dataset.name).stem or "release",
     )
 
 
-def command_lines(page: Explorer, choice: Choices) -> dict[str, Any]:
-    """Return the command lines that do what the page shows."""
-    return {
-        "attack_line": choices.command_line(choice.attack(page.words)),
-        "before_line": choices.command_line(choice.before.attack(page.words)),
-        "cost_line": choices.command_line(choice.compare(page.words)) if choice.is_changed else "",
-        "stem": Path(page.dataset.name).stem or "release",
-    }
-
-
 def _number_rows(result: Result, before: Result | None) -> list[dict[str, Any]]:
-    """Return the numbers of each question, and those before the changes."""
+    """Return the goal and the numbers of each question, a row of an attack.
+
+    ``cells`` has the name of each number, the number, and that before the changes, as texts.
+    """
     earlier = {} if before is None else {_question_key(row): row for row in before.rows()}
     rows = []
     for row in result.rows():
         old = earlier.get(_question_key(row), {})
-        cells = [(name, _cell(name, row.get(name)), _cell(name, old.get(name))) for name in NUMBERS]
+        cells = [(n, _number_text(n, row.get(n)), _number_text(n, old.get(n))) for n in NUMBERS]
+        # gain and knowledge are named where they are not the usual ones
         marks = [row[name] for name in ("gain", "knows") if row.get(name) not in (None, "identity")]
         goal = " · ".join([words.goal(row) + words.known_records(row), *map(str, marks)])
         rows.append({"goal": goal, "cells": cells, "row": row})
@@ -199,37 +208,43 @@ def _question_key(row: Mapping[str, Any]) -> tuple[Any, ...]:
     return tuple(row.get(name) for name in ("model", "secret", "gain", "knows", "known_records"))
 
 
-def _cell(name: str, value: float | None) -> str:
+def _number_text(name: str, value: float | None) -> str:
     if value is None:
         return ""
     return words.count(int(value)) if name == "singled_out" else words.percent(value)
 
 
 def _trail_states(page: Explorer, trail: Sequence[int]) -> list[dict[str, Any]]:
-    """Return the last states, with their numbers."""
+    """Return the states with these numbers in ``page.tried``, with their success as texts.
+
+    The success is "" if the result of a state is no longer kept.
+    """
     states = []
     for n in trail:
         tried = page.tried[n]
         result, size = page.result(tried), len(tried.knowledge)
-        first = _first_question([] if result is None else result.rows())
+        rows = [] if result is None else result.rows()
         state = {
             "number": n,
             "known": counted("{n} quasi-identifier", "{n} quasi-identifiers", size),
             "changes": ", ".join(tried.changes) or said("no change"),
             "secrets": words.listed(list(tried.secrets)) if tried.secrets else "–",
-            "certain": _cell("share", first.get("posterior_deterministic")),
-            "guess": _cell("share", first.get("posterior_probabilistic")),
+            "certain": _first_success(rows, "posterior_deterministic"),
+            "guess": _first_success(rows, "posterior_probabilistic"),
         }
         states.append(state)
     return states
 
 
-def _first_question(rows: Sequence[Mapping[str, Any]]) -> dict[str, float]:
-    """Return the success of the first question, of two readings of people the greater."""
-    names = ("posterior_deterministic", "posterior_probabilistic") if rows else ()
+def _first_success(rows: Sequence[Mapping[str, Any]], name: str) -> str:
+    """Return the success of the first question, a percentage; "" without rows.
+
+    Attacks on people have two rows for a question: the adversary knows one of the records of a
+    person, or all. Here it is the greater success.
+    """
     about = ("model", "secret", "gain", "knows")
     same = [row for row in rows if all(row.get(n) == rows[0].get(n) for n in about)]
-    return {name: max(row[name] for row in same) for name in names}
+    return words.percent(max(row[name] for row in same)) if same else ""
 
 
 def no_result_fragment(
@@ -244,11 +259,6 @@ def no_result_fragment(
         trail=_trail_states(page, trail),
         numbers=",".join(map(str, trail)),
     )
-
-
-def error_fragment(message: str) -> str:
-    """Return an error as a fragment."""
-    return html.live(PAGE, "error.html", message=message)
 
 
 def progress_text(share: float | None) -> str:
@@ -288,7 +298,10 @@ def state_fragment(running: Job, seen: int = 0) -> str:
 
 
 def _job_values(running: Job, seen: int = 0) -> dict[str, Any]:
-    """Return the values of the template of a command."""
+    """Return the values of the template of a command.
+
+    ``seen`` is the version of the answers of a sweep that the page shows; 0: none.
+    """
     what, share = running.progress
     version = running.version if isinstance(running, SweepJob) else 0
     return {
@@ -319,7 +332,7 @@ def sweep_page(sweep_walk: Walk, form: Mapping[str, str]) -> str:
 
 
 def answers_fragment(sweep_walk: Walk, form: Mapping[str, str]) -> str:
-    """Return a walk through a sweep that was started here, and what it says once it is whole."""
+    """Return a walk through a sweep that was started here; once it is whole, also its chapters."""
     results = [sweep_walk.stored] if sweep_walk.is_whole else []
     parts = _chapters(results, private=sweep_walk.private)
     return html.live(PAGE, "answers.html", parts=parts, **_walk_values(sweep_walk, form))
@@ -331,7 +344,10 @@ def walk_fragment(sweep_walk: Walk, form: Mapping[str, str]) -> str:
 
 
 def _walk_values(sweep_walk: Walk, form: Mapping[str, str]) -> dict[str, Any]:
-    """Return the values of the template of a walk: the set of columns that a form asks for."""
+    """Return the values of the template of a walk: the set of columns that a form asks for.
+
+    ``so_far`` is the number of finished sets while a sweep is running, otherwise "".
+    """
     question = integer(form.get("question", "")) or 0
     measure = "deterministic" if form.get("measure") == "deterministic" else "probabilistic"
     running = form.get("job") and not sweep_walk.is_whole

@@ -47,19 +47,8 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
 }
-POSTED = {
-    "page": "page",
-    "try": "attempt",
-    "charts": "charts",
-    "cost": "cost",
-    "reopen": "reopen",
-    "progress": "progress",
-    "do": "start",
-    "job": "job",
-    "stop": "stop",
-    "answers": "answers",
-    "subset": "subset",
-}
+FORMS = ("page", "charts", "cost", "reopen", "progress", "job", "stop", "answers", "subset")
+POSTED = {**dict(zip(FORMS, FORMS, strict=True)), "try": "attempt", "do": "start"}
 """The forms, by the last part of their address, and the methods that answer them."""
 LONGEST = 2**20  # bytes of a request
 
@@ -95,15 +84,17 @@ class Guard:
         hosts = [value for name, value in lines if name == "host"]
         if len(hosts) != 1 or hosts[0] not in self.hosts:
             return False
-        path = scope["path"][: len(self.prefix)]
-        if not hmac.compare_digest(path.encode(), self.prefix.encode()):
+        path, method = scope["path"], scope["method"]
+        if not hmac.compare_digest(path[: len(self.prefix)].encode(), self.prefix.encode()):
             return False
-        origin, site = headers.get("origin"), headers.get("sec-fetch-site", "none")
-        first = scope["path"] == self.prefix and headers.get("sec-fetch-dest") == "document"
-        if site not in ("none", "same-origin") and not (first and scope["method"] == "GET"):
-            return False  # the private file that leads to the page is another site
+        # the private file that leads the browser to the page counts as another site
+        opens_page = method == "GET" and path == self.prefix
+        opens_page = opens_page and headers.get("sec-fetch-dest") == "document"
+        if headers.get("sec-fetch-site", "none") not in ("none", "same-origin") and not opens_page:
+            return False
+        origin = headers.get("origin")
         if origin is None:  # browsers always send it with a POST
-            return bool(scope["method"] in ("GET", "HEAD"))
+            return bool(method in ("GET", "HEAD"))
         return bool(origin == f"http://{hosts[0]}")
 
 
@@ -116,11 +107,10 @@ def application(
     """
     answers = SweepAnswers(page, lang) if isinstance(page, Walk) else Answers(page, lang)
     routes = [Route("/", answers.front), Route("/assets/{name}", _asset)]
-    routes += [
-        Route(f"/{name}", _form_handler(getattr(answers, method)), methods=["POST"])
-        for name, method in POSTED.items()
-        if hasattr(answers, method)
-    ]
+    for name, method in POSTED.items():
+        if hasattr(answers, method):  # a stored sweep answers few of the forms
+            handler = _form_handler(getattr(answers, method))
+            routes.append(Route(f"/{name}", handler, methods=["POST"]))
     return Guard(Starlette(routes=routes), token=token, port=port, seen=seen)
 
 
@@ -133,18 +123,17 @@ def _form_handler(answer: Answer) -> Callable[[Request], Awaitable[Response]]:
             body += piece
             if len(body) > LONGEST:
                 return Response(status_code=413, headers=HEADERS)
-        pairs = parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True)
-        form = dict(pairs)
+        form = dict(parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True))
         with speaking(_known_language(form.get("language", ""), ENGLISH.code)):
             try:
                 text = await answer(form)
             except Superseded:
                 return Response(status_code=204, headers=HEADERS)
             except QifError as e:
-                text = rendering.error_fragment(str(e))
+                text = html.live(rendering.PAGE, "error.html", message=str(e))
             except Exception as e:
-                message = "internal error ({name}); please report it, with --debug"
-                text = rendering.error_fragment(message.format(name=type(e).__name__))
+                message = f"internal error ({type(e).__name__}); please report it, with --debug"
+                text = html.live(rendering.PAGE, "error.html", message=message)
         return HTMLResponse(text, headers=HEADERS)
 
     return handle
@@ -187,7 +176,7 @@ class Answers:
                 tab = str(next(self.explorer.tabs))
                 inside = rendering.explorer_page(self.explorer, columns, first, tab=tab, jobs=jobs)
             except QifError as e:
-                inside = rendering.error_fragment(str(e))
+                inside = html.live(rendering.PAGE, "error.html", message=str(e))
             text = rendering.page_frame(inside, f"qifsql: {self.explorer.dataset.name}")
         return HTMLResponse(text, headers=HEADERS)
 
@@ -213,25 +202,32 @@ class Answers:
         return choices.read_choices(form, [column.name for column in columns])
 
     def _trail(self, form: Form) -> list[int]:
+        """Return the numbers of the states to go back to, as in ``explorer.tried``, newest last."""
         numbers = map(integer, form.get("trail", "").split(","))
-        there = [n for n in numbers if n is not None and n < len(self.explorer.tried)]
-        return there[-rendering.TRAIL :]
+        states = [n for n in numbers if n is not None and n < len(self.explorer.tried)]
+        return states[-rendering.TRAIL :]
 
     async def attempt(self, form: Form) -> str:
-        """Attack the changed release, and return its risk."""
+        """Attack the changed release; return its risk, or why there is none, as a fragment.
+
+        If roles of columns were changed, the part of the page about the adversary is added.
+        """
         columns = await self._columns()
-        choice = self._choice(form, columns)
-        knows, trail = "", self._trail(form)
-        if rendering.roles_text(columns, choice) != form.get("roles"):
-            knows = rendering.knowledge_fragment(columns, choice)
+        choice, trail = self._choice(form, columns), self._trail(form)
         try:
-            return await self._risk(choice, trail, form.get("tab", "")) + knows
+            risk = await self._risk(choice, trail, form.get("tab", ""))
         except QifError as e:
-            reopen = isinstance(e, DatasetError)
-            return rendering.no_result_fragment(self.explorer, str(e), trail, reopen=reopen) + knows
+            reopen = isinstance(e, DatasetError)  # the file was changed
+            risk = rendering.no_result_fragment(self.explorer, str(e), trail, reopen=reopen)
+        if rendering.roles_text(columns, choice) == form.get("roles"):
+            return risk
+        return risk + rendering.knowledge_fragment(columns, choice)
 
     async def _risk(self, choice: Choices, trail: Sequence[int], tab: str) -> str:
-        """Return the risk of choices, or that the adversary knows nothing."""
+        """Return the risk of choices as a fragment, or that the adversary knows nothing.
+
+        ``trail`` has the numbers of earlier states; that of these choices is put at its end.
+        """
         page = self.explorer
         if not choice.knowledge:
             message = said("The adversary knows nothing: no released column is a quasi-identifier.")
@@ -241,10 +237,8 @@ class Answers:
         if choice.is_changed:
             before = await asyncio.wrap_future(page.attack(choice.before, f"before {tab}"))
         state = page.note(choice)
-        numbers = [*(n for n in trail if n != state), state][-rendering.TRAIL :]
-        return await run_in_threadpool(
-            rendering.risk_fragment, page, choice, result, before, numbers
-        )
+        trail = [*(n for n in trail if n != state), state][-rendering.TRAIL :]
+        return await run_in_threadpool(rendering.risk_fragment, page, choice, result, before, trail)
 
     async def charts(self, form: Form) -> str:
         """Return the chapters of the report about a state, with charts."""

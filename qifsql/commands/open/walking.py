@@ -17,17 +17,17 @@ from qifsql.results.stored import Stored
 
 WIDTH, HEIGHT, MARGIN = 640.0, 300.0, 46.0
 """The drawing of the lattice, in units of its own."""
-DOTS = 5_000  # more sets than this are not drawn
+DOTS = 5_000  # of more sets than this, only the current one and its neighbours are drawn
 KEYS = ("model", "secret", "known_records")
-"""Columns that tell the questions of a sweep apart; the last is that of people."""
+"""Columns that tell the questions of a sweep apart; the last is in sweeps of people alone."""
 BINS = 10  # bars of a histogram, of ten percent each
 
 
 @dataclass(frozen=True)
 class Dot:
-    """A set of columns in the drawing: its place, name and success; ``place`` is how it is near.
+    """A set of columns in the drawing: its number, its names and success as texts, its place.
 
-    ``place`` is ``here``, ``beside`` (a column more or less) or empty.
+    ``place`` is ``here`` (the current set), ``beside`` (a column more or less) or empty.
     """
 
     subset: int
@@ -40,7 +40,11 @@ class Dot:
 
 @dataclass(frozen=True)
 class Place:
-    """A set of columns with its numbers, its neighbours, its histogram, and the drawing."""
+    """A set of columns with its numbers, its neighbours, its histogram, and the drawing.
+
+    ``fewer`` and ``more`` are the neighbours: the sets with a column less, and with a column more.
+    ``sizes`` (numbers of columns) and ``levels`` (successes) stand behind their places.
+    """
 
     question: int
     measure: str
@@ -59,7 +63,11 @@ class Place:
 
 
 class Walk:
-    """A stored sweep as its readers may see it."""
+    """A stored sweep as its readers may see it.
+
+    The number of a set of columns has a bit for each column of the sweep. ``rows`` has the row of
+    each set, by question (an index of ``questions``) and number.
+    """
 
     def __init__(self, file: str, sweep: Stored, *, private: bool) -> None:
         self.file = Path(file).name
@@ -69,7 +77,7 @@ class Walk:
         frame = self.result.frame
         keys = [name for name in KEYS if name in frame.columns]
         self.questions: Sequence[Row] = frame.select(keys).unique(maintain_order=True).to_dicts()
-        self.rows: list[dict[int, Row]] = []  # of each question, by the number of the set
+        self.rows: list[dict[int, Row]] = []
         for i in range(len(self.questions)):
             rows = self._about(frame, i).iter_rows(named=True)
             self.rows.append({row["subset"]: row for row in rows})
@@ -102,20 +110,24 @@ class Walk:
 
     def _about(self, table: pl.DataFrame, question: int) -> pl.DataFrame:
         """Return the rows of a table that are about a question."""
-        names = [name for name in self.questions[question] if name in table.columns]
-        values = [pl.lit(self.questions[question][name], pl.String) for name in names]
-        pairs = zip(names, values, strict=True)
-        return table.filter(*(pl.col(name).eq_missing(value) for name, value in pairs))
+        keys = {k: v for k, v in self.questions[question].items() if k in table.columns}
+        return table.filter(
+            *(pl.col(key).eq_missing(pl.lit(value, pl.String)) for key, value in keys.items())
+        )
 
     def at(self, question: int, measure: str, text: str) -> Place:
-        """Return a set of columns by its number; by default that of most columns."""
+        """Return a set of columns, whose number is ``text``; by default the largest set.
+
+        ``measure`` is ``deterministic`` or ``probabilistic``: the success that is drawn.
+        """
         question = question if question < len(self.questions) else 0
         rows = self.rows[question]
         number = integer(text)
-        largest = max(rows, key=lambda s: (s.bit_count(), s))
-        subset = largest if number is None or number not in rows else number
+        subset = max(rows, key=lambda s: (s.bit_count(), s))
+        if number is not None and number in rows:
+            subset = number
         row = rows[subset]
-        near = {s for s in rows if (s ^ subset).bit_count() == 1}
+        near = {s for s in rows if (s ^ subset).bit_count() == 1}  # a column more or less
         places = dict.fromkeys(near, "beside") | {subset: "here"}
         success = f"posterior_{measure}"
         dots = {s: self._dot(r, success, places.get(s, "")) for s, r in rows.items()}
@@ -156,12 +168,15 @@ class Walk:
         return round(MARGIN + step * (size - smallest), 1)
 
     def _histogram(self, question: int, subset: int) -> list[tuple[str, str, float]]:
-        """Return the people by success in tenths: the range, the number, its share."""
+        """Return the people by success in tenths: range and number as texts, share in [0, 1].
+
+        Empty if the sweep counted no histogram.
+        """
         table = self.result.details.get("histogram")
         if table is None or table.is_empty():
             return []
         excerpt = self._about(table, question).filter(subset=subset)
-        tenth = (pl.col("bin") // BINS).clip(upper_bound=BINS - 1)
+        tenth = (pl.col("bin") // BINS).clip(upper_bound=BINS - 1)  # a bin is a percent, 0 to 100
         people = dict(excerpt.group_by(tenth).agg(pl.col("individuals").sum()).iter_rows())
         counts = [people.get(i, 0) for i in range(BINS)]
         total = sum(counts) or 1
@@ -171,7 +186,7 @@ class Walk:
         ]
 
     def _border(self, question: int, measure: str, subset: int) -> str:
-        """Return whether a set is minimal risky or maximal safe, in words."""
+        """Return whether a set is minimal risky or maximal safe, in words; "" if neither."""
         table = self.result.details.get("borders")
         if table is None or table.is_empty():
             return ""
@@ -196,7 +211,7 @@ def _y(share: float) -> float:
 
 
 def _numbers_in_words(row: Row) -> list[tuple[str, str]]:
-    """Return the numbers of a set, with their names."""
+    """Return the numbers of a set as texts, each behind its name, from a row of the sweep."""
     return [
         (said("best guess before the release"), words.percent(row["prior_probabilistic"])),
         (said("certain"), words.percent(row["posterior_deterministic"])),

@@ -319,22 +319,22 @@ def test_answers_of_a_sweep_come_one_after_another(
     monkeypatch.setattr(background.SweepJob, "seconds", 0.0)
     form = census.form(NU_DIA=QID, NU_MES=QID, NU_ANO=QID, CO_ENTIDADE=QID, TP_SEXO=QID)
     texts: list[str] = []
-    show = background.SweepJob._show
+    show = background.SweepJob._read_answers
 
     def seen(self: Any, file: str) -> None:
         show(self, file)
         texts.append(census.post("answers", {"job": str(self.number)}))
 
-    monkeypatch.setattr(background.SweepJob, "_show", seen)
+    monkeypatch.setattr(background.SweepJob, "_read_answers", seen)
     budgets = iter(["0s", "0s", "0.2s", "0.3s", "0.4s"])
-    command = background.SweepJob._command
+    command = background.Job._run_line
 
     def hasty(self: Any, words: Sequence[str]) -> int:
         if words[-2] == "--time-budget":
             words = [*words[:-1], next(budgets, "60s")]
         return command(self, words)
 
-    monkeypatch.setattr(background.SweepJob, "_command", hasty)
+    monkeypatch.setattr(background.Job, "_run_line", hasty)
     out = tmp_path / "sweep.parquet"
     census.post("do", form | {"what": "sweep", "out": str(out)})
     job = census.explorer.jobs.latest[0]
