@@ -38,6 +38,7 @@ class Request:
 
     ``answers`` are the predicates over a column ``mark`` that holds the useful attribute; None
     if one names other columns, too. ``order`` lists values of the useful attribute as texts.
+    ``integers``: all whole numbers between its least and greatest value may occur.
     """
 
     microdata: Microdata
@@ -78,21 +79,21 @@ def bind(
     }
     condition = parse(where, schema, "the filter (where)") if where is not None else None
     roles = binding.with_types(roles, condition, catalog)
-    (what,), secrets = roles["useful"], roles["secret"]
-    mark, seen = _marked_schema(what, schema)
-    marked = [_predicate(text, seen, i, len(predicates)) for i, text in enumerate(predicates, 1)]
-    trees = [substituted(tree, mark, what.expression) for tree in marked]
-    for i, tree in enumerate(trees, 1):
-        catalog.condition(tree, _predicate_name(i, len(trees)))
-    bits = [
-        Attribute(f"predicate_{i}", _or_false(tree), "BOOLEAN") for i, tree in enumerate(trees, 1)
-    ]
+    (useful,), secrets = roles["useful"], roles["secret"]
+    mark, marked_schema = _marked_schema(useful, schema)
+    n = len(predicates)
+    marked = [_predicate(text, marked_schema, i, n) for i, text in enumerate(predicates, 1)]
+    qids = [useful]
+    for i, predicate in enumerate(marked, 1):
+        tree = substituted(predicate, mark, useful.expression)
+        catalog.condition(tree, _predicate_name(i, n))  # checks that it is a condition
+        qids.append(Attribute(f"predicate_{i}", _or_false(tree), "BOOLEAN"))
     zoned = any("TIME ZONE" in c.type for c in schema.columns)
-    people = Microdata(dataset, (what, *bits), secrets, where=condition, null=null, zoned=zoned)
-    alone = all(read(tree) <= {mark} for tree in marked)
-    answers = tuple(_or_false(tree) for tree in marked) if alone else None
-    integers = _is_integer_domain(what, options["domain"], order)
-    return Request(people, mark, answers, _check_listed_values(order, what, catalog), integers)
+    people = Microdata(dataset, tuple(qids), secrets, where=condition, null=null, zoned=zoned)
+    reads_useful_alone = all(read(tree) <= {mark} for tree in marked)
+    answers = tuple(_or_false(tree) for tree in marked) if reads_useful_alone else None
+    integers = _is_integer_domain(useful, options["domain"], order)
+    return Request(people, mark, answers, _check_listed_values(order, useful, catalog), integers)
 
 
 def _single_column(text: str, schema: Schema, role: str) -> Attributes:
@@ -108,7 +109,10 @@ def _predicate_name(number: int, of: int) -> str:
 
 
 def _marked_schema(useful: Attribute, schema: Schema) -> tuple[str, Schema]:
-    """Return a free name for the useful attribute, and the columns renamed for predicates."""
+    """Return a free name for the useful attribute, and the schema in which predicates are parsed.
+
+    There, the useful attribute is read from the column of the free name.
+    """
     mark = "useful"
     while any(c.source_name.casefold() == mark for c in schema.columns):
         mark += "_"
@@ -138,7 +142,7 @@ def _is_integer_domain(useful: Attribute, domain: str, order: Sequence[str]) -> 
         return False
     if order:
         raise InputError("a domain of whole numbers has its own order; leave the order out")
-    if family(useful.type) not in INTEGERS[:4] + INTEGERS[5:8]:
+    if family(useful.type) not in INTEGERS[:4] + INTEGERS[5:8]:  # those whose values are BIGINTs
         raise ColumnError(
             f"useful attribute {quoted(useful.name)} is of type {family(useful.type)}, which has "
             "no domain of whole numbers; cast it, as in NAME=x::INTEGER"
@@ -170,21 +174,21 @@ def _check_listed_values(
 
 
 def respondents(request: Request) -> exp.Select:
-    """Return the generated step: one row per individual, under fixed column names.
+    """Return the generated step: one row per individual, with useful, pattern and secret.
 
     ``pattern`` has a bit for each predicate that holds; the bit of the first is 1.
     """
-    width = range(2, len(request.microdata.qids) + 1)
-    bits = _bit_pattern([exp.column(f"qid_{i}") for i in width])
+    numbers = range(2, len(request.microdata.qids) + 1)  # qid_1 is useful, the others predicates
+    bits = _bit_pattern([exp.column(f"qid_{i}") for i in numbers])
     columns = {"useful": exp.column("qid_1"), "pattern": bits, "secret": exp.column("secret_1")}
     expressions = [exp.alias_(tree, name) for name, tree in columns.items()]
     return exp.select(*expressions).from_("microdata")
 
 
 def answer_patterns(request: Request) -> exp.Select | None:
-    """Return the pattern at every place, with or without records; reads ``places``.
+    """Return one row per place of the useful attribute: place, pattern of the predicates there.
 
-    None if the predicates name columns other than the useful attribute.
+    It reads ``places``, and needs no records. None if the predicates name other columns, too.
     """
     if request.answers is None:
         return None
@@ -203,12 +207,13 @@ def _bit_pattern(conditions: Sequence[exp.Expr]) -> exp.Expr:
 
 
 def listed_values(request: Request) -> exp.Query:
-    """Return the generated step: one row per value of the order, with its position.
+    """Return the generated step: one row per value of the order, with its position from 1.
 
     Without an order it has no rows.
     """
     rows: list[tuple[str | None, int | None]] = [(v, i) for i, v in enumerate(request.order, 1)]
-    listed = exp.values(rows or [(None, None)], alias="listed", columns=["useful", "position"])
+    rows = rows or [(None, None)]  # VALUES needs a row, which is filtered out below
+    listed = exp.values(rows, alias="listed", columns=["useful", "position"])
     useful = exp.cast(exp.column("useful"), request.useful.type, dialect="duckdb")
     position = exp.cast(exp.column("position", quoted=True), "BIGINT")
     query = exp.select(useful.as_("useful"), position.as_("position", quoted=True)).from_(listed)

@@ -1,5 +1,6 @@
 """The chart of privacy against utility: a line for each mechanism, a point for each epsilon."""
 
+from collections import defaultdict
 from typing import Any
 
 import polars as pl
@@ -29,19 +30,19 @@ def tradeoff(frame: pl.DataFrame) -> Chart:
     alt, _ = extra()
     points = frame.filter(pl.col("utility").is_not_null())
     names = {mechanism: said(NAMES[mechanism]) for mechanism in NAMES}
-    epsilons = pl.Series("given", map(number, points["epsilon_given"]), dtype=pl.String)
+    points = points.with_columns(panel=_panel_of_rows(points), label=_point_labels(points))
     rows = points.select(
         pl.col("mechanism").replace_strict(names).alias("noise"),
-        epsilons,
+        pl.Series("given", map(number, points["epsilon_given"]), dtype=pl.String),
         "epsilon",
-        panel=_panel_of_rows(points),
-        loss="privacy_loss",
-        utility="utility",
-    ).with_columns(label=_point_labels(points))
-    limits = points.select(
-        panel=_panel_of_rows(points), most="privacy_loss_max", least="utility_min"
+        "panel",
+        pl.col("privacy_loss").alias("loss"),
+        "utility",
+        "label",
     )
+    limits = points.select("panel", most="privacy_loss_max", least="utility_min")
     limits = limits.group_by("panel", maintain_order=True).first()
+    # altair draws facets of one table: rows of points have no limits, and those of limits no point
     values = data(alt, pl.concat([rows, limits], how="diagonal"))
     drawn = set(rows["noise"])
     looks = {name: i for i, name in enumerate(names.values()) if name in drawn}
@@ -57,18 +58,20 @@ def tradeoff(frame: pl.DataFrame) -> Chart:
 
 
 def _panel_titles(frame: pl.DataFrame) -> dict[int | None, str]:
-    """Return the titles of the panels by predicate; all predicates together (NULL) come last."""
+    """Return the titles of the panels by predicate; all predicates together (None) come last.
+
+    A single panel has a blank title.
+    """
     numbers = sorted(frame["predicate"].drop_nulls().unique())
-    heads: dict[int | None, str] = {n: said("count {n}", n=n) for n in numbers}
+    titles: dict[int | None, str] = {n: said("count {n}", n=n) for n in numbers}
     if frame["predicate"].null_count():
-        heads[None] = said("all counts together")
-    return heads if len(heads) > 1 else dict.fromkeys(heads, " ")
+        titles[None] = said("all counts together")
+    return titles if len(titles) > 1 else dict.fromkeys(titles, " ")
 
 
 def _panel_of_rows(frame: pl.DataFrame) -> pl.Series:
-    """Return the title of each row's panel."""
-    heads = _panel_titles(frame)
-    return pl.Series("panel", [heads[n] for n in frame["predicate"]], dtype=pl.String)
+    titles = _panel_titles(frame)
+    return pl.Series("panel", [titles[n] for n in frame["predicate"]], dtype=pl.String)
 
 
 def _point_labels(frame: pl.DataFrame) -> pl.Series:
@@ -77,23 +80,24 @@ def _point_labels(frame: pl.DataFrame) -> pl.Series:
     Large epsilons get labels first: points of small epsilons lie close together.
     """
     greatest = max(*frame["privacy_loss"], *frame["privacy_loss_max"])
-    high, wide = max(greatest - 1.0, 1e-9), 1.0 - min(frame["utility_min"]) or 1.0
+    # the spans of both axes; never 0, as positions are divided by them
+    height, width = max(greatest - 1.0, 1e-9), 1.0 - min(frame["utility_min"]) or 1.0
     labels: list[str | None] = [None] * frame.height
-    taken: list[tuple[object, float, float]] = []
+    labelled: dict[int | None, list[tuple[float, float]]] = defaultdict(list)  # by predicate
     for i in sorted(range(frame.height), key=lambda i: -frame["epsilon"][i]):
         row = frame.row(i, named=True)
-        x, y = row["utility"] / wide, row["privacy_loss"] / high
-        near = [(a, b) for p, a, b in taken if p == row["predicate"] and abs(x - a) <= 2 * APART]
-        if all(abs(y - b) > APART for _, b in near):
+        x, y = row["utility"] / width, row["privacy_loss"] / height
+        beside = labelled[row["predicate"]]
+        if all(abs(x - a) > 2 * APART or abs(y - b) > APART for a, b in beside):
             labels[i] = row["epsilon_given"]
-            taken.append((row["predicate"], x, y))
+            beside.append((x, y))
     return pl.Series("label", labels, dtype=pl.String)
 
 
 def _layers(alt: Any, drawn: dict[str, int]) -> list[Any]:
     """Return the layers of a panel, from the back to the front.
 
-    ``drawn`` has the number of each name's colour and dashes.
+    ``drawn`` has, for each name of a noise, the index of its colour and dashes.
     """
     x = alt.X("utility:Q", title=said("utility: real count guessed right"))
     x = x.scale(zero=False, nice=False, padding=24).axis(labelExpr=PERCENT, grid=False)
@@ -109,7 +113,7 @@ def _layers(alt: Any, drawn: dict[str, int]) -> list[Any]:
         orient="bottom", direction="vertical", labelLimit=380, symbolType="stroke", symbolSize=600
     )
     points = alt.Chart().transform_filter("isValid(datum.given)")
-    ends = alt.Chart().transform_filter("isValid(datum.most)")
+    limits = alt.Chart().transform_filter("isValid(datum.most)")
     grey = {"color": "#707070", "strokeDash": [4, 4]}
     line = points.mark_line(strokeWidth=1.5).encode(
         x=x, y=y, order="epsilon:Q", color=colour.legend(legend), strokeDash=dash.legend(legend)
@@ -120,8 +124,8 @@ def _layers(alt: Any, drawn: dict[str, int]) -> list[Any]:
     dot = points.mark_circle(size=45, opacity=1).encode(x=x, y=y, color=colour, tooltip=tooltip)
     text = points.mark_text(align="right", dx=-7, dy=-6).encode(x=x, y=y, text="label:N")
     return [
-        ends.mark_rule(**grey).encode(y=alt.Y("most:Q")),
-        ends.mark_rule(**grey).encode(x=alt.X("least:Q")),
+        limits.mark_rule(**grey).encode(y=alt.Y("most:Q")),
+        limits.mark_rule(**grey).encode(x=alt.X("least:Q")),
         line,
         dot,
         text.transform_filter("isValid(datum.label)").encode(color=colour),

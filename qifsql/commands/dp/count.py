@@ -60,10 +60,10 @@ class Counts:
 
 
 def count_all(engine: Engine, request: Request, *, local: bool, ordered: bool) -> Counts:
-    """Return all counts; if ``local``, by place of the useful attribute.
+    """Return all counts; if ``local`` (noise on records), by place of the useful attribute.
 
     If ``ordered``, its values must have an order. Raises InputError if the data do not fit the
-    question.
+    question. Without ``local``, the place of all cells is 0.
     """
     check_records(engine, request.microdata)
     tables = Tables(engine, "counting", request.microdata.dataset.name)
@@ -129,7 +129,7 @@ def _count_places(
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Return the people and the pattern at each place of the useful attribute, in its order."""
     useful = request.useful
-    if ordered and not request.ordered and extent.useful_values > 2:
+    if ordered and not request.ordered and extent.useful_values > 2:  # two are neighbours anyway
         raise InputError(
             f"useful attribute {quoted(useful.name)} is of type {family(useful.type)}, which has "
             "no order that means something, and the local mechanism moves values by their order; "
@@ -143,9 +143,9 @@ def _count_places(
         tables.make("listed", bind.listed_values(request))
     _make_table(tables, "places", listed="whole" if request.integers else "listed")
     _check_order(tables, request)
-    held = _rows_of_view(tables, "held")
+    held = _rows_of_view(tables, "held")  # rows: place, people, least and greatest pattern
     patterns = {place: least for place, _, least, _ in held}
-    if (query := bind.answer_patterns(request)) is not None:
+    if (query := bind.answer_patterns(request)) is not None:  # also where there are no records
         patterns = dict(tables.answer(query))
     _check_patterns(request, held, patterns)
     return tuple(n for _, n, _, _ in held), tuple(patterns[place] for place, *_ in held)
@@ -178,7 +178,11 @@ def _check_patterns(
     held: Sequence[tuple[int, int, int | None, int | None]],
     patterns: dict[int, Any],
 ) -> None:
-    """Refuse predicates that the useful attribute does not decide."""
+    """Refuse predicates that the useful attribute does not decide.
+
+    ``held`` are rows of place, people, least and greatest pattern; ``patterns`` has the pattern of
+    each place, None where no record tells it.
+    """
     varied = sum(least != greatest for _, _, least, greatest in held)
     if varied:
         raise InputError(

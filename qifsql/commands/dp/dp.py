@@ -117,7 +117,7 @@ def _notes(
 ) -> tuple[str, ...]:
     """Return remarks for readers of the numbers."""
     notes = []
-    name, places = quoted(request.useful.name), len(counts.people)
+    name, places = quoted(request.useful.name), len(counts.people)  # 0: no noise on records
     if places and counts.extent.missing:
         missing = plural(counts.extent.missing, "record")
         where = ", last in its order" if "local" in mechanisms else ""
@@ -127,9 +127,9 @@ def _notes(
             f"the local mechanism promises epsilon of neighbouring values of {name}; of those at "
             f"the two ends of its {places:,} values, {places - 1:,} times as much (epsilon_person)"
         )
-    exact = pl.col("method") != "bound"
-    limit = pl.col("privacy_loss_max") + pl.col("error") / pl.col("prior") + 1e-12
-    if not frame.filter(exact, pl.col("privacy_loss") > limit).is_empty():
+    is_no_bound = pl.col("method") != "bound"
+    limit = pl.col("privacy_loss_max") + pl.col("error") / pl.col("prior") + 1e-12  # of rounding
+    if not frame.filter(is_no_bound, pl.col("privacy_loss") > limit).is_empty():
         notes.append(
             "noise on records loses more than the count without noise here: it distinguishes "
             "values for which the predicate gives the same answer"

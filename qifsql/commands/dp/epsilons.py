@@ -43,26 +43,29 @@ class Epsilon:
 
 
 def read(value: str | float | Sequence[str | float]) -> tuple[Epsilon, ...]:
-    """Return the epsilons of a list, each once, in order; InputError if a text is no epsilon."""
-    items = [value] if isinstance(value, str | int | float) else value
-    texts = [item if isinstance(item, str) else repr(item) for item in items]
-    parts = [part.strip() for text in texts for part in text.split(",")]
-    if not any(parts):
+    """Return the epsilons of numbers and texts with commas, each once, in order.
+
+    InputError if a text is no epsilon.
+    """
+    values = [value] if isinstance(value, str | int | float) else value
+    line = ",".join(v if isinstance(v, str) else repr(v) for v in values)
+    texts = [text.strip() for text in line.split(",")]
+    if not any(texts):
         raise InputError("no epsilon is given; name some, as in --epsilon 'ln 3, 1, 2.5'")
     epsilons: dict[Decimal, Epsilon] = {}
-    for epsilon in map(_parse_epsilon, parts):
+    for epsilon in map(_parse_epsilon, texts):
         epsilons.setdefault(epsilon.value, epsilon)
     return tuple(epsilons.values())
 
 
 def _parse_epsilon(text: str) -> Epsilon:
-    """Parse one item of the list."""
-    item = _ITEM.fullmatch(text.removeprefix("-"))
-    if not item:
+    """Parse one epsilon, a number or the logarithm ``ln`` of a number; refuse unusable ones."""
+    match = _ITEM.fullmatch(text.removeprefix("-"))
+    if not match:
         what = "write numbers and logarithms, as in 'ln 3, 1, 2.5, ln 10^5'"
         raise InputError(f"{quoted(text)} is not an epsilon; {what}")
-    log, _, *quantity = item.groups()
-    number = Fraction() if text.startswith("-") else _quantity(*quantity)
+    log, _, *quantity = match.groups()
+    number = Fraction() if text.startswith("-") else _quantity(*quantity)  # 0: refused below
     if number <= (1 if log else 0):
         what = "an epsilon is a number above 0, and ln X one with X above 1"
         raise InputError(f"epsilon {quoted(text)} is not above 0; {what}")
@@ -76,7 +79,7 @@ def _parse_epsilon(text: str) -> Epsilon:
 
 
 def _quantity(base: str, power: str | None, divisor: str | None) -> Fraction:
-    """Return a number, a power or a quotient of two numbers."""
+    """Return ``base``, its power, or its quotient by a divisor, where there is one."""
     if power is not None and Decimal(base) > Decimal("1e40"):
         raise InputError(f"{quoted(base)} is too large for a power")
     if divisor is not None and not Fraction(divisor):

@@ -46,27 +46,28 @@ def oblivious(counts: Counts, epsilon: Epsilon, bits: Sequence[int], answers: in
     record, and y the numbers of noisy answers that are yes. The utility has max_z n_z P(y | z)
     instead (thesis Eqs. 6.8, 6.9).
     """
-    kinds = {_merge_patterns(kind, bits) for kind in counts.kinds}
-    totals = _merge_patterns(((0, z, n) for z, n in counts.totals.items()), bits)
-    width = sum(map(len, kinds))
+    secrets = {_merge_patterns(kind, bits) for kind in counts.kinds}
+    reals = [[pair] for pair in _merge_totals(counts, bits)]  # to guess z is right for n_z people
     outcomes = (answers + 1) ** len(bits)
-    if outcomes * width > WORK:
+    if outcomes * sum(map(len, secrets)) > WORK:
         raise InputError(
             f"too many counts together: there are {outcomes:,} outcomes; ask for fewer"
         )
-    successes = [
-        _sum_best(cells, epsilon.alpha, bits=len(bits), answers=answers)
-        for cells in (kinds, [[pair] for pair in totals])
-    ]
     scale = (1 + epsilon.alpha) ** (answers * len(bits)) * counts.extent.records
-    posterior, utility = (Success(value / scale) for value in successes)
+    posterior, utility = (
+        Success(_sum_best(guesses, epsilon.alpha, bits=len(bits), answers=answers) / scale)
+        for guesses in (secrets, reals)
+    )
     return Report(posterior, utility, "exact")
 
 
 def _merge_patterns(
     cells: Iterable[tuple[int, int, int]], bits: Sequence[int]
 ) -> tuple[tuple[int, int], ...]:
-    """Return the people by their answers to some predicates, renumbered."""
+    """Return pairs (z, people), where bit i of z is the answer to predicate ``bits[i]``.
+
+    ``cells`` are (place, pattern, people): a bit of a pattern is the answer to a predicate.
+    """
     people: dict[int, int] = {}
     for _, pattern, n in cells:
         z = sum((pattern >> bit & 1) << i for i, bit in enumerate(bits))
@@ -74,13 +75,21 @@ def _merge_patterns(
     return tuple(sorted(people.items()))
 
 
+def _merge_totals(counts: Counts, bits: Sequence[int]) -> tuple[tuple[int, int], ...]:
+    """Return all people as pairs of ``_merge_patterns``."""
+    return _merge_patterns(((0, z, n) for z, n in counts.totals.items()), bits)
+
+
 def _sum_best(
     kinds: Iterable[Sequence[tuple[int, int]]], alpha: Fraction, *, bits: int, answers: int
 ) -> Fraction:
-    """Return Σ_y max_k Σ_z n_kz P(y | z), times (1 + α) for each answer."""
+    """Return Σ_y max_k Σ_z n_kz P(y | z), times (1 + α) for each answer.
+
+    A kind k has pairs (z, n_kz): people with the true answers z for whom the guess k is right.
+    """
     wrong, right = alpha.numerator, alpha.denominator
     lines = list(kinds)
-    if bits == 1:  # only the outer lines can be best
+    if bits == 1:  # a kind is a pair (n_k0, n_k1), and only those on the hull can be best
         plain = [dict(line) for line in lines]
         best = hull((line.get(0, 0), line.get(1, 0)) for line in plain)
         lines = [tuple(enumerate(line)) for line in best]
@@ -98,7 +107,7 @@ def _sum_best(
 
 
 def _count_right(yes: Sequence[int], z: int, answers: int) -> int:
-    """Return the number of right answers, if z is true and ``yes`` counts each question's yes."""
+    """Return how many answers are right if the bits of z are true; ``yes[i]`` are yes to bit i."""
     return sum(k if z >> i & 1 else answers - k for i, k in enumerate(yes))
 
 
@@ -108,23 +117,26 @@ def local(counts: Counts, epsilon: Epsilon, bit: int, mechanism: str) -> Report:
     It is exact if the records are few and e^epsilon is a fraction, else from the characteristic
     function (thesis Eqs. 6.10 to 6.13; ``poisson_binomial``).
     """
-    kind = LOCAL[mechanism]
-    holds = [bool(pattern >> bit & 1) for pattern in counts.patterns]
+    perturb = LOCAL[mechanism]
+    holds = [bool(pattern >> bit & 1) for pattern in counts.patterns]  # by place
     secrets: list[Kind] = [[(w, n) for w, _, n in cells] for cells in counts.kinds]
-    real: list[Kind] = [
-        [(w, n) for w, n in enumerate(counts.people) if holds[w] == answer and n]
-        for answer in (False, True)
-    ]
+    reals: list[list[tuple[int, int]]] = [
+        [],
+        [],
+    ]  # the people for whom the predicate is false, and true
+    for w, n in enumerate(counts.people):
+        if n:
+            reals[holds[w]].append((w, n))
     records = counts.extent.records
     if epsilon.ratio is not None and records <= poisson_binomial.FEW:
-        fractions = kind(epsilon.alpha, holds)
+        fractions = perturb(epsilon.alpha, holds)
         if (distribution := poisson_binomial.exact_counts(counts.people, fractions)) is not None:
-            least = partial(exact_success, chances=fractions, noise=distribution, people=records)
-            return Report(least(secrets), least(real), "exact")
-    chances = noise.rounded_chances(kind, epsilon, holds)
+            exact = partial(exact_success, chances=fractions, noise=distribution, people=records)
+            return Report(exact(secrets), exact(reals), "exact")
+    chances = noise.rounded_chances(perturb, epsilon, holds)
     window = poisson_binomial.distribution_window(counts.people, chances)
     near = partial(near_success, chances=chances, noise=window, people=records)
-    return Report(near(secrets), near(real), "fourier")
+    return Report(near(secrets), near(reals), "fourier")
 
 
 def local_bound(counts: Counts, epsilon: Epsilon, mechanism: str) -> Report:
@@ -134,9 +146,9 @@ def local_bound(counts: Counts, epsilon: Epsilon, mechanism: str) -> Report:
     noisy answers do (data processing): V <= 1/N Σ_z max_s Σ_w n_sw P(z | w).
     """
     total, records = 0.0, counts.extent.records
-    for answer in sorted(set(counts.patterns)):
-        holds = [pattern == answer for pattern in counts.patterns]
-        chances = noise.rounded_chances(LOCAL[mechanism], epsilon, holds)
+    for z in sorted(set(counts.patterns)):
+        is_z = [pattern == z for pattern in counts.patterns]
+        chances = noise.rounded_chances(LOCAL[mechanism], epsilon, is_z)
         total += max(math.fsum(n * chances[w][0] for w, _, n in kind) for kind in counts.kinds)
     return Report(Success(min(1.0, total / records), 1e-12), None, "bound")
 
@@ -150,5 +162,4 @@ def without_noise(counts: Counts, bits: Sequence[int]) -> tuple[int, int]:
     for kind in counts.kinds:
         for z, n in _merge_patterns(kind, bits):
             best[z] = max(best.get(z, 0), n)
-    totals = _merge_patterns(((0, z, n) for z, n in counts.totals.items()), bits)
-    return sum(best.values()), max(n for _, n in totals)
+    return sum(best.values()), max(n for _, n in _merge_totals(counts, bits))

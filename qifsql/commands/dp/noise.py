@@ -19,25 +19,25 @@ def geometric(alpha: Number, holds: Sequence[bool]) -> list[Number]:
     """Return chances after the truncated geometric mechanism (thesis Def. 32, Eq. 6.14).
 
     G(j | i) = α^|i-j| (1-α)/(1+α) for 0 < j < n, and α^|i-j|/(1+α) for j = 0 and j = n. The chance
-    is the sum over the places j at which the predicate holds. A single place does not change.
+    of place i is the sum over the places j where the predicate holds. A single place is kept.
     """
-    unity = alpha / alpha
+    unity = alpha / alpha  # 1 and 0 of the type of alpha
+    zero: Number = unity - unity
     if len(holds) == 1:
-        return [unity if holds[0] else unity - unity]
+        return [unity if holds[0] else zero]
     inner: Number = (unity - alpha) / (unity + alpha)
     end: Number = unity / (unity + alpha)
-    mass = [inner] * len(holds)
-    mass[0] = mass[-1] = end
-    zero: Number = unity - unity
-    masses: list[Number] = [m if yes else zero for m, yes in zip(mass, holds, strict=True)]
+    factors = [inner] * len(holds)  # of α^|i-j|, for each j
+    factors[0] = factors[-1] = end
+    masses: list[Number] = [f if yes else zero for f, yes in zip(factors, holds, strict=True)]
     from_left: list[Number] = _carry_forward(alpha, masses)
     from_right: list[Number] = _carry_forward(alpha, masses[::-1])[::-1]
     return [a + b + c for a, b, c in zip(from_left, masses, from_right, strict=True)]
 
 
 def _carry_forward(alpha: Number, masses: Sequence[Number]) -> list[Number]:
-    """Return the mass that reaches each place from the places before it."""
-    reached = [masses[0] - masses[0]]
+    """Return, for each place i, Σ_{j<i} α^(i-j) m_j: what reaches it from the places before it."""
+    reached = [masses[0] - masses[0]]  # 0
     for before in masses[:-1]:
         reached.append(alpha * (reached[-1] + before))
     return reached
@@ -48,20 +48,22 @@ def response(alpha: Number, holds: Sequence[bool]) -> list[Number]:
 
     R(w' | w) = e^ε/(e^ε + k - 1) where w' = w, and 1/(e^ε + k - 1) otherwise.
     """
-    unity = alpha / alpha
+    unity = alpha / alpha  # 1 of the type of alpha, which is e^-ε
     elsewhere = alpha / (unity + (len(holds) - 1) * alpha)
-    true = unity / (unity + (len(holds) - 1) * alpha)
-    wrong = sum(holds) * elsewhere
-    return [wrong - elsewhere + true if yes else wrong for yes in holds]
+    same = unity / (unity + (len(holds) - 1) * alpha)
+    from_outside = sum(holds) * elsewhere  # of a value for which the predicate does not hold
+    return [from_outside - elsewhere + same if yes else from_outside for yes in holds]
 
 
 def rounded_chances(
     kind: Callable[..., list[Decimal]], epsilon: Epsilon, holds: Sequence[bool]
 ) -> Chances:
-    """Return each chance and its complement, both as the nearest floating-point numbers."""
+    """Return, for each place, the chance of yes and that of no as the nearest floats.
+
+    ``kind`` is ``geometric`` or ``response``. Both are computed, as 1 minus a float loses digits.
+    """
     with localcontext() as context:
         context.prec = DIGITS
         alpha = Decimal(epsilon.alpha.numerator) / Decimal(epsilon.alpha.denominator)
-        no = [not yes for yes in holds]
-        both = zip(kind(alpha, holds), kind(alpha, no), strict=True)
+        both = zip(kind(alpha, holds), kind(alpha, [not yes for yes in holds]), strict=True)
         return [(float(yes), float(complement)) for yes, complement in both]

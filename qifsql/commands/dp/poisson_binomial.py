@@ -34,12 +34,12 @@ class Window:
 
 
 def exact_counts(people: Sequence[int], chances: Sequence[Fraction]) -> list[int] | None:
-    """Return the distribution as whole numbers over their sum; None if these would be too large.
+    """Return b(0), b(1), ... as whole numbers over their sum; None if these would be too large.
 
     ``people`` are the sizes of groups; everybody answers yes with the chance of their group.
     """
     records = sum(people)
-    common = math.lcm(*(t.denominator for t in chances))
+    common = math.lcm(*(t.denominator for t in chances))  # the denominator of all chances
     if records**2 * common.bit_length() > BITS:
         return None
     distribution = [1]
@@ -52,7 +52,7 @@ def exact_counts(people: Sequence[int], chances: Sequence[Fraction]) -> list[int
 
 
 def _convolve(a: Sequence[int], b: Sequence[int]) -> list[int]:
-    """Return the distribution of the sum of two counts."""
+    """Return the distribution of the sum of two independent counts with distributions a and b."""
     result = [0] * (len(a) + len(b) - 1)
     for i, x in enumerate(a):
         if x:
@@ -69,30 +69,29 @@ def distribution_window(people: Sequence[int], chances: Sequence[tuple[float, fl
     2 exp(-x²/(2(v + x/3))) is below 1e-20. The others are
     b(k) = 1/M Σ_j φ(2πj/M) e^(-2πijk/M). As |φ(θ)| <= exp(-2 v sin²(θ/2)), few j are needed.
     """
-    base, alike, tiny = 0, dict[tuple[float, int], int](), 0.0
+    base, alike, neglected = 0, dict[tuple[float, int], int](), 0.0
     for n, (yes, no) in zip(people, chances, strict=True):
-        base += n if yes > no else 0  # if yes is likelier, count no
+        base += n if yes > no else 0  # if yes is likelier, each no is one less than n
         rarer = min(yes, no)
         if n * rarer < TINY:
-            tiny += n * rarer
+            neglected += n * rarer
         else:
             key = rarer, -1 if yes > no else 1
             alike[key] = alike.get(key, 0) + n
     groups = [(n, t, sign) for (t, sign), n in alike.items()]
+    # From here on, counts are relative to ``base``, and may be negative.
     mean = math.fsum(n * t * sign for n, t, sign in groups)
-    spread = math.fsum(n * t * (1 - t) for n, t, _ in groups)
+    variance = math.fsum(n * t * (1 - t) for n, t, _ in groups)
     centre = round(mean)
-    reach = math.ceil(TAIL / 3 + math.sqrt(TAIL * TAIL / 9 + 2 * TAIL * spread)) + 1
-    records = sum(n for n, _, _ in groups)
+    reach = math.ceil(TAIL / 3 + math.sqrt(TAIL * TAIL / 9 + 2 * TAIL * variance)) + 1  # x
     low = -sum(n for n, _, sign in groups if sign < 0)
-    high = low + records
+    high = sum(n for n, _, sign in groups if sign > 0)
     first, last = max(low, centre - reach), min(high, centre + reach)
     size = last - first + 1
-    waves = _characteristics(groups, size, mean - centre, spread)
+    waves = _characteristics(groups, size, mean - centre, variance)
     distribution = _inverse_transform(waves, size, first - centre)
-    return Window(
-        base + first, distribution, _error_bound(groups, waves, max(distribution)) + 2 * tiny
-    )
+    error = _error_bound(groups, waves, max(distribution)) + 2 * neglected
+    return Window(base + first, distribution, error)
 
 
 def _error_bound(groups: Sequence[Group], waves: Sequence[Wave], highest: float) -> float:
@@ -108,13 +107,17 @@ def _error_bound(groups: Sequence[Group], waves: Sequence[Wave], highest: float)
     return shifted + 4e-20 + 2 * EPS * len(waves) * (32 + heights)
 
 
-def _characteristics(groups: Sequence[Group], size: int, shift: float, spread: float) -> list[Wave]:
-    """Return φ(2πj/M) for j = 0, 1, ... until it is negligible, around the middle of the window."""
+def _characteristics(groups: Sequence[Group], size: int, shift: float, v: float) -> list[Wave]:
+    """Return φ(2πj/M) for j = 0, 1, ... until it is negligible, of the count minus its centre.
+
+    M is ``size``, the number of counts in the window; v is the variance of the count; ``shift`` is
+    its mean minus the centre, the whole number next to it.
+    """
     waves = [(1.0, 0.0)]
     for j in range(1, size // 2 + 1):
         theta = 2 * math.pi * j / size
         half = math.sin(theta / 2) ** 2
-        if 2 * spread * half > TAIL + math.log(size):
+        if 2 * v * half > TAIL + math.log(size):  # |φ| <= exp(-2 v sin²(θ/2)) is negligible
             break
         if any(4 * t * (1 - t) * half >= 1 for _, t, _ in groups):  # yes and no cancel out
             waves.append((0.0, 0.0))
@@ -142,7 +145,7 @@ def _excess_angle(t: float, theta: float, sines: tuple[float, float, float]) -> 
 
 
 def _excess_arctangent(x: float) -> float:
-    """Return atan(x) - x, for 0 <= x <= 1/4."""
+    """Return atan(x) - x = -x³/3 + x⁵/5 - ..., for 0 <= x <= 1/4."""
     square, power, total, k = x * x, x * x * x, 0.0, 3
     while power > 1e-19 * abs(total) and power > 0:
         total += -power / k if k % 4 == 3 else power / k
@@ -152,7 +155,7 @@ def _excess_arctangent(x: float) -> float:
 
 
 def _excess_sine(theta: float) -> float:
-    """Return sin(θ) - θ."""
+    """Return sin(θ) - θ; for small θ by the series -θ³/3! + θ⁵/5! - ..., without cancellation."""
     if theta > 1:
         return math.sin(theta) - theta
     term, terms = theta, []
@@ -163,15 +166,15 @@ def _excess_sine(theta: float) -> float:
 
 
 def _inverse_transform(waves: Sequence[Wave], size: int, start: int) -> list[float]:
-    """Return b(k) for each k of the window; ``start`` is its first k, from the middle."""
+    """Return b(k) for each k of the window; ``start`` is its first k, relative to the centre."""
     cosine = [math.cos(2 * math.pi * i / size) for i in range(size)]
     sine = [math.sin(2 * math.pi * i / size) for i in range(size)]
     half = size // 2 if size % 2 == 0 else -1  # the last wave of an even window counts half
     sums = [0.5] * size
     for j, wave in enumerate(waves[1:], 1):
         real, imaginary = (x / 2 for x in wave) if j == half else wave
-        place = j * start % size
+        turn = j * start % size  # the angle 2πjk/M, as a number of parts 2π/M
         for k in range(size):
-            sums[k] += real * cosine[place] + imaginary * sine[place]
-            place = (place + j) % size
+            sums[k] += real * cosine[turn] + imaginary * sine[turn]
+            turn = (turn + j) % size
     return [max(0.0, 2 * b / size) for b in sums]

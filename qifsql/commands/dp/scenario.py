@@ -33,14 +33,15 @@ def scenario(counts: Counts) -> pl.DataFrame:
     extent = counts.extent
     secret, useful, both = (entropy(counts.spectra[part]) for part in ("secret", "useful", "both"))
     shared = max(0.0, secret + useful - both)
-    there = _removed_share(shared, secret, sure=extent.pairs == extent.useful_values)
-    back = _removed_share(shared, useful, sure=extent.pairs == extent.secret_values)
-    letter = _classify(there, back)
+    # as many pairs as values of one attribute: each of these values decides the other attribute
+    secret_removed = _removed_share(shared, secret, sure=extent.pairs == extent.useful_values)
+    useful_removed = _removed_share(shared, useful, sure=extent.pairs == extent.secret_values)
+    letter = _classify(secret_removed, useful_removed)
     row = {
         "scenario": letter,
         "correlation": CORRELATED.get(letter or "", "partly correlated"),
-        "secret_from_useful": there,
-        "useful_from_secret": back,
+        "secret_from_useful": secret_removed,
+        "useful_from_secret": useful_removed,
         "entropy_secret": secret,
         "entropy_useful": useful,
         "mutual_information": shared,
@@ -52,13 +53,13 @@ def scenario(counts: Counts) -> pl.DataFrame:
     return pl.DataFrame([row], schema=SCENARIO)
 
 
-def _classify(there: float, back: float) -> str | None:
-    """Return the letter of the scenario, from the shares for secret and useful attribute."""
-    if there >= INFERRED:
-        return "A" if back >= INFERRED else "C"
-    if back >= INFERRED:
+def _classify(secret_removed: float, useful_removed: float) -> str | None:
+    """Return the letter of the scenario, from the shares of uncertainty removed."""
+    if secret_removed >= INFERRED:
+        return "A" if useful_removed >= INFERRED else "C"
+    if useful_removed >= INFERRED:
         return "D"
-    return "B" if max(there, back) < LOW else None
+    return "B" if max(secret_removed, useful_removed) < LOW else None
 
 
 def _removed_share(shared: float, entropy: float, *, sure: bool) -> float:

@@ -41,17 +41,21 @@ beyond the rounding to a floating-point number."""
 def tradeoff_rows(
     counts: Counts, epsilon: Epsilon, mechanism: str, *, answers: int, budget: str, delta: float
 ) -> Iterator[dict[str, object]]:
-    """Yield a row for each predicate, and one for all of them if there are several."""
+    """Yield a row of ``TRADEOFF`` for each predicate, and one for all of them if several.
+
+    ``answers`` is the number of noisy answers to each predicate.
+    """
     bits = range(max(counts.totals).bit_length())  # the numbers of the predicates, from 0
     choices = [(i,) for i in bits] + ([tuple(bits)] if len(bits) > 1 else [])
     for chosen in choices:
         if mechanism == "oblivious":
             parts = len(bits) * answers if budget == "split" else 1
-            level = epsilon.part(parts)
+            level, seen = epsilon.part(parts), len(chosen) * answers
             report = mechanisms.oblivious(counts, level, chosen, answers)
-            seen, person = len(chosen) * answers, float(level.value) * len(chosen) * answers
+            person = float(level.value) * seen
         else:
             level, seen = epsilon, len(chosen)
+            # local promises epsilon for neighbouring places: a person may be at both ends
             steps = len(counts.people) - 1 if mechanism == "local" else 1
             person = float(epsilon.value) * steps
             report = mechanisms.local_bound(counts, epsilon, mechanism)
@@ -71,11 +75,10 @@ def tradeoff_rows(
 
 
 def _measured_columns(counts: Counts, report: Report, bits: Sequence[int]) -> dict[str, object]:
-    """Return the numbers of a report, with their limits without a report and without noise."""
+    """Return the numbers of a report about the predicates ``bits``, with their limits."""
     records, likeliest = counts.extent.records, counts.likeliest
     sure, best_utility = mechanisms.without_noise(counts, bits)
     posterior, utility = report.posterior, report.utility
-    errors = [posterior.error, utility.error if utility else 0.0]
     return {
         "privacy_loss": float(posterior.value * records / likeliest),
         "privacy_loss_min": 1.0,
@@ -86,16 +89,16 @@ def _measured_columns(counts: Counts, report: Report, bits: Sequence[int]) -> di
         "prior": likeliest / records,
         "posterior": float(posterior.value),
         "method": report.method,
-        "error": max(errors),
+        "error": max(posterior.error, utility.error if utility else 0.0),
     }
 
 
 def _guaranteed_columns(counts: Counts, epsilon: float, delta: float) -> dict[str, object]:
     """Return the guarantees of epsilon for any data: largest loss, and change of beliefs."""
-    beliefs = semantic(epsilon, delta, counts.extent.records + 1)
-    greatest = counts.extent.records / counts.likeliest
+    beliefs = semantic(epsilon, delta, counts.extent.records + 1)  # with the added record
+    greatest = counts.extent.records / counts.likeliest  # 1 / prior
     return {
-        "privacy_loss_promised": min(greatest, math.exp(min(epsilon, 700.0))),
+        "privacy_loss_promised": min(greatest, math.exp(min(epsilon, 700.0))),  # more overflows
         "semantic_distance": beliefs.distance,
         "semantic_failure": beliefs.failure,
     }

@@ -30,28 +30,27 @@ KIND = Kind(columns=("epsilon", "privacy_loss"), shared=("scenario",))
 
 def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     """Return, for each predicate, a table of epsilons by mechanism, and its explanation."""
-    rows = frame.to_dicts()
     scenario = tables["scenario"].row(0, named=True)
     parts: list[Part] = [Paragraph(_scenario_sentences(scenario, spec))]
-    for place in dict.fromkeys(row["predicate"] for row in rows):
-        lines = [row for row in rows if row["predicate"] == place]
+    rows_by_predicate: dict[int | None, list[Row]] = {}  # None: all predicates together
+    for row in frame.iter_rows(named=True):
+        rows_by_predicate.setdefault(row["predicate"], []).append(row)
+    for predicate, rows in rows_by_predicate.items():
         parts += [
-            Heading(_heading(spec["predicates"], place)),
-            _measured_table(lines),
-            Paragraph(_row_in_words(spec["secret"], lines[0])),
+            Heading(_heading(spec["predicates"], predicate)),
+            _measured_table(rows),
+            Paragraph(_row_in_words(spec["secret"], rows[0])),
         ]
-        if all(_is_no_loss(row["privacy_loss"]) for row in lines):
-            parts.append(Paragraph(_no_loss_sentence(escaping.cell(spec["secret"]), lines[0])))
+        if all(_is_no_loss(row["privacy_loss"]) for row in rows):
+            parts.append(Paragraph(_no_loss_sentence(escaping.cell(spec["secret"]), rows[0])))
     listed = "; ".join(said(LONG[m]) for m in _mechanisms(rows))
     parts.append(Paragraph(said("Mechanisms: {listed}.", listed=listed)))
-    last_rows = [row for row in rows if row["predicate"] == rows[-1]["predicate"]]
     promise = said("What epsilon guarantees for one record, whatever the data")
-    parts += [Heading(promise), _guarantee_table(last_rows)]
-    parts.append(Paragraph(_beliefs_sentence(last_rows)))
-    prior = last_rows[0]["prior"]
-    promises = [row["privacy_loss_promised"] for row in last_rows]
-    if prior < 1 and all(isclose(loss, 1 / prior) for loss in promises):
-        parts.append(Paragraph(_capped_sentence(last_rows[0])))
+    # the rows of the last predicate, or of all together
+    parts += [Heading(promise), _guarantee_table(rows), Paragraph(_beliefs_sentence(rows))]
+    prior = rows[0]["prior"]
+    if prior < 1 and all(isclose(row["privacy_loss_promised"], 1 / prior) for row in rows):
+        parts.append(Paragraph(_capped_sentence(rows[0])))
     return parts
 
 
@@ -81,13 +80,14 @@ def _scenario_sentences(row: Row, spec: Spec) -> str:
     return f"{text} {said(which, scenario=row['scenario'], correlation=correlation)}"
 
 
-def _heading(predicates: Sequence[str], place: int | None) -> str:
-    if place is None:
+def _heading(predicates: Sequence[str], n: int | None) -> str:
+    """Return the heading of the predicate of number n, from 1; None: all together."""
+    if n is None:
         return said("All {n} counts together", n=len(predicates))
-    predicate = escaping.cell(predicates[place - 1])
+    predicate = escaping.cell(predicates[n - 1])
     if len(predicates) == 1:
         return said("Count: records where {predicate}", predicate=predicate)
-    return said("Count {n}: records where {predicate}", n=place, predicate=predicate)
+    return said("Count {n}: records where {predicate}", n=n, predicate=predicate)
 
 
 def _mechanisms(rows: Sequence[Row]) -> list[str]:
@@ -97,19 +97,19 @@ def _mechanisms(rows: Sequence[Row]) -> list[str]:
 def _table_by_epsilon(
     rows: Sequence[Row], heads: Sequence[str], written: Sequence[Written]
 ) -> Table:
-    """Return a table with a row for each epsilon, and the same columns for each mechanism."""
+    """Return a table with a row for each epsilon, and the same columns for each mechanism.
+
+    These columns have ``heads``; ``written`` has the function that writes the cell of each.
+    """
     mechanisms = _mechanisms(rows)
-    names = [
-        f"{'' if i else said(SHORT[m])}\n{head}" for m in mechanisms for i, head in enumerate(heads)
-    ]
+    names: list[str] = []
+    for m in mechanisms:  # the first of its columns is under the name of the mechanism
+        names += [f"{said(SHORT[m])}\n{heads[0]}", *(f"\n{head}" for head in heads[1:])]
     table = Table.of([f"\n{said('epsilon')}", *names], right=range(1, len(names) + 1))
+    by_question = {(row["epsilon_given"], row["mechanism"]): row for row in rows}
     for epsilon in dict.fromkeys(row["epsilon_given"] for row in rows):
-        rows_by_mechanism = {
-            row["mechanism"]: row for row in rows if row["epsilon_given"] == epsilon
-        }
-        table.add_row(
-            number(epsilon), *(write(rows_by_mechanism[m]) for m in mechanisms for write in written)
-        )
+        of_mechanisms = [by_question[epsilon, m] for m in mechanisms]
+        table.add_row(number(epsilon), *(write(r) for r in of_mechanisms for write in written))
     return table
 
 
@@ -161,7 +161,6 @@ def _row_in_words(secret: str, row: Row) -> str:
 
 
 def _is_no_loss(loss: float) -> bool:
-    """Return whether a loss is shown as 1."""
     return f"{loss:.4f}" == "1.0000"
 
 
@@ -180,7 +179,6 @@ def _no_loss_sentence(secret: str, row: Row) -> str:
 
 
 def _capped_sentence(row: Row) -> str:
-    """Explain that the guaranteed loss is the largest possible for every epsilon."""
     return said(
         "loss <=: {loss} for every epsilon here, as no loss can be more: the guess is right in "
         "{prior} of cases before. Only smaller epsilons promise more.",
