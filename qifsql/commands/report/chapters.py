@@ -31,17 +31,21 @@ def second_page(results: Sequence[Stored], texts: Sequence[str]) -> Section:
 
 
 def _groups(stored: Stored) -> list[Part]:
-    """Return the groups of an attack with the highest risk, and its gaps, on one scale."""
+    """Return a table of the groups with the highest risk, and a sentence on each question's gap.
+
+    A row is a group, with its people and the share of right guesses for each question. All shares
+    are on one scale. Empty if the result is no attack on everybody by groups.
+    """
     table, frame = stored.details.get("groups"), stored.frame
     if stored.kind != "attack" or table is None or frame.is_empty() or "target" in frame.columns:
         return []
     frame = people_charts.chances(frame)
     questions = frame.filter(pl.col("datasets") == pl.col("datasets").max()).head(QUESTIONS)
     rows = questions.select("attack_id", "qids").join(table, on="attack_id", maintain_order="left")
-    rows = rows.filter(pl.col("posterior_probabilistic").is_not_null())
+    rows = rows.filter(pl.col("posterior_probabilistic").is_not_null())  # NULL: a hidden group
     if rows.is_empty():
         return []
-    of = words.scale(*rows["posterior_probabilistic"].to_list())
+    scale = words.scale(*rows["posterior_probabilistic"].to_list())
     by, qids = str(rows["by"][0]), words.listed(rows["qids"][0].to_list())
     goals = {row["attack_id"]: words.goal(row) for row in questions.iter_rows(named=True)}
     sheet = Table.of([by, said("people"), *goals.values()], range(1, len(goals) + 2))
@@ -50,24 +54,23 @@ def _groups(stored: Stored) -> list[Part]:
     )
     groups = groups.sort("chance", descending=True, maintain_order=True)
     columns = ("attack_id", "group", "posterior_probabilistic")
-    chances = {(attack, group): chance for attack, group, chance in rows.select(columns).rows()}
+    texts = {(a, group): words.share(p, scale) for a, group, p in rows.select(columns).rows()}
     for group, n in groups.head(GROUPS).select("group", "individuals").rows():
-        shares = [chances.get((attack, group)) for attack in goals]
-        cells = ["" if share is None else words.share(share, of) for share in shares]
-        sheet.add_row(escaping.cell(group), words.count(n), *cells)
+        shares = [texts.get((attack, group), "") for attack in goals]
+        sheet.add_row(escaping.cell(group), words.count(n), *shares)
     message = "People for whom a guess is right, by {by}, if someone knows their {qids}:"
     parts: list[Part] = [Paragraph(said(message, by=by, qids=qids)), sheet]
     if (more := groups.height - GROUPS) > 0:
         singular = "and {n} more group, which is in the annex"
         plural = "and {n} more groups, which are in the annex"
         parts.append(Paragraph(counted(singular, plural, more)))
-    for (attack,), lines in rows.group_by("attack_id", maintain_order=True):
-        parts.append(Paragraph(f"{goals[attack]}: {_gap(lines, of)}"))
+    for (attack,), attack_rows in rows.group_by("attack_id", maintain_order=True):
+        parts.append(Paragraph(f"{goals[attack]}: {_gap(attack_rows, scale)}"))
     return parts
 
 
-def _gap(rows: pl.DataFrame, of: int) -> str:
-    """Return a sentence on the shown groups with the highest and the lowest risk."""
+def _gap(rows: pl.DataFrame, scale: int) -> str:
+    """Return a sentence on the groups (rows) with the highest and the lowest risk."""
     ordered = rows.sort("posterior_probabilistic", maintain_order=True).to_dicts()
     lowest, highest = ordered[0], ordered[-1]
     low, high = (row["posterior_probabilistic"] for row in (lowest, highest))
@@ -78,8 +81,8 @@ def _gap(rows: pl.DataFrame, of: int) -> str:
         "({least}), a difference of {points}.",
         high=escaping.cell(highest["group"]),
         low=escaping.cell(lowest["group"]),
-        most=words.share(high, of),
-        least=words.share(low, of),
+        most=words.share(high, scale),
+        least=words.share(low, scale),
         points=words.difference(high - low),
     )
 
@@ -141,7 +144,7 @@ def _dataset_card(results: Sequence[Stored]) -> Table:
 
 
 def _spec_values(results: Sequence[Stored], key: str) -> list[str]:
-    """Return the different values of a key in the specs."""
+    """Return the different values of a key in the specs, each a text or a list of texts."""
     texts: dict[str, None] = {}
     for stored in results:
         values = stored.spec.get(key) or ()
@@ -151,7 +154,10 @@ def _spec_values(results: Sequence[Stored], key: str) -> list[str]:
 
 
 def result_chapters(results: Sequence[Stored], reader: Reader) -> list[Section]:
-    """Return a chapter for each result; for one of an unknown kind, its table."""
+    """Return a chapter for each result; for one of an unknown kind, its table.
+
+    Results that other chapters show, and those that the reader may not see, have none.
+    """
     sections: list[Section] = []
     for i, stored in enumerate(results, 1):
         elsewhere = stored.is_known and shown_by_others(stored, results)

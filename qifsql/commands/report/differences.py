@@ -20,44 +20,46 @@ NUMBERS = 12  # so many different numbers are shown about the same files
 
 
 def telling_results(stored: Sequence[Stored], minimum: int) -> Set[int]:
-    """Return the places of results that alone, or with those before them, tell about few people.
+    """Return the indexes of filtered results that tell about fewer people than ``minimum``.
 
-    Results without a filter come first; a filter is what others can subtract.
+    They do so alone, or by the difference from results that are shown. Those without a filter are
+    always shown, so they come first; then those about more people.
     """
-    out: set[int] = set()
-    by_files: dict[tuple[str, ...], dict[tuple[str, int], None]] = {}
+    telling: set[int] = set()
+    shown_by_files: dict[tuple[str, ...], dict[tuple[str, int], None]] = {}  # filters, people
     order = sorted(range(len(stored)), key=lambda i: (bool(_where(stored[i])), -_people(stored[i])))
     for i in order:
         where, n = _where(stored[i]), _people(stored[i])
-        facts = by_files.setdefault(_files(stored[i]), {})
-        numbers = [people for _, people in facts]
-        repeated = (where, n) in facts
-        if where and (n < minimum or not (repeated or _is_safe(n, numbers, minimum))):
-            out.add(i)
+        shown_counts = shown_by_files.setdefault(_files(stored[i]), {})
+        numbers = [people for _, people in shown_counts]
+        repeats = (where, n) in shown_counts  # the same people again tell nothing new
+        if where and (n < minimum or not (repeats or _is_safe(n, numbers, minimum))):
+            telling.add(i)
         elif n:
-            facts[where, n] = None
-    return out
+            shown_counts[where, n] = None
+    return telling
 
 
 def _is_safe(n: int, numbers: Sequence[int], minimum: int) -> bool:
-    """Return whether a further number of people and those before leave no fewer than the limit.
+    """Return whether n, added to and subtracted from ``numbers``, leaves no few people.
 
-    What a filter means is not read: each may lie within, or apart from, each other. Added and
-    subtracted are up to four numbers, as for the last cell of two crossed filters, and all parts
-    that a larger number may consist of, as for the last of many regions.
+    All are numbers of people. What a filter means is not read: the people of two filters may be
+    apart, or those of one may be among those of the other. Two kinds of sums are tried: those of
+    up to four numbers, as for the last cell of two crossed filters, and a number minus any set of
+    others, as for the last of many regions.
     """
-    if len(numbers) >= NUMBERS:
+    if len(numbers) >= NUMBERS:  # too many sums to try
         return False
-    terms = {n: 1}
-    parts = {0}
+    n_terms = {n: 1}  # for each sum of few numbers, how many it needs at least
+    subset_sums = {0}
     for m in numbers:
-        for rest, count in list(terms.items()):  # the fewest numbers that each sum takes
-            if count < TERMS:
-                for sum_ in (rest + m, rest - m):
-                    terms[sum_] = min(count + 1, terms.get(sum_, TERMS))
-        parts |= {sum_ + m for sum_ in parts}
-    rests = terms.keys() | {n - sum_ for sum_ in parts}
-    rests |= {m - n - sum_ for m in numbers for sum_ in parts}
+        for sum_, terms in list(n_terms.items()):
+            if terms < TERMS:
+                for further in (sum_ + m, sum_ - m):
+                    n_terms[further] = min(terms + 1, n_terms.get(further, TERMS))
+        subset_sums |= {sum_ + m for sum_ in subset_sums}
+    rests = n_terms.keys() | {n - sum_ for sum_ in subset_sums}
+    rests |= {m - n - sum_ for m in numbers for sum_ in subset_sums}
     return not any(0 < abs(rest) < minimum for rest in rests)
 
 
@@ -84,7 +86,10 @@ def has_few(stored: Stored, minimum: int) -> bool:
 
 
 def without_few(table: pl.DataFrame, minimum: int) -> pl.DataFrame:
-    """Return a table without the smallest blocks below the limit and the bars of few people."""
+    """Return a table without the bars of few people; NULL stands for a ``k`` of few.
+
+    A bar is a row with the columns ``bin`` and ``individuals``; the others tell histograms apart.
+    """
     schema = table.schema
     if SMALLEST in schema and schema[SMALLEST].is_integer():
         small = pl.col(SMALLEST).is_between(1, minimum - 1)
@@ -92,23 +97,24 @@ def without_few(table: pl.DataFrame, minimum: int) -> pl.DataFrame:
     if not {BIN, PEOPLE} <= set(schema) or not schema[PEOPLE].is_integer():
         return table
     keys = [n for n in schema if n not in (BIN, PEOPLE) and not schema[n].is_float()]
-    order = table.with_row_index("place")
-    parts = order.partition_by(keys, maintain_order=True) if keys else [order]
-    places = chain.from_iterable(_shown_bars(part, minimum) for part in parts)
-    return order.filter(pl.col("place").is_in(list(places))).drop("place")
+    table = table.with_row_index("place")
+    histograms = table.partition_by(keys, maintain_order=True) if keys else [table]
+    places = chain.from_iterable(_shown_bars(bars, minimum) for bars in histograms)
+    return table.filter(pl.col("place").is_in(list(places))).drop("place")
 
 
-def _shown_bars(part: pl.DataFrame, minimum: int) -> list[int]:
-    """Return the places of bars that are shown: those of few people, and at least so many, are not.
+def _shown_bars(bars: pl.DataFrame, minimum: int) -> list[int]:
+    """Return the places of the bars of a histogram that are shown: not those of few people.
 
-    A single bar that is left out would be the difference from all people.
+    A hidden bar could be the difference from all people. So further bars are hidden, the smallest
+    first, until at least two are hidden, with ``minimum`` people together. Empty bars are shown.
     """
-    bars = sorted(zip(part[PEOPLE].to_list(), part["place"].to_list(), strict=True))
-    positive = [bar for bar in bars if bar[0]]
-    hidden = [bar for bar in positive if bar[0] < minimum]
-    for bar in positive[len(hidden) :] if hidden else []:
-        if len(hidden) > 1 and sum(people for people, _ in hidden) >= minimum:
-            break
-        hidden.append(bar)
-    out = {place for _, place in hidden}
-    return [place for _, place in bars if place not in out]
+    ordered = bars.sort(PEOPLE, "place")
+    hidden: list[int] = []
+    people = 0  # in hidden bars
+    for n, place in ordered.select(PEOPLE, "place").rows():
+        is_next = hidden and (len(hidden) < 2 or people < minimum)
+        if n and (n < minimum or is_next):
+            hidden.append(place)
+            people += n
+    return [place for place in ordered["place"] if place not in hidden]

@@ -122,11 +122,12 @@ def change(text: str, qids: Sequence[str]) -> str | None:
         release_change = adversary_changes.read(text, columns)
     except InputError:
         return None
+    qid = qids[release_change.qid - 1]
     if release_change.kind in ("top", "bottom"):
-        return f"{release_change.kind}({qids[release_change.qid - 1]})={kind(release_change.how)}"
+        return f"{release_change.kind}({qid})={kind(release_change.how)}"
     if release_change.kind == "expression":
-        return _in_order(f"{qids[release_change.qid - 1]}=", expression(release_change.how))
-    return text
+        return _in_order(f"{qid}=", expression(release_change.how))
+    return text  # the others have no values of cells
 
 
 def kind(text: str) -> str:
@@ -164,20 +165,23 @@ def _parsed(tokens: list[Token], text: str) -> list[exp.Expr] | None:
 
 
 def _masked(tokens: Sequence[Token], text: str, files: Mapping[str, str], *, comments: bool) -> str:
-    """Return the text with the kinds of its literals; with ``comments``, keep those before it."""
+    """Return the text with the kinds of its literals, and without comments.
+
+    With ``comments``, those before the first token of a statement are kept.
+    """
     pieces: list[str] = []
-    end, begins = 0, True
+    end, begins = 0, True  # of the last token; whether the next is the first of a statement
     for token in tokens:
         between = text[end : token.start]
         is_comment = bool(between.strip())
         pieces.append(between if not is_comment or (begins and comments) else " ")
         pieces.append(_masked_token(token, text, files))
         end, begins = token.end + 1, token.token_type is TokenType.SEMICOLON
-    return "".join(pieces).strip() + "\n" * comments
+    return "".join(pieces).strip() + ("\n" if comments else "")
 
 
 def _masked_token(token: Token, text: str, files: Mapping[str, str]) -> str:
-    """Return a token as it is written, or the kind of a literal."""
+    """Return a token as it is written, or the kind of a literal; for a path, its other name."""
     if token.token_type in BOOLEANS:
         return said("<boolean>")
     if token.token_type is TokenType.NUMBER:
@@ -187,7 +191,7 @@ def _masked_token(token: Token, text: str, files: Mapping[str, str]) -> str:
     if token.text in files:
         return exp.Literal.string(files[token.text]).sql(DIALECT)
     mark = kind(token.text)
-    return said("<text>") if mark == said("<number>") else mark
+    return said("<text>") if mark == said("<number>") else mark  # in quotes, a number is a text
 
 
 def _in_order(first: str, rest: str | None) -> str | None:

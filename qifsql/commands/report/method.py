@@ -97,7 +97,7 @@ def method(results: Sequence[Stored]) -> Section:
 
 
 def measures_used(results: Sequence[Stored]) -> list[str]:
-    """Return the names of the measures whose numbers are in a report."""
+    """Return the names of the measures whose numbers are in a report, as ``explain`` knows them."""
     measures: dict[str, None] = {}
     for stored in results:
         measures |= dict.fromkeys(MEASURES if stored.kind in ATTACKS else ())
@@ -109,15 +109,14 @@ def measures_used(results: Sequence[Stored]) -> list[str]:
         if stored.kind == "synthetic":
             present = set(stored.frame["measure"])
             measures |= dict.fromkeys(name for name in OF_MEASURE if name in present)
-        names = [name for name in OF_DETAIL if name in stored.details]
-        names = [name for name in names if name != "groups" or stored.kind not in OTHER_GROUPS]
-        measures |= dict.fromkeys(measure for name in names for measure in OF_DETAIL[name])
+        for name, added in OF_DETAIL.items():
+            if name in stored.details and (name != "groups" or stored.kind not in OTHER_GROUPS):
+                measures |= dict.fromkeys(added)
     return list(measures)
 
 
 def _formulas(results: Sequence[Stored]) -> Table:
-    heads = [said("measure"), said("what it is"), said("formula"), said("source")]
-    table = Table.of(heads)
+    table = Table.of([said("measure"), said("what it is"), said("formula"), said("source")])
     for text in {text["title"]: text for text in map(words_of, measures_used(results))}.values():
         table.add_row(said(text["title"]), said(text["meaning"]), text["formula"], text["source"])
     return table

@@ -66,8 +66,7 @@ def report(
         raise InputError("the least size of a group is at least 1")
     kind = path.suffix.casefold()
     program = paper.browser() if kind == ".pdf" else ""
-    places = [p if isinstance(p, Result) else path_text(p) for p in several_paths(results)]
-    stored = read(places)
+    stored = read([p if isinstance(p, Result) else path_text(p) for p in several_paths(results)])
     files = tuple(file for result in stored for file in result.files)
     origin = Origin.now(kind="report").about({"results": [s.name for s in stored]}, files)
     origin = replace(origin, folders=private)
@@ -126,16 +125,15 @@ def shared_results(
 def compose(
     results: list[Stored], reader: Reader, title: str | None = None, withheld: str = ""
 ) -> Document:
-    """Return the document of results as a reader may see them.
+    """Return the document of results as a reader may see them: two pages and numbered annexes.
 
-    ``withheld`` is the line on what is left out.
+    ``withheld`` is the line on what is left out. By default the title names the datasets.
     """
     names = list(dict.fromkeys(str(s.spec["dataset"]) for s in results if s.spec.get("dataset")))
     if title is None:
         title = said("Privacy risk of {dataset}", dataset=" + ".join(names) or said("a release"))
-    stored = [s for s in results if reader.private or not s.shows_people]
-    texts = headlines(stored)
-    has_cards = has_risks(results)
+    texts = headlines([s for s in results if reader.private or not s.shows_people])
+    has_cards = has_risks(results)  # then the sentences on other results are on the second page
     first = summary(results, () if has_cards else texts, withheld)
     pages = [Section("summary", said("Summary"), first)]
     pages.append(chapters.second_page(results, texts if has_cards else ()))

@@ -59,8 +59,7 @@ EXPRESSIONS = frozenset(("where", "register_where", "predicates", "expressions")
 FILES = frozenset((
     "dataset", "releases", "policy", "baseline", "population", "people", "register", "hierarchy",
     "hierarchies", "prior", "candidates", "control", "study", "release", "without", "possible",
-    "learn",
-    "original",
+    "learn", "original",
 ))  # fmt: skip
 """Options whose value is a file, shown without its folder."""
 WRITTEN: Mapping[str, Mapping[str, Callable[[str], str | None]]] = {
@@ -128,7 +127,11 @@ def _omissions(
     labels: Mapping[str, str],
     small: Set[int],
 ) -> Iterator[str]:
-    """Yield, in words, each kind of thing that a shared report leaves out."""
+    """Yield, in words, each kind of thing that a shared report leaves out.
+
+    ``small`` are the indexes of results about few people, in ``stored``; ``shared`` are the results
+    that are shown, and ``labels`` other names of columns.
+    """
     yield said(
         "values of people (constants in SQL, filters, gains, predicates and changes are replaced "
         "by their kind)"
@@ -164,9 +167,10 @@ def _omissions(
 
 @dataclass(frozen=True)
 class _Masks:
-    """The hidden groups, by the columns that define them; the columns whose groups are named.
+    """The names of small groups, which are hidden, by the columns that define the groups.
 
-    ``filters`` are the conditions (``where``) of the results that have these groups.
+    ``filters`` are the conditions (``where``) of the results that have groups by these columns, ""
+    if they have none. Groups by the columns in ``named`` may have the names of their values.
     """
 
     hidden: Mapping[Columns, Set[str | None]]
@@ -175,12 +179,15 @@ class _Masks:
     minimum: int
 
     def reveals(self, stored: Stored) -> bool:
-        """Return whether a result is filtered by columns of hidden groups and may reveal them."""
+        """Return whether a result is filtered by columns of hidden groups and may reveal them.
+
+        It reveals none if all results with these groups have the same filter.
+        """
         where = str(stored.spec.get("where") or "")
+        read = _columns_of(where) | _columns_of(str(stored.spec.get("register_where") or ""))
         return any(
-            groups and self.filters[columns] != {where} and columns & _columns_of(text)
+            groups and self.filters[columns] != {where} and columns & read
             for columns, groups in self.hidden.items()
-            for text in (where, str(stored.spec.get("register_where") or ""))
         )
 
 
@@ -191,22 +198,27 @@ def _masks(stored: Sequence[Stored], reader: Reader) -> _Masks:
     for s in stored:
         for table in filter(small_groups.is_grouped, (s.frame, *s.details.values())):
             for by, sizes in small_groups.sizes(table):
-                tables.setdefault(_group_columns(s, by), []).append(sizes)
-                filters.setdefault(_group_columns(s, by), set()).add(str(s.spec.get("where") or ""))
-    hidden = {
-        columns: small_groups.hidden(counts, reader.minimum) for columns, counts in tables.items()
-    }
+                columns = _group_columns(s, by)
+                tables.setdefault(columns, []).append(sizes)
+                filters.setdefault(columns, set()).add(str(s.spec.get("where") or ""))
+    hidden = {columns: small_groups.hidden(t, reader.minimum) for columns, t in tables.items()}
     return _Masks(hidden, filters, reader.name_groups, reader.minimum)
 
 
 def _group_columns(stored: Stored, by: str) -> Columns:
-    """Return the columns that define the groups named ``by``."""
-    rules = stored.spec.get("rules") or ()
+    """Return the columns that define the groups of a table whose column ``by`` is this text.
+
+    ``by`` is a column, or the name of an expression (``NAME=...``) in the options: a dimension of
+    published tables, or a ``by`` of the result or of a rule of a policy.
+    """
     titles = stored.spec.get("tables", ()) if stored.kind == "tables" else ()
     groupings = [name for title in titles for name in literals.dimensions(str(title))]
-    groupings += [str(source.get("by") or "") for source in (stored.spec, *rules)]
-    texts = [text for text in groupings if text == by or text.partition("=")[0].strip() == by]
-    return frozenset(_sources(next(iter(texts), by)))
+    rules = stored.spec.get("rules") or ()
+    groupings += [str(spec.get("by") or "") for spec in (stored.spec, *rules)]
+    for text in groupings:
+        if text == by or text.partition("=")[0].strip() == by:
+            return frozenset(_sources(text))
+    return frozenset(_sources(by))
 
 
 def _public_result(stored: Stored, masks: _Masks) -> Stored:
@@ -222,22 +234,27 @@ def _public_result(stored: Stored, masks: _Masks) -> Stored:
 
 
 def _public_table(table: pl.DataFrame, stored: Stored, masks: _Masks) -> pl.DataFrame:
-    """Return the columns of a table that may be shown, with its small groups hidden."""
-    written = {"gain": literals.gain, "type": literals.datatype}
-    of_kind = _text_writers(stored)
+    """Return the columns of a table that may be shown, with its small groups hidden.
+
+    Texts that may hold values of people are written by the functions of ``literals``.
+    """
+    writers = {"gain": literals.gain, "type": literals.datatype}
+    writers_of_kind = _text_writers(stored)
     qids = [str(name) for name in stored.spec.get("qids") or ()]
     columns: list[pl.Expr | pl.Series] = []
     empty = {s.name for s in table if s.null_count() == s.len()}  # nothing to hide; views read them
-    for name, kind in table.schema.items():
-        if name in written and kind == pl.String:
-            texts = [t and written[name](t) for t in table[name].to_list()]
+    for name, dtype in table.schema.items():
+        cells = table[name]
+        if name in writers and dtype == pl.String:
+            texts = [t and writers[name](t) for t in cells]
             columns.append(pl.Series(name, texts, pl.String))
         elif name == "changes":
-            changes = [[literals.change(t, qids) for t in c or ()] for c in table[name].to_list()]
+            changes = [[literals.change(t, qids) for t in c or ()] for c in cells.to_list()]
             columns.append(pl.Series(name, changes, pl.List(pl.String)))
-        elif name in of_kind:
-            columns.append(pl.Series(name, _texts_of(table[name].to_list(), of_kind[name]), kind))
-        elif name in TEXTS or kind.is_numeric() or kind == pl.Boolean or name in empty:
+        elif name in writers_of_kind:
+            texts = _texts_of(cells.to_list(), writers_of_kind[name])
+            columns.append(pl.Series(name, texts, dtype))
+        elif name in TEXTS or dtype.is_numeric() or dtype == pl.Boolean or name in empty:
             columns.append(pl.col(name))
     selection = differences.without_few(table.select(columns), masks.minimum)
     return (
@@ -299,7 +316,7 @@ def _paths(stored: Stored) -> dict[str, str]:
 
 
 def _text_writers(stored: Stored) -> dict[str, Callable[[str], str | None]]:
-    """Return the functions that show texts of a kind of result, without paths, by column."""
+    """Return the functions of ``WRITTEN`` for a kind of result; they remove folders, too."""
     paths = _paths(stored)
 
     def without(write: Callable[[str], str | None]) -> Callable[[str], str | None]:
@@ -309,24 +326,30 @@ def _text_writers(stored: Stored) -> dict[str, Callable[[str], str | None]]:
 
 
 def _title_texts(stored: Stored) -> dict[str, str]:
-    """Return the texts of a kind of result that must not be shown as they are, as they may be."""
-    names: dict[str, str] = {}
+    """Return the public form of each text in columns of ``WRITTEN`` that has another one.
+
+    Notes name these texts, as they are or escaped.
+    """
+    public: dict[str, str] = {}
     for table in (stored.frame, *stored.details.values()):
         for column, write in _text_writers(stored).items():
             if column in table.columns:
                 texts = table[column]
                 texts = texts.explode() if texts.dtype.is_nested() else texts
-                names |= {str(text): str(_texts_of(text, write)) for text in texts.drop_nulls()}
-    names = {name: write for name, write in names.items() if name != write}
-    return names | {quoted(name)[1:-1]: write for name, write in names.items()}
+                public |= {str(text): str(_texts_of(text, write)) for text in texts.drop_nulls()}
+    public = {text: written for text, written in public.items() if text != written}
+    return public | {quoted(text)[1:-1]: written for text, written in public.items()}
 
 
 def _public_spec(
     spec: Mapping[str, Any], of_kind: Mapping[str, Callable[[str], str | None]]
 ) -> dict[str, Any]:
-    """Return the options as they may be shown; leave out those that are on no list."""
+    """Return the options as they may be shown; leave out those that are on no list.
+
+    ``of_kind`` are the functions of ``_text_writers``.
+    """
     qids = [str(name) for name in spec.get("qids") or ()]
-    masked: dict[str, Callable[[str], str | None]] = {
+    writers: dict[str, Callable[[str], str | None]] = {
         **dict.fromkeys(FILES, _without_folders),
         **dict.fromkeys(EXPRESSIONS, literals.expression),
         **dict.fromkeys(COLUMNS, literals.named),
@@ -336,13 +359,14 @@ def _public_spec(
         "changes": lambda text: literals.change(text, qids),
     }
     if "tables" in of_kind:
-        masked |= dict.fromkeys(("tables", "nested"), of_kind["tables"])
+        writers |= dict.fromkeys(("tables", "nested"), of_kind["tables"])
     public_spec: dict[str, Any] = {}
     for name, value in spec.items():
+        # a list of ``order`` has values of people
         if name in PLAIN or value is None or (name == "order" and isinstance(value, str)):
             public_spec[name] = value
-        elif name in masked:
-            public_spec[name] = _texts_of(value, masked[name])
+        elif name in writers:
+            public_spec[name] = _texts_of(value, writers[name])
         elif name == "rules":
             public_spec[name] = [
                 dict(rule) | {"by": _texts_of(rule.get("by"), literals.named)} for rule in value
@@ -356,9 +380,9 @@ def _texts_of(value: Any, write: Callable[[str], str | None]) -> Any:
         text = write(value)
         return said("(left out)") if text is None else text
     if isinstance(value, Mapping):
-        return {name: _texts_of(value_inside, write) for name, value_inside in value.items()}
+        return {name: _texts_of(inner, write) for name, inner in value.items()}
     if isinstance(value, Sequence):
-        return [_texts_of(value_inside, write) for value_inside in value]
+        return [_texts_of(inner, write) for inner in value]
     return value
 
 
@@ -367,16 +391,17 @@ def _without_folders(text: str) -> str:
 
 
 def _labelled(stored: Stored, labels: Mapping[str, str]) -> Stored:
-    """Return a result under other names of its columns."""
+    """Return a result with other names of its columns in its tables, options and manifest."""
     if not labels:
         return stored
     details = {name: _renamed(table, labels) for name, table in stored.details.items()}
     spec = dict(stored.spec)
     for role in ROLES & set(spec):
         names = spec[role]
-        is_text = isinstance(names, str)
-        new_names = [labels.get(n, n) for n in ([names] if is_text else names or ())]
-        spec[role] = new_names[0] if is_text else new_names
+        if isinstance(names, str):
+            spec[role] = labels.get(names, names)
+        else:
+            spec[role] = [labels.get(n, n) for n in names or ()]
     note = dict(stored.manifest) | {"spec": spec}
     if "columns" in note:
         listed = [dict(column) for column in note["columns"]]

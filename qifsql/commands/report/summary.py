@@ -64,7 +64,11 @@ def summary(results: Sequence[Stored], texts: Sequence[str] = (), withheld: str 
 
 
 def _repeated_people(results: Sequence[Stored]) -> list[str]:
-    """Return a sentence on each column of people of whom some have several records."""
+    """Return a sentence on each column of people if some of them have several records.
+
+    The option ``repeated`` has, for each such column, its numbers of values and of records; without
+    records, these may not be shown.
+    """
     texts: dict[str, None] = {}
     for stored in results:
         for column, counts in (stored.spec.get("repeated") or {}).items():
@@ -111,15 +115,22 @@ def _risks(results: Sequence[Stored]) -> list[Row]:
 
 
 def _question(row: Row) -> tuple[object, ...]:
-    return row["dataset"], row["model"][1], row["secret"], tuple(sorted(row["qids"]))
+    return row["dataset"], _goal(row), row["secret"], tuple(sorted(row["qids"]))
+
+
+def _goal(row: Row) -> str:
+    """Return the goal of the model: R (re-identification), A (inference) or M (membership)."""
+    return str(row["model"][1])
 
 
 def _leads(rows: Sequence[Row], *, with_file: bool) -> list[str]:
-    """Return the first sentences of the report: the greatest risk, and that of each file."""
-    first, *rest = rows
-    alike = (first["secret"], first["model"][1])
-    whose = [row for row in rest if (row["secret"], row["model"][1]) == alike]
-    return [_after_dataset(row, lead(row)) if with_file else lead(row) for row in (first, *whose)]
+    """Return the first sentences of the report: the greatest risk, and that of each file.
+
+    The first row is the greatest risk; those of other files have the same goal and secret.
+    """
+    goal, secret = _goal(rows[0]), rows[0]["secret"]
+    alike = [row for row in rows if _goal(row) == goal and row["secret"] == secret]
+    return [_after_dataset(row, lead(row)) if with_file else lead(row) for row in alike]
 
 
 def _named_card(row: Row, rows: Sequence[Row], *, with_file: bool) -> Card:
@@ -157,15 +168,20 @@ def _limits(results: Sequence[Stored], rows: Sequence[Row]) -> list[str]:
 
 
 def worst(results: Sequence[Stored]) -> list[Row]:
-    """Return the row with the greatest success for each question: the record, each secret."""
-    rows: dict[tuple[str, str | None], Row] = {}
-    answers = [row for stored in results for row in _answers_of_wp29(stored)]
-    attacked = [s for s in results if s.kind not in STUDIES or not shown_by_others(s, results)]
-    for row in (*answers, *(row for stored in attacked for row in _attack_rows(stored))):
-        key = (row["model"][1], row["secret"])
-        if key not in rows or _rank(row) > _rank(rows[key]):
-            rows[key] = row
-    return sorted(rows.values(), key=lambda row: (row["secret"] is not None, row["secret"] or ""))
+    """Return the row of greatest success for each question, a goal and a secret (None: the record).
+
+    Rows have the columns of attacks, and ``dataset``. Questions without a secret come first.
+    """
+    rows = [row for stored in results for row in _answers_of_wp29(stored)]
+    for stored in results:
+        if stored.kind not in STUDIES or not shown_by_others(stored, results):
+            rows += _attack_rows(stored)
+    greatest: dict[tuple[str, str | None], Row] = {}
+    for row in rows:
+        question = (_goal(row), row["secret"])
+        if question not in greatest or _rank(row) > _rank(greatest[question]):
+            greatest[question] = row
+    return sorted(greatest.values(), key=lambda r: (r["secret"] is not None, r["secret"] or ""))
 
 
 def shown_by_others(stored: Stored, results: Sequence[Stored]) -> bool:
@@ -186,9 +202,9 @@ def _attack_rows(stored: Stored) -> Iterator[Row]:
     if "knowledge" in frame.columns:  # only for comparison: nobody knows the key
         frame = frame.filter(pl.col("knowledge") != "with the key")
     keys = ["posterior_probabilistic", "posterior_deterministic", "n_qids"]
+    dataset = {"dataset": str(stored.spec.get("dataset", ""))}
     for row in frame.sort(keys, descending=[True, True, False]).iter_rows(named=True):
-        if row.get("gain") in (None, "identity"):
-            dataset = {"dataset": str(stored.spec.get("dataset", ""))}
+        if row.get("gain") in (None, "identity"):  # success is a probability
             yield from (reading | dataset for reading in readings(row))
 
 
@@ -210,7 +226,10 @@ def _answers_of_wp29(stored: Stored) -> list[Row]:
 
 
 def _file_risks(stored: Stored) -> list[Row]:
-    """Return the risk of each compared file, or of a file before its changes (``what-if``)."""
+    """Return the risks of each compared file, or of a file before its changes (``what-if``).
+
+    A row is an attack (crs, or cas on a secret) with the first changes of a file, as an attack has.
+    """
     if stored.kind not in ("compare", "what-if") or not stored.is_known:
         return []
     frame = stored.frame
@@ -229,6 +248,7 @@ def _file_risks(stored: Stored) -> list[Row]:
 
 
 def _success(stored: Stored, model: str, secret: str | None) -> dict[str, Any]:
+    """Return the columns of an attack but for its success, without qids of later releases, 2:a."""
     qids = [q for q in stored.spec.get("qids", ()) if not re.match(r"[2-9]\d*:", q)]
     about = {"model": model, "secret": secret, "qids": qids, "n_qids": len(qids)}
     return about | {"dataset": str(stored.spec.get("dataset", ""))}
@@ -241,19 +261,17 @@ def _of_several_files(results: Sequence[Stored]) -> bool:
 
 
 def _after_dataset(row: Row, text: str) -> str:
-    """Return a text after the name of its dataset."""
     return f"{row['dataset']}: {text}" if row["dataset"] else text
 
 
 def lead(row: Row) -> str:
     """Return the certain success of an attack in one sentence, with natural frequencies."""
-    of = _scale(row)
-    share = words.frequency(row["posterior_deterministic"], of)
+    share = words.frequency(row["posterior_deterministic"], _scale(row))
     qids = words.listed(row["qids"])
     message = "Of {share} {people} someone who knows their {qids} can tell the {secret}."
-    if row["secret"] is None and row["model"][1] == "R":
+    if row["secret"] is None and _goal(row) == "R":
         message = "{share} {people} can be singled out by someone who knows their {qids}."
-    elif row["model"][1] == "M":
+    elif _goal(row) == "M":
         message = (
             "Of {share} {people} someone who knows their {qids} can tell whether they are in it."
         )
@@ -267,7 +285,6 @@ def lead(row: Row) -> str:
 
 
 def _scale(row: Row) -> int:
-    """Return the scale of all shares of a risk."""
     return words.scale(
         *(row[f"{name}_probabilistic"] for name in ("prior", "posterior")),
         row["posterior_deterministic"],
@@ -277,25 +294,24 @@ def _scale(row: Row) -> int:
 def card(row: Row) -> Card:
     """Return the card of one risk: all its shares are on one scale."""
     before, after = row["prior_probabilistic"], row["posterior_probabilistic"]
-    sure = row["posterior_deterministic"]
-    of = _scale(row)
+    scale = _scale(row)
     meaning = said("{people} for whom this is known with certainty", people=words.people())
     if row["secret"] is None:
         meaning = said("{people} can be singled out", people=words.people())
     if row.get("of_reported"):
         message = "{people} with a reported value for whom this is known with certainty"
         meaning = said(message, people=words.people())
-    amount = words.share(sure, of)
+    amount = words.share(row["posterior_deterministic"], scale)
+    share_before, share_after = words.share(before, scale), words.share(after, scale)
+    caution = said("Mostly the base rate: the release adds little to a guess.")
     return Card(
         words.goal(row),
         amount[0].upper() + amount[1:],
         meaning,
-        (said("guessed right before the release: {share}", share=words.share(before, of)), before),
-        (said("guessed right after it: {share}", share=words.share(after, of)), after),
+        (said("guessed right before the release: {share}", share=share_before), before),
+        (said("guessed right after it: {share}", share=share_after), after),
         said("the release adds {points}", points=words.difference(after - before)),
-        said("Mostly the base rate: the release adds little to a guess.")
-        if words.base_rate(row)
-        else "",
+        caution if words.base_rate(row) else "",
     )
 
 
@@ -303,9 +319,8 @@ def first_steps(results: Sequence[Stored], rows: Sequence[Row]) -> list[str]:
     """Return up to three lines on what to do first, from a sweep; else the advice to run one."""
     sweeps = [s for s in results if s.kind == "sweep" and "drop_first" in s.details]
     sweeps = [s for s in sweeps if s.details["drop_first"].height]
-    lines = [
-        line for stored in sweeps for line in _advice(stored, with_file=_of_several_files(results))
-    ]
+    with_file = _of_several_files(results)
+    lines = [line for stored in sweeps for line in _advice(stored, with_file=with_file)]
     if lines:
         return lines[:STEPS]
     if sweeps:
@@ -322,7 +337,10 @@ def first_steps(results: Sequence[Stored], rows: Sequence[Row]) -> list[str]:
 
 
 def _advice(stored: Stored, *, with_file: bool) -> list[str]:
-    """Return what dropping or coarsening the best column of each question saves."""
+    """Return lines on what dropping the best column of each question saves.
+
+    The second line is on coarser values of a column, for the first question.
+    """
     dropped = _best_columns(stored.details["drop_first"], "posterior_without")
     coarser = _best_columns(stored.details.get("coarsen_first"), "posterior_coarser")
     lines = [_saving(row, coarsened=False) for row in dropped if _is_visible(row)]
@@ -338,7 +356,11 @@ def _is_visible(row: Row) -> bool:
 
 
 def _best_columns(table: pl.DataFrame | None, after: str) -> list[Row]:
-    """Return the column of each question that saves most, if any saves something."""
+    """Return the column of each question that saves most, if any saves something.
+
+    Rows are those of a sweep's table, ordered by saving, with ``after``: the success without the
+    column, or with its coarser values, which has the name ``after`` in the table.
+    """
     if table is None or table.is_empty():  # stored as JSON, a table without rows has no columns
         return []
     first = table.filter(pl.col("saved") > 0).unique("secret", keep="first", maintain_order=True)
@@ -368,7 +390,7 @@ def _saving(row: Row, *, coarsened: bool) -> str:
 
 
 def _policy_verdict(check: Stored) -> Light:
-    """Return the verdict of a policy on a file, with its caveats."""
+    """Return the verdict of a policy on a file; caveats are about columns that are in no rule."""
     levels, broken = check.frame.height, int((~check.frame["met"]).sum())
     columns, table = check.columns, check.details.get("uncovered")
     caveats = uncovered.caveats(check.spec, columns, table)
