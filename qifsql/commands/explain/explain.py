@@ -74,7 +74,7 @@ def example(name: str, sample: Sample) -> tuple[str, ...]:
 
 
 def _explained(name: str, sample: Sample, origin: Origin) -> Explanation:
-    """Return what is said of one measure, with its example on the small table."""
+    """Return the explanation of one measure, with its example on the small table."""
     text = _texts()[name]
     fields: dict[str, Any] = {
         key: text[key] for key in ("title", "meaning", "formula", "direction", "range", "source")
@@ -103,7 +103,7 @@ def _meant(measure: str) -> str:
 
 @cache
 def _names() -> dict[str, str]:
-    """Return the measure of every accepted name: a measure, an alias, or a column of results.
+    """Return the measure by each accepted name: its own, an alias, or a column of results.
 
     A name that several measures share means the first of them.
     """
@@ -148,9 +148,9 @@ def _folded(text: Any) -> Any:
 
 
 def _sample(settings: Settings | None) -> tuple[Sample, Origin]:
-    """Return the counts of the running example, as ``qifsql inspect`` gives them, and their SQL.
+    """Return the counts of the table of all examples, by ``qifsql inspect``, and their origin.
 
-    Blocks are also split by group; sums over the groups are the counts of whole blocks.
+    A cell is a pair of values of ``QIDS`` and ``BY``, with the people of each value of the secret.
     """
     from qifsql.commands.inspect.inspect import inspect  # texts without an example need no engine
 

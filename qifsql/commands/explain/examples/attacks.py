@@ -15,49 +15,60 @@ RIGHT, WRONG = 3, 1  # parts of four: noise of epsilon ln 3 on a count
 
 
 def largest_shares(sample: Sample) -> list[str]:
-    """Return the largest share of the people with one value in each block: ``3/5``."""
+    """Return, for each block, how much of a value's people it has at most: ``3/5``."""
     total = sample.values
-    return [
-        max((Fraction(n, total[v]), f"{n}/{total[v]}") for v, n in values.items())[1]
-        for values in sample.blocks.values()
-    ]
+    shares = []
+    for people in sample.blocks.values():
+        texts = {f"{n}/{total[value]}": Fraction(n, total[value]) for value, n in people.items()}
+        shares.append(max(texts, key=lambda text: (texts[text], text)))
+    return shares
 
 
 def overlaps(sample: Sample) -> dict[str, list[Fraction]]:
-    """Return what the rows of each two values in the channel have in common, by block."""
+    """Return, for each pair of values, the smaller of their probabilities of each block.
+
+    A row of the channel has the probability of each block, given a value.
+    """
     rows = channel.channel(sample.rows, [sample.qid], sample.secret)
-    blocks = channel.columns(rows)
+    columns = channel.columns(rows).values()  # of blocks: probabilities by value
     return {
-        f"{v} and {w}": [min(inside.get(v, Fraction()), inside.get(w, Fraction()))
-                         for inside in blocks.values()]
+        f"{v} and {w}": [min(column.get(v, Fraction()), column.get(w, Fraction()))
+                         for column in columns]
         for v, w in combinations(sample.values, 2)
     }  # fmt: skip
 
 
 def weighted(sample: Sample) -> Blocks:
     """Return the blocks with the people of the first group counted ``WEIGHT`` times."""
-    heavy = sample.part[1].blocks
+    _, first_group = sample.part
+    heavy = first_group.blocks
     return {
         block: {v: n + (WEIGHT - 1) * heavy.get(block, {}).get(v, 0) for v, n in values.items()}
         for block, values in sample.blocks.items()
     }
 
 
+def _first_person(sample: Sample) -> tuple[str, str]:
+    """Return the first block and its most frequent value."""
+    block, _ = next(iter(sample.cells))
+    return block, next(iter(sample.blocks[f"{sample.qid} {block}"]))
+
+
 def beliefs(sample: Sample) -> dict[str, Fraction]:
-    """Return a prior that believes in the likeliest value of the first block."""
-    first = next(iter(next(iter(sample.blocks.values()))))
-    rest = [value for value in sample.values if value != first]
-    belief = {first: BELIEF if rest else Fraction(1)}
+    """Return the prior of each value: ``BELIEF`` in the most frequent of the first block."""
+    _, likely = _first_person(sample)
+    rest = [value for value in sample.values if value != likely]
+    belief = {likely: BELIEF if rest else Fraction(1)}
     return belief | {value: (1 - BELIEF) / len(rest) for value in rest}
 
 
 def hyper(sample: Sample) -> list[tuple[str, int, dict[str, Fraction]]]:
-    """Return the blocks with each distinct inner, the people in them, and the inner."""
-    names: dict[tuple[tuple[str, Fraction], ...], list[str]] = {}
+    """Return each distinct inner: the titles of its blocks, their people, the inner itself."""
+    blocks_of: dict[tuple[tuple[str, Fraction], ...], list[str]] = {}
     for (block,), inner in channel.inners(sample.joint).items():
-        names.setdefault(tuple(sorted(inner.items())), []).append(f"{sample.qid} {block}")
-    sizes = sample.sizes
-    return [(" and ".join(b), sum(sizes[x] for x in b), dict(i)) for i, b in names.items()]
+        blocks_of.setdefault(tuple(sorted(inner.items())), []).append(f"{sample.qid} {block}")
+    people = {inner: sum(sample.sizes[b] for b in blocks) for inner, blocks in blocks_of.items()}
+    return [(" and ".join(b), people[inner], dict(inner)) for inner, b in blocks_of.items()]
 
 
 def group_means(sample: Sample) -> dict[str, Fraction]:
@@ -67,15 +78,17 @@ def group_means(sample: Sample) -> dict[str, Fraction]:
 
 
 def household_risks(sample: Sample) -> dict[str, tuple[list[int], Fraction]]:
-    """Return the blocks' sizes of the members of each group, and the chance to find some member."""
-    sizes = {
-        name: [sample.sizes[block] for block, n in group.sizes.items() for _ in range(n)]
-        for name, group in sample.groups.items()
-    }
-    return {
-        name: (n, 1 - Fraction(prod(1 - Fraction(1, size) for size in n)))
-        for name, n in sizes.items()
-    }
+    """Return, for each group as a household: the size of each member's block, and the risk.
+
+    The risk is the chance to find at least one member.
+    """
+    risks: dict[str, tuple[list[int], Fraction]] = {}
+    for name, group in sample.groups.items():
+        sizes: list[int] = []
+        for block, n in group.sizes.items():
+            sizes += n * [sample.sizes[block]]
+        risks[name] = sizes, 1 - Fraction(prod(1 - Fraction(1, size) for size in sizes))
+    return risks
 
 
 def pairs(sample: Sample) -> dict[str, tuple[str]]:
@@ -84,7 +97,7 @@ def pairs(sample: Sample) -> dict[str, tuple[str]]:
 
 
 def levels(sample: Sample, name: str) -> dict[str, syntactic_levels.Level]:
-    """Return a level of each block, 0 where no level is enough."""
+    """Return the level of this name of each block; 0: the block has none, whatever is required."""
     totals = dict(sorted(sample.values.items()))
     measures = syntactic_levels.MEASURES | {
         "l_recursive_c": syntactic_levels.recursive(LEAST_L),
@@ -98,12 +111,13 @@ def levels(sample: Sample, name: str) -> dict[str, syntactic_levels.Level]:
 
 
 def noisy_counts(sample: Sample) -> tuple[dict[str, int], list[dict[str, int]]]:
-    """Return the people outside the first group, which is counted with noise, and the reports.
+    """Return the people outside the first group by value, and the weights of values by report.
 
-    A report, yes or no, has parts of four by value.
+    A noisy report says whether the added person is in the first group: yes, then no. A weight is
+    four times the expected number of people with a value who get this report.
     """
     inside = sample.part[1].values
-    outside = {v: k - inside.get(v, 0) for v, k in sample.values.items()}
+    outside = {v: n - inside.get(v, 0) for v, n in sample.values.items()}
     reports = [
         {v: yes * inside.get(v, 0) + no * n for v, n in outside.items()}
         for yes, no in ((RIGHT, WRONG), (WRONG, RIGHT))
@@ -112,11 +126,10 @@ def noisy_counts(sample: Sample) -> tuple[dict[str, int], list[dict[str, int]]]:
 
 
 def beliefs_with_and_without(sample: Sample) -> list[naive_bayes.Belief]:
-    """Return what is believed of one of the first block from the table, and without them."""
-    block, value = next(iter(sample.cells))[0], next(iter(next(iter(sample.blocks.values()))))
-    records = [([lambda v, b=row[sample.qid]: v == b], row[sample.secret]) for row in sample.rows]
-    person = sample.rows.index(
-        next(row for row in sample.rows if (row[sample.qid], row[sample.secret]) == (block, value))
-    )
+    """Return the beliefs about a person of the first block, from all records and without theirs."""
+    block, value = _first_person(sample)
+    people = [(row[sample.qid], row[sample.secret]) for row in sample.rows]
+    person = people.index((block, value))
+    records = [([lambda v, b=qid: v == b], secret) for qid, secret in people]
     releases = (records, records[:person] + records[person + 1 :])
     return [naive_bayes.bayes(release, [block], list(sample.values)) for release in releases]

@@ -16,7 +16,7 @@ PRESENCE = Fraction(9, 10)  # the share of the people of one release who are in 
 
 
 def trails(sample: Sample) -> dict[str, list[str]]:
-    """Return the points of each block as a person: each is a group and a value."""
+    """Return the trail of each block, which stands for a person: points ``GROUP and VALUE``."""
     points: dict[str, set[str]] = {}
     for (block, group), values in sample.cells.items():
         points.setdefault(f"{sample.qid} {block}", set()).update(f"{group} and {v}" for v in values)
@@ -27,7 +27,7 @@ def singled_out(sample: Sample) -> dict[str, tuple[int, Fraction]]:
     """Return the points of each person that nobody else has, and their share."""
     points = trails(sample)
     owners = Counter(point for trail in points.values() for point in trail)
-    alone = {person: sum(owners[x] == 1 for x in trail) for person, trail in points.items()}
+    alone = {person: sum(owners[p] == 1 for p in trail) for person, trail in points.items()}
     return {person: (n, Fraction(n, len(points[person]))) for person, n in alone.items()}
 
 
@@ -44,21 +44,24 @@ def individual_risks(sample: Sample) -> list[tuple[int, float]]:
 
 
 def special_uniques(sample: Sample) -> list[tuple[str, int]]:
-    """Return the sets of columns that single out records, small ones first, and how many."""
-    uniques = Counter(columns for sets in minimal_uniques(sample) for columns in sets)
+    """Return the minimal sets of columns that single out records, and how many; small sets first.
+
+    Columns are in their order in the table.
+    """
+    counts = Counter(columns for sets in minimal_uniques(sample) for columns in sets)
     place = sample.columns.index
-    names = {tuple(sorted(s, key=place)): n for s, n in uniques.items()}
-    order = sorted(names, key=lambda s: (len(s), [place(name) for name in s]))
-    return [(" and ".join(s), names[s]) for s in order]
+    ordered = {tuple(sorted(columns, key=place)): n for columns, n in counts.items()}
+    sets = sorted(ordered, key=lambda columns: (len(columns), [place(name) for name in columns]))
+    return [(" and ".join(columns), ordered[columns]) for columns in sets]
 
 
 def minimal_uniques(sample: Sample) -> list[set[suda.Unique]]:
-    """Return the minimal sample uniques of each record."""
+    """Return the minimal sample uniques of each record, of at most three columns."""
     return suda.minimal_uniques(sample.rows, sample.columns, 3)
 
 
 def scores_by_size(sample: Sample) -> list[tuple[int, Fraction]]:
-    """Return the minimal sample uniques of each number of columns, and the score of one."""
+    """Return, for each size from 1, how many minimal sample uniques, and the score of a single."""
     sizes = Counter(len(columns) for sets in minimal_uniques(sample) for columns in sets)
     return [
         (n, suda.score({frozenset(sample.columns[:m])}, 3, 3)) for m, n in sorted(sizes.items())
@@ -93,10 +96,10 @@ def meetings(sample: Sample) -> list[Meeting]:
 
 
 def values_left(sample: Sample) -> tuple[list[int], list[int]]:
-    """Return the values that the better release leaves, and those that both leave, by people."""
-    parts = meetings(sample)
-    before = [part.people * min(len(part.first), len(part.second)) for part in parts]
-    return before, [part.people * len(part.both) for part in parts]
+    """Return people times the values left to them, by meeting: by the better release, by both."""
+    met = meetings(sample)
+    better = [m.people * min(len(m.first), len(m.second)) for m in met]
+    return better, [m.people * len(m.both) for m in met]
 
 
 def breached(sample: Sample) -> int:

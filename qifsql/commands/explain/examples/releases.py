@@ -54,7 +54,7 @@ def present(sample: Sample) -> Blocks:
 
 
 def confidences(sample: Sample) -> list[tuple[str, str, int, Fraction, Fraction, Fraction]]:
-    """Return block, value, people, frequency, share in the release, and what that adds."""
+    """Return block, value, people, overall share, share in the release, and what that adds."""
     release, rows = _file(sample.part[1].blocks), []
     for block, values in sample.blocks.items():
         for value, n in values.items():
@@ -77,20 +77,23 @@ def median(sample: Sample) -> str:
 
 
 def conditions(sample: Sample) -> Mapping[str, list[str]]:
-    """Return conditions made of the records: a block and all on its side of the median."""
+    """Return a condition for each block of the release, with the blocks for which it holds.
+
+    It is ``BLOCK or more`` above the median of the release, otherwise ``BLOCK or less``.
+    """
     blocks = list(sample.sizes)
     middle = blocks.index(median(sample))
-    return {
-        f"{block} or {'more' if place > middle else 'less'}": (
-            blocks[place:] if place > middle else blocks[: place + 1]
-        )
-        for place, block in enumerate(blocks)
-        if block in sample.control[1].sizes
-    }
+    ranges: dict[str, list[str]] = {}
+    for place, block in enumerate(blocks):
+        if block in sample.control[1].sizes:
+            above = place > middle
+            name = f"{block} or {'more' if above else 'less'}"
+            ranges[name] = blocks[place:] if above else blocks[: place + 1]
+    return ranges
 
 
 def true_once(ranges: Mapping[str, list[str]], people: Sample) -> Mapping[str, list[str]]:
-    """Return the conditions that are true for one of the people."""
+    """Return the conditions that are true for exactly one of the people."""
     sizes = people.sizes
     return {
         name: blocks
@@ -100,29 +103,32 @@ def true_once(ranges: Mapping[str, list[str]], people: Sample) -> Mapping[str, l
 
 
 def links(sample: Sample) -> list[tuple[str, str, int, int, int]]:
-    """Return block, group, the people of each, and of both: they are linked in a copy."""
-    sizes, groups = sample.sizes, sample.groups
-    return [
-        (block, title, sizes[block], groups[title].people, n)
-        for block, inside in sample.groups_of.items()
-        for title, n in ((f"{sample.by} {group}", n) for group, n in inside.items())
-    ]
+    """Return block, group, the people of each, and of both: those linked if a copy is released."""
+    rows = []
+    for block, inside in sample.groups_of.items():
+        for group, n in inside.items():
+            title = f"{sample.by} {group}"
+            rows.append((block, title, sample.sizes[block], sample.groups[title].people, n))
+    return rows
 
 
 def linked(sample: Sample, people: Sample) -> Fraction:
     """Return how many people are linked by their block and their group."""
-    original, attacked = (
-        [((row[sample.qid], row[sample.by]), None) for row in part.rows]
-        for part in (sample, people)
-    )
+    original = [((row[sample.qid], row[sample.by]), None) for row in sample.rows]
+    attacked = [((row[sample.qid], row[sample.by]), None) for row in people.rows]
     return synthetic.linked(original, attacked, [0])
 
 
 def nearest(sample: Sample) -> list[tuple[str, int, int, Fraction]]:
-    """Return the people of both files at distance 0 from records, and the records nearer to one."""
+    """Return block and value of records, their equals in original and control, and a share of them.
+
+    The share are the records nearer to the original: in a tie, each equal person has an equal part.
+    """
     control, rows = sample.control[1].blocks, []
     for block, values in sample.part[1].blocks.items():
         for value, n in values.items():
-            at = sample.blocks[block][value], control.get(block, {}).get(value, 0)
-            rows.append((f"{block}, {value}", *at, Fraction(n * at[0], sum(at))))
+            original = sample.blocks[block][value]
+            both = original + control.get(block, {}).get(value, 0)
+            nearer = Fraction(n * original, both)
+            rows.append((f"{block}, {value}", original, both - original, nearer))
     return rows

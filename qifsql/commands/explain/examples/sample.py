@@ -17,7 +17,7 @@ class Sample:
     """People of a small table, counted by block, group and value of the secret.
 
     ``qid`` names the quasi-identifier that makes the blocks, ``by`` the column that makes groups
-    of people. The order of ``cells`` is that in which blocks and groups are shown.
+    of people. ``cells`` has the values by block and group, in the order in which these are shown.
     """
 
     qid: str
@@ -27,7 +27,7 @@ class Sample:
 
     @property
     def blocks(self) -> dict[str, dict[str, int]]:
-        """Return the values in each block, by its title: ``age 25``."""
+        """Return how many people have each value, by title of the block: ``age 25``."""
         names = dict.fromkeys(block for block, _ in self.cells)
         return {
             f"{self.qid} {name}": together(n for (b, _), n in self.cells.items() if b == name)
@@ -56,7 +56,7 @@ class Sample:
 
     @property
     def values(self) -> dict[str, int]:
-        """Return how many people have each value."""
+        """Return how many people have each value, the most frequent first."""
         return together(self.cells.values())
 
     @property

@@ -4,10 +4,11 @@ One quasi-identifier makes the blocks of the sample, the other makes its groups.
 """
 
 import math
+from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
 
-from qifsql.commands.explain.examples.sample import Sample
+from qifsql.commands.explain.examples.sample import Sample, Values
 from qifsql.reference import quasi_identifier_sets as sets
 from qifsql.reference.success import attack
 
@@ -18,18 +19,14 @@ CHANCES = (Fraction(1, 2), Fraction(1, 4))  # that an adversary knows each quasi
 
 
 def right(sample: Sample) -> dict[str, list[int]]:
-    """Return the people with the likeliest value of each block, by the known quasi-identifiers."""
-    blocks = (
-        [sample.values],
-        sample.blocks.values(),
-        [group.values for group in sample.groups.values()],
-        sample.cells.values(),
-    )
-    names = ("nothing", sample.qid, sample.by, f"{sample.qid} and {sample.by}")
-    return {
-        name: [max(values.values()) for values in inside]
-        for name, inside in zip(names, blocks, strict=True)
+    """Return, by known quasi-identifiers, how many have the most frequent value of each block."""
+    blocks: dict[str, Iterable[Values]] = {
+        "nothing": [sample.values],
+        sample.qid: sample.blocks.values(),
+        sample.by: [group.values for group in sample.groups.values()],
+        f"{sample.qid} and {sample.by}": sample.cells.values(),
     }
+    return {names: [max(values.values()) for values in inside] for names, inside in blocks.items()}
 
 
 def success(sample: Sample) -> dict[sets.Members, Fraction]:
@@ -42,25 +39,24 @@ def success(sample: Sample) -> dict[sets.Members, Fraction]:
 
 
 def borders(sample: Sample) -> list[tuple[str, str, Fraction]]:
-    """Return the smallest sets that reach the threshold, and the largest that do not."""
-    values = success(sample)
-    names = dict(zip(values, right(sample), strict=True))
-    risky = sets.minimal(s for s, value in values.items() if value >= THRESHOLD)
-    safe = sets.maximal(s for s, value in values.items() if value < THRESHOLD)
-    return [
-        (border, names[s], values[s])
-        for border, family in (("minimal risky", risky), ("maximal safe", safe))
-        for s in values
-        if s in family
-    ]
+    """Return the smallest sets that reach the threshold, and the largest that do not.
+
+    A set is the name of its border, those of its quasi-identifiers, and its success.
+    """
+    by_set = success(sample)
+    names = dict(zip(by_set, right(sample), strict=True))
+    risky = sets.minimal(s for s, chance in by_set.items() if chance >= THRESHOLD)
+    safe = sets.maximal(s for s, chance in by_set.items() if chance < THRESHOLD)
+    first = [("minimal risky", names[s], by_set[s]) for s in by_set if s in risky]
+    return first + [("maximal safe", names[s], by_set[s]) for s in by_set if s in safe]
 
 
 def coarser(sample: Sample) -> list[tuple[str, str, Fraction]]:
-    """Return the success with the values of each quasi-identifier merged in pairs."""
+    """Return each quasi-identifier, its values in pairs (a text), the success if these merge."""
     results = []
     for name in (sample.qid, sample.by):
         values = list(dict.fromkeys(row[name] for row in sample.rows))
-        values = sorted(values) if name == sample.by else values
+        values = sorted(values) if name == sample.by else values  # those of qid are in order
         pairs = [values[i : i + 2] for i in range(0, len(values), 2)]
         rows = [row | {name: str(values.index(row[name]) // 2)} for row in sample.rows]
         merged = attack(rows, [sample.qid, sample.by], sample.secret)["posterior_probabilistic"]
@@ -76,10 +72,10 @@ def knowledge(sample: Sample) -> list[tuple[Fraction, Fraction]]:
 
 
 def drawn(sample: Sample) -> dict[str, Any] | None:
-    """Return a sample of all blocks but the first, each a part; None if they are too few.
+    """Return the estimate from all blocks but the first, as if drawn; None of fewer than two.
 
-    The ``share`` is that of blocks, the ``ratio`` that of people guessed right, with the sum of its
-    ``squares``; ``unseen`` is the part of the ``error`` for blocks that are not drawn.
+    The ``share`` is that of blocks, the ``ratio`` that of people guessed right, with the sum of
+    ``squares`` of its residuals; ``unseen`` is the part of the ``error`` for blocks not drawn.
     """
     sizes, guessed = dict(list(sample.sizes.items())[1:]), right(sample)[sample.qid][1:]
     if len(sizes) < 2:

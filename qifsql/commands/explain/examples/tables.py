@@ -27,9 +27,9 @@ def _people(sample: Sample) -> list[published.Cell]:
 
 
 def bounds(sample: Sample) -> dict[str, list[Range]]:
-    """Return the least and the largest count of each group and value, by block.
+    """Return the least and the largest count of each group and value, by title of the block.
 
-    Combinations with a published 0 are left out.
+    A range is ``GROUP VALUE``, least, largest. Combinations with a published 0 are left out.
     """
     ends = published.closed_form(_people(sample), BLOCK_IN_BOTH).bounds
     ranges: dict[str, list[Range]] = {}
@@ -57,7 +57,7 @@ def disclosed(sample: Sample) -> list[int]:
 
 
 def components(sample: Sample) -> list[tuple[str, int, int]]:
-    """Return the combinations with one possible count in each block, and all of them."""
+    """Return each block, how many of its combinations have one possible count, and how many all."""
     return [
         (block, sum(low == high for _, low, high in cells), len(cells))
         for block, cells in bounds(sample).items()
@@ -65,19 +65,17 @@ def components(sample: Sample) -> list[tuple[str, int, int]]:
 
 
 def settled(components: list[tuple[str, int, int]]) -> int:
-    """Return the blocks whose combinations all have one possible count."""
-    return sum(n == cells for _, n, cells in components)
+    """Return how many blocks have only combinations with one possible count."""
+    return sum(n_settled == n for _, n_settled, n in components)
 
 
 def success_of_arrays(sample: Sample) -> dict[str, list[int]]:
-    """Return the people guessed right in each block, for every array that agrees."""
-    return {
-        block: [
-            sum(map(max, array))
-            for array in _arrays(list(groups.values()), list(sample.blocks[block].values()))
-        ]
-        for block, groups in sample.groups_of.items()
-    }
+    """Return, by block, the people guessed right in each array that agrees with its margins."""
+    rights: dict[str, list[int]] = {}
+    for block, groups in sample.groups_of.items():
+        arrays = _arrays(list(groups.values()), list(sample.blocks[block].values()))
+        rights[block] = [sum(map(max, array)) for array in arrays]
+    return rights
 
 
 def _arrays(rows: Sequence[int], columns: Sequence[int]) -> Iterator[list[tuple[int, ...]]]:
@@ -102,7 +100,7 @@ def means(sample: Sample) -> dict[tuple[str, str], dict[str, Fraction]]:
 
 
 def guesses(sample: Sample) -> dict[tuple[str, str], tuple[list[str], Fraction]]:
-    """Return the best guesses of the Bayesian adversary, and the people they are right about."""
+    """Return the Bayesian adversary's best guesses in each cell, and how many are guessed right."""
     expected = published.closed_form(_people(sample), SECRET_IN_BOTH).means
     tied, truth = published.guesses(expected), published.count(_people(sample), (0, 1, 2))
     return {
@@ -127,13 +125,14 @@ def small_cells(sample: Sample) -> list[str]:
 def suppressed(sample: Sample) -> dict[str, tuple[dict[str, int], list[str], int, int]]:
     """Return the visible counts of each block, the hidden values, and the bounds of their counts.
 
-    Counts below ``HIDDEN`` are hidden.
+    Counts below ``HIDDEN`` are hidden, but the total of a block is known.
     """
     rows = {}
     for block, values in sample.blocks.items():
         visible = {v: n for v, n in values.items() if n >= HIDDEN}
         hidden = [v for v in values if v not in visible]
         remaining, others = sum(values[v] for v in hidden), len(hidden) - 1
+        # a hidden count is greatest if the others are 1, and least if they are HIDDEN - 1
         least = max(1, remaining - others * (HIDDEN - 1))
         rows[block] = visible, hidden, least, min(HIDDEN - 1, remaining - others)
     return rows
@@ -152,17 +151,20 @@ def contributions(sample: Sample) -> dict[str, list[int]]:
 
 
 def dominance(sample: Sample) -> list[tuple[str, list[int], int, Fraction, bool]]:
-    """Return the parts of each sum, the largest of it, and the limit that it may not pass."""
+    """Return each sum, its parts, the sum of the largest, its limit, and if it passes the limit."""
     n, k = DOMINANCE
-    sums = [
-        (cell, parts, sum(parts[:n]), Fraction(k * sum(parts), 100))
-        for cell, parts in contributions(sample).items()
-    ]
-    return [(*row, row[2] > row[3]) for row in sums]
+    rows = []
+    for cell, parts in contributions(sample).items():
+        largest, limit = sum(parts[:n]), Fraction(k * sum(parts), 100)
+        rows.append((cell, parts, largest, limit, largest > limit))
+    return rows
 
 
 def p_percent(sample: Sample) -> list[tuple[str, list[int], int, int, int, Fraction, bool]]:
-    """Return the error of the second contributor about the largest, and its lower limit."""
+    """Return each sum, its parts, the two largest, an error, its lower limit, and if it is below.
+
+    The second contributor, who subtracts the own part, errs about the largest by all other parts.
+    """
     rows = []
     for cell, parts in contributions(sample).items():
         first, second, *rest = (*parts, 0)

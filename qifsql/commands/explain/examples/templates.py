@@ -119,10 +119,10 @@ class _Phrases(Formatter):
 
 
 def phrases(members: Iterable[Any], form: str, between: str = ", ") -> str:
-    """Return a phrase for each member, tuple or, of a mapping, item."""
-    pairs = members.items() if isinstance(members, Mapping) else members
-    tuples = (pair if isinstance(pair, tuple) else (pair,) for pair in pairs)
-    return between.join(_Phrases().vformat(form, pair, {}) for pair in tuples)
+    """Return the members (of a mapping, its pairs) in a format such as ``{0} of {1:people}``."""
+    listed = members.items() if isinstance(members, Mapping) else members
+    tuples = (member if isinstance(member, tuple) else (member,) for member in listed)
+    return between.join(_Phrases().vformat(form, fields, {}) for fields in tuples)
 
 
 def counted(values: Values) -> str:
