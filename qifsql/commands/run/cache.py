@@ -59,7 +59,10 @@ class Contents:
 
 @dataclass(frozen=True)
 class Identity:
-    """Everything that determines a result, and its digest."""
+    """Everything that determines a result, and its digest.
+
+    ``contents`` are the digests of all files that are read to compute it.
+    """
 
     determined_by: Mapping[str, Any]
     contents: frozenset[str]
@@ -69,6 +72,7 @@ class Identity:
         """Return the identity of an entry's result: options, contents of files, seed, version."""
         idle = IDLE.get(entry.kind, ())
         options = {n: _plain_option(v, contents) for n, v in entry.options.items() if n not in idle}
+        # files are named without their folder, as the study may be moved; ``files`` has digests
         for name in ("gain", "published"):
             if name in options:
                 options[name] = [entry.written.get(text, text) for text in options[name]]
@@ -106,6 +110,7 @@ def _plain_option(value: Any, contents: Contents) -> Any:
     if isinstance(value, Dataset):
         paths = [Path(path) for path in value.paths]
         shared = os.path.commonpath([path.parent for path in paths])
+        # changes of a database that are not yet in its file
         logs = [f"{path}.wal" for path in value.paths if Path(f"{path}.wal").exists()]
         return {
             "name": value.name,
@@ -117,7 +122,7 @@ def _plain_option(value: Any, contents: Contents) -> Any:
             "contents": [contents.of(path) for path in (*value.paths, *logs)],
         }
     if isinstance(value, Mapping):
-        return {n: [type(v).__name__, str(v)] for n, v in value.items()}
+        return {n: [type(v).__name__, str(v)] for n, v in value.items()}  # 1 is not "1"
     return [_plain_option(v, contents) for v in value] if isinstance(value, tuple) else value
 
 
@@ -192,8 +197,9 @@ class Cache:
         return {place / RECORD: text, place / TABLE: result.frame, **tables}
 
     def seal(self, identity: Identity, files: Iterable[Path]) -> None:
-        """Write the digests of the files of a result, which make it valid."""
-        paths = [path for file in files for path in (file, file.with_name(file.name + ENDING))]
+        """Write the digests of the files of a result and of their manifests; they make it valid."""
+        paths = [*files]
+        paths += [path.with_name(path.name + ENDING) for path in paths]
         records = digests(str(path) for path in paths if path.exists())
         hashes = {Path(str(file["path"])).name: file["sha256"] for file in records}
         sealed = {"files": hashes, "seal": _seal_text(identity, hashes)}
@@ -236,8 +242,7 @@ class Cache:
             result = Result(frame=frame, origin=origin, details=details, notes=notes)
             if entry.kind != "sweep":
                 return replace(result, met=record["met"])
-            qids = tuple(record["qids"])
-            return Sweep(**vars(result), qids=qids, whole=bool(record["whole"]))
+            return Sweep(**vars(result), qids=tuple(record["qids"]), whole=bool(record["whole"]))
         except (OSError, ValueError, KeyError, TypeError, pl.exceptions.PolarsError):
             return None
 
@@ -287,7 +292,10 @@ def _seal_text(identity: Identity, hashes: Mapping[str, Any]) -> str:
 
 
 def _key() -> bytes:
-    """Return the key of the user, which is made when it is first needed; empty without a home."""
+    """Return the key of the user, which is made when it is first needed.
+
+    It is empty if there is no home, or if another user owns or can write the file.
+    """
     home = os.environ.get("XDG_STATE_HOME") or os.environ.get("LOCALAPPDATA")
     try:
         folder = (Path(home) if home else Path.home() / ".local" / "state") / "qifsql"

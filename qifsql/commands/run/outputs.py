@@ -63,7 +63,7 @@ class Outputs:
         self.enter(name, digest, [*files, *manifests_beside(files).values()])
 
     def enter(self, name: str, digest: str, paths: Sequence[Path]) -> None:
-        """Enter the files of a name in the list; its earlier files are removed."""
+        """Enter the files of a name in the list; remove its earlier files, unless changed since."""
         hashes = {p.name: str(d["sha256"]) for p, d in zip(paths, digests(map(str, paths)))}  # noqa: B905
         for old, sha in self.written.get(name, {}).get("files", {}).items():
             if old not in hashes and self._is_ours(old, sha):
@@ -88,7 +88,7 @@ class Outputs:
         return [self.folder / f"{name}.{kind}" for kind in self.formats]
 
     def files(self, name: str) -> list[Path]:
-        """Return the tables of a name."""
+        """Return the tables of a name, without their manifests."""
         hashes = self.written.get(name, {}).get("files", {})
         return [self.folder / file for file in hashes if not file.endswith(ENDING)]
 
@@ -131,7 +131,7 @@ def display(entry: Entry, result: Result) -> Display:
 
 
 def _read(path: Path) -> dict[str, dict[str, Any]]:
-    """Return the list; an empty one if it is missing or damaged."""
+    """Return the list: digest, formats and files with digests by name; empty if it is damaged."""
     try:
         data = parsed_json(path.read_text("utf-8"))
         return {

@@ -128,7 +128,7 @@ class _Run:
         wrongs = []
         try:
             with speaking(self.study.reader.get("lang", "en")):
-                pass
+                pass  # refuses languages that there are not
         except InputError as e:
             wrongs.append(str(self.study.lines.wrong(str(e), "report", "lang")))
         for entry in self.study.entries:
@@ -201,7 +201,7 @@ class _Run:
         files = self.store.files(entry, identity, result)
         written.write(entry.name, digest, display, files)
         self.store.seal(identity, files)
-        remove(self.store.workspace(identity))
+        remove(self.store.workspace(identity))  # of a sweep, which is complete now
         return Outcome(entry, digest, "done", result)
 
     def _compute(self, entry: Entry, identity: Identity) -> Result:
@@ -216,7 +216,10 @@ class _Run:
         return _with_study_names(result, entry) if entry.kind in ("attack", "tables") else result
 
     def _verdict(self, entry: Entry) -> Verdict:
-        """Return the verdict on an entry: against its policy, or the rules of the study."""
+        """Return the verdict on an entry by its policy; by the rules in the study, if it has none.
+
+        Then the study is named as the policy.
+        """
         policy, last = policy_of(entry.options), entry.options.get("baseline")
         verdict = check.judge(policy, entry.source, baseline=last, settings=self.settings)
         if "policy" in entry.options:
@@ -226,21 +229,24 @@ class _Run:
         return replace(verdict, origin=replace(verdict.origin, spec=spec, paths=paths))
 
     def _write_study(self, outcomes: Sequence[Outcome], written: Outputs) -> StudyResult:
-        """Return all results in one, and write its tables to the folder."""
+        """Return all results in one; write its tables to the folder, unless they are there."""
         result = StudyResult.of(outcomes, self._origin())
-        states = [outcome.digest for outcome in outcomes if outcome.state != "incomplete"]
+        digests = [outcome.digest for outcome in outcomes if outcome.state != "incomplete"]
         names = [outcome.entry.name for outcome in outcomes]
-        digest = " ".join([*names, *states])
-        if len(states) < len(names) or not written.current(WHOLE, digest):
+        is_complete, digest = len(digests) == len(names), " ".join([*names, *digests])
+        if not is_complete or not written.current(WHOLE, digest):
             title = f"qifsql: {self.study.path.name}"
             written.write(WHOLE, digest, Display(result=result, title=title, aside=("entries",)))
-        page = self._report(result, digest if len(states) == len(names) else "", written)
+        page = self._report(result, digest if is_complete else "", written)
         files = [path for name in (*names, WHOLE) for path in written.files(name)]
         notes = (*result.notes, *self._note_leftovers(written))
         return replace(result, files=tuple(files), notes=notes, report=page)
 
     def _report(self, result: StudyResult, digest: str, written: Outputs) -> Path | None:
-        """Return the file of the report, which is written if a result is new."""
+        """Return the file of the report, written if a result or option changed; None without one.
+
+        An empty ``digest`` means that a result is incomplete; then it is always written.
+        """
         page = self.study.report
         if page is None or not result.results:
             return None
@@ -253,8 +259,7 @@ class _Run:
 
     def _note_leftovers(self, written: Outputs) -> Iterator[str]:
         """Yield remarks on results of earlier runs that are not used and are not removed."""
-        ours = (WHOLE, REPORT)
-        gone = [n for n in written.written if n not in ours and n not in self.identities]
+        gone = [n for n in written.written if n not in (WHOLE, REPORT, *self.identities)]
         if gone:
             names = ", ".join(map(quoted, gone))
             yield f"no longer in the study, but with files in {self.study.folder}: {names}"
@@ -295,11 +300,11 @@ def rehearse(entry: Entry, settings: Settings | None = None) -> None:
 
 
 def _arguments(entry: Entry) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """Return the arguments of the command of an entry: models and data, and its options."""
+    """Return the positional arguments and the options of the command of an entry."""
     options = dict(entry.options)
     if entry.kind == "attack":
         return (entry.models, entry.source), options
-    if entry.kind == "tables":  # perhaps of no records
+    if entry.kind == "tables":  # None: the tables are files, and there are no records
         return (next(iter(entry.datasets), None),), options
     if entry.kind == "synthetic":
         return (entry.source, options.pop("releases")), options
@@ -307,7 +312,7 @@ def _arguments(entry: Entry) -> tuple[tuple[Any, ...], dict[str, Any]]:
 
 
 def _with_study_names(result: Result, entry: Entry) -> Result:
-    """Return a copy with the files of options as the study names them, without its folder."""
+    """Return a copy in which options name files as the study does, without its folder."""
     if not entry.written:
         return result
     spec, frame = dict(result.origin.spec), result.frame

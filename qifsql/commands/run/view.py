@@ -29,29 +29,27 @@ def chapter(stored: Stored) -> tuple[str, list[Part]]:
 
 def parts(frame: pl.DataFrame, tables: Tables, _spec: Spec) -> list[Part]:
     """Return the findings of all entries, and the state of each."""
-    drawn = {"": _attacks, "sweeps": _sweeps, "borders": _borders, "tables": _tables_section}
-    drawn |= {"synthetic": _synthetic_section, "suda": _special_section, "checks": _checks}
-    heads = {
-        "": said("Attacks"),
-        "sweeps": said("Sweeps: the best subset of each size"),
-        "borders": said("Borders: the smallest subsets that are risky, the largest that are safe"),
-        "tables": said("Published tables"),
-        "synthetic": said("Synthetic releases"),
-        "suda": said("Special uniques"),
-        "checks": said("Checks"),
-    }
+    borders = said("Borders: the smallest subsets that are risky, the largest that are safe")
+    sections = (
+        (frame, said("Attacks"), _attacks),
+        (tables.get("sweeps"), said("Sweeps: the best subset of each size"), _sweeps),
+        (tables.get("borders"), borders, _borders),
+        (tables.get("tables"), said("Published tables"), _tables_section),
+        (tables.get("synthetic"), said("Synthetic releases"), _synthetic_section),
+        (tables.get("suda"), said("Special uniques"), _special_section),
+        (tables.get("checks"), said("Checks"), _checks),
+    )
     parts: list[Part] = []
-    for name, draw in drawn.items():
-        table = tables.get(name) if name else frame
+    for table, heading, draw in sections:
         if table is not None and table.height:
-            parts += [Heading(heads[name]), draw(table)]
+            parts += [Heading(heading), draw(table)]
     if not parts:
         parts = [Paragraph(said("Nothing was run."))]
     return [*parts, _entries(tables["entries"])]
 
 
 def _attacks(table: pl.DataFrame) -> Table:
-    """Return a line for each attack and secret."""
+    """Return a line for each attack and secret; without a secret, it is whose record it is."""
     heads = [said("name"), said("model"), said("of"), said("known"), said("certain")]
     heads += [said("before"), said("after"), said("degradation")]
     listing = Table.of(heads, right=(4, 5, 6, 7))
@@ -127,7 +125,11 @@ def _tables_section(table: pl.DataFrame) -> Table:
 
 
 def _synthetic_section(table: pl.DataFrame) -> Table:
-    """Return a line for each release and secret: what is replicated, guessed right, individual."""
+    """Return a line for each release and secret; one for a release without secrets.
+
+    Columns are the replicated unique people (repU), and per secret the share that is guessed right
+    and the individual leak, in percentage points, with its interval.
+    """
     leaks = table.filter(measure="individual_leak")
     guesses = table.filter(measure="success_original")
     heads = {"name": said("name"), "release": said("release"), "of": said("of"), "repU": "repU"}
@@ -201,5 +203,4 @@ def _entries(table: pl.DataFrame) -> Table:
 
 def _question(row: Mapping[str, Any]) -> list[str]:
     """Return the first cells of an entry: its name, its model, and the secret."""
-    of = escaping.cell(row["secret"] or said("whose record it is"))
-    return [row["name"], row["model"], of]
+    return [row["name"], row["model"], escaping.cell(row["secret"] or said("whose record it is"))]
