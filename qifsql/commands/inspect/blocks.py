@@ -7,7 +7,7 @@ from typing import Literal, Unpack, get_args
 from sqlglot import exp
 
 from qifsql.adversary.options import Options
-from qifsql.adversary.spec import Attack, BoundAttack, KnownRecords, refuse
+from qifsql.adversary.spec import Attack, Attribute, BoundAttack, KnownRecords, refuse
 from qifsql.commands.inspect.readings import notes_on_reading, of_spark
 from qifsql.counting.session import check_records, note_left_out, opened
 from qifsql.data.collection import Source
@@ -70,7 +70,10 @@ def blocks(
 def choose_order(
     smallest: int | None, largest: int | None, revealing: int | None
 ) -> tuple[Order | None, int | None]:
-    """Return the order and the number of the blocks to show, from three exclusive options."""
+    """Return the order and the number of the blocks to show, from three exclusive options.
+
+    Both are None if no option is used.
+    """
     numbers: list[tuple[Order, int | None]] = [
         ("smallest", smallest),
         ("largest", largest),
@@ -83,11 +86,14 @@ def choose_order(
 
 
 def blocks_plan(attack: BoundAttack, order: Order, limit: int) -> Plan:
-    """Return the plan of the blocks to show, with counts and best guess of each secret."""
+    """Return the plan of the blocks to show, one row per block.
+
+    Columns are the quasi-identifiers, the sizes, the success of re-identification, and for each
+    secret its number of values, the best guess, its success, and the counts of the values.
+    """
     steps = Steps(attack)
-    tables = revealed_tables(steps)
+    revealed, *_ = revealed_tables(steps)  # the blocks, with what the first secret reveals
     width = attack.microdata.width
-    first = tables[0]
     success = "success" if attack.microdata.secrets else "owner_success"
     ranks: Mapping[Order, list[exp.Expr]] = {
         "smallest": [exp.column("size").asc()],
@@ -101,7 +107,7 @@ def blocks_plan(attack: BoundAttack, order: Order, limit: int) -> Plan:
     template = load("chosen")
     chosen = template.query.copy().order_by(*ranked, append=False)
     chosen.set("limit", exp.Limit(expression=exp.Literal.number(limit)) if limit else None)
-    chosen = chosen.from_(exp.to_table(first))
+    chosen = chosen.from_(exp.to_table(revealed))
     steps.push(Step("chosen", template.doc, chosen, materialized=True))
     query = exp.select().from_("chosen")
     columns = known_values(attack.microdata, "chosen", SHOWABLE)
@@ -114,28 +120,31 @@ def blocks_plan(attack: BoundAttack, order: Order, limit: int) -> Plan:
         columns.append((exp.column("records", table), "records"))
     columns.append((exp.column("owner_success", "chosen"), "success"))
     for j, secret in enumerate(attack.microdata.secrets_of_individuals, 1):
-        steps.need("counts", j)
-        counted = steps.steps[-1].query.copy()  # other attacks have the same step
-        for value in counted.find_all(exp.PropertyEQ):
-            if value.name == "value":
-                value.set("expression", as_native(value.expression, secret, SHOWABLE))
-        steps.steps[-1] = replace(steps.steps[-1], query=counted)
+        _push_counts(steps, j, secret)
         table = "chosen" if j == 1 else f"revealed_{j}"
         if j > 1:
             query = query.join(exp.table_(table), on=same_block("chosen", table, width))
         counts = exp.table_(f"counts_{j}")
         query = query.join(counts, on=same_block("chosen", counts.name, width))
+        best_guess = as_native(exp.column("best_guess", table), secret, SHOWABLE)
         columns += [
             (exp.column("values", table, quoted=True), f"values_{secret.name}"),
-            (
-                as_native(exp.column("best_guess", table), secret, SHOWABLE),
-                f"best_guess_{secret.name}",
-            ),
+            (best_guess, f"best_guess_{secret.name}"),
             (exp.column("success", table), f"success_{secret.name}"),
-            (exp.column("counts", f"counts_{j}"), f"counts_{secret.name}"),
+            (exp.column("counts", counts.name), f"counts_{secret.name}"),
         ]
-    last = [_of_chosen(o) for o in ranked]
-    return plan(attack.microdata, steps.steps, query.select(*named(columns)).order_by(*last))
+    order_again = [_of_chosen(o) for o in ranked]
+    return plan(attack.microdata, steps.steps, query.select(*named(columns)).order_by(*order_again))
+
+
+def _push_counts(steps: Steps, j: int, secret: Attribute) -> None:
+    """Add the step that counts the values of secret j, with values of types that can be shown."""
+    steps.need("counts", j)
+    query = steps.steps[-1].query.copy()  # other attacks have the same step
+    for entry in query.find_all(exp.PropertyEQ):
+        if entry.name == "value":
+            entry.set("expression", as_native(entry.expression, secret, SHOWABLE))
+    steps.steps[-1] = replace(steps.steps[-1], query=query)
 
 
 def _of_chosen(order: exp.Expr) -> exp.Expr:

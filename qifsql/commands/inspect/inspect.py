@@ -100,7 +100,10 @@ def inspect(
 
 
 def _people(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return whose records they are, and which of a person are known; refuse a wrong reading."""
+    """Return the options ``person`` and ``known_records``; refuse those without a meaning.
+
+    Without a person they are None and ``READINGS[0]``: all records are known.
+    """
     show, reading = options.get("show", SHOWS[0]), options.get("known_records", READINGS[0])
     if options.get("person") is None:
         if reading != READINGS[0]:

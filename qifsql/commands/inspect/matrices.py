@@ -15,24 +15,27 @@ LISTED = 20  # rows shown of an object that is too large for a matrix
 
 
 def parts(frame: pl.DataFrame, spec: Spec) -> list[Part]:
-    """Return one object: values of the secret down, blocks (or inners) across."""
+    """Return one object: values of the secret down, blocks (or inners) across.
+
+    A row of the frame is a value and a block, or an inner, that occur together.
+    """
     rows, show, secret = frame.to_dicts(), spec["show"], spec["secrets"][0]
-    values = list(dict.fromkeys(_value_key(r) for r in _sort_by_value(rows)))
     if show == "prior":
         return _prior_parts(rows, secret) if len(rows) <= ROWS else _list_parts(frame, show)
+    values = list(dict.fromkeys(row["value"] for row in _sort_by_value(rows)))
     across = "inner" if show == "hyper" else "block"
-    columns = {r[across]: r for r in reversed(rows)}
-    if len(columns) > COLUMNS or len(values) > ROWS:
+    first_rows = {row[across]: row for row in reversed(rows)}  # of each block or inner
+    if len(first_rows) > COLUMNS or len(values) > ROWS:
         return _list_parts(frame, show)
-    heads = [_block_label(columns[c], len(spec["qids"])) for c in sorted(columns)]
+    columns = sorted(first_rows)
+    heads = [_block_label(first_rows[c], len(spec["qids"])) for c in columns]
     table = Table.of([secret, *heads], right=range(1, len(heads) + 1))
     if show == "hyper":
-        outers = [_fraction_text(columns[c], "outer_") for c in sorted(columns)]
-        table.add_row("outer", *outers)
-    entries = {(_value_key(r), r[across]): r for r in rows}
+        table.add_row("outer", *(_fraction_text(first_rows[c], "outer_") for c in columns))
+    entries = {(row["value"], row[across]): row for row in rows}
     for value in values:
-        cells = [_cell_text(entries.get((value, c)), show) for c in sorted(columns)]
-        table.add_row(escaping.cell(value[1]), *cells)
+        cells = [_cell_text(entries.get((value, c)), show) for c in columns]
+        table.add_row(escaping.cell(value), *cells)
     return [Paragraph(TITLES[show]), table]
 
 
@@ -58,12 +61,9 @@ def _list_parts(frame: pl.DataFrame, show: str) -> list[Part]:
     table = Table.of(frame.columns)
     for row in frame.head(LISTED).iter_rows():
         table.add_row(*(escaping.cell(v) for v in row))
-    remaining = frame.height - LISTED
-    more = (
-        f"... and {words.count(remaining)} more rows; -o FILE.parquet writes all."
-        if remaining > 0
-        else ""
-    )
+    more = ""
+    if (n := frame.height - LISTED) > 0:
+        more = f"... and {words.count(n)} more rows; -o FILE.parquet writes all."
     return [Paragraph(TITLES[show]), table, Paragraph(more)]
 
 
@@ -72,13 +72,14 @@ def _sort_by_value(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]
     return sorted(rows, key=lambda r: (r["value"] is None, 0 if r["value"] is None else r["value"]))
 
 
-def _value_key(row: Mapping[str, Any]) -> tuple[bool, Any]:
-    return row["value"] is None, row["value"]
-
-
 def _block_label(row: Mapping[str, Any], width: int) -> str:
-    first = list(row)[list(row).index("block") + 1 :][:width]
-    label = ", ".join(escaping.cell(row[name]) for name in first)
+    """Return the quasi-identifiers of a block; ``(+1)``: another block has the same inner.
+
+    They are the ``width`` columns after ``block``.
+    """
+    names = list(row)
+    start = names.index("block") + 1
+    label = ", ".join(escaping.cell(row[name]) for name in names[start : start + width])
     return f"{label} (+{row['blocks'] - 1})" if row.get("blocks", 1) > 1 else label
 
 
@@ -94,4 +95,4 @@ def _fraction_text(row: Mapping[str, Any], prefix: str) -> str:
     if total < 10**6:
         return str(Fraction(part, total))
     text = f"{part / total:.6g}"
-    return text if text not in ("0", "1") else repr(part / total)
+    return text if text not in ("0", "1") else repr(part / total)  # neither impossible nor certain

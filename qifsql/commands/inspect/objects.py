@@ -69,8 +69,7 @@ def objects(
         notes += tuple(suppressed.notes_as_value(engine, bound.microdata))
         if path is not None:
             rows = stream(engine, rows_plan, path, origin, what=f"writing the {show}")
-            empty = pl.DataFrame()
-            return Result(frame=empty, origin=origin, notes=notes, written=rows)
+            return Result(frame=pl.DataFrame(), origin=origin, notes=notes, written=rows)
         limited = replace(rows_plan, result=rows_plan.result.limit(MOST + 1))
         frame = engine.frame(limited, f"making the {show}", bound.microdata.dataset.name)
         if frame.height > MOST:
@@ -87,7 +86,10 @@ def object_plan(
     *,
     catalogs: Mapping[str, str] | None = None,
 ) -> Plan:
-    """Return all rows of one object, in the order of blocks and values."""
+    """Return the plan of one object, in the order of blocks and values of the secret.
+
+    Values of types that are not ``native`` become text.
+    """
     steps = Steps(attack, catalogs=catalogs)
     if show == "prior":
         query = _prior_query(steps, native)
@@ -112,15 +114,15 @@ def _about_one_secret(spec: Attack) -> Attack:
 
 
 def _prior_query(steps: Steps, native: tuple[str, ...]) -> exp.Select:
+    """Return one row per value of the secret; the prior is believed, or counted in all records."""
     values = steps.need("secret_values", 1)
     believed = "believed" if 1 in steps.attack.beliefs else "cells"
     cells = steps.need(believed, 1, prior=True)
     everybody = exp.select(exp.Sum(this=exp.column("weight"))).from_(cells).subquery()
-    weight = exp.column("weight", cells)
     columns = [
         (_secret_column(steps, exp.column("value", values), native), "value"),
         (exp.column("people", cells), "count"),
-        *_fraction_columns(steps, weight, everybody, ""),
+        *_fraction_columns(steps, exp.column("weight", cells), everybody, ""),
     ]
     on = same(exp.column("value", values), exp.column("secret_1", cells))
     query = exp.select(*named(columns)).from_(cells).join(values, on=on)
@@ -128,6 +130,7 @@ def _prior_query(steps: Steps, native: tuple[str, ...]) -> exp.Select:
 
 
 def _pairs_query(steps: Steps, show: Object, native: tuple[str, ...]) -> exp.Select:
+    """Return one row per block and value that occur together: cooccurrence, joint, or channel."""
     table = steps.need("cooccurrences", 1)
     columns = [(exp.column("block", table), "block"), *_qid_columns(steps, table, native)]
     columns += [
@@ -144,6 +147,10 @@ def _pairs_query(steps: Steps, show: Object, native: tuple[str, ...]) -> exp.Sel
 
 
 def _hyper_query(steps: Steps, native: tuple[str, ...]) -> exp.Select:
+    """Return one row per inner and value of the secret in it.
+
+    ``parts`` of an inner are a list of values (``code``) with their weights (``part``).
+    """
     table, numbered = steps.need("hyper", 1), steps.need("numbered", 1)
     values = steps.need("secret_values", 1)
     everybody = exp.select(exp.Sum(this=exp.column("weight"))).from_(table).subquery()
@@ -198,17 +205,14 @@ def _fraction_columns(
     steps: Steps, part: exp.Expr, total: exp.Expr, name: str
 ) -> list[tuple[exp.Expr, str]]:
     """Return a probability as a fraction in lowest terms and as a float."""
-    kind = "DECIMAL(38, 0)" if steps.weighted(1) else "BIGINT"
-    shared = exp.Anonymous(
-        this="gcd",
-        expressions=[exp.cast(part.copy(), "HUGEINT"), exp.cast(total.copy(), "HUGEINT")],
-    )
+    type_ = "DECIMAL(38, 0)" if steps.weighted(1) else "BIGINT"
+    whole_numbers = [exp.cast(number.copy(), "HUGEINT") for number in (part, total)]
+    divisor = exp.Anonymous(this="gcd", expressions=whole_numbers)
     prefix = f"{name}_" if name else ""
+    numerator = exp.IntDiv(this=part.copy(), expression=divisor)
+    denominator = exp.IntDiv(this=total.copy(), expression=divisor.copy())
     return [
-        (exp.cast(exp.IntDiv(this=part.copy(), expression=shared), kind), f"{prefix}numerator"),
-        (
-            exp.cast(exp.IntDiv(this=total.copy(), expression=shared.copy()), kind),
-            f"{prefix}denominator",
-        ),
+        (exp.cast(numerator, type_), f"{prefix}numerator"),
+        (exp.cast(denominator, type_), f"{prefix}denominator"),
         (exp.Div(this=part.copy(), expression=total.copy()), name or "probability"),
     ]

@@ -51,60 +51,55 @@ def receipt(
         names = [q.name for q in bound.microdata.qids]
         rows: list[dict[str, object]] = []
         plans = []
-        for j in range(len(bound.microdata.secrets) + 1):
-            plan = compiler.step_plan(bound, "agreements", [(j, 0)])
-            plans.append(plan)
-            agreements = engine.frame(
-                plan, "comparing with the target", bound.microdata.dataset.name
-            )
-            secret = bound.microdata.secrets[j - 1].name if j else None
+        dataset, secrets = bound.microdata.dataset, bound.microdata.secrets
+        for j, secret in enumerate([None, *(s.name for s in secrets)]):  # 0: re-identification
+            plans.append(compiler.step_plan(bound, "agreements", [(j, 0)]))
+            agreements = engine.frame(plans[-1], "comparing with the target", dataset.name)
             rows += _minimal_sets(secret, names, agreements)
         origin = origin.of(bound, spec, *learnt.origin.plans, *plans)
     frame = pl.DataFrame(rows, schema=SCHEMA, orient="row")
-    details = {"learnt": learnt.frame}
-    return Result(frame=frame, origin=origin, details=details, notes=learnt.notes)
+    return Result(frame=frame, origin=origin, details={"learnt": learnt.frame}, notes=learnt.notes)
 
 
 def _minimal_sets(
     secret: str | None, names: Sequence[str], agreements: pl.DataFrame
 ) -> list[dict[str, object]]:
-    """Return the minimal sets, fewest facts first, in the order of the quasi-identifiers."""
-    sets = 2 ** len(names)
-    people = [0] * sets
+    """Return the rows (``SCHEMA``) of a secret, or of None: to single out; fewest facts first.
+
+    A set is a mask: bit i is the fact about ``names[i]``. ``agreements`` has one row per mask: the
+    people who agree with the person on these facts alone, the least and greatest code of their
+    values of the secret.
+    """
+    n_sets = 2 ** len(names)
+    people = [0] * n_sets
     for mask, n in agreements.select("mask", "people").iter_rows():
         people[mask] = n
-    _join_supersets(people, int.__add__)
+    _join_supersets(people, int.__add__)  # from here on, those who agree on at least these facts
     if secret is None:
         reveals = [n == 1 for n in people]
     else:
-        none = 1 + max(agreements["last_code"].to_list())
-        first, last = [none] * sets, [0] * sets
+        above_all = 1 + max(agreements["last_code"].to_list())
+        first, last = [above_all] * n_sets, [0] * n_sets
         for mask, low, high in agreements.select("mask", "first_code", "last_code").iter_rows():
             first[mask], last[mask] = low, high
         _join_supersets(first, min)
         _join_supersets(last, max)
-        reveals = [
-            bool(n) and low == high for n, low, high in zip(people, first, last, strict=True)
-        ]
-    minimal = [
-        mask
-        for mask in range(sets)
-        if reveals[mask] and not any(reveals[mask ^ bit] for bit in _bits(mask))
-    ]
-    qids_by_mask = {
-        mask: [name for i, name in enumerate(names) if mask >> i & 1] for mask in minimal
-    }
-    order = sorted(
-        minimal, key=lambda m: (m.bit_count(), [names.index(n) for n in qids_by_mask[m]])
-    )
+        codes = zip(people, first, last, strict=True)
+        reveals = [bool(n) and low == high for n, low, high in codes]
+    facts: dict[int, list[int]] = {}  # of minimal sets: as indexes of names
+    for mask in range(n_sets):
+        if reveals[mask]:
+            indexes = [i for i in range(len(names)) if mask >> i & 1]
+            if not any(reveals[mask ^ (1 << i)] for i in indexes):
+                facts[mask] = indexes
     return [
         {
             "reveals": secret,
-            "n_qids": len(qids_by_mask[m]),
-            "qids": qids_by_mask[m],
+            "n_qids": len(facts[m]),
+            "qids": [names[i] for i in facts[m]],
             "matches": people[m],
         }
-        for m in order
+        for m in sorted(facts, key=lambda m: (len(facts[m]), facts[m]))
     ]
 
 
@@ -116,7 +111,3 @@ def _join_supersets(values: list[int], join: Callable[[int, int], int]) -> None:
             if not mask & bit:
                 values[mask] = join(values[mask], values[mask | bit])
         bit <<= 1
-
-
-def _bits(mask: int) -> list[int]:
-    return [1 << i for i in range(mask.bit_length()) if mask >> i & 1]

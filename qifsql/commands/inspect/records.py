@@ -79,36 +79,26 @@ def records_plan(
     tables = revealed_tables(steps)
     more = _measure_columns(steps, measures)
     steps.push(everybody(attack.microdata))
-    first = tables[0]
-    size = exp.func("coalesce", exp.column("size", first), exp.Literal.number(0))
-    alone = exp.and_(
-        exp.column("counts", "everybody"),
-        exp.EQ(this=size.copy(), expression=exp.Literal.number(1)),
-    )
+    blocks = tables[0]
+    size = exp.func("coalesce", exp.column("size", blocks), exp.Literal.number(0))
+    is_alone = exp.EQ(this=size.copy(), expression=exp.Literal.number(1))
     columns: list[tuple[exp.Expr, str]] = [(exp.column(RECORD, "everybody"), RECORD)]
-    if attack.microdata.key:
-        columns.append(
-            (
-                as_native(exp.column("key", "everybody"), attack.microdata.key, native),
-                attack.microdata.key.name,
-            )
-        )
+    if (key := attack.microdata.key) is not None:
+        columns.append((as_native(exp.column("key", "everybody"), key, native), key.name))
     columns += [
         (size, "block_size"),
-        (alone, "singled_out"),
-        (exp.column("owner_success", first), "success"),
+        (exp.and_(exp.column("counts", "everybody"), is_alone), "singled_out"),
+        (exp.column("owner_success", blocks), "success"),
     ]
     query = exp.select().from_("everybody")
     for table in dict.fromkeys([*tables, *(table for table, _, _ in more)]):
         on = same_block("everybody", table, len(attack.microdata.qids))
         query = query.join(table, on=on, join_type="left")
     for j, secret in enumerate(attack.microdata.secrets_of_individuals, 1):
+        best_guess = as_native(exp.column("best_guess", f"revealed_{j}"), secret, native)
         columns += [
             (exp.column("success", f"revealed_{j}"), f"success_{secret.name}"),
-            (
-                as_native(exp.column("best_guess", f"revealed_{j}"), secret, native),
-                f"best_guess_{secret.name}",
-            ),
+            (best_guess, f"best_guess_{secret.name}"),
         ]
     columns += [(value, name) for _, value, name in more]
     query = query.select(*named(columns)).order_by(exp.column(RECORD, "everybody"))
@@ -116,7 +106,10 @@ def records_plan(
 
 
 def _measure_columns(steps: Steps, measures: Collection[str]) -> list[tuple[str, exp.Expr, str]]:
-    """Return the table, value and name of a column for each measure and gain function."""
+    """Return the table, value and name of a column for each measure and gain function.
+
+    They are about the owner of a record (j = 0; no suffix) and about each secret.
+    """
     columns: list[tuple[str, exp.Expr, str]] = []
     attack = steps.attack
     for j, suffix in enumerate(["", *(f"_{s.name}" for s in attack.microdata.secrets)]):
@@ -125,12 +118,11 @@ def _measure_columns(steps: Steps, measures: Collection[str]) -> list[tuple[str,
                 table = steps.need("doubts", j)
                 columns.append((table, exp.column(column, table), f"{column}{suffix}"))
         for g, bound in enumerate(attack.gains, 1):
-            if j == 0 and bound.gain.kind in OF_VALUES:
+            if j == 0 and bound.gain.kind in OF_VALUES:  # a record has no value to be near to
                 continue
             step = "blocks_of_all" if attack.microdata.suppressed else "gained"
             table, request = steps.need(step, j, g), steps.need("asked", j, g)
             share = exp.Div(this=exp.column("mode", table), expression=exp.column("weight", table))
-            scale = exp.select("scale").from_(request).subquery()
-            value = exp.Div(this=share, expression=scale)
+            value = exp.Div(this=share, expression=exp.select("scale").from_(request).subquery())
             columns.append((table, value, f"{bound.gain.text}{suffix}"))
     return columns
