@@ -34,14 +34,13 @@ def demo(
     except OSError as e:
         raise OutputError(f"{folder} cannot be a folder for reports: {e.strerror}") from e
     assessment = demonstration.demo(settings=settings)
-    every = demonstration.every(settings=settings)
+    swept = demonstration.sweep_subsets(settings=settings)
     title = demonstration.TITLE
     terminal.draw([Heading(title), *view.parts(assessment.frame, {}, assessment.spec)])
-    attack, sweep = (show.Display(result=result, title=title) for result in (assessment, every))
-    files = [folder / name for name in ("census.parquet", "census.csv", "every.parquet")]
-    for display, file in zip((attack, attack, sweep), files, strict=True):
-        show.save(display, file)
-    page = folder / "census.html"
+    table, csv = folder / "census.parquet", folder / "census.csv"
+    subsets, page = folder / "every.parquet", folder / "census.html"
+    for result, file in ((assessment, table), (assessment, csv), (swept, subsets)):
+        show.save(show.Display(result=result, title=title), file)
     people, labels = demonstration.PEOPLE, demonstration.LABELS
-    report([files[0], files[2]], page, title=title, people=people, labels=labels)
-    return Answer(notes=[f"written: {path}" for path in (*files, page)])
+    report([table, subsets], page, title=title, people=people, labels=labels)
+    return Answer(notes=[f"written: {path}" for path in (table, csv, subsets, page)])

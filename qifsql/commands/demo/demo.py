@@ -52,7 +52,7 @@ def demo(*, settings: Settings | None = None) -> Result:
     )
 
 
-def every(*, settings: Settings | None = None) -> Sweep:
+def sweep_subsets(*, settings: Settings | None = None) -> Sweep:
     """Sweep over all subsets of the quasi-identifiers, to see which of them to drop first."""
     source = bundled("data-samples") / "school_census_2019.parquet"
     return sweep(source, qids=QIDS, secret=SECRETS, histogram=True, settings=settings)

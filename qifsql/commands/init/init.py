@@ -102,13 +102,16 @@ def _encoded(text: str) -> bytes:
 def _roles(
     columns: Sequence[Mapping[str, Any]], chosen: Mapping[str, Sequence[str]]
 ) -> tuple[list[str], list[str]]:
-    """Return quasi-identifiers and secrets: the names that a person gave, else the suggested."""
+    """Return quasi-identifiers and secrets: those of ``chosen``, else the suggested ones.
+
+    ``columns`` are rows of ``describe``. What is chosen for one role is not suggested for another.
+    """
     qids, secrets = view.proposal(columns)
     if not qids:  # a study needs at least one
         usable = [c for c in columns if c["column"] and c["suggested_role"] not in UNUSABLE]
         qids = [c["column"] for c in usable[:1]]
-    secret = chosen.get("secret", ())
-    qids = list(chosen.get("qids", [name for name in qids if name not in secret]))
+    chosen_secrets = chosen.get("secret", ())
+    qids = list(chosen.get("qids", [name for name in qids if name not in chosen_secrets]))
     secrets = list(chosen.get("secret", [name for name in secrets if name not in qids]))
     return qids, secrets
 
@@ -116,7 +119,10 @@ def _roles(
 def _role_lines(
     columns: Sequence[Mapping[str, Any]], qids: list[str], secrets: list[str]
 ) -> dict[str, str]:
-    """Return what fills the places of a template: roles, with all other columns as comments."""
+    """Return the texts of a template by name: a line for each role, other columns as comments.
+
+    ``columns`` are rows of ``describe``. A role without a column is a comment, too.
+    """
     others = [c for c in columns if c["column"] not in (*qids, *secrets)]
     other_secrets = view.ranked(others, "secret")
     other_qids = view.ranked(others, "quasi-identifier")
@@ -163,7 +169,7 @@ def _study(
 
 def _policy(path: Path, places: Mapping[str, str], preset: str) -> str:
     """Return the template of a policy: the rules of a preset, those of others as comments."""
-    policies.preset(preset)  # raises where there is none
+    policies.preset(preset)  # raises for an unknown name
     rules = []
     for name in policies.presets():
         lines = policies.preset(name).read_text("utf-8").splitlines()
@@ -184,7 +190,7 @@ def _listing(
     names: Sequence[str],
     others: Sequence[Mapping[str, Any]],
 ) -> str:
-    """Return the lines of a list: the names, then other columns as comments."""
+    """Return the lines of the list ``key``: the names, then other columns as comments."""
     by_name = {column["column"]: column for column in columns}
     lines = [_line(f"{toml(name)},", by_name.get(name)) for name in names]
     lines += [_line(f"# {toml(c['column'])},", c) for c in others]

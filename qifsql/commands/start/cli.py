@@ -113,12 +113,9 @@ def _make_questions(bars: Bars, *, yes: bool) -> Any:
     from qifsql.presentation.language import said
     from qifsql.presentation.parts import Heading
 
-    def show(described: Any) -> None:
+    def roles(described: Any, qids: Sequence[str], secrets: Sequence[str]) -> Any:
         bars.close()
         terminal.draw([Heading(said("Suggested roles")), view.roles(described.frame)], sys.stderr)
-
-    def roles(described: Any, qids: Sequence[str], secrets: Sequence[str]) -> Any:
-        show(described)
         taken = [(said("Quasi-identifiers"), qids), (said("Secrets"), secrets)]
         for title, columns in taken:
             runtime.talk(f"{title}: {', '.join(columns) or '-'}")

@@ -114,8 +114,8 @@ def start(
     seconds = sweep.expected_seconds(
         dataset, settings, person=person, **_adversary_options(qids, secrets)
     )
-    many = seconds > LONG and len(qids) > int(SMALL[-1])
-    sizes = SMALL if many and questions.small(seconds) else None
+    is_long = seconds > LONG and len(qids) > int(SMALL[-1])  # of so few, all subsets are small
+    sizes = SMALL if is_long and questions.small(seconds) else None
     _announce_duration(seconds, sizes, told or silent)
     _make_folder(place)
     roles = {"qids": list(qids), "secret": list(secrets), "sizes": sizes, "lang": lang}
@@ -124,7 +124,8 @@ def start(
         results = run(study, told=told, settings=settings)
     except Interrupted as e:
         raise Interrupted(f"interrupted; qifsql run {study} resumes", detail=e.detail) from e
-    answered = [RECORDS_COUNTED] * (person is not None) + [HOUSEHOLDS] * (household is not None)
+    answered = ((RECORDS_COUNTED, person), (HOUSEHOLDS, household))  # notes that ask for a column
+    outdated = [note for note, column in answered if column is not None]
     notes = dict.fromkeys((*described.notes, *results.notes))
     spec = {
         "dataset": dataset.name,
@@ -139,7 +140,7 @@ def start(
         frame=results.frame,
         origin=origin.about(spec, (*dataset.paths, str(study))),
         details={**results.details, "roles": described.frame},
-        notes=tuple(note for note in notes if not any(text in note for text in answered)),
+        notes=tuple(note for note in notes if not any(text in note for text in outdated)),
         met=results.met,
         results=results,
         study=study,
@@ -150,7 +151,10 @@ def start(
 def _choose_roles(
     dataset: Dataset, described: Result, questions: Questions, settings: Settings | None, tell: Tell
 ) -> tuple[Names, Names]:
-    """Return the quasi-identifiers and secrets to take; ask again while they do not fit."""
+    """Return the quasi-identifiers and secrets to take; ask again while they do not fit.
+
+    InputError if the suggested ones do not fit.
+    """
     suggested = described_columns.proposal(described.rows())
     while True:
         qids, secrets = questions.roles(described, *suggested)
@@ -174,7 +178,6 @@ def _adversary_options(qids: Names, secrets: Names) -> dict[str, Any]:
 
 
 def _announce_duration(seconds: float, sizes: str | None, tell: Tell) -> None:
-    """Say how long the run will take."""
     if sizes is not None:
         tell(f"only subsets of {sizes} quasi-identifiers are swept, to take less time")
     elif math.isfinite(seconds):
@@ -201,15 +204,14 @@ def _uncovered_columns(results: StudyResult) -> list[str]:
 
 
 def _commands(file: list[str], study: Path, described: Result, roles: dict[str, Any]) -> list[str]:
-    """Return the command lines that do the same."""
-    qids, secrets = described_columns.proposal(described.rows())
-    line = ["qifsql", "init", str(study), "--data", *file]
-    if (roles["qids"], roles["secret"]) != (qids, secrets):
-        line += _role_words(roles["qids"], roles["secret"] or [""])
-    line += ["--sizes", roles["sizes"]] if roles["sizes"] else []
-    line += ["--lang", roles["lang"]] if roles["lang"] != "en" else []
-    lines = [["qifsql", "describe", *file], line, ["qifsql", "run", str(study)]]
-    return [shlex.join(words) for words in lines]
+    """Return the command lines that do the same: describe, init, run."""
+    init_line = ["qifsql", "init", str(study), "--data", *file]
+    if (roles["qids"], roles["secret"]) != described_columns.proposal(described.rows()):
+        init_line += _role_words(roles["qids"], roles["secret"] or [""])  # "": no secret
+    init_line += ["--sizes", roles["sizes"]] if roles["sizes"] else []
+    init_line += ["--lang", roles["lang"]] if roles["lang"] != "en" else []
+    lines = [["qifsql", "describe", *file], init_line, ["qifsql", "run", str(study)]]
+    return [shlex.join(line) for line in lines]
 
 
 def _next_steps(
@@ -219,7 +221,7 @@ def _next_steps(
     person: str | None,
     household: str | None,
 ) -> list[str]:
-    """Return three command lines to go on with."""
+    """Return three command lines to go on with: run, check, compare."""
     options = _role_words(*roles)
     of_people = [] if person is None else ["--person", person]
     of_people += [] if household is None else ["--household", household]

@@ -38,7 +38,10 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
 
 
 def _identifying_columns(tables: Tables) -> list[Mapping[str, Any]]:
-    """Return the names and numbers that tell people apart, and are taken for no knowledge."""
+    """Return the described columns of names and numbers that tell people apart by themselves.
+
+    The numbers of the study leave these columns out.
+    """
     columns = tables["roles"].to_dicts() if "roles" in tables else []
     identifying = [c for c in columns if c["suggested_role"] in IDENTIFYING]
     return [column for column in identifying if column["singled_out"]]
@@ -58,7 +61,6 @@ def _identifying_sentence(column: Mapping[str, Any], frame: pl.DataFrame) -> str
 
 
 def _coverage_sentence(spec: Spec) -> str:
-    """Return what the numbers do not cover."""
     if not (names := spec["not_considered"]):
         return said("Every column of the file has a role in these numbers.")
     return said(
