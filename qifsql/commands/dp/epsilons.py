@@ -43,10 +43,7 @@ class Epsilon:
 
 
 def read(value: str | float | Sequence[str | float]) -> tuple[Epsilon, ...]:
-    """Return the epsilons of numbers and texts with commas, each once, in order.
-
-    InputError if a text is no epsilon.
-    """
+    """Return the epsilons of numbers and of texts with commas, each once; InputError for others."""
     values = [value] if isinstance(value, str | int | float) else value
     line = ",".join(v if isinstance(v, str) else repr(v) for v in values)
     texts = [text.strip() for text in line.split(",")]

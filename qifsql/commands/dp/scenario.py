@@ -54,7 +54,6 @@ def scenario(counts: Counts) -> pl.DataFrame:
 
 
 def _classify(secret_removed: float, useful_removed: float) -> str | None:
-    """Return the letter of the scenario, from the shares of uncertainty removed."""
     if secret_removed >= INFERRED:
         return "A" if useful_removed >= INFERRED else "C"
     if useful_removed >= INFERRED:

@@ -8,8 +8,8 @@ from sqlglot import exp
 
 from qifsql.adversary.options import Options
 from qifsql.adversary.spec import Attack, Attribute, BoundAttack, KnownRecords, refuse
-from qifsql.commands.inspect.readings import notes_on_reading, of_spark
-from qifsql.counting.session import check_records, note_left_out, opened
+from qifsql.commands.inspect.readings import notes_on_people, of_spark
+from qifsql.counting.session import check_records, opened
 from qifsql.data.collection import Source
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError
@@ -62,8 +62,7 @@ def blocks(
         frame = engine.frame(rows_plan, "listing blocks", bound.microdata.dataset.name)
         reading = {} if person is None else {"known_records": known_records}
         origin = origin.of(bound, spec, rows_plan, order=order, limit=limit, **reading)
-        notes = (*bound.microdata.notes, *note_left_out(engine, bound.microdata))
-        notes += notes_on_reading(bound.microdata)
+        notes = notes_on_people(engine, bound.microdata)
         return Result(frame=frame, origin=origin, notes=notes)
 
 

@@ -15,11 +15,11 @@ from sqlglot import exp
 
 from qifsql.adversary.options import Options
 from qifsql.adversary.spec import Attack, BoundAttack, KnownRecords
-from qifsql.commands.inspect.readings import notes_on_reading, of_spark
+from qifsql.commands.inspect.readings import notes_on_people, of_spark
 from qifsql.commands.inspect.spec import Object
 from qifsql.counting import secret_values, suppressed
 from qifsql.counting.counts import Counts
-from qifsql.counting.session import note_left_out, opened
+from qifsql.counting.session import opened
 from qifsql.data.collection import Source
 from qifsql.engine.settings import Settings
 from qifsql.errors import ColumnError, InputError
@@ -64,8 +64,7 @@ def objects(
         secret_values.check(counts)
         rows_plan = object_plan(bound, show, native_types(path), catalogs=counts.catalogs)
         origin = origin.of(bound, spec, *counts.plans, rows_plan, show=show)
-        notes = (*bound.microdata.notes, *note_left_out(engine, bound.microdata))
-        notes += notes_on_reading(bound.microdata)
+        notes = notes_on_people(engine, bound.microdata)
         notes += tuple(suppressed.notes_as_value(engine, bound.microdata))
         if path is not None:
             rows = stream(engine, rows_plan, path, origin, what=f"writing the {show}")

@@ -1,6 +1,8 @@
 """Notes on the records of a person that an adversary knows, for readers of what is shown."""
 
 from qifsql.adversary.spec import Microdata
+from qifsql.counting.session import note_left_out
+from qifsql.engine.protocol import Engine
 
 NOTES = {
     "all": "blocks are of people: the adversary knows all records of a person, and each value is "
@@ -10,9 +12,10 @@ NOTES = {
 }
 
 
-def notes_on_reading(microdata: Microdata) -> tuple[str, ...]:
-    """Return a note on what is known, if people have several records."""
-    return () if microdata.person is None else (NOTES[microdata.known_records],)
+def notes_on_people(engine: Engine, microdata: Microdata) -> tuple[str, ...]:
+    """Return notes on the data, on people left out, and on what is known of several records."""
+    reading = () if microdata.person is None else (NOTES[microdata.known_records],)
+    return (*microdata.notes, *note_left_out(engine, microdata), *reading)
 
 
 def of_spark(person: str | None) -> str:

@@ -11,10 +11,10 @@ from sqlglot import exp
 from qifsql.adversary.gains import OF_VALUES
 from qifsql.adversary.options import Options
 from qifsql.adversary.spec import Attack, BoundAttack, KnownRecords, refuse
-from qifsql.commands.inspect.readings import notes_on_reading, of_spark
+from qifsql.commands.inspect.readings import notes_on_people, of_spark
 from qifsql.counting import secret_values
 from qifsql.counting.counts import Counts
-from qifsql.counting.session import check_records, note_left_out, opened
+from qifsql.counting.session import check_records, opened
 from qifsql.data.collection import Source
 from qifsql.engine.access import Access
 from qifsql.engine.settings import Settings
@@ -61,8 +61,7 @@ def records(
         else:
             check_records(engine, bound.microdata)
         every = records_plan(bound, native_types(path), named)
-        notes = (*bound.microdata.notes, *note_left_out(engine, bound.microdata))
-        notes += notes_on_reading(bound.microdata)
+        notes = notes_on_people(engine, bound.microdata)
         origin = replace(origin.of(bound, spec, every), notes=notes)
         rows = stream(engine, every, path, origin, what="writing records")
     return Result(frame=pl.DataFrame(), origin=origin, notes=notes, written=rows)

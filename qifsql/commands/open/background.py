@@ -227,10 +227,7 @@ class Jobs:
 
 
 def new_file(text: str, endings: Sequence[str]) -> str:
-    """Return the name of a file to write, without blanks around it.
-
-    InputError if there is none, it exists, its folder does not, or it has none of the endings.
-    """
+    """Return the name of a file to write; InputError if it exists or has another ending."""
     name = text.strip()
     if not name or name.startswith("-") or "\0" in name:
         raise InputError("name a file to write")

@@ -119,10 +119,7 @@ class Explorer:
     def _calculated(
         self, topic: str, key: tuple[str, ...], work: Callable[[], Result]
     ) -> "Future[Result]":
-        """Return a result that was calculated before, or calculate and keep it.
-
-        ``key`` is its command line, ``topic`` that of ``Calculations.submit``.
-        """
+        """Return the result that is kept under ``key``, its command line, or calculate it."""
         self.check_unchanged()
         if key in self._results:
             self._results.move_to_end(key)

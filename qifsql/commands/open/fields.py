@@ -91,10 +91,9 @@ def words(options: type, values: Mapping[str, str]) -> list[str]:
 
 
 def arguments(options: type, values: Mapping[str, str], qids: Sequence[str]) -> dict[str, Any]:
-    """Return the options that have a value as arguments of the function of the command.
+    """Return the options with a value as arguments of the function, read as the command line does.
 
-    They are read as the command line reads them. Some name quasi-identifiers, so these are read,
-    too, but are not in the result.
+    Some refer to quasi-identifiers, which are read, too, but are not in the result.
     """
     forms = {name: option.form for name, option in offered_options(options).items()}
     typed: dict[str, Any] = {

@@ -50,9 +50,8 @@ def explorer_page(
     *,
     tab: str,
     trail: Sequence[int] = (),
-    jobs: Sequence[Job] = (),
 ) -> str:
-    """Return the page but for its frame."""
+    """Return the page but for its frame; ``trail`` has numbers of states in ``page.tried``."""
     return html.live(
         PAGE,
         "explorer.html",
@@ -63,7 +62,7 @@ def explorer_page(
         records=words.count(columns[0].row["records"] or 0) if columns else "",
         tab=tab,
         trail=",".join(map(str, trail)),
-        jobs=[_job_values(running) for running in jobs],
+        jobs=[_job_values(running) for running in page.jobs.latest],
         **_knowledge_values(columns, choice),
     )
 
@@ -166,10 +165,7 @@ def _column_row(column: SourceColumn, choice: Choices) -> dict[str, Any]:
 def risk_fragment(
     page: Explorer, choice: Choices, result: Result, before: Result | None, trail: Sequence[int]
 ) -> str:
-    """Return the parts about the risk and the release.
-
-    ``trail`` has the numbers of states in ``page.tried``, that of this one last.
-    """
+    """Return the parts about the risk and the release; ``trail`` ends with this state's number."""
     return html.live(
         PAGE,
         "live.html",
@@ -280,7 +276,6 @@ def cost_fragment(page: Explorer, result: Result) -> str:
 
 
 def _chapters(results: Sequence[Stored], *, private: bool) -> list[Part]:
-    """Return the chapters of a report in one list."""
     parts: list[Part] = []
     for section in chapters_of(results, private=private):
         parts += [Heading(section.title), *section.parts]
@@ -298,10 +293,7 @@ def state_fragment(running: Job, seen: int = 0) -> str:
 
 
 def _job_values(running: Job, seen: int = 0) -> dict[str, Any]:
-    """Return the values of the template of a command.
-
-    ``seen`` is the version of the answers of a sweep that the page shows; 0: none.
-    """
+    """Return the values of the template of a command; ``seen``: the version that is shown."""
     what, share = running.progress
     version = running.version if isinstance(running, SweepJob) else 0
     return {

@@ -149,7 +149,6 @@ def _requested_language(form: Form, usual: str) -> str:
 
 
 async def _asset(request: Request) -> Response:
-    """Return a file of the page."""
     name = request.path_params["name"]
     if name not in ASSETS:
         return Response(status_code=404, headers=HEADERS)
@@ -172,9 +171,8 @@ class Answers:
         with speaking(self.lang):
             try:
                 columns = await self._columns()
-                first, jobs = self.explorer.first(columns), self.explorer.jobs.latest
-                tab = str(next(self.explorer.tabs))
-                inside = rendering.explorer_page(self.explorer, columns, first, tab=tab, jobs=jobs)
+                first, tab = self.explorer.first(columns), str(next(self.explorer.tabs))
+                inside = rendering.explorer_page(self.explorer, columns, first, tab=tab)
             except QifError as e:
                 inside = html.live(rendering.PAGE, "error.html", message=str(e))
             text = rendering.page_frame(inside, f"qifsql: {self.explorer.dataset.name}")
@@ -184,15 +182,9 @@ class Answers:
         """Return the page in another language, or as it was in an earlier state."""
         columns = await self._columns()
         choice, trail = self._choice(form, columns), self._trail(form)
+        page, tab = self.explorer, form.get("tab", "")
         with speaking(_requested_language(form, self.lang)):
-            return rendering.explorer_page(
-                self.explorer,
-                columns,
-                choice,
-                tab=form.get("tab", ""),
-                trail=trail,
-                jobs=self.explorer.jobs.latest,
-            )
+            return rendering.explorer_page(page, columns, choice, tab=tab, trail=trail)
 
     def _choice(self, form: Form, columns: Sequence[SourceColumn]) -> Choices:
         """Return the choices of a form, or those of an earlier state that it names."""

@@ -147,7 +147,6 @@ def kind(text: str) -> str:
 
 
 def _tokens(text: str) -> list[Token] | None:
-    """Return the tokens of a text; None if it is not SQL."""
     try:
         return sqlglot.tokenize(text, read=DIALECT)
     except SqlglotError:

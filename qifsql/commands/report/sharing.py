@@ -106,7 +106,6 @@ def share(stored: Sequence[Stored], reader: Reader) -> tuple[list[Stored], str]:
 
 
 def _check_names(stored: Sequence[Stored], names: Set[str]) -> None:
-    """Refuse names of columns that no result has groups by."""
     columns = {name for s in stored for name in _groupings(s)}
     for name in sorted(names - columns):
         listed = ", ".join(sorted(columns))
@@ -310,7 +309,6 @@ def _with_names(text: str, names: Mapping[str, str]) -> str:
 
 
 def _paths(stored: Stored) -> dict[str, str]:
-    """Return the names of the files of a result by their paths."""
     paths = (str(file["path"]) for file in stored.manifest.get("inputs", ()))
     return {path: Path(path).name for path in paths}
 

@@ -255,7 +255,6 @@ def _success(stored: Stored, model: str, secret: str | None) -> dict[str, Any]:
 
 
 def _of_several_files(results: Sequence[Stored]) -> bool:
-    """Return whether attacks and sweeps are about several datasets."""
     about = (s for s in results if s.kind in ("attack", "sweep"))
     return len({str(s.spec.get("dataset", "")) for s in about}) > 1
 

@@ -197,7 +197,6 @@ def _make_folder(folder: Path) -> None:
 
 
 def _uncovered_columns(results: StudyResult) -> list[str]:
-    """Return the columns of the file that no result covers."""
     columns = [c for result in results.results.values() for c in result.origin.columns]
     covered = {c.name for c in columns if c.covered}
     return list(dict.fromkeys(c.name for c in columns if c.name not in covered))
