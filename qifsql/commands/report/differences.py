@@ -86,7 +86,7 @@ def has_few(stored: Stored, minimum: int) -> bool:
 
 
 def without_few(table: pl.DataFrame, minimum: int) -> pl.DataFrame:
-    """Return a table without the bars of few people; NULL stands for a ``k`` of few.
+    """Return a table without bars of few people, and with NULL for ``k`` (smallest block) of few.
 
     A bar is a row with the columns ``bin`` and ``individuals``; the others tell histograms apart.
     """

@@ -33,7 +33,10 @@ SWEEP_OPTIONS = {"histogram": "histogram", "borders": "threshold", "releases": "
 
 
 class Outputs:
-    """The files in a folder of results: for each name, the digest of its result and its files."""
+    """The files in a folder of results, by name of the entry: the digest of its result, its files.
+
+    The tables of all entries together, and the report, have names that no entry has.
+    """
 
     def __init__(self, folder: Path, formats: tuple[str, ...]) -> None:
         self.folder = folder
@@ -54,7 +57,7 @@ class Outputs:
         display: Display,
         cache_files: Mapping[Path, Content] | None = None,
     ) -> None:
-        """Write the tables of a name with ``cache_files``; remove tables of an earlier run."""
+        """Write the tables of an entry, and the files that keep its result for later runs."""
         files: dict[Path, Content] = {}
         for kind in self.formats:
             files |= contents(display, self.folder / f"{name}.{kind}")

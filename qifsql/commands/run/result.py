@@ -75,7 +75,7 @@ class StudyResult(Result):
         results = {o.entry.name: o.result for o in outcomes if o.result is not None}
 
         def of_kind(kind: str, schema: Mapping[str, pl.DataType], detail: str = "") -> pl.DataFrame:
-            """Return the tables of a kind as one, named; columns that one lacks are empty."""
+            """Return all tables of a kind (frames, or a detail) as one; ``name`` is the entry."""
             frames = [pl.DataFrame(schema=NAMED | dict(schema))]
             for name, part in results.items():
                 table = part.details.get(detail) if detail else part.frame

@@ -102,6 +102,7 @@ def means(sample: Sample) -> dict[tuple[str, str], dict[str, Fraction]]:
 def guesses(sample: Sample) -> dict[tuple[str, str], tuple[list[str], Fraction]]:
     """Return the Bayesian adversary's best guesses in each cell, and how many are guessed right."""
     expected = published.closed_form(_people(sample), SECRET_IN_BOTH).means
+    # the values of greatest expectation in each cell; the real counts of block, group and value
     tied, truth = published.guesses(expected), published.count(_people(sample), (0, 1, 2))
     return {
         cell: (
