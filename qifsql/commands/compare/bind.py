@@ -37,9 +37,9 @@ def bind(
 ) -> tuple[tuple[Raw, ...], list[Compared]]:
     """Return the quasi-identifiers of the original, and all files, the original first.
 
-    ``person`` is the column, of each file, that says whose record it is.
-
-    Raise ColumnError, ExpressionError or InputError if a name, a tag or a type does not fit.
+    A file has its columns, how their cells are read, and the attack on it. ``person`` is the
+    column of each file that says whose record it is. Raises ColumnError, ExpressionError or
+    InputError if a name, a tag or a type does not fit.
     """
     catalogs = [Catalog(engine, d) for d in spec.releases]
     original = catalogs[0]
@@ -49,7 +49,7 @@ def bind(
         raise ColumnError(
             f"no quasi-identifiers of {original.schema.dataset}; name some with --qids"
         )
-    for number, name in tags:
+    for number, name in tags:  # ``2:age=AGE``: in file 2, age is the column AGE
         if name not in {q.name for q in qids}:
             hint = did_you_mean(name, (q.name for q in qids))
             raise ColumnError(f"no quasi-identifier of the original is called {quoted(name)}{hint}")
@@ -60,25 +60,21 @@ def bind(
             )
     raws = raw_columns(spec, qids, original.schema)
     secrets = _secrets(spec.secrets, catalogs)
-    titles = titles_of(spec.releases)
-    every = names_of_all(spec, original.schema)
+    untagged = names_of_all(spec, original.schema)
+    titled = zip(catalogs, titles_of(spec.releases), secrets, strict=True)
     files = []
-    for number, catalog in enumerate(catalogs, 1):
-        title = titles[number - 1]
-        if number == 1:
+    for number, (catalog, title, file_secrets) in enumerate(titled, 1):
+        if number == 1:  # the original has values, not generalised cells
             pairs = zip(raws, qids, strict=True)
             cells = [(Generalised(r, 1, title, r.name, r.type, True), q) for r, q in pairs]
-        else:
-            written = {
-                raw: tags.get((number, raw.name), raw.name if raw.name in every else None)
-                for raw in raws
-            }
+        else:  # None: the release has no such column
+            usual = {raw: raw.name if raw.name in untagged else None for raw in raws}
+            written = {raw: tags.get((number, raw.name), name) for raw, name in usual.items()}
             cells = cells_of(catalog, number, written, tags=tags, plain=spec.plain)
         columns = tuple((replace(g, release=title), a) for g, a in cells)
-        whose = None if person is None else _person_in_file(person, catalogs[0], catalog)
-        attack = _bind_attack(
-            catalog, [a for _, a in columns], secrets[number - 1], spec.where, whose
-        )
+        whose = None if person is None else _person_in_file(person, original, catalog)
+        qids_of_file = [attribute for _, attribute in columns]
+        attack = _bind_attack(catalog, qids_of_file, file_secrets, spec.where, whose)
         files.append(Compared(number, title, columns, attack))
     _check_known(raws, files)
     return raws, files
@@ -104,25 +100,23 @@ def _bind_attack(
         condition = parse(where, catalog.schema, f"the filter (where) of {title}")
         catalog.condition(condition)
     assert isinstance(catalog.dataset, Dataset)  # noqa: S101 - a file was opened, not a collection
+    people = [person] if person else []
+    used = {roles.QID: qids, roles.SECRET: secrets, roles.PERSON: people}
     microdata = Microdata(
         catalog.dataset,
-        tuple(qids) or (NOTHING,),
+        tuple(qids) or (NOTHING,),  # without any column everybody is in one block
         tuple(secrets),
         where=condition,
         zoned=any("TIME ZONE" in c.type for c in catalog.schema.columns),
         releases=(title,),
-        columns=roles.columns(
-            catalog.schema,
-            {roles.QID: qids, roles.SECRET: secrets, roles.PERSON: [person] if person else []},
-            where=condition,
-        ),
+        columns=roles.columns(catalog.schema, used, where=condition),
         person=person,
     )
     return BoundAttack((model("crs"), *([model("cas")] if secrets else [])), microdata)
 
 
 def _person_in_file(text: str, original: Catalog, catalog: Catalog) -> Attribute:
-    """Return whose record it is in one file; InputError where the file cannot tell."""
+    """Return the column or expression of one file that says whose record it is; refuse none."""
     people = naming.attributes([text], original.schema, roles.PERSON)
     if len(people) > 1:
         raise ColumnError("person is one column or expression; name one")
@@ -137,19 +131,20 @@ def _person_in_file(text: str, original: Catalog, catalog: Catalog) -> Attribute
 
 
 def _secrets(texts: Sequence[str], catalogs: Sequence[Catalog]) -> list[tuple[Attribute, ...]]:
-    """Return the secrets of each file, in the same order.
+    """Return the secrets of each file, in the same order, under their names in the original.
 
     ``2:disease=CONDITION`` gives the name of a secret in file 2, if it is another one.
     """
-    tags: Tags = {}
-    untagged: dict[str, None] = {}
+    tags: Tags = {}  # texts by number of a file and name of a secret
+    untagged: dict[str, None] = {}  # an ordered set
     for text in texts:
         tag = None if catalogs[0].schema.find(text) else tag_of(text, len(catalogs))
         if tag is None:
             untagged[text] = None
             continue
-        name, written = split_name(tag[1]) or (tag[1].strip(), tag[1].strip())
-        tags[tag[0], name] = written
+        number, pair = tag
+        name, written = split_name(pair) or (pair.strip(), pair.strip())
+        tags[number, name] = written
     secrets = naming.attributes(list(untagged), catalogs[0].schema, SECRET)
     for _, name in tags:
         if name not in {a.name for a in secrets}:
@@ -157,7 +152,7 @@ def _secrets(texts: Sequence[str], catalogs: Sequence[Catalog]) -> list[tuple[At
                 f"no secret of the original is called {quoted(name)}"
                 f"{did_you_mean(name, (a.name for a in secrets))}"
             )
-    texts_of = {a.name: text for text in untagged for a in _secrets_named(text, catalogs[0])}
+    text_of = {a.name: text for text in untagged for a in _secrets_named(text, catalogs[0])}
     attributes_by_file = []
     for number, catalog in enumerate(catalogs, 1):
         attributes = []
@@ -165,7 +160,7 @@ def _secrets(texts: Sequence[str], catalogs: Sequence[Catalog]) -> list[tuple[At
             if (number, secret.name) in tags and number > 1:
                 attribute = column_of_release(catalog, tags[number, secret.name], secret.name)
             else:
-                attribute = _secret_in_file(texts_of[secret.name], secret.name, catalog)
+                attribute = _secret_in_file(text_of[secret.name], secret.name, catalog)
             attributes.append(replace(attribute, name=secret.name))
         attributes_by_file.append(typed(attributes, catalog, SECRET))
     return attributes_by_file
@@ -176,7 +171,7 @@ def _secrets_named(text: str, catalog: Knowledge) -> list[Attribute]:
 
 
 def _secret_in_file(text: str, name: str, catalog: Knowledge) -> Attribute:
-    """Return a secret in one file; a pattern selects the same columns in all files."""
+    """Return the attribute ``name`` that ``text`` selects, or is, in one file."""
     if catalog.schema.find(name) is not None:
         text = name if split_name(text) is None else text
     attributes: Mapping[str, Any] = {a.name: a for a in _secrets_named(text, catalog)}

@@ -13,26 +13,13 @@ from qifsql.engine.settings import Settings
 from qifsql.errors import InputError
 from qifsql.results.result import Result
 
+RELEASES = "a comparison with releases"
+CHANGES = "a comparison with changes"
+REFINEMENT = "a test of refinement"
 TAKEN = {
-    "a comparison with releases": (
-        "qids",
-        "secret",
-        "hierarchies",
-        "plain",
-        "where",
-        "person",
-    ),
-    "a comparison with changes": (
-        "qids",
-        "secret",
-        "change",
-        "until",
-        "policy",
-        "hierarchies",
-        "where",
-        "person",
-    ),
-    "a test of refinement": ("qids", "refines", "null", "where"),
+    RELEASES: ["qids", "secret", "hierarchies", "plain", "where", "person"],
+    CHANGES: ["qids", "secret", "change", "until", "policy", "hierarchies", "where", "person"],
+    REFINEMENT: ["qids", "refines", "null", "where"],
 }
 """The options of each comparison."""
 
@@ -88,14 +75,14 @@ def compare(
     """
     options = complete(options, CompareOptions)
     files = datasets(sanitised)
-    kinds = list(TAKEN)
-    kind = kinds[2] if options["refines"] else kinds[0] if files else kinds[1]
-    unusual = {name for name, value in options.items() if is_given(value)}
-    unusual -= {"null"} if options["null"] == "distinct" else set()
-    unusual |= {"releases"} if files and kind != kinds[0] else set()
-    for name in sorted(unusual - set(TAKEN[kind])):
+    kind = RELEASES if files else CHANGES
+    kind = REFINEMENT if options["refines"] else kind
+    used = {name for name, value in options.items() if is_given(value)}
+    used -= {"null"} if options["null"] == "distinct" else set()  # the default
+    used |= {"releases"} if files and kind != RELEASES else set()
+    for name in sorted(used - set(TAKEN[kind])):
         raise InputError(f"{kind} does not take {name}; leave it out")
-    if options["refines"]:
+    if kind == REFINEMENT:
         a, b = as_names(options["qids"]), as_names(options["refines"])
         return refines(
             original, a, b, where=options["where"], null=options["null"], settings=settings

@@ -26,7 +26,7 @@ from qifsql.engine.csv_types import remarks
 from qifsql.engine.engines import open_engine
 from qifsql.engine.settings import Settings
 from qifsql.engine.tables import Tables
-from qifsql.errors import DatasetError, plural, quoted
+from qifsql.errors import no_records, plural, quoted
 from qifsql.query.plan import Plan
 from qifsql.query.render import expressions
 from qifsql.results.assessment import PEOPLE
@@ -85,17 +85,16 @@ def compare_releases(
         for file in files:
             attack = suppressed.marked(engine, file.attack)
             notes += _note_on_suppressed(file, attack)
-            outcomes, file_plans = risks.measure(engine, attack)
+            file_risks, file_plans = risks.measure(engine, attack)
             plans += file_plans
-            file_columns, hidden = _zero_losses(file, scales), 0
-            if file.number > 1:
-                file_columns, hidden = losses.loss_rows(
-                    tables.doing("comparing columns", file.title), file, scales
-                )
-            columns += file_columns
-            totals = {"suppressed": hidden, **_mean_losses(file_columns)}
+            column_losses, hidden = _zero_losses(file, scales), 0
+            if file.number > 1:  # file 1 is the original
+                comparing = tables.doing("comparing columns", file.title)
+                column_losses, hidden = losses.loss_rows(comparing, file, scales)
+            columns += column_losses
+            totals = {"suppressed": hidden, **_mean_losses(column_losses)}
             named = {"release": file.title, "file": file.number}
-            rows += [named | {"secret": r.secret} | r.partition | totals for r in outcomes]
+            rows += [named | {"secret": r.secret} | r.partition | totals for r in file_risks]
         first = [s for file in files for s in openings(file.attack.microdata.dataset)]
         description = _describe_request(spec, files)
         description |= {} if options["person"] is None else {"person": options["person"]}
@@ -120,12 +119,12 @@ def _check_records(tables: Tables, files: Sequence[Compared]) -> None:
     for file in files:
         query = losses.rows_of(file.attack.microdata).limit(1)
         if not tables.rows(query):
-            after = " under the filter (where)" if file.attack.microdata.where is not None else ""
-            raise DatasetError(f"{file.title} has no records{after}; there is nobody to attack")
+            filtered = file.attack.microdata.where is not None
+            raise no_records(file.title, "nobody to attack", filtered=filtered)
 
 
 def _zero_losses(file: Compared, scales: Sequence[losses.Scale]) -> list[dict[str, Any]]:
-    """Return the losses of the columns of the original, which are all 0."""
+    """Return a row per column of the original: its losses are all 0 (``losses.COLUMNS``)."""
     nothing = dict.fromkeys(("outside", *MEANS), 0.0)
     return [
         {"release": file.title, "file": file.number, "quasi_identifier": scale.raw.name}
@@ -141,9 +140,8 @@ def _mean_losses(columns: Sequence[Mapping[str, Any]]) -> dict[str, float]:
 
 def _describe_request(spec: Composition, files: Sequence[Compared]) -> dict[str, Any]:
     """Return the request as plain data."""
-    named = [
-        a for file in files for a in (*file.attack.microdata.qids, *file.attack.microdata.secrets)
-    ]
+    attacked = [file.attack.microdata for file in files]
+    named = [attribute for m in attacked for attribute in (*m.qids, *m.secrets)]
     return {
         "dataset": files[0].title,
         "releases": [file.title for file in files[1:]],
@@ -153,14 +151,14 @@ def _describe_request(spec: Composition, files: Sequence[Compared]) -> dict[str,
         "where": spec.where,
         "hierarchies": dict(spec.hierarchies) or None,
         "plain": list(spec.plain),
-        **of_files(file.attack.microdata.dataset for file in files),
+        **of_files(m.dataset for m in attacked),
     }
 
 
 def _notes(
     files: Sequence[Compared], frame: pl.DataFrame, columns: Sequence[Mapping[str, Any]]
 ) -> tuple[str, ...]:
-    """Return notes that help to interpret the numbers."""
+    """Return notes that help to read the numbers; ``columns`` are the losses of each column."""
     notes = []
     sizes = dict(frame.select("file", "records").iter_rows())
     for file in files[1:]:
@@ -170,17 +168,17 @@ def _notes(
                 f"{sizes[1]:,}: shares are of each file's own records"
             )
         file_columns = [c for c in columns if c["file"] == file.number]
-        if gone := [c["quasi_identifier"] for c in file_columns if c["column"] is None]:
-            names = ", ".join(map(quoted, gone))
+        if absent := [c["quasi_identifier"] for c in file_columns if c["column"] is None]:
+            names = ", ".join(map(quoted, absent))
             notes.append(f"{file.title} has no {names}: nothing is told of it there")
-        if away := [c["quasi_identifier"] for c in file_columns if c["outside"]]:
-            names = ", ".join(map(quoted, away))
+        if outside := [c["quasi_identifier"] for c in file_columns if c["outside"]]:
+            names = ", ".join(map(quoted, outside))
             notes.append(
                 f"{file.title} has cells that contain no value of the original, in {names}: "
                 "they count as mass elsewhere"
             )
-        if endless := [c["quasi_identifier"] for c in file_columns if math.isinf(c["divergence"])]:
-            names = ", ".join(map(quoted, endless))
+        if infinite := [c["quasi_identifier"] for c in file_columns if math.isinf(c["divergence"])]:
+            names = ", ".join(map(quoted, infinite))
             notes.append(
                 f"the divergence of {names} in {file.title} is infinite: its cells exclude values "
                 "that the original has"

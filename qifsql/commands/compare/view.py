@@ -32,18 +32,19 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     first = [row for row in rows if row["secret"] == rows[0]["secret"]]
     parts: list[Part] = risks(rows, first, said("release"))
     heads = [said("generalised"), said("penalty"), said("TV"), said("KL (bits)")]
-    left_out = any(row["suppressed"] for row in first)
-    suppressed = [said("suppressed")] * left_out
-    lost = Table.of([said("release"), *suppressed, *heads], range(1, 5 + left_out))
-    for row in {row["file"]: row for row in first}.values():
-        n = [words.count(row["suppressed"])] * left_out
-        lost.add_row(escaping.cell(row["release"]), *n, *loss_cells(row))
+    # A column for suppressed records, if there are any.
+    has_suppressed = any(row["suppressed"] for row in first)
+    suppressed = [said("suppressed")] if has_suppressed else []
+    lost = Table.of([said("release"), *suppressed, *heads], range(1, 5 + has_suppressed))
+    for row in {row["file"]: row for row in first}.values():  # people: several rows per file
+        records = [words.count(row["suppressed"])] if has_suppressed else []
+        lost.add_row(escaping.cell(row["release"]), *records, *loss_cells(row))
     parts += [Heading(said("Information loss of the releases")), lost, Paragraph(said(LOST))]
     return [*parts, *_column_losses(tables["columns"], heads)]
 
 
 def _column_losses(lost: pl.DataFrame, heads: Sequence[str]) -> list[Part]:
-    """Return a table for each release: the losses of its quasi-identifiers."""
+    """Return a table for each release: the losses of its quasi-identifiers, one a line."""
     parts: list[Part] = []
     for (_, release), rows in lost.filter(pl.col("file") > 1).group_by(
         "file", "release", maintain_order=True

@@ -46,10 +46,10 @@ class States:
         *,
         seed: int | None = None,
     ) -> None:
-        """Create ``codes_j`` of each quasi-identifier and ``released``; a ``seed`` draws lots.
+        """Create ``codes_j`` of each quasi-identifier j and ``released``; a ``seed`` draws lots.
 
-        ``forms`` are those of each quasi-identifier over the column ``value``; the first form has
-        the original values.
+        ``forms`` are the states of each quasi-identifier, as expressions over the column ``value``;
+        the first one has the original values.
         """
         self.tables = tables
         self.attack = attack
@@ -60,7 +60,7 @@ class States:
         self.released = self._release([len(states) for states in forms], seed)
 
     def _code(self, j: int, states: Sequence[Attribute]) -> None:
-        """Assign a number to each value of every state, the missing one included."""
+        """Create ``codes_j``: a row per value, with the rank of its form in each state."""
         forms = [exp.alias_(microdata_steps.normal(a), f"form_{i}") for i, a in enumerate(states)]
         value, people = exp.column("value", SOURCE), exp.column("people", SOURCE)
         place = equal(exp.column("place", SOURCE), exp.column("place", "positions"))
@@ -74,45 +74,48 @@ class States:
     def _release(self, widths: Sequence[int], seed: int | None) -> Dataset:
         """Create ``released``: one row per record, with its values' numbers in every state.
 
-        A missing secret stays missing.
+        ``state_j_i`` is the number of quasi-identifier j in its state i, of ``widths[j - 1]``
+        states; ``secret_j`` is that of a secret, missing if the secret is.
         """
-        attack = self.attack
-        named = [(f"qid_{j}", a) for j, a in enumerate(attack.microdata.qids, 1)]
-        named += [(f"secret_{j}", a) for j, a in enumerate(attack.microdata.secrets, 1)]
-        person = attack.microdata.person
+        microdata, person = self.attack.microdata, self.attack.microdata.person
+        named = [(f"qid_{j}", a) for j, a in enumerate(microdata.qids, 1)]
+        named += [(f"secret_{j}", a) for j, a in enumerate(microdata.secrets, 1)]
         named += [] if person is None else [("person", person)]
         columns = [exp.alias_(microdata_steps.normal(a), name) for name, a in named]
-        rows = rows_of(attack.microdata, columns).subquery("rows")
+        rows = rows_of(microdata, columns).subquery("rows")
         query = exp.select().from_(rows)
         if person is not None:
             query = query.select(exp.column("person", "rows"))
         for j, width in enumerate(widths, 1):
             codes = f"codes_{j}"
-            value = same(exp.column(f"qid_{j}", "rows"), exp.column("value", codes))
+            is_value = same(exp.column(f"qid_{j}", "rows"), exp.column("value", codes))
             states = [exp.column(f"state_{i}", codes).as_(f"state_{j}_{i}") for i in range(width)]
-            query = query.join(exp.table_(codes), on=value).select(*states)
-        for j, _ in enumerate(attack.microdata.secrets, 1):
+            query = query.join(exp.table_(codes), on=is_value).select(*states)
+        for j, _ in enumerate(microdata.secrets, 1):
             codes, name = f"secrets_{j}", f"secret_{j}"
             secret = exp.column(name)
             values = exp.select(secret).distinct().from_(rows.copy()).subquery("different")
             code = exp.Case().when(secret.is_(exp.null()), exp.null()).else_(_rank(name))
             ranked = exp.select(secret.as_("value"), exp.alias_(code, "code"))
             self.tables.make(codes, ranked.from_(values))
-            value = same(exp.column(name, "rows"), exp.column("value", codes))
+            is_value = same(exp.column(name, "rows"), exp.column("value", codes))
             column = exp.column("code", codes).as_(name)
-            query = query.join(exp.table_(codes), on=value).select(column)
+            query = query.join(exp.table_(codes), on=is_value).select(column)
         if seed is not None:
-            query = self._drawn(query, len(widths), seed)
+            query = self._with_lots(query, len(widths), seed)
         self.tables.make("released", query)
         statement = self.tables.statements[-1]
-        paths, name = attack.microdata.dataset.paths, attack.microdata.dataset.name
+        paths, name = microdata.dataset.paths, microdata.dataset.name
         return Dataset(name, "duckdb", paths, table="released", schema="main", statement=statement)
 
-    def _drawn(self, query: exp.Select, width: int, seed: int) -> exp.Select:
-        """Return the records, each with a random lot."""
+    def _with_lots(self, query: exp.Select, width: int, seed: int) -> exp.Select:
+        """Return the records, each with a random ``lot`` that depends on its values and the seed.
+
+        ``width`` is the number of quasi-identifiers.
+        """
         names = [f"state_{j}_0" for j in range(1, width + 1)]
         names += [f"secret_{j}" for j, _ in enumerate(self.attack.microdata.secrets, 1)]
-        parts: list[exp.Expr] = []
+        parts: list[exp.Expr] = []  # the values of a record as one text: alike records share it
         for name in names:
             parts += [exp.cast(exp.column(name), "VARCHAR"), exp.Literal.string(",")]
         text = exp.alias_(exp.Anonymous(this="concat", expressions=parts), "own")
@@ -123,22 +126,22 @@ class States:
 
     def variant(self, variant: Variant) -> BoundAttack:
         """Return the attack on the changed release; refuse a sample without records."""
+        original = self.attack.microdata
+        chosen = enumerate(zip(original.qids, variant.states, strict=True), 1)
         qids = [
             Attribute(qid.name, _read_column(f"state_{j}_{state}"), "INTEGER")
-            for j, (qid, state) in enumerate(
-                zip(self.attack.microdata.qids, variant.states, strict=True), 1
-            )
+            for j, (qid, state) in chosen
             if state is not None
         ]
         secrets = [
             Attribute(s.name, _read_column(f"secret_{j}"), "INTEGER")
-            for j, s in enumerate(self.attack.microdata.secrets, 1)
+            for j, s in enumerate(original.secrets, 1)
         ]
-        person = self.attack.microdata.person
+        person = original.person
         if person is not None:
             person = replace(person, expression=_read_column("person"))
         where: exp.Expr | None = None
-        if variant.rate is not None and variant.rate < 1:
+        if variant.rate is not None and variant.rate < 1:  # keep the lots below the rate, as hex
             bound = format(variant.rate.numerator * 16**HEX // variant.rate.denominator, f"0{HEX}x")
             first = [_read_column("lot"), exp.Literal.number(HEX)]
             drawn = exp.Anonymous(this="left", expressions=first)
@@ -150,7 +153,7 @@ class States:
                     f"the sample keeps no record of {self.released.name}; ask for a larger share"
                 )
         microdata = replace(
-            self.attack.microdata,
+            original,
             dataset=self.released,
             qids=tuple(qids) or (NOTHING,),
             secrets=tuple(secrets),
@@ -166,6 +169,10 @@ class States:
         return float(sum(penalties, Fraction(0)) / len(penalties))
 
     def _penalty(self, j: int, state: int | None) -> Fraction:
+        """Return the certainty penalty of quasi-identifier j in a state, in [0, 1]; None: dropped.
+
+        A merged value costs the share of all values, or of their span, that it covers.
+        """
         if state is None:
             return Fraction(1)
         if (j, state) not in self._penalties:
@@ -174,11 +181,12 @@ class States:
             self.tables.make("states", states.from_(exp.table_(f"codes_{j}")))
             self.tables.make("units", units_step(scale, 1))
             self.tables.make("contained", splice("compare/merged"))
-            (row,) = self.tables.rows(splice("compare/lost"))
+            ((records, _, _, _, listed, spanned),) = self.tables.rows(splice("compare/lost"))
             self.tables.drop("states", "units", "contained")
-            records, _, _, _, listed, spanned = row
-            sizes = (spanned, scale.length) if scale.by_distance else (listed, scale.values)
-            penalty = utility.penalty(int(sizes[0]), sizes[1], suppressed=0, records=records)
+            covered, in_all = listed, scale.values
+            if scale.by_distance:
+                covered, in_all = spanned, scale.length
+            penalty = utility.penalty(int(covered), in_all, suppressed=0, records=records)
             self._penalties[j, state] = penalty
         return self._penalties[j, state]
 

@@ -53,7 +53,7 @@ class Work:
         ]
 
     def compare(self, requests: Sequence[Change], *, seed: int) -> list[dict[str, Any]]:
-        """Return the rows before the changes, with each change alone, and with all together."""
+        """Return the rows before any change, with each change alone, and with all together."""
         check_records(self.tables.engine, self.bound.microdata)
         forms = [[as_values(q)] for q in self.bound.microdata.qids]
         alone = [self._add(forms, [change]) for change in requests]
@@ -80,41 +80,49 @@ class Work:
         return rows
 
     def _add(self, forms: list[list[Attribute]], combination: Sequence[Change]) -> Variant:
-        """Return the release after changes, one after the other; new forms are added."""
-        rate = None
+        """Return the release after changes, one after the other; add new forms to ``forms``.
+
+        ``forms`` are those of each quasi-identifier, the original one first.
+        """
+        rate = None  # of the sample; several multiply
         for change in combination:
             rate = change.rate * (rate or 1) if change.kind == "sample" else rate
-        now = changed_attributes.apply([ladder[0] for ladder in forms], combination, self.changed)
-        states: list[int | None] = []
-        for ladder, form in zip(forms, now, strict=True):
-            if form is not None and form not in ladder:
-                ladder.append(form)
-            states.append(None if form is None else ladder.index(form))
-        return Variant(tuple(states), rate)
+        originals = [states[0] for states in forms]
+        changed = changed_attributes.apply(originals, combination, self.changed)
+        chosen: list[int | None] = []
+        for states, form in zip(forms, changed, strict=True):
+            if form is not None and form not in states:  # None: the column is dropped
+                states.append(form)
+            chosen.append(None if form is None else states.index(form))
+        return Variant(tuple(chosen), rate)
 
     def search(self, requests: Sequence[Change], rules: Sequence[Bound]) -> list[dict[str, Any]]:
-        """Return the rows before any change, and of the smallest change that keeps the bounds."""
+        """Return the rows before any change, and of the smallest change that keeps the bounds.
+
+        Without ``requests`` all usual coarser forms are tried.
+        """
         check_records(self.tables.engine, self.bound.microdata)
         scales = losses.read_original(self.tables, self.raws, self.bound.microdata)
-        rungs = generalisation.named_steps(requests, self.bound.microdata.qids)
+        qids = self.bound.microdata.qids
+        ladders = generalisation.named_steps(requests, qids)  # changes of each quasi-identifier
         if not requests:
-            qids = self.bound.microdata.qids
             lengths = [
                 generalisation.common_length(qid, exp.table_(f"places_{j}"), self.tables.rows)
                 for j, qid in enumerate(qids, 1)
             ]
-            rungs = generalisation.usual_steps(
-                qids, [s.length for s in scales], lengths, self.trees
-            )
-        forms = [[as_values(q)] for q in self.bound.microdata.qids]
-        # A rung is made to the values as they are.
-        at = [[self._add(forms, [c]).states[c.qid - 1] for c in ladder] for ladder in rungs]
+            spans = [scale.length for scale in scales]
+            ladders = generalisation.usual_steps(qids, spans, lengths, self.trees)
+        forms = [[as_values(qid)] for qid in qids]
+        state_ladders: list[list[int | None]] = [[0] for _ in qids]  # 0: not changed
+        for state_ladder, ladder in zip(state_ladders, ladders, strict=True):
+            for change in ladder:  # each from the original values
+                state_ladder.append(self._add(forms, [change]).states[change.qid - 1])
         states = States(self.tables, self.bound, scales, forms)
-        steps = [[0, *ladder] for ladder in at]
-        nested = [_are_nested(states, j, ladder) for j, ladder in enumerate(steps, 1)]
+        nested = [_are_nested(states, j, ladder) for j, ladder in enumerate(state_ladders, 1)]
 
         def variant(chosen: Rungs) -> Variant:
-            return Variant(tuple(ladder[i] for ladder, i in zip(steps, chosen, strict=True)))
+            pairs = zip(state_ladders, chosen, strict=True)
+            return Variant(tuple(ladder[rung] for ladder, rung in pairs))
 
         def measure(chosen: Rungs) -> list[Risk]:
             outcomes, plans = risks.measure(self.tables.engine, states.variant(variant(chosen)))
@@ -123,7 +131,7 @@ class Work:
 
         progress = self.tables.engine.settings.progress
         search = Search(
-            [len(ladder) for ladder in rungs],
+            [len(ladder) for ladder in ladders],
             nested,
             self.bound.microdata.person is None and all(rule.monotone for rule in rules),
             measure,
@@ -132,26 +140,29 @@ class Work:
         )
         chosen = search.find()
         self.tried = search.tried
-        before = (0,) * len(rungs)
+        before = (0,) * len(ladders)
         outcomes = search.risks.get(before) or measure(before)
         loss = states.penalty(variant(before))
         rows = _release_rows("before", [], loss, outcomes, met=chosen == before)
         if chosen is not None and chosen != before:
-            changes = [ladder[i - 1] for ladder, i in zip(rungs, chosen, strict=True) if i]
+            pairs = zip(ladders, chosen, strict=True)
+            changes = [ladder[rung - 1] for ladder, rung in pairs if rung]
             loss = states.penalty(variant(chosen))
             rows += _release_rows("smallest", changes, loss, search.risks[chosen], met=True)
         return rows
 
     def _meets(self, rules: Sequence[Bound], outcomes: Sequence[Risk]) -> bool:
-        """Return whether a release keeps all bounds, of people in each reading they are about."""
+        """Return whether a release keeps all bounds, in each reading of known records asked for."""
         judged = [r for r in outcomes if self.reading in (None, r.known_records)]
         return all(rule.met(judged) for rule in rules)
 
 
 def _are_nested(states: States, j: int, ladder: Sequence[int | None]) -> bool:
-    """Return whether each rung merges values of the one before; dropping merges all values."""
-    pairs = pairwise(ladder)
-    return all(b is None or (a is not None and states.nested(j, a, b)) for a, b in pairs)
+    """Return whether each state of a ladder merges values of the one before; None merges all."""
+    return all(
+        coarse is None or (fine is not None and states.nested(j, fine, coarse))
+        for fine, coarse in pairwise(ladder)
+    )
 
 
 def _release_rows(

@@ -51,6 +51,7 @@ class Search:
                 "quasi-identifiers, or with --change which of them may change, and how"
             )
         movable = [i for i, height in enumerate(self.heights) if height]
+        # The coarsest change has the least risk: if it breaks a bound, all do.
         if self.monotone and all(self.nested) and not self._keeps(tuple(self.heights)):
             return None
         before = (0,) * len(self.heights)
@@ -61,20 +62,18 @@ class Search:
 
     def _of_size(self, movable: Sequence[int], size: int) -> Rungs | None:
         """Return the smallest change of ``size`` quasi-identifiers that keeps the bounds."""
-        hopeful = [c for c in combinations(movable, size) if self._hopeful(c)]
-        by_steps: dict[int, list[Rungs]] = {}
-        for chosen in hopeful:
-            least = [self._least(chosen, i) for i in chosen]
-            ways = (range(n, self.heights[i] + 1) for n, i in zip(least, chosen, strict=True))
-            for climbed in product(*ways):
-                by_steps.setdefault(sum(climbed), []).append(self._rungs(chosen, climbed))
-        for steps in sorted(by_steps):
-            met = [r for r in by_steps[steps] if not self._doomed(r) and self._keeps(r)]
+        candidates: dict[int, list[Rungs]] = {}  # by the number of rungs that are climbed
+        for chosen in filter(self._can_keep, combinations(movable, size)):
+            heights = (range(self._lowest_rung(chosen, i), self.heights[i] + 1) for i in chosen)
+            for climbed in product(*heights):
+                candidates.setdefault(sum(climbed), []).append(self._rungs(chosen, climbed))
+        for steps in sorted(candidates):
+            met = [r for r in candidates[steps] if not self._must_break(r) and self._keeps(r)]
             if met:
                 return max(met, key=lambda rungs: self.risks[rungs][0].partition["blocks"])
         return None
 
-    def _hopeful(self, chosen: Sequence[int]) -> bool:
+    def _can_keep(self, chosen: Sequence[int]) -> bool:
         """Return whether changing only these quasi-identifiers can keep the bounds.
 
         If their last rungs do not keep them, no other rungs do.
@@ -83,8 +82,11 @@ class Search:
             return True
         return self._keeps(self._rungs(chosen, [self.heights[i] for i in chosen]))
 
-    def _least(self, chosen: Sequence[int], which: int) -> int:
-        """Return the lowest rung of a ladder that can keep the bounds, the others at their last."""
+    def _lowest_rung(self, chosen: Sequence[int], which: int) -> int:
+        """Return the lowest rung of ladder ``which`` that can keep the bounds.
+
+        The other ``chosen`` ladders are at their last rungs.
+        """
         if not (self.monotone and all(self.nested[i] for i in chosen)):
             return 1
         for rung in range(1, self.heights[which]):
@@ -93,8 +95,8 @@ class Search:
                 return rung
         return self.heights[which]
 
-    def _doomed(self, rungs: Rungs) -> bool:
-        """Return whether a coarser change is known to break a bound."""
+    def _must_break(self, rungs: Rungs) -> bool:
+        """Return whether a change must break a bound, because a coarser one is known to."""
         if not (self.monotone and all(self.nested)):
             return False
         return any(
@@ -103,8 +105,8 @@ class Search:
         )
 
     def _rungs(self, chosen: Sequence[int], climbed: Sequence[int]) -> Rungs:
-        at = dict(zip(chosen, climbed, strict=True))
-        return tuple(at.get(i, 0) for i in range(len(self.heights)))
+        rung_of = dict(zip(chosen, climbed, strict=True))
+        return tuple(rung_of.get(i, 0) for i in range(len(self.heights)))
 
     def _keeps(self, rungs: Rungs) -> bool:
         if rungs not in self.risks:

@@ -19,7 +19,7 @@ KIND = Kind(columns=("release", "changes", "met"), shared=())
 
 
 def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
-    """Return the success before and after each change for every question; a search's result."""
+    """Return what a search found, and the success before and after each change per question."""
     rows = frame.to_dicts()
     first = [row for row in rows if row["secret"] == rows[0]["secret"]]
     parts: list[Part] = []
@@ -34,7 +34,7 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
 
 
 def _show_smallest(rows: Sequence[Row], spec: Spec) -> list[Part]:
-    """Return the bounds, and the smallest change that keeps them."""
+    """Return sentences on the bounds and the smallest change that keeps them, if any."""
     bounds = words.listed([escaping.cell(text) for text in spec["bounds"]])
     tried = counted("{n} release measured", "{n} releases measured", rows[0]["tried"])
     if not any(row["met"] for row in rows):

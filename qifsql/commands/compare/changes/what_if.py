@@ -70,7 +70,7 @@ def what_if(source: Tabular, options: CompareOptions, *, settings: Settings | No
             "nothing is asked for; name releases of the file, a change "
             f"({adversary_changes.HOW}) or a bound (until)"
         )
-    reading = adversary.pop("known_records", None)
+    reading = adversary.pop("known_records", None)  # None: a bound holds in both readings
     models = "crs,cas" if adversary.get("secret") else "crs"
     arguments = {name: value for name, value in adversary.items() if value}
     spec = Attack.of(models, Dataset.open(source), **arguments)
@@ -94,17 +94,11 @@ def what_if(source: Tabular, options: CompareOptions, *, settings: Settings | No
         }
         if bound.microdata.person is not None:
             description |= {"person": bound.microdata.person.name, "known_records": reading}
-        paths = (
-            *bound.microdata.dataset.paths,
-            *trees.values(),
-            *([str(policy)] if policy else []),
-        )
-        origin = origin.about(description, paths, *work.plans, *plans).listing(
-            bound.microdata.columns
-        )
-        origin = origin.sending(
-            dict.fromkeys([*openings(bound.microdata.dataset), *work.tables.statements])
-        )
+        policies_read = [str(policy)] if policy else []
+        paths = (*bound.microdata.dataset.paths, *trees.values(), *policies_read)
+        origin = origin.about(description, paths, *work.plans, *plans)
+        statements = [*openings(bound.microdata.dataset), *work.tables.statements]
+        origin = origin.listing(bound.microdata.columns).sending(dict.fromkeys(statements))
     tried = work.tried if rules else None
     schema = SCHEMA | (PEOPLE if bound.microdata.person is not None else {})
     frame = pl.DataFrame([r | {"tried": tried} for r in rows], schema=schema, orient="row")
@@ -125,7 +119,7 @@ def _check_samples(microdata: Microdata, requests: Sequence[Change]) -> None:
 
 
 def _measured_changes(rows: Sequence[Mapping[str, Any]], microdata: Microdata) -> list[Change]:
-    """Return all changes that were measured."""
+    """Return all changes that were measured, as they are written in the rows."""
     texts = dict.fromkeys(text for row in rows for text in row["changes"])
     return [adversary_changes.read(text, microdata.qids) for text in texts]
 
@@ -141,11 +135,11 @@ def _note_on_unconsidered(microdata: Microdata) -> list[str]:
 
 
 def _adversary_of_policy(policy: policies.Policy) -> dict[str, Any]:
-    """Return the adversary of a policy; refuse options that a search does not support."""
+    """Return the options of a policy's adversary; refuse those that a search does not have."""
     keys = {*TAKEN, "known_records"}
     unsupported = [n for n, v in policy.adversary.items() if v and n not in keys | {"key"}]
     if policy.adversary.get("null") == "distinct":
-        unsupported.remove("null")
+        unsupported.remove("null")  # a search does this anyway
     if unsupported:
         raise policy.lines.wrong(
             f"a search does not know {', '.join(unsupported)}; leave it out", "adversary"

@@ -53,47 +53,33 @@ def refines(
     origin = Origin.now(settings, "refines")
     first = Attack.of("crs", source, qids=a, where=where, null=null)
     second = replace(first, qids=Attack.of("crs", source, qids=b).qids)  # to bind columns of b
-    with opened(first, settings) as (engine, bound), opened(second, settings) as (_, other_bound):
-        a_on_b = bound.on(_with_one_secret(bound.microdata, other_bound.microdata.qids))
+    with opened(first, settings) as (engine, bound), opened(second, settings) as (_, b_bound):
+        of_a, of_b = bound.microdata, b_bound.microdata
+        a_on_b = bound.on(_with_one_secret(of_a, of_b.qids))
         check_records(engine, a_on_b.microdata)
-        b_names = [q.name for q in other_bound.microdata.qids]
         steps = Steps(a_on_b)
         counted = exp.select("*").from_(steps.need("violations", 1))
         comparison = plan(a_on_b.microdata, steps.steps, counted)
-        blocks, bad_blocks, bad_people, records = engine.rows(
-            comparison, "comparing", bound.microdata.dataset.name
-        )[0]
+        (counts,) = engine.rows(comparison, "comparing", of_a.dataset.name)
+        blocks, bad_blocks, bad_people, records = counts
         plans, details = [comparison], {}
-        if bad_blocks:
-            plans.append(_example_plan(a_on_b, other_bound.microdata.qids))
-            details["counterexample"] = engine.frame(
-                plans[-1], "comparing", bound.microdata.dataset.name
-            )
-        a_names = [q.name for q in bound.microdata.qids]
-        spec = {
-            "dataset": bound.microdata.dataset.name,
-            "where": where,
-            "null": null,
-            "a": a_names,
-            "b": b_names,
-        }
-        origin = origin.about(spec, bound.microdata.dataset.paths, *plans)
+        if bad_blocks:  # blocks of a whose people differ in b
+            plans.append(_example_plan(a_on_b, of_b.qids))
+            example = engine.frame(plans[-1], "comparing", of_a.dataset.name)
+            details["counterexample"] = example
+        names = {"a": [q.name for q in of_a.qids], "b": [q.name for q in of_b.qids]}
+        spec = {"dataset": of_a.dataset.name, "where": where, "null": null, **names}
+        origin = origin.about(spec, of_a.dataset.paths, *plans)
         left_out = note_left_out(engine, a_on_b.microdata)
-    row = {
-        "refines": not bad_blocks,
-        "a": a_names,
-        "b": b_names,
-        "records": records,
-        "blocks": blocks,
-    }
+    row = {"refines": not bad_blocks, **names, "records": records, "blocks": blocks}
     row |= {"violating_blocks": bad_blocks, "violating_people": bad_people}
-    notes = tuple(dict.fromkeys((*bound.microdata.notes, *other_bound.microdata.notes, *left_out)))
+    notes = tuple(dict.fromkeys((*of_a.notes, *of_b.notes, *left_out)))
     frame = pl.DataFrame([row], schema=SCHEMA)
     return Result(frame=frame, origin=origin, details=details, notes=notes, met=not bad_blocks)
 
 
 def _with_one_secret(microdata: Microdata, qids: Sequence[Attribute]) -> Microdata:
-    """Return the attack with one secret: the other quasi-identifiers, taken together."""
+    """Return the data with one secret: the quasi-identifiers of b, taken together."""
     if not qids:
         raise ColumnError("the second set of quasi-identifiers is empty; name some")
     parts = [
@@ -105,6 +91,10 @@ def _with_one_secret(microdata: Microdata, qids: Sequence[Attribute]) -> Microda
 
 
 def _example_plan(attack: BoundAttack, secret_parts: Sequence[Attribute]) -> Plan:
+    """Return the plan for the smallest block that breaks the refinement, a row per value of b.
+
+    The columns are the values of a and b under the names of users, and ``people``; 20 rows at most.
+    """
     steps = Steps(attack)
     table = steps.need("counterexample", 1)
     columns = [
@@ -112,9 +102,8 @@ def _example_plan(attack: BoundAttack, secret_parts: Sequence[Attribute]) -> Pla
         for i, qid in enumerate(attack.microdata.qids, 1)
     ]
     for i, attribute in enumerate(secret_parts, 1):
-        part = exp.Dot(
-            this=exp.column("secret_1", table), expression=exp.to_identifier(f"part_{i}")
-        )
+        secret = exp.column("secret_1", table)
+        part = exp.Dot(this=secret, expression=exp.to_identifier(f"part_{i}"))
         columns.append((as_native(part, attribute, SHOWABLE), attribute.name))
     columns.append((exp.column("people", table), "people"))
     order = exp.column("people", table).desc()
