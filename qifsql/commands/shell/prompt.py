@@ -54,13 +54,14 @@ class Prompt(cmd.Cmd):
         self.first = self.prompt
 
     def onecmd(self, line: str) -> bool:
-        """Run a statement at its semicolon; return True at the end of the input, to leave."""
+        """Take a line: run a statement at its semicolon, obey a word; return True to leave."""
         if line == "EOF":
             if self.typed:
                 self._run()
             return True
-        if not self.typed and line.strip().startswith(".") | (line.strip() in ("", *LEAVING)):
-            return self._obey(line.strip())
+        word = line.strip()
+        if not self.typed and (word.startswith(".") or word in ("", *LEAVING)):
+            return self._obey(word)
         self.typed.append(line)
         if line.rstrip().endswith(";"):
             self._run()
@@ -68,7 +69,7 @@ class Prompt(cmd.Cmd):
         return False
 
     def _obey(self, word: str) -> bool:
-        """Obey a word that is no statement; return True to leave."""
+        """Obey a word that is no statement, such as ``.tables``; return True to leave."""
         word = word.removesuffix(";")
         if word == ".tables":
             self._list_views()
@@ -101,7 +102,7 @@ class Prompt(cmd.Cmd):
 
 
 def _first_sentence(doc: str) -> str:
-    """Return the first sentence of a description, up to its last colon if it is long."""
+    """Return the first sentence of a text; of one above ``WIDTH`` the part before a colon."""
     sentence = doc.partition(". ")[0].rstrip(".")
     return sentence if len(sentence) <= WIDTH else sentence[: sentence.rfind(":", 0, WIDTH)]
 

@@ -102,8 +102,8 @@ def shell(
 def schemas(attack: BoundAttack) -> dict[str, list[Step]]:
     """Return the views of each schema: one for each secret, or one without a secret."""
     names = [s.name for s in attack.microdata.secrets] or [OWNERS]
-    first = 1 if attack.microdata.secrets else 0
-    distinct = unique([*TAKEN, *names])[len(TAKEN) :]
+    first = 1 if attack.microdata.secrets else 0  # number 0 is re-identification
+    distinct = unique([*TAKEN, *names])[len(TAKEN) :]  # DuckDB has schemas of the names TAKEN
     return {name: views_of(attack, j) for j, name in enumerate(distinct, first)}
 
 
@@ -118,41 +118,38 @@ def script(attack: BoundAttack, views: Mapping[str, Sequence[Step]]) -> list[str
 
 
 def examples(views: Mapping[str, Sequence[Step]]) -> list[str]:
-    """Return queries that work on the views of the first schema."""
-    listed = {view.name: view.query for view in next(iter(views.values()))}
-    first = exp.column(identifier(listed["microdata"].named_selects[0]))
-    people = exp.alias_(exp.Count(this=exp.Star()), "people")
+    """Return queries, as texts, that work on the views of the first schema."""
+    queries_of_views = {view.name: view.query for view in next(iter(views.values()))}
+    first = exp.column(identifier(queries_of_views["microdata"].named_selects[0]))
     queries = [
-        exp.select(first, people).from_("microdata").group_by(first.copy()),
+        exp.select(first, "count(*) AS people").from_("microdata").group_by(first.copy()),
         exp.select("*").from_("blocks").order_by(exp.Ordered(this=exp.column("size"))).limit(10),
         exp.select("*").from_("answer"),
     ]
-    if "revealed" in listed:
+    if "revealed" in queries_of_views:  # the attack has a secret
         certain = exp.select("*").from_("revealed").where(exp.column("success").eq(1))
         queries.insert(2, certain.limit(10))
     return [f"{render.render(query)};" for query in queries]
 
 
 def views_of(attack: BoundAttack, j: int) -> list[Step]:
-    """Return the views of one secret, or of the owners of records (0), with the user's names."""
+    """Return the views of secret j, or of re-identification (0), with the user's names.
+
+    These are microdata, the counts after the attack, those of the prior, and the answer.
+    """
     microdata = attack.microdata
     folder = "weighted/" if microdata.weight is not None else ""
-    counted = ["cells", "blocks"] if j else ["people", "blocks"] if folder else ["owners"]
+    counted = ["cells", "blocks"]
+    if not j:  # each record is a value: blocks are counted at once, unless people have weights
+        counted = ["people", "blocks"] if folder else ["owners"]
     counted = [f"{folder}{name}" for name in counted]
-    answers = ["guesses", "revealed"] if j else ["crowds"]
-    after = [*counted, *answers, f"{folder}profile"]
+    answers, profile = ["guesses", "revealed"] if j else ["crowds"], f"{folder}profile"
     *before, people = microdata_steps.steps(microdata)
     request = parameters.make(attack, "asked", j, 0)
     assert request is not None  # noqa: S101 - it is always made
-    views = [
-        *(_file_view(name, attack, j, AFTER) for name in after),
-        *(
-            _file_view(name, attack, j, BEFORE, prior=True)
-            for name in (*counted, f"{folder}profile")
-        ),
-        request,
-        _file_view(f"{folder}answer", attack, j, {}),
-    ]
+    views = [_file_view(name, attack, j, AFTER) for name in (*counted, *answers, profile)]
+    views += [_file_view(name, attack, j, BEFORE, prior=True) for name in (*counted, profile)]
+    views += [request, _file_view(f"{folder}answer", attack, j, {})]
     names = labels(microdata, [view.query for view in views])
     people = replace(people, query=_microdata_query(people.query, attack, names))
     named_views = (replace(view, query=labelled(view.query, names)) for view in views)
@@ -162,7 +159,7 @@ def views_of(attack: BoundAttack, j: int) -> list[Step]:
 def _file_view(
     name: str, attack: BoundAttack, j: int, tables: Mapping[str, str], *, prior: bool = False
 ) -> Step:
-    """Return the view of a file of ``sql/`` for a secret; ``prior``: without quasi-identifiers."""
+    """Return the view of a file of ``sql/`` for secret j; ``prior``: without quasi-identifiers."""
     template = load(name)
     width = 0 if prior else len(attack.microdata.qids)
     query = splice(template, width=width, secret=j, tables=tables)
@@ -171,11 +168,11 @@ def _file_view(
 
 
 def _microdata_query(query: exp.Query, attack: BoundAttack, names: Mapping[str, str]) -> exp.Query:
-    """Return ``microdata`` with the user's names, and of one dataset with all other columns."""
+    """Return ``microdata`` with the user's names, and with all other columns of one file."""
     columns = labelled_columns(query, names)
     taken = {column.alias.casefold() for column in columns}
-    unused = () if isinstance(attack.microdata.dataset, Collection) else attack.microdata.columns
-    for column in unused:
+    is_collection = isinstance(attack.microdata.dataset, Collection)  # whose files may differ
+    for column in () if is_collection else attack.microdata.columns:
         if column.attribute is not None and column.name.casefold() not in taken:
             columns += named([(microdata_steps.normal(column.attribute), column.name)])
             taken.add(column.name.casefold())
