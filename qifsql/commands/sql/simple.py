@@ -25,7 +25,7 @@ SAME = ("dataset", "qids", "expressions", "csv", "na", "weight", "where", "null"
 
 
 def simple(attack: BoundAttack, spec: Attack, result: Path | None = None) -> str:
-    """Return a short statement for each model and secret, with the numbers that it must give.
+    """Return a short statement for each model and secret, under a comment about its numbers.
 
     Raises InputError if there is no simple form, or no row of the attack in ``result``.
     """
@@ -41,7 +41,7 @@ def simple(attack: BoundAttack, spec: Attack, result: Path | None = None) -> str
 
 
 def _check(attack: BoundAttack) -> None:
-    """Refuse what needs more than counts of people."""
+    """Refuse an attack that needs more than counts of people in one file."""
     models = [m.acronym for m in attack.models if m.acronym not in MODELS]
     reasons = {
         f"model {', '.join(models)}": bool(models),
@@ -60,11 +60,15 @@ def _check(attack: BoundAttack) -> None:
 
 
 def _query(attack: BoundAttack, model: Model, j: int) -> exp.Query:
-    """Return the statement of a model with the user's names, which reads the user's file."""
+    """Return the statement of a model and secret j (0: re-identification), with the user's names.
+
+    It is a file of ``sql/simple/`` whose ``microdata`` is replaced by the user's file: columns,
+    filter and, for a model about one person, the conditions that tell her.
+    """
     width = 0 if model.individual else len(attack.microdata.qids)
     query: exp.Query = splice(f"simple/{model.acronym}", width=width, secret=j)
     names = labels(attack.microdata, [query])
-    taken = {node.name.casefold() for node in query.find_all(exp.Identifier)}
+    own_names = {node.name.casefold() for node in query.find_all(exp.Identifier)}
     query = labelled(query, names)
     *_, people = microdata_steps.steps(attack.microdata)
     inner = next(s for s in query.find_all(exp.Select) if s.args["from_"].this.name == "microdata")
@@ -79,7 +83,7 @@ def _query(attack: BoundAttack, model: Model, j: int) -> exp.Query:
         conditions.insert(0, where.this.copy())
     if conditions:
         inner.where(*conditions, copy=False)
-    if not any(column.name.casefold() in taken for column in _columns_of_file(inner)):
+    if not any(column.name.casefold() in own_names for column in _columns_of_file(inner)):
         _drop_alias(inner)
     return query
 
@@ -89,15 +93,15 @@ def _columns_of_file(query: exp.Select) -> list[exp.Column]:
 
 
 def _drop_alias(query: exp.Select) -> None:
-    """Leave out the alias of the file, where no name means anything else."""
+    """Leave out the alias of the file, in a query in which no column needs it."""
     for column in _columns_of_file(query):
         column.set("table", None)
     query.args["from_"].this.set("alias", None)
-    items = []
-    for item in query.expressions:
+    selected = []
+    for item in query.expressions:  # not "age AS age"
         is_itself = isinstance(item, exp.Alias) and item.this == exp.column(item.args["alias"])
-        items.append(item.this if is_itself else item)
-    query.set("expressions", items)
+        selected.append(item.this if is_itself else item)
+    query.set("expressions", selected)
 
 
 def _header(
@@ -106,17 +110,17 @@ def _header(
     """Return the comments on a statement: the attack, and the numbers that it must give."""
     secret = attack.microdata.secrets[j - 1].name if j else None
     what = f"; secret {quoted(secret)}" if secret is not None else ""
-    numbers_named = f"Each column equals that of qifsql attack {model.acronym}, same options."
+    expected = f"Each column equals that of qifsql attack {model.acronym}, same options."
     if stored is not None:
         row = _row(stored, model, secret)
         values = ", ".join(f"{name} = {row[name]}" for name in query.named_selects)
-        numbers_named = f"It must give {values}."
-    lines = (f"{model.acronym.upper()}: {model.title}{what}", numbers_named)
+        expected = f"It must give {values}."
+    lines = (f"{model.acronym.upper()}: {model.title}{what}", expected)
     return "\n".join(f"-- {printable(line)}" for line in lines)
 
 
 def _read_stored(path: Path, attack: BoundAttack, spec: Attack) -> Stored:
-    """Return a stored result of the same attack, or of one with more models and secrets."""
+    """Return a stored result of this attack, or of one with more models and secrets."""
     (stored, *further) = read([path])
     request = json.loads(json.dumps(Origin.now().of(attack, spec).spec, default=str))
     differing = [name for name in SAME if request.get(name) != stored.spec.get(name)]
@@ -130,6 +134,7 @@ def _read_stored(path: Path, attack: BoundAttack, spec: Attack) -> Stored:
 
 
 def _row(stored: Stored, model: Model, secret: str | None) -> Mapping[str, Any]:
+    """Return the row of a model and secret, with the gain of a right guess; refuse none."""
     for row in stored.frame.to_dicts():
         same = (row["model"], row["secret"]) == (model.acronym.upper(), secret)
         if same and row.get("gain") in (None, "identity"):

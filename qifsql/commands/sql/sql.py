@@ -101,16 +101,17 @@ def sql(
 
 
 def _step_name(plan: Plan, step: str, microdata: Microdata) -> str:
-    """Return the name of a step: this one, or the only one that is numbered (``blocks_1``)."""
+    """Return the name of a step: ``step``, or the only numbered one, such as ``step_1``."""
     names = [s.name for s in plan.steps]
     if step in names:
         return step
-    numbered = [name for name in names if NUMBERED.sub("", name) == step]
+    bare = {name: NUMBERED.sub("", name) for name in names}
+    numbered = [name for name in names if bare[name] == step]
     if len(numbered) == 1:
         return numbered[0]
     if not numbered:
-        every = list(dict.fromkeys([*names, *(NUMBERED.sub("", name) for name in names)]))
-        raise InputError(f'there is no step "{step}"{did_you_mean(step, every)}')
+        hint = did_you_mean(step, list(dict.fromkeys([*names, *bare.values()])))
+        raise InputError(f'there is no step "{step}"{hint}')
     subjects = []
     for name in numbered:  # blocks_SECRET or answer_SECRET_GAIN; secret 0 is re-identification
         secret, *gain = map(int, name.removeprefix(f"{step}_").split("_"))
@@ -122,11 +123,11 @@ def _step_name(plan: Plan, step: str, microdata: Microdata) -> str:
 
 
 def _plan_until(plan: Plan, step: str, microdata: Microdata) -> Plan:
-    """Return the plan up to a step, with its rows under the user's names as the result."""
+    """Return the plan up to a step, which gives its rows with the user's names."""
     at = [s.name for s in plan.steps].index(step)
     columns = _columns({s.name: s.query for s in plan.steps}, step)
     names = {f"qid_{i}": a.name for i, a in enumerate(microdata.qids, 1)}
-    if microdata.person is not None and step != "records":
+    if microdata.person is not None and step != "records":  # qid_1 is all records of a person
         names = {"qid_1": "records"}
     names |= {f"secret_{j}": a.name for j, a in enumerate(microdata.secrets, 1)}
     renamed = named([(exp.column(identifier(name)), names.get(name, name)) for name in columns])
@@ -136,7 +137,10 @@ def _plan_until(plan: Plan, step: str, microdata: Microdata) -> Plan:
 
 
 def _columns(queries: Mapping[str, exp.Query], step: str) -> list[str]:
-    """Return the columns of a step; those of ``*`` are the columns of what it reads."""
+    """Return the columns of a step; ``*`` stands for those of the step it reads, empty: unknown.
+
+    ``queries`` are those of all steps, by name.
+    """
     columns: list[str] = []
     for name in queries[step].named_selects:
         if name != "*":
