@@ -23,7 +23,7 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True)
 class Lengths:
-    """Numbers of people by number of points, and by number of points shared with others."""
+    """Numbers of people by their number of points, and by the number of points that others have."""
 
     points: Mapping[int, int]
     shared: Mapping[int, int]
@@ -51,7 +51,7 @@ class Trails:
             self.tables.make(name, self._query(name))
 
     def lengths(self) -> Lengths:
-        """Return the numbers of people by their number of points."""
+        """Count the people by their number of points, and by that of points that others have."""
         rows = self.tables.answer(self._query("lengths"), "counting points")
         return Lengths(
             {int(points): int(n) for points, _, n in rows if points is not None},
@@ -59,18 +59,19 @@ class Trails:
         )
 
     def exact(self, size: int) -> float:
-        """Return the mean over people of the share of their sets of points that nobody else has.
+        """Return the share of a person's sets of ``size`` points that nobody else has, on average.
 
-        SQL adds whole numbers; the division is done here.
+        It is a mean over all people with as many points.
         """
         shape = {"size": size}
         steps = make_step("unicity/single", shape=shape), make_step("unicity/chances", shape=shape)
         rows = self.tables.answer(Plan(steps, self._query("alone")), f"comparing sets of {size}")
-        shares = [(int(alone), comb(int(points), size)) for points, _, alone in rows]
-        return fsum(alone / sets for alone, sets in shares) / sum(int(n) for _, n, _ in rows)
+        # A row: number of points, people with so many, and how many of their sets are unique.
+        shares = fsum(int(unique) / comb(int(points), size) for points, _, unique in rows)
+        return shares / sum(int(people) for _, people, _ in rows)
 
     def draw(self, size: int, *, draws: int, seed: int) -> int:
-        """Return the number of draws in which only the person has the known points."""
+        """Draw people, and ``size`` points of each; return how often nobody else has these."""
         numbers = {"wanted_seed": seed, "wanted_points": size, "wanted_draws": draws}
         self.tables.make("asked", splice("unicity/asked", numbers=numbers))
         for name in ("eligible", "drawn", "picked", "rarest"):
@@ -91,7 +92,7 @@ class Trails:
 
 
 def wilson_interval(right: int, draws: int) -> tuple[float, float]:
-    """Return the interval of a share at 95 % confidence, in [0, 1].
+    """Return the interval of the share ``right / draws`` at 95 % confidence, in [0, 1].
 
     It is Wilson's with a correction for continuity (Newcombe 1998, method 4). It contains every
     share in at least 94.5 % of samples; without the correction, shares near 0 or 1 in only 84 %.
@@ -99,8 +100,10 @@ def wilson_interval(right: int, draws: int) -> tuple[float, float]:
     z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
 
     def low(right: int) -> float:
+        if not right:
+            return 0.0
         wrong = draws - right
         root = math.sqrt(z * z - 2 - 1 / draws + 4 * right * (wrong + 1) / draws)
         return max(0.0, (2 * right + z * z - 1 - z * root) / (2 * (draws + z * z)))
 
-    return (low(right) if right else 0.0), (1 - low(draws - right) if right < draws else 1.0)
+    return low(right), 1 - low(draws - right)

@@ -96,7 +96,7 @@ def unicity(
         for n in sizes:
             row: dict[str, Any] = {"points": n, "people": lengths.people(n)}
             row |= {"all_people": lengths.people(1), "all_records": records}
-            if not row["people"]:
+            if not row["people"]:  # unicity stays NULL
                 notes.append(f"nobody has {plural(n, 'different point')}")
             elif lengths.sets(n) <= SUBSETS:
                 row |= {"unicity": trails.exact(n), "method": "exact"}
@@ -119,10 +119,8 @@ def unicity(
             "seed": seed,
             "where": options["where"],
         }
-        origin = origin.about(description, bound.microdata.dataset.paths).sending(
-            trails.tables.statements
-        )
-        origin = origin.listing(bound.microdata.columns)
+        origin = origin.about(description, bound.microdata.dataset.paths)
+        origin = origin.sending(trails.tables.statements).listing(bound.microdata.columns)
     frame = pl.DataFrame(rows, schema=UNICITY)
     return Result(frame=frame, origin=origin, notes=tuple(notes))
 

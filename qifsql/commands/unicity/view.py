@@ -18,7 +18,7 @@ TITLE = "A few records of a person: {name}"
 def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     """Return a table of the share of people singled out, with one line per number of points."""
     qids = words.listed(spec["qids"])
-    drawn = frame["low"].null_count() < frame.height
+    drawn = frame["low"].null_count() < frame.height  # at least one share is of a sample
     heads = [said("records known"), said("people"), said("singled out")]
     heads += [said("between")] if drawn else []
     table = Table.of([*heads, said("how")], right=(0, 1, 2))
