@@ -22,7 +22,7 @@ VISITS = 300_000  # steps of the search before it gives up
 
 @dataclass(frozen=True)
 class Sum:
-    """A condition: the counts of some cells, by their places in a list, add up to so many."""
+    """A condition: the counts of ``cells``, places in a list, add up to ``lower`` to ``upper``."""
 
     cells: Sequence[int]
     lower: int
@@ -74,19 +74,19 @@ class TooManyError(Exception):
 def arrays(
     bounds: Sequence[tuple[int, int]], sums: Sequence[Sum], deadline: float, visits: int = VISITS
 ) -> list[Array]:
-    """Return all arrays within bounds of cells and sums; raise TooManyError if they are not few.
+    """Return all arrays, one count per cell, that keep the bounds of each cell and all sums.
 
-    The search gives up after so many ``visits``.
+    Raises TooManyError above ``ARRAYS`` of them, after so many ``visits``, or at the deadline.
     """
-    of_cell: list[list[int]] = [[] for _ in bounds]
+    sums_of_cell: list[list[int]] = [[] for _ in bounds]
     for g, condition in enumerate(sums):
         for c in condition.cells:
-            of_cell[c].append(g)
+            sums_of_cell[c].append(g)
     smallest = [sum(bounds[c][0] for c in condition.cells) for condition in sums]
     largest = [sum(bounds[c][1] for c in condition.cells) for condition in sums]
     if any(a > s.upper or b < s.lower for a, b, s in zip(smallest, largest, sums, strict=True)):
         return []
-    search = _Search(bounds, sums, of_cell, smallest, largest, deadline, visits)
+    search = _Search(bounds, sums, sums_of_cell, smallest, largest, deadline, visits)
     search.extend([])
     return search.arrays
 
@@ -95,12 +95,12 @@ def arrays(
 class _Search:
     """A depth-first search; ``smallest`` and ``largest`` are what each sum can still become.
 
-    ``of_cell`` has the places of the sums of each cell.
+    ``sums_of_cell`` has, for each cell, the places of the sums that it is part of.
     """
 
     bounds: Sequence[tuple[int, int]]
     sums: Sequence[Sum]
-    of_cell: list[list[int]]
+    sums_of_cell: list[list[int]]
     smallest: list[int]
     largest: list[int]
     deadline: float
@@ -109,7 +109,7 @@ class _Search:
     arrays: list[Array] = field(default_factory=list)
 
     def extend(self, counts: list[int]) -> None:
-        """Add all arrays whose first counts are these."""
+        """Try all counts of the next cell after ``counts``; keep the arrays that are complete."""
         c = len(counts)
         if c == len(self.bounds):
             if len(self.arrays) == ARRAYS:
@@ -127,9 +127,9 @@ class _Search:
             self._move(c, count, -1)
 
     def _range(self, c: int) -> tuple[int, int]:
-        """Return the counts of a cell that its sums still allow."""
+        """Return the least and the largest count of cell c that its sums still allow."""
         low, high = self.bounds[c]
-        for g in self.of_cell[c]:
+        for g in self.sums_of_cell[c]:
             condition = self.sums[g]
             low = max(low, condition.lower - self.largest[g] + self.bounds[c][1])
             high = min(high, condition.upper - self.smallest[g] + self.bounds[c][0])
@@ -138,17 +138,21 @@ class _Search:
     def _move(self, c: int, count: int, sign: int) -> None:
         """Fix the count of a cell in its sums (``sign`` 1), or leave it open again (-1)."""
         low, high = self.bounds[c]
-        for g in self.of_cell[c]:
+        for g in self.sums_of_cell[c]:
             self.smallest[g] += sign * (count - low)
             self.largest[g] -= sign * (high - count)
 
 
 def solve(
-    cells: Sequence[Cell], every: Sequence[Array], knowledge: Sequence[int], secret: int | None
+    cells: Sequence[Cell], possible: Sequence[Array], knowledge: Sequence[int], secret: int | None
 ) -> Solved:
-    """Return what all arrays together say; ``knowledge`` and ``secret`` are places in a cell."""
+    """Return what the ``possible`` arrays of a component prove together, and their means.
+
+    An array has the count of each cell. ``knowledge`` and ``secret`` are the places in a cell of
+    what the adversary knows and infers; without a secret she guesses who a person is.
+    """
     solved = Solved()
-    columns = list(zip(*every, strict=True))
+    columns = list(zip(*possible, strict=True))  # the counts of each cell in all arrays
     for cell, counts in zip(cells, columns, strict=True):
         if max(counts):
             solved.cells += 1
@@ -158,40 +162,40 @@ def solve(
     for c, cell in enumerate(cells):
         value = 0 if secret is None else cell[secret]
         blocks[tuple(cell[i] for i in knowledge)][value].append(c)
-    weights = _array_weights(every, columns)
+    weights = _array_weights(possible, columns)
     total = sum(weights)
-    rights = [0] * len(every)
+    right = [0] * len(possible)  # the people whom the best guess gets right, by array
     solved.believed = Fraction(0)
-    for block, values in blocks.items():
-        of_value = {v: [sum(x[c] for c in group) for x in every] for v, group in values.items()}
-        sizes = [sum(counts) for counts in zip(*of_value.values(), strict=True)]
+    for block, places in blocks.items():  # by value of the secret
+        counts_of = {v: [sum(x[c] for c in group) for x in possible] for v, group in places.items()}
+        sizes = [sum(counts) for counts in zip(*counts_of.values(), strict=True)]
         if min(sizes):
             solved.block_lines[block] = (min(sizes), max(sizes))
-        if secret is None:
-            rights = [r + (n > 0) for r, n in zip(rights, sizes, strict=True)]
+        if secret is None:  # she is right about one person of a block that is not empty
+            right = [n + (size > 0) for n, size in zip(right, sizes, strict=True)]
             continue
-        largest = [max(counts) for counts in zip(*of_value.values(), strict=True)]
-        rights = [r + n for r, n in zip(rights, largest, strict=True)]
-        occurring = [v for v, counts in of_value.items() if max(counts)]
+        largest = [max(counts) for counts in zip(*counts_of.values(), strict=True)]
+        right = [n + count for n, count in zip(right, largest, strict=True)]
+        occurring = [v for v, counts in counts_of.items() if max(counts)]
         if len(occurring) == 1 and min(sizes):
             solved.sure[block] = min(sizes)
-        means = {v: _mean(counts, weights, total) for v, counts in of_value.items()}
+        means = {v: _mean(counts, weights, total) for v, counts in counts_of.items()}
         solved.believed += max(means.values())
         solved.means |= {(*block, v): mean for v, mean in means.items()}
     if secret is None:
-        solved.believed = _mean(rights, weights, total)
-    solved.lowest, solved.highest = min(rights), max(rights)
+        solved.believed = _mean(right, weights, total)
+    solved.lowest, solved.highest = min(right), max(right)
     return solved
 
 
-def _array_weights(every: Sequence[Array], columns: Sequence[tuple[int, ...]]) -> list[int]:
-    """Return numbers in proportion to the assignments of people to cells that give each array.
+def _array_weights(possible: Sequence[Array], columns: Sequence[tuple[int, ...]]) -> list[int]:
+    """Return for each array a weight: in how many ways its people can be assigned to the cells.
 
-    These are n! / prod x_c!, of which the cells with the same count in all arrays cancel out.
+    The ways are n! / prod x_c!; factors that are the same for all arrays are left out.
     """
     open_cells = [(c, max(counts)) for c, counts in enumerate(columns) if min(counts) < max(counts)]
     return [
-        math.prod(math.perm(largest, largest - x[c]) for c, largest in open_cells) for x in every
+        math.prod(math.perm(largest, largest - x[c]) for c, largest in open_cells) for x in possible
     ]
 
 
@@ -200,7 +204,7 @@ def _mean(numbers: Sequence[int], weights: Sequence[int], total: int) -> Fractio
 
 
 def best_values(means: Mapping[Cell, Fraction]) -> dict[Cell, list[int]]:
-    """Return the values of the secret with the largest mean, by what is known."""
+    """Return the likeliest secrets by what is known; the last code of a cell is its secret."""
     by_block: dict[Cell, dict[int, Fraction]] = defaultdict(dict)
     for (*block, value), mean in means.items():
         by_block[tuple(block)][value] = mean

@@ -6,6 +6,7 @@ Of the worst component also the combinations, with the bounds of each count.
 from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
+from itertools import combinations
 from typing import Any
 
 import polars as pl
@@ -13,13 +14,14 @@ from sqlglot import exp
 
 from qifsql.commands.tables.dimensions import value_texts
 from qifsql.commands.tables.hypergraph import Edge, maximal_edges
-from qifsql.commands.tables.margins import Published, has_at_most, place, places
+from qifsql.commands.tables.margins import Margins, Published, has_at_most, place, places
 from qifsql.commands.tables.measured import Measured, in_components, without_components
 from qifsql.commands.tables.proofs import JOINT, Question, clique_cells, is_complete, sure_cells
 from qifsql.commands.tables.question_rows import right_people
 from qifsql.commands.tables.spec import CELLS_LISTED
 from qifsql.data.expressions import filled
 from qifsql.query.columns import number
+from qifsql.query.shapes import Shape
 from qifsql.query.splice import splice
 
 WORST = 20  # components that are listed
@@ -83,33 +85,34 @@ others."""
 
 
 def checks(measured: Measured, small: int) -> pl.DataFrame:
-    """Return the checks of each table (``CHECKS``)."""
-    rows, limit = [], {"small_limit": small}
+    """Return a row per table: how many of its cells are hidden, undone, small (``CHECKS``)."""
+    rows, numbers = [], {"small_limit": small}
     for table in measured.published:
-        query = splice("tables/cell_checks", tables={"cells": table.cells}, numbers=limit)
-        (counts,) = measured.margins.rows(query)
-        undone = _undone_cells(measured, table) if counts["hidden"] else 0
+        query = splice("tables/cell_checks", tables={"cells": table.cells}, numbers=numbers)
+        (cell_counts,) = measured.margins.rows(query)
+        undone = _undone_cells(measured, table) if cell_counts["hidden"] else 0
         texts = {"table": table.title, "protection": table.protection.text}
-        rows.append(texts | counts | {"undone": undone})
+        rows.append(texts | cell_counts | {"undone": undone})
     return pl.DataFrame(rows, schema=CHECKS)
 
 
 def _undone_cells(measured: Measured, table: Published) -> int:
-    """Return how many hidden cells have one possible count; one that no margin has is empty."""
+    """Return how many hidden cells of a table have one possible count."""
     margins = measured.margins
     tables = {"cells": table.cells, "bounds": margins.nodes[table.edge]}
     cells = splice("tables/hidden_cells", tables=tables, shape={"edge": table.edge})
     hidden = exp.select().from_(cells.subquery("hidden_cells"))
+    # The bounds are NULL where no margin has the cell: it is empty for sure.
     proved = hidden.select("count(*)").where("lower IS NOT DISTINCT FROM upper")
     ((n,),) = margins.tables.rows(proved)
-    if settled := measured.settled.get(table.edge):
-        still = hidden.select(*places(table.edge)).where("lower < upper").limit(JOINT)
-        n += sum(tuple(row) in settled for row in margins.tables.rows(still))
+    if settled := measured.settled.get(table.edge):  # proved by the solution of a component
+        open_cells = hidden.select(*places(table.edge)).where("lower < upper").limit(JOINT)
+        n += sum(tuple(codes) in settled for codes in margins.tables.rows(open_cells))
     return int(n)
 
 
 def disclosure(measured: Measured) -> pl.DataFrame:
-    """Return the rows of tables with a single cell that is not 0 (``DISCLOSURE``)."""
+    """Return per table and dimension the rows with a single cell that is not 0 (``DISCLOSURE``)."""
     margins = measured.margins
     rows = []
     for table in measured.published:
@@ -118,23 +121,20 @@ def disclosure(measured: Measured) -> pl.DataFrame:
         for i in sorted(table.edge):
             tables, shape = {"cells": table.cells}, {"edge": table.edge - {i}}
             query = splice("tables/single_cells", tables=tables, shape=shape)
-            ((n, people),) = margins.tables.rows(query)
-            rows.append((table.title, margins.domain.names[i], int(n), int(people)))
+            ((single_rows, people),) = margins.tables.rows(query)
+            rows.append((table.title, margins.domain.names[i], int(single_rows), int(people)))
     return pl.DataFrame(rows, schema=DISCLOSURE, orient="row")
 
 
 def pairs(published: Sequence[Published]) -> list[tuple[Published, Published]]:
     """Return the pairs of tables of which neither has all dimensions of the other."""
     return [
-        (a, b)
-        for k, a in enumerate(published)
-        for b in published[k + 1 :]
-        if not a.edge <= b.edge and not b.edge <= a.edge
+        (a, b) for a, b in combinations(published, 2) if not (a.edge <= b.edge or b.edge <= a.edge)
     ]
 
 
 def overlaps(measured: Measured, small: int) -> pl.DataFrame:
-    """Return what pairs of tables prove to be small (``OVERLAPS``)."""
+    """Return per pair of tables the small combinations that both prove (``OVERLAPS``)."""
     margins = measured.margins
     by_edge: dict[Edge, list[str]] = {}
     for a, b in pairs(measured.published):
@@ -151,7 +151,7 @@ def overlaps(measured: Measured, small: int) -> pl.DataFrame:
 
 
 def groups(measured: Measured, questions: Sequence[Question], by: int) -> pl.DataFrame:
-    """Return what is proved of each group of people (``GROUPS``)."""
+    """Return a row per question and value of dimension ``by``: what is proved (``GROUPS``)."""
     margins, records = measured.margins, measured.release.records
     column = exp.column(place(by))
     name = margins.domain.names[by]
@@ -161,36 +161,35 @@ def groups(measured: Measured, questions: Sequence[Question], by: int) -> pl.Dat
         sizes = dict(margins.tables.rows(truth))
     rows = []
     for question in questions:
-        counts = _proved_by_group(measured, question, by)
-        rights = None
+        proved = _proved_by_group(measured, question, by)
+        right = None
         if records is not None and question in measured.best:  # the question is about a secret
-            rights = right_people(measured, question, records, by)
+            right = right_people(measured, question, records, by)
         secret = None if question.secret is None else margins.domain.names[question.secret]
         for code, text in value_texts(margins, by).items():
-            here = {m: None if c is None else int(c.get(code, 0)) for m, c in counts.items()}
-            people = sizes.get(code, 0) if records is not None else None
-            actual = None
-            if rights is not None and people:
-                actual = float(rights.get(code, Fraction(0)) / people)
-            line: dict[str, Any] = {"secret": secret, "by": name, "group": text, "people": people}
-            rows.append({**line, **here, "actual": actual})
+            row: dict[str, Any] = {"secret": secret, "by": name, "group": text}
+            row["people"] = people = sizes.get(code, 0) if records is not None else None
+            row |= {m: None if p is None else int(p.get(code, 0)) for m, p in proved.items()}
+            if right is not None and people:
+                row["actual"] = float(right.get(code, Fraction(0)) / people)
+            rows.append(row)
     return pl.DataFrame(rows, schema=GROUPS)
 
 
 def _proved_by_group(
     measured: Measured, question: Question, by: int
 ) -> dict[str, Counter[int] | None]:
-    """Return the people of whom something is proved, by group; None where it is not known."""
+    """Return by measure how many people are proved, by group; None: it is not known."""
     proofs, solved = measured.proofs[question], measured.solved[question]
-    sums = _sums_by_group(
+    reconstructed = _sums_by_group(
         measured, question, by, table=proofs.lines, total="sum(lower)", condition="lower = upper"
     )
     every, knowledge = sorted(measured.margins.domain.every), sorted(question.knowledge)
     for solution in solved.values():
         for cell, people in solution.proved_lines.items():
-            sums[cell[every.index(by)]] += people
-    if by not in question.knowledge:
-        return {"reconstructed": sums, "singled_out": None, "certain_inference": None}
+            reconstructed[cell[every.index(by)]] += people
+    if by not in question.knowledge:  # a block may have people of several groups
+        return {"reconstructed": reconstructed, "singled_out": None, "certain_inference": None}
     one_person = "lower = 1 AND upper = 1"
     alone = _sums_by_group(
         measured, question, by, table=proofs.block_lines, total="count(*)", condition=one_person
@@ -201,35 +200,31 @@ def _proved_by_group(
             measured, question, by, table=proofs.sure, total="sum(people)", condition="people > 0"
         )
     for solution in solved.values():
-        for cell, both in solution.block_lines.items():
-            alone[cell[knowledge.index(by)]] += int(both == (1, 1))
-        for cell, people in solution.sure.items():
-            sure[cell[knowledge.index(by)]] += people
-    return {"reconstructed": sums, "singled_out": alone, "certain_inference": sure}
+        for block, bounds in solution.block_lines.items():
+            alone[block[knowledge.index(by)]] += int(bounds == (1, 1))
+        for block, people in solution.sure.items():
+            sure[block[knowledge.index(by)]] += people
+    return {"reconstructed": reconstructed, "singled_out": alone, "certain_inference": sure}
 
 
 def _sums_by_group(
     measured: Measured, question: Question, by: int, *, table: str, total: str, condition: str
 ) -> Counter[int]:
-    """Return a sum by group over components that were not solved: of a table, under a condition."""
-    query = (
-        exp.select(place(by), exp.cast(filled(total, {}), "BIGINT")).from_(table).where(condition)
-    )
+    """Return a ``total`` of the rows of a table, by group, without solved components."""
+    total_of_rows = exp.cast(filled(total, {}), "BIGINT")
+    query = exp.select(place(by), total_of_rows).from_(table).where(condition)
     query = without_components(query, measured.solved[question])
     return Counter(dict(measured.margins.tables.rows(query.group_by(place(by)))))
 
 
 def components(measured: Measured, question: Question) -> list[dict[str, Any]]:
-    """Return the components with most people proved (``COMPONENTS``), if there are several."""
+    """Return a row for each component with most people proved (``COMPONENTS``), if several."""
     margins = measured.margins
-    attributes = sorted(margins.shared)
     secret = None if question.secret is None else margins.domain.names[question.secret]
     return [
         {
             "secret": secret,
-            "component": ", ".join(
-                value_texts(margins, i, [row[place(i)]])[row[place(i)]] or "" for i in attributes
-            ),
+            "component": ", ".join(text or "" for text in _component_texts(margins, row)),
             "people": row["people"],
             "reconstructed": row["reconstructed"],
             "singled_out": row["singled_out"],
@@ -242,10 +237,16 @@ def components(measured: Measured, question: Question) -> list[dict[str, Any]]:
     ]
 
 
+def _component_texts(margins: Margins, row: dict[str, Any]) -> list[str | None]:
+    """Return the values that make a component, such as a school, from the codes in a row."""
+    codes = [(i, row[place(i)]) for i in sorted(margins.shared)]
+    return [value_texts(margins, i, [code])[code] for i, code in codes]
+
+
 def worst_components(measured: Measured, question: Question) -> list[dict[str, Any]]:
-    """Return the components with most people proved, with their numbers and codes, if several."""
+    """Return the components with most people proved: number, codes and measures."""
     margins = measured.margins
-    if not margins.shared:
+    if not margins.shared:  # all people are one component
         return []
     solved = measured.solved[question]
     attributes = sorted(margins.shared)
@@ -270,30 +271,26 @@ def worst_components(measured: Measured, question: Question) -> list[dict[str, A
 
 
 def cell_details(measured: Measured, question: Question) -> dict[str, pl.DataFrame]:
-    """Return the detail ``cells`` (``CELLS``), or add a note if the combinations are too many."""
+    """Return the detail ``cells``, a row per combination of the worst component (``CELLS``)."""
     margins = measured.margins
     every = margins.domain.every
     component = None
     if every > margins.shared:
         component = next(iter(worst_components(measured, question)), None)
     inner = every if component is None else every - margins.shared
-    bounds = _bounded_combinations(measured, question, component)
-    if bounds is None:
+    combined = _bounded_combinations(measured, question, component)
+    if combined is None:
         measured.notes.append("the combinations of the worst component are too many to list")
         return {}
     secret = question.secret if question.secret in inner else None
+    # Without a secret the columns are of the dimension with the fewest values.
     column = min(inner, key=lambda i: (margins.domain.sizes[i], -i)) if secret is None else secret
     rows = sorted(inner - {column})
     order = [*(place(i) for i in rows), place(column)]
-    bounds.sort(key=lambda cell: [cell[name] for name in order])
-    texts = {
-        i: value_texts(margins, i, {cell[place(i)] for cell in bounds[:CELLS_LISTED]})
-        for i in inner
-    }
-    values: list[str | None] | None = None
-    if component is not None:
-        of_component = [(i, component[place(i)]) for i in sorted(margins.shared)]
-        values = [value_texts(margins, i, [code])[code] for i, code in of_component]
+    combined.sort(key=lambda cell: [cell[name] for name in order])
+    listed = combined[:CELLS_LISTED]
+    texts = {i: value_texts(margins, i, {cell[place(i)] for cell in listed}) for i in inner}
+    values = None if component is None else _component_texts(margins, component)
     lines = [
         {
             "component": values,
@@ -305,7 +302,7 @@ def cell_details(measured: Measured, question: Question) -> dict[str, pl.DataFra
             "upper": cell["upper"],
             "people": cell["people"],
         }
-        for cell in bounds[:CELLS_LISTED]
+        for cell in listed
     ]
     return {"cells": pl.DataFrame(lines, schema=CELLS)}
 
@@ -313,7 +310,7 @@ def cell_details(measured: Measured, question: Question) -> dict[str, pl.DataFra
 def _bounded_combinations(
     measured: Measured, question: Question, component: dict[str, Any] | None
 ) -> list[dict[str, Any]] | None:
-    """Return the codes, bounds and true counts of the combinations of a component."""
+    """Return the combinations of a component (None: all people): codes, bounds, ``people``."""
     margins = measured.margins
     every = margins.domain.every
     edges = maximal_edges(margins.edges)
@@ -326,18 +323,14 @@ def _bounded_combinations(
         query = exp.select("*").from_(query.subquery("possible"))
         query = query.where(in_components([component["component"]]))
     if not has_at_most(margins, query, JOINED):
-        return None
+        return None  # too many
     records = measured.release.records
     tables = {"cells": margins.keep(query), "proved": measured.proofs[question].lines}
     tables |= {f"margin_{k}": margins.nodes[edge] for k, edge in enumerate(edges)}
     tables |= {} if records is None else {"truth": records.truth(every)}
-    bounded = splice(
-        "tables/component_cells",
-        tables=tables,
-        shape={"every": every, "edges": edges, "has_records": records is not None},
-    )
-    rows = margins.rows(bounded)
-    for row in rows:
+    shape: dict[str, Shape] = {"every": every, "edges": edges, "has_records": records is not None}
+    rows = margins.rows(splice("tables/component_cells", tables=tables, shape=shape))
+    for row in rows:  # a solution has sharper bounds
         solution = measured.solved[question].get(row["component"])
         cell = tuple(row[place(i)] for i in sorted(every))
         if solution is not None and cell in solution.lines:

@@ -82,31 +82,33 @@ def proofs(frame: pl.DataFrame) -> Chart:
 
 
 def _bar_rows(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return a row per bar, in drawing order."""
-    names = _set_labels(frame)
+    """Return a row per bar: title and ``order`` of its panel, label of its tables, people."""
+    set_labels = _set_labels(frame)
     panels: dict[str, list[dict[str, Any]]] = {}
     for row in frame.iter_rows(named=True):
         knowledge = listed(list(labels(row["known"]).values())) if row["known"] else said("nothing")
-        values = {said("reconstructed"): row["reconstructed"]}
+        people_by_panel = {said("reconstructed"): row["reconstructed"]}
         if row["secret"] is not None:
             secret = labels([row["secret"]])[row["secret"]]
             certain = said("{secret} certain, knowing {known}", secret=secret, known=knowledge)
-            values[certain] = row["certain_inference"]
-        values[said("singled out, knowing {known}", known=knowledge)] = row["singled_out"]
-        for panel, people in values.items():
+            people_by_panel[certain] = row["certain_inference"]
+        alone = said("singled out, knowing {known}", known=knowledge)
+        people_by_panel[alone] = row["singled_out"]
+        for panel, people in people_by_panel.items():
             title = "\n".join(wrap(panel, 64, max_lines=3, placeholder=" …"))
-            line = {"question": title, "known": names[len(row["tables"])], "people": people}
-            if line not in panels.setdefault(panel, []):
-                panels[panel].append(line)
-    lines = [line | {"order": k} for k, bars in enumerate(panels.values()) for line in bars]
-    return pl.DataFrame(lines)
+            bar = {"question": title, "known": set_labels[len(row["tables"])], "people": people}
+            if bar not in panels.setdefault(panel, []):  # questions may share a panel
+                panels[panel].append(bar)
+    return pl.DataFrame(
+        [bar | {"order": k} for k, bars in enumerate(panels.values()) for bar in bars]
+    )
 
 
 def guess(frame: pl.DataFrame) -> Chart:
-    """Draw the least and greatest success of the best guess, with marks, a line per set of tables.
+    """Draw the least and greatest success of the best guess: a bar per set of tables, with marks.
 
     The marks are the success without tables, as a Bayesian adversary expects it, in fact, and with
-    the records themselves.
+    the records themselves. ``frame`` has the columns of ``tables.SCHEMA``.
     """
     alt, _ = extra()
     kinds = (
@@ -146,65 +148,65 @@ def guess(frame: pl.DataFrame) -> Chart:
 
 
 def _guess_rows(frame: pl.DataFrame, places: dict[str, int]) -> tuple[pl.DataFrame, list[str]]:
-    """Return a row per bar and per mark of ``guess``, and a sentence for each set of tables.
+    """Return a row per bar and per mark of ``guess``, and a sentence for each bar.
 
-    ``places`` are those of the marks, by their names.
+    A bar has ``low`` and ``high``, a mark has ``kind`` and ``success``. ``places`` says by kind
+    which of ``MARKS``, columns of ``frame``, a mark shows.
     """
     models = pl.when(pl.col("secret").is_null()).then(pl.lit("CRS")).otherwise(pl.lit("CAS"))
     questions = word_questions(frame.with_columns(model=models))
-    names = _set_labels(frame)
+    set_labels = _set_labels(frame)
     rows, words = [], []
     for row in questions.sort("order", maintain_order=True).iter_rows(named=True):
         key = {"question": row["question"], "order": row["order"]}
-        key |= {"known": names[len(row["tables"])]}
+        key |= {"known": set_labels[len(row["tables"])]}
         ends = {"low": row["lowest"], "high": row["highest"]}
         span = said("{low} to {high}", low=percent(row["lowest"]), high=percent(row["highest"]))
         rows.append(key | ends | {"amount": span})
         marks = {kind: row[MARKS[k]] for kind, k in places.items() if row[MARKS[k]] is not None}
-        for kind, value in marks.items():
-            mark = {"kind": kind, "success": value, "amount": percent(value)}
+        for kind, success in marks.items():
+            mark = {"kind": kind, "success": success, "amount": percent(success)}
             rows.append(key | mark | {"place": places[kind]})
-        successes = ", ".join(f"{kind} {percent(value)}" for kind, value in marks.items())
+        successes = ", ".join(f"{kind} {percent(success)}" for kind, success in marks.items())
         words.append(f"{row['question']}, {key['known']}: {span}; {successes}.")
     return pl.DataFrame(rows, infer_schema_length=None), words
 
 
 def cells(detail: pl.DataFrame) -> Chart:
-    """Draw a map of the combinations of a component (``breakdown.CELLS``)."""
+    """Draw a map of the combinations of a component, a square per row of ``CELLS``."""
     alt, _ = extra()
-    states = [said("proved: one person"), said("proved"), said("not settled")]
+    single, proved, unsettled = said("proved: one person"), said("proved"), said("not settled")
     first = detail.row(0, named=True)
-    rows = detail.select("row", "column").to_dict(as_series=False)
-    names = [", ".join(map(escaping.cell, values)) or said("all") for values in rows["row"]]
-    columns = [escaping.cell(value) for value in rows["column"]]
-    across, down = labels(columns), labels(names)
-    lines, words = [], []
-    for line, name, column in zip(detail.iter_rows(named=True), names, columns, strict=True):
-        is_proved = line["lower"] == line["upper"]
-        amount = count(line["lower"])
-        if not is_proved:
+    texts = detail.select("row", "column").to_dict(as_series=False)
+    rows = [", ".join(map(escaping.cell, values)) or said("all") for values in texts["row"]]
+    columns = [escaping.cell(value) for value in texts["column"]]
+    across, down = labels(columns), labels(rows)
+    squares, words = [], []
+    for line, row, column in zip(detail.iter_rows(named=True), rows, columns, strict=True):
+        amount, state = count(line["lower"]), single if line["lower"] == 1 else proved
+        if line["lower"] != line["upper"]:
             amount = said("{low} to {high}", low=amount, high=count(line["upper"]))
-        state = states[2] if not is_proved else states[0 if line["lower"] == 1 else 1]
-        cell = {"known": down[name], "group": across[column], "amount": amount, "kind": state}
+            state = unsettled
+        square = {"known": down[row], "group": across[column], "amount": amount, "kind": state}
         if line["people"] is not None:
-            cell["people"] = count(line["people"])
-        lines.append(cell)
-        words.append(f"{name}, {column}: {amount}.")
+            square["people"] = count(line["people"])
+        squares.append(square)
+        words.append(f"{row}, {column}: {amount}.")
     column_name = escaping.cell(first["column_dimension"])
     x = alt.X("group:N", title=column_name, sort=None).axis(labelAngle=0, orient="top")
     row_names = [escaping.cell(name) for name in first["row_dimensions"]]
     y = alt.Y("known:N", title=None, sort=None).axis(labelLimit=WIDE)
     titles = {"known:N": ", ".join(row_names) or said("all"), "group:N": column_name}
     titles |= {"amount:N": said("people"), "kind:N": said("state")}
-    titles |= {"people:N": said("in fact")} if "people" in lines[0] else {}
-    base = alt.Chart(data(alt, pl.DataFrame(lines)), width=alt.Step(72), height=alt.Step(24))
+    titles |= {"people:N": said("in fact")} if "people" in squares[0] else {}
+    base = alt.Chart(data(alt, pl.DataFrame(squares)), width=alt.Step(72), height=alt.Step(24))
     base = base.encode(x=x, y=y, tooltip=hints(alt, titles))
-    present = {cell["kind"] for cell in lines}
-    colours = zip(states, (ORANGE, SKY, GREY), strict=True)
-    shades = {state: shade for state, shade in colours if state in present}
-    colour = coloured(alt, shades).sort(states)
-    squares = base.mark_rect(stroke="white").encode(color=colour)
-    chart = squares + base.mark_text().encode(text="amount:N")
+    present = {square["kind"] for square in squares}
+    colours = {single: ORANGE, proved: SKY, unsettled: GREY}
+    shades = {state: colour for state, colour in colours.items() if state in present}
+    rectangles = base.mark_rect(stroke="white")
+    chart = rectangles.encode(color=coloured(alt, shades).sort([*colours]))
+    chart += base.mark_text().encode(text="amount:N")
     below = said(
         "Each cell has the least and the greatest count that agrees with the tables. Cells that "
         "are left white are empty for sure."
@@ -225,18 +227,18 @@ def title_of_cells(row: Row) -> str:
 
 
 def _set_labels(frame: pl.DataFrame) -> dict[int, str]:
-    """Return a label for each set of tables, by the number of its tables."""
-    titles = frame["tables"].list.len().alias("n")
-    sets = dict(zip(titles, frame["tables"].list.last(), strict=True))
-    short = labels(sets.values())
-    if len(sets) == 1:
-        return {n: said("all tables") for n in sets}
-    numbered = {n: f"{n}. {short[title]}" for n, title in sets.items()}
+    """Return a label for each set of tables, the first n: the title of table n, by n."""
+    sizes = frame["tables"].list.len()
+    last_titles = dict(zip(sizes, frame["tables"].list.last(), strict=True))
+    if len(last_titles) == 1:
+        return {n: said("all tables") for n in last_titles}
+    short = labels(last_titles.values())
+    numbered = {n: f"{n}. {short[title]}" for n, title in last_titles.items()}
     texts = [
-        text if n == min(sets) else said("and {release}", release=text)
+        text if n == min(numbered) else said("and {release}", release=text)
         for n, text in numbered.items()
     ]
-    return dict(zip(sets, distinct(texts), strict=True))
+    return dict(zip(numbered, distinct(texts), strict=True))
 
 
 def _stack_panels(alt: Any, chart: Any, rows: pl.DataFrame) -> Any:

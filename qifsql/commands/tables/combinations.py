@@ -50,7 +50,7 @@ class Nesting:
         return Published(f"nested {self.text}", edge, Protection(), name, structural=True)
 
     def extended(self, table: Published) -> Published:
-        """Return a table with the outer dimension, if it has the inner one alone."""
+        """Return a table with the outer dimension added, if it has the inner one without it."""
         if self.inner not in table.edge or self.outer in table.edge:
             return table
         name = f"{table.cells}_in_{self.outer}"
@@ -71,7 +71,7 @@ def read_nesting(
 ) -> Nesting:
     """Return the nesting of a text ``inner,outer``, with pairs in the table ``name``.
 
-    Refuse two outer values for one inner value.
+    ``numbers`` are those of dimensions by name. Refuse two outer values for one inner value.
     """
     names = csv_row(text)
     if len(names) != 2:
@@ -95,7 +95,7 @@ def read_nesting(
 def _pairs(
     published: Sequence[Published], records: Records | None, inner: int, outer: int
 ) -> exp.Query:
-    """Return the pairs of values of two dimensions that occur."""
+    """Return the pairs of values of two dimensions that occur: in the records, or in a table."""
     edge = frozenset({inner, outer})
     if records is not None:
         return exp.select(*places(edge)).from_(records.truth(edge))
@@ -116,7 +116,7 @@ def read_combinations(
     domain: Domain,
     records: Records | None,
 ) -> Published:
-    """Return the combinations that a file lists as a table without counts."""
+    """Return the combinations that the lines of a file list, as a table without counts."""
     catalog = Catalog(tables.engine, possible)
     title = possible.name
     columns = {
@@ -127,9 +127,9 @@ def read_combinations(
     dataset = catalog.dataset
     assert isinstance(dataset, Dataset)  # noqa: S101 - it is no collection
     texts = [exp.cast(column(c), "VARCHAR").as_(f"value_{i}") for i, c in sorted(columns.items())]
-    rows = relation(dataset, frozenset(c.source_name for c in columns.values()))
-    rows = exp.alias_(rows, SOURCE, table=True)
-    listed = Step("listed", "One row per line: texts.", exp.select(*texts).from_(rows))
+    lines = relation(dataset, frozenset(c.source_name for c in columns.values()))
+    lines = exp.alias_(lines, SOURCE, table=True)
+    listed = Step("listed", "One row per line: texts.", exp.select(*texts).from_(lines))
     query = splice(
         "tables/listed_combinations", numbers={"all_people": domain.people}, shape={"edge": edge}
     )
@@ -138,7 +138,7 @@ def read_combinations(
         truth = exp.select("count(*)").from_(records.truth(edge))
         unlisted = truth.join("possible", using=tuple(places(edge)), join_type="anti")
         ((missing,),) = tables.rows(unlisted)
-        if missing:
+        if missing:  # people who cannot be
             raise InputError(
                 f"{plural(missing, 'combination')} of the records are not in {title}; add them, "
                 "or correct the records"

@@ -8,10 +8,10 @@ smallest of its cliques.
 Source: M92, M93, M96 to M99; Dobra and Fienberg 2000.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 
 from qifsql.commands.tables.arrays import Cell, Solved
 from qifsql.commands.tables.hypergraph import Edge, Link, join_tree
@@ -50,35 +50,36 @@ class Count:
     between: Sequence[Columns] = ()
 
     def smallest(self, array: Array) -> int:
-        """Return the least count of the cell with such counts of the cliques."""
+        """Return the least count of the cell in a solution."""
         return max(0, _sum(self.inside, array) - _sum(self.between, array))
 
     def largest(self, array: Array) -> int:
-        """Return the largest count of the cell with such counts of the cliques."""
+        """Return the largest count of the cell in a solution."""
         return min(sum(array[j] for j in columns) for columns in self.inside)
 
     @property
     def goal(self) -> dict[int, int]:
-        """Return the columns of the least count, with their factors."""
-        goal: dict[int, int] = defaultdict(int)
-        for sign, groups in ((1, self.inside), (-1, self.between)):
-            for columns in groups:
-                for j in columns:
-                    goal[j] += sign
+        """Return the factor of each column in the least count."""
+        goal = Counter(chain.from_iterable(self.inside))
+        goal.subtract(chain.from_iterable(self.between))
         return goal
 
 
-def _sum(groups: Sequence[Columns], array: Array) -> int:
-    return sum(array[j] for columns in groups for j in columns)
+def _sum(sums: Sequence[Columns], array: Array) -> int:
+    return sum(array[j] for j in chain.from_iterable(sums))
 
 
 class Component:
-    """The program of a component, and solutions of it."""
+    """The integer program of a component, and solutions of it, the ``arrays``.
+
+    A column is the count of a cell of a clique. A row is the sum of a published cell, or says that
+    two cliques count the same people. ``people`` is the number of all people.
+    """
 
     def __init__(self, system: System, people: int, deadline: float) -> None:
         self.system, self.people = system, people
         self._margins: dict[Edge, dict[Cell, list[int]]] = {}
-        self._first: list[int] = []
+        self._first: list[int] = []  # the first column of each clique
         bounds: list[tuple[int, int]] = []
         for cells in system.cells:
             self._first.append(len(bounds))
@@ -89,7 +90,7 @@ class Component:
             columns = self.margin(edge).get(cell, [])
             self._bounds[tuple(columns)] = lower, upper
             rows.append(Row(columns, [1] * len(columns), lower, upper))
-            for j in columns:
+            for j in columns:  # no part of a cell has more people than the cell
                 bounds[j] = (bounds[j][0], min(bounds[j][1], upper))
         self.program = Program(bounds, [*rows, *self._seams()], deadline)
         self.arrays: list[Array] = []
@@ -98,66 +99,61 @@ class Component:
             raise OpenError
 
     def margin(self, edge: Edge) -> dict[Cell, list[int]]:
-        """Return the columns of each cell of a margin that lies in a clique."""
+        """Return by cell of some attributes the columns of a clique that add up to its count."""
         if edge not in self._margins:
-            home = next(i for i, link in enumerate(self.system.links) if edge <= link.edge)
-            self._margins[edge] = self._columns_inside(home, edge)
+            clique = next(i for i, link in enumerate(self.system.links) if edge <= link.edge)
+            self._margins[edge] = self._columns_inside(clique, edge)
         return self._margins[edge]
 
-    def _columns_inside(self, home: int, edge: Edge) -> dict[Cell, list[int]]:
-        order = sorted(self.system.links[home].edge)
-        picked = [order.index(i) for i in sorted(edge)]
-        groups: dict[Cell, list[int]] = defaultdict(list)
-        for j, (cell, _, _) in enumerate(self.system.cells[home], self._first[home]):
-            groups[tuple(cell[i] for i in picked)].append(j)
-        return dict(groups)
+    def _columns_inside(self, clique: int, edge: Edge) -> dict[Cell, list[int]]:
+        clique_edge = self.system.links[clique].edge
+        columns: dict[Cell, list[int]] = defaultdict(list)
+        for j, (cell, _, _) in enumerate(self.system.cells[clique], self._first[clique]):
+            columns[_part_of_cell(cell, clique_edge, edge)].append(j)
+        return dict(columns)
 
     def _seams(self) -> Iterator[Row]:
-        """Yield the conditions that cliques have as many people in what they share."""
-        for i, link in enumerate(self.system.links):
-            if not i:
-                continue
-            before = self._columns_inside(link.parent or 0, link.shared)
-            after = self._columns_inside(i, link.shared)
-            for cell in sorted({*before, *after}):
-                first, second = before.get(cell, []), after.get(cell, [])
+        """Yield a row per cell that a clique shares with its parent: both count the same people."""
+        for i, link in enumerate(self.system.links[1:], 1):
+            in_parent = self._columns_inside(link.parent or 0, link.shared)
+            in_clique = self._columns_inside(i, link.shared)
+            for cell in sorted({*in_parent, *in_clique}):
+                first, second = in_parent.get(cell, []), in_clique.get(cell, [])
                 factors = [1] * len(first) + [-1] * len(second)
                 yield Row([*first, *second], factors, 0, 0)
 
     def remember(self, answer: Least) -> None:
-        """Keep a solution, whose first columns are those of the cliques."""
+        """Keep the solution of a program; columns behind those of the cliques are cut off."""
         if answer.solution is not None and len(self.arrays) < ARRAYS:
             self.arrays.append(answer.solution[: len(self.program.bounds)])
 
     def spread(self) -> None:
-        """Look for solutions in which many columns are at one of their bounds."""
-        bounds = self.program.bounds
-        for end, sign in ((0, 1), (1, -1)):  # the lower bounds of columns, then the upper ones
+        """Look for solutions that attain the bounds of columns, of many columns at once."""
+        for end, factor in ((0, 1), (1, -1)):  # the lower bounds, then the upper ones
+            ends = [bounds[end] for bounds in self.program.bounds]
             for _ in range(TURNS):
-                away = [  # columns that no solution has at this end
-                    j for j in self.program.free if all(x[j] != bounds[j][end] for x in self.arrays)
-                ]
-                if not away:
+                away = [j for j in self.program.free if all(x[j] != ends[j] for x in self.arrays)]
+                if not away:  # each column is at its end in some solution
                     break
-                answer = self.program.minimise(dict.fromkeys(away, sign), first=True)
+                answer = self.program.minimise(dict.fromkeys(away, factor), first=True)
                 self.remember(answer)
                 x = answer.solution
-                if x is None or all(x[j] != bounds[j][end] for j in away):
+                if x is None or all(x[j] != ends[j] for j in away):  # nothing is gained any more
                     break
 
     def ends(self, columns: Columns) -> tuple[int, int]:
-        """Return what a sum of columns is at least and at most."""
+        """Return outer bounds of a sum of columns, from columns and from a published cell."""
         bounds = [self.program.bounds[j] for j in columns]
         lower, upper = self._bounds.get(tuple(columns), (0, self.people))
         lowest, highest = sum(low for low, _ in bounds), sum(high for _, high in bounds)
         return max(lower, lowest), min(upper, highest)
 
     def lower(self, count: Count) -> int:
-        """Return the least count of a cell."""
+        """Return the least count of a cell; raise OpenError if it is not proved."""
         attained = min(map(count.smallest, self.arrays))
         outer = sum(self.ends(c)[0] for c in count.inside)
         outer -= sum(self.ends(c)[1] for c in count.between)
-        if attained == max(0, outer):
+        if attained == max(0, outer):  # a solution has the outer bound: it is sharp
             return attained
         answer = self.program.minimise(count.goal, attained)
         self.remember(answer)
@@ -166,13 +162,13 @@ class Component:
         return max(0, answer.bound)
 
     def upper(self, count: Count) -> int:
-        """Return the largest count of a cell."""
+        """Return the largest count of a cell; raise OpenError if it is not proved."""
         attained = max(map(count.largest, self.arrays))
         highest = min(self.ends(c)[1] for c in count.inside)
-        if attained == highest:
+        if attained == highest:  # a solution has the outer bound: it is sharp
             return highest
         goal, program = dict.fromkeys(count.inside[0], -1), self.program
-        if len(count.inside) > 1:
+        if len(count.inside) > 1:  # a further column is at most the count in each clique
             top = len(program.bounds)
             goal = {top: -1}
             rows = [
@@ -201,7 +197,7 @@ class Component:
         return sorted(value for (value,) in self.margin(frozenset([attribute])))
 
     def scope(self, attributes: Edge) -> "Scope":
-        """Return the cells of a set of attributes; raise OpenError if cliques do not tell them."""
+        """Return the cells of attributes; raise OpenError if the cliques form no tree on them."""
         links = join_tree([link.edge & attributes for link in self.system.links])
         if links is None:
             raise OpenError
@@ -219,31 +215,24 @@ class Scope:
         self.component, self.links = component, links
         self.inside = [component.margin(link.edge) for link in links]
         self.between = [component.margin(link.shared) for link in links[1:]]
-        self.attributes = sorted(frozenset().union(*(link.edge for link in links)))
-        self._picked = [self._places(link.edge) for link in links]
-        self._shared = [self._places(link.shared) for link in links[1:]]
-
-    def _places(self, edge: Edge) -> list[int]:
-        return [self.attributes.index(i) for i in sorted(edge)]
+        self.attributes: Edge = frozenset().union(*(link.edge for link in links))
 
     def count(self, cell: Cell) -> Count | None:
         """Return the count of a cell; None if it is empty for sure."""
-        inside = []
-        for margin, places in zip(self.inside, self._picked, strict=True):
-            if not (columns := margin.get(tuple(cell[i] for i in places))):
-                return None
-            inside.append(columns)
-        pairs = zip(self.between, self._shared, strict=True)
-        between = [margin[tuple(cell[i] for i in places)] for margin, places in pairs]
-        return Count(inside, between)
+        parts = (_part_of_cell(cell, self.attributes, link.edge) for link in self.links)
+        inside = [margin.get(part, []) for margin, part in zip(self.inside, parts, strict=True)]
+        if not all(inside):
+            return None
+        parts = (_part_of_cell(cell, self.attributes, link.shared) for link in self.links[1:])
+        return Count(inside, [m[part] for m, part in zip(self.between, parts, strict=True)])
 
     def candidates(self) -> list[tuple[Cell, Count]]:
-        """Return the cells that hold somebody in the first solution, in order."""
+        """Return the cells, with counts, that the first solution proves to hold somebody."""
         array = self.component.arrays[0]
         lines: list[_Line] = [({}, 0)]
         for k, link in enumerate(self.links):
             order, shared = sorted(link.edge), sorted(link.shared)
-            cells: dict[Cell, list[_Line]] = defaultdict(list)  # by what they share
+            cells: dict[Cell, list[_Line]] = defaultdict(list)  # of the clique, by shared values
             for cell, columns in self.inside[k].items():
                 values = dict(zip(order, cell, strict=True))
                 people = sum(array[j] for j in columns)
@@ -257,7 +246,7 @@ class Scope:
                     if people + n > everybody:
                         joined.append(({**values, **further}, people + n - everybody))
             lines = joined
-        held = sorted(tuple(values[i] for i in self.attributes) for values, _ in lines)
+        held = sorted(tuple(values[i] for i in sorted(self.attributes)) for values, _ in lines)
         return [(cell, count) for cell in held if (count := self.count(cell)) is not None]
 
     def lines(self) -> dict[Cell, tuple[int, int]]:
@@ -280,36 +269,36 @@ class Scope:
         return lines
 
     def cells(self) -> tuple[int, bool]:
-        """Return the number of cells that may hold somebody, at most, and whether it is exact."""
+        """Return how many cells may hold somebody, at most, and whether the number is exact."""
         component = self.component
         if len(self.links) == 1:
             return sum(component.occurs(Count([c])) for c in self.inside[0].values()), True
         present = {
             j for cells in self.inside for (j,) in cells.values() if component.occurs(Count([[j]]))
         }
-        # How many combinations of the cliques below have a cell: from the leaves to the root.
+        # For each cell of a clique the combinations with the cliques below it, from the leaves up.
         sizes = [{c: int(j in present) for c, (j,) in cells.items()} for cells in self.inside]
         for k in range(len(self.links) - 1, 0, -1):
             link, parent = self.links[k], self.links[k].parent or 0
             parent_edge = self.links[parent].edge
-            message: dict[Cell, int] = defaultdict(int)
+            below: dict[Cell, int] = defaultdict(int)  # combinations by shared values
             for cell, n in sizes[k].items():
-                message[_part_of_cell(cell, link.edge, link.shared)] += n
+                below[_part_of_cell(cell, link.edge, link.shared)] += n
             for cell in sizes[parent]:
-                sizes[parent][cell] *= message[_part_of_cell(cell, parent_edge, link.shared)]
+                sizes[parent][cell] *= below[_part_of_cell(cell, parent_edge, link.shared)]
         return sum(sizes[0].values()), self._all_occur(present)
 
     def _all_occur(self, present: Collection[int]) -> bool:
-        """Return whether in one solution all columns that may hold somebody do so."""
+        """Return whether one solution has people in all columns that may hold somebody."""
         component, program = self.component, self.component.program
         if any(all(x[j] for j in present) for x in component.arrays):
             return True
-        held = [
+        bounds = [
             (max(lower, 1), upper) if j in present else (0, 0)
             for j, (lower, upper) in enumerate(program.bounds)
         ]
         try:
-            answer = Program(held, program.rows, program.deadline).minimise({}, first=True)
+            answer = Program(bounds, program.rows, program.deadline).minimise({}, first=True)
         except InfeasibleError:
             return False
         component.remember(answer)
@@ -325,8 +314,9 @@ def _part_of_cell(cell: Cell, edge: Edge, part: Edge) -> Cell:
 def solve(
     component: Component, question: Question, every: Edge, bracket: tuple[int, int]
 ) -> Solved:
-    """Return what is proved of a component, for a question; ``bracket`` are bounds of it.
+    """Return what is proved of a component, for a question; ``every`` are all attributes.
 
+    ``bracket``: least and largest number of people whom the best guess gets right, not sharp yet.
     Raises OpenError if a bound is not proved.
     """
     solved = Solved(bracket_sharp=False)
@@ -341,14 +331,14 @@ def solve(
         for block, (lower, _) in solved.block_lines.items():
             cells = (scope.count((*block[:at], v, *block[at:])) for v in secrets)
             occurring = islice((c for c in cells if c is not None and component.occurs(c)), 2)
-            if len(list(occurring)) == 1:
+            if len(list(occurring)) == 1:  # one value of the secret is possible
                 solved.sure[block] = lower
     solved.lowest, solved.highest = bracket
     if any(question.scope <= link.edge for link in component.system.links):
         ends = _Bracket(component, question)
         low, high = ends.lowest(bracket[0]), ends.highest(bracket[1])
         solved.lowest, solved.highest = max(bracket[0], low.bound), min(bracket[1], -high.bound)
-        attained = None if high.attained is None else -high.attained
+        attained = None if high.attained is None else -high.attained  # its goal is negative
         solved.bracket_sharp = (solved.lowest, solved.highest) == (low.attained, attained)
     solved.bracket_sharp |= solved.lowest == solved.highest
     return solved
@@ -377,14 +367,14 @@ class _Bracket:
         return sum(map(max, counts))
 
     def lowest(self, outer: int) -> Least:
-        """Return the least number, which is not below an outer bound."""
+        """Return the least number of people guessed right, which is at least ``outer``."""
         attained = min(map(self._count_right, self.component.arrays))
         if attained == outer:
             return Least(outer, attained, None)
-        tops: list[Ends] = []  # of columns that are the largest count of a block
+        tops: list[Ends] = []  # of added columns: at least each count of a block
         rows = []
         for top, (block, _, (lowest, highest)) in enumerate(self._block_ends(), self.first):
-            if self.question.secret is None:
+            if self.question.secret is None:  # 1 if the block is not empty
                 (columns,) = block
                 tops.append((min(lowest, 1), min(highest, 1)))
                 rows.append(Row([*columns, top], [*[1] * len(columns), -highest], -highest, 0))
@@ -395,17 +385,18 @@ class _Bracket:
         return self._solve(goal, tops, rows, attained)
 
     def highest(self, outer: int) -> Least:
-        """Return the largest number, negative, which is not above an outer bound."""
+        """Return minus the largest number of people guessed right, which is at most ``outer``."""
         attained = max(map(self._count_right, self.component.arrays))
         if attained == outer:
             return Least(-outer, -attained, None)
-        extra: list[Ends] = []  # of the largest count of each block, and 0 or 1: which it is
+        # Columns are added for a block: its largest count, and 0 or 1 for each: is it the largest?
+        extra: list[Ends] = []
         rows: list[Row] = []
         goal = {}
         for block, ends, (lowest, highest) in self._block_ends():
             top = self.first + len(extra)
             goal[top] = -1
-            if self.question.secret is None:
+            if self.question.secret is None:  # 1 if the block is not empty
                 (columns,) = block
                 extra.append((min(lowest, 1), min(highest, 1)))
                 rows.append(Row([*columns, top], [*[1] * len(columns), -1], 0, highest))
@@ -421,7 +412,7 @@ class _Bracket:
         return self._solve(goal, extra, rows, -attained)
 
     def _block_ends(self) -> Iterator[tuple[Sequence[Columns], list[Ends], Ends]]:
-        """Yield each block with the ends of its counts, and the ends of the largest of them."""
+        """Yield the counts of each block, the bounds of each, and those of the largest count."""
         for block in self.blocks.values():
             ends = [self.component.ends(columns) for columns in block]
             yield block, ends, (max(low for low, _ in ends), max(high for _, high in ends))

@@ -18,7 +18,7 @@ from qifsql.counting.release_columns import typed
 from qifsql.data.dataset import Dataset
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.tables import Tables
-from qifsql.errors import ColumnError, DatasetError, did_you_mean, quoted
+from qifsql.errors import ColumnError, did_you_mean, no_records, quoted
 from qifsql.query import microdata_steps
 from qifsql.query.columns import number
 from qifsql.query.plan import Plan
@@ -28,7 +28,7 @@ DIMENSION, TEXT = "dimension", "VARCHAR"
 
 
 def find_dimension(text: str, dimensions: Iterable[str], what: str) -> str:
-    """Return the dimension that a text names; refuse what is none."""
+    """Return the dimension that a text names, whatever its case; refuse any other text."""
     present = list(dimensions)
     if text in present:
         return text
@@ -60,8 +60,8 @@ class Records:
         query = microdata_steps.records_plan(self.microdata)
         ((n,),) = self.tables.rows(query, "counting records")
         if not n:
-            after = " under the filter (where)" if self.microdata.where is not None else ""
-            raise DatasetError(f"{self.title} has no records{after}; there is nobody to attack")
+            filtered = self.microdata.where is not None
+            raise no_records(self.title, "nobody to attack", filtered=filtered)
         return int(n)
 
     def count(self, edge: Edge, name: str) -> None:
@@ -70,11 +70,11 @@ class Records:
         self.tables.make(name, self._plan(query), "counting people")
 
     def truth(self, edge: Edge) -> str:
-        """Return the table of the people by the codes of attributes."""
+        """Return the table of the people by the codes of attributes; it is made only once."""
         if edge not in self.counted:
             finer = [e for e in self.counted if e >= edge]
             name = f"people_{len(self.counted) + 1}"
-            if finer:
+            if finer:  # add its counts up, and read no records
                 tables = {"finer": self.counted[min(finer, key=len)]}
                 query = splice("tables/added_people", tables=tables, shape={"edge": edge})
                 self.tables.make(name, query, "adding people")
@@ -91,7 +91,7 @@ class Records:
         self.tables.drop(raw)
 
     def best_success(self, knowledge: Edge, secret: int | None) -> int:
-        """Return how many people an adversary with all records gets right; her success times N."""
+        """Return how many people an adversary with the records guesses right (None: who it is)."""
         edge = knowledge if secret is None else knowledge | {secret}
         query = splice(
             "tables/records_right",
@@ -106,7 +106,7 @@ class Records:
 
 
 def value_texts(margins: Margins, i: int, codes: Iterable[int] = ()) -> dict[int, str | None]:
-    """Return the values of an attribute as texts, of some codes or all; None: missing."""
+    """Return the text of values by code, of some ``codes`` or of all; None: a missing value."""
     query = exp.select("code", "value::VARCHAR AS text").from_(exp.table_(f"values_{i}"))
     if chosen := sorted(set(codes)):
         query = query.where(exp.column("code").isin(*map(number, chosen)))
@@ -114,7 +114,7 @@ def value_texts(margins: Margins, i: int, codes: Iterable[int] = ()) -> dict[int
 
 
 def list_values(tables: Tables, sources: dict[int, list[str]]) -> dict[int, int]:
-    """Create ``values_i`` of each attribute from the tables that have it; return their sizes."""
+    """Create ``values_i`` from the tables of each attribute i; return how many values, by i."""
     sizes = {}
     for i, relations in sorted(sources.items()):
         names = {f"relation_{n}": name for n, name in enumerate(relations)}
@@ -127,25 +127,26 @@ def list_values(tables: Tables, sources: dict[int, list[str]]) -> dict[int, int]
 def bind(
     catalog: Catalog, dataset: Dataset, dims: Sequence[Sequence[str]], where: str | None
 ) -> tuple[Microdata, list[tuple[str, ...]]]:
-    """Return the microdata with all dimensions as quasi-identifiers, and the names of each table.
+    """Return the microdata with all dimensions as quasi-identifiers, and the names in each table.
 
-    Raises ColumnError or ExpressionError if a name or expression does not fit.
+    ``dims`` has the dimensions of each table as they are written. Raises ColumnError or
+    ExpressionError if a name or expression does not fit.
     """
-    listed: list[tuple[str, ...]] = []
-    every: dict[str, Attribute] = {}
+    names_of_tables: list[tuple[str, ...]] = []
+    by_name: dict[str, Attribute] = {}
     for texts in dims:
         attributes = [a for text in texts for a in naming.named(text, catalog.schema, DIMENSION)]
         for a in attributes:
-            namesake = every.setdefault(a.name, a)
+            namesake = by_name.setdefault(a.name, a)
             if namesake.expression != a.expression:
                 raise ColumnError(
                     f"dimension {quoted(a.name)} is two expressions; give one of them another name"
                 )
         if len({a.name for a in attributes}) < len(attributes):
             raise ColumnError(f"a table names a dimension twice: {quoted(','.join(texts))}")
-        listed.append(tuple(a.name for a in attributes))
+        names_of_tables.append(tuple(a.name for a in attributes))
     condition = catalog.filter(where)
-    qids = typed(list(every.values()), catalog, DIMENSION)
+    qids = typed(list(by_name.values()), catalog, DIMENSION)
     microdata = Microdata(
         dataset,
         qids,
@@ -154,4 +155,4 @@ def bind(
         releases=(catalog.schema.dataset,),
         columns=roles.columns(catalog.schema, {roles.QID: qids}, where=condition),
     )
-    return microdata, listed
+    return microdata, names_of_tables

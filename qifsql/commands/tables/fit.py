@@ -55,7 +55,10 @@ class Fit:
 
 
 def fit_margins(margins: Margins) -> Fit | None:
-    """Return the expected counts; None if a clique has too many cells."""
+    """Return the expected counts; None if a clique has more than ``CELLS`` cells.
+
+    They are exact if all tables are exact and form a tree, else fitted.
+    """
     edges = maximal_edges(margins.edges)
     links = join_tree(edges)
     if margins.exact and links is not None:
@@ -114,15 +117,15 @@ class _Fitting:
         self.groups: list[_Group] = []
         for edge in sorted(margins.nodes, key=len):
             for i, link in enumerate(links):
-                # What is smaller than a seam is held by the clique above, and the seam.
+                # A margin inside a seam is met in the clique above, which the seam equals.
                 if edge < link.edge and not (i and edge < link.shared):
                     tables = {"clique": cells[i], "bounds": margins.nodes[edge]}
-                    exact = bool(i) and edge == link.shared  # only cells whose count is told
+                    exact = bool(i) and edge == link.shared  # the seam has the other cells
                     table = margins.make("fit_groups", tables, WHAT, edge=edge, exact=exact)
                     self.groups.append(_Group(i, edge, table))
 
     def _make_seam(self, upper: int, lower: int, shared: Edge) -> _Seam:
-        """Return the seam of two cliques, without cells whose count is told: groups hold these."""
+        """Return the seam of two cliques, without cells of known counts: groups have those."""
         tables = {"clique_one": self.cells[upper], "clique_other": self.cells[lower]}
         has_bounds = shared in self.margins.nodes
         tables |= {"bounds": self.margins.nodes[shared]} if has_bounds else {}
@@ -133,7 +136,7 @@ class _Fitting:
         return not self.margins.tables.rows(exp.select("1").from_(table).limit(1))
 
     def run(self) -> Fit:
-        """Fit until little moves, and return the cliques."""
+        """Repeat the steps until little moves; return the expected counts of the cliques."""
         steps = self._steps_below(0)
         largest = 0.0
         for n in range(ROUNDS if steps else 0):
@@ -152,7 +155,7 @@ class _Fitting:
         return Fit(self.links, cliques, estimate=True, moved=largest)
 
     def _steps_below(self, i: int) -> list[FitStep]:
-        """Return the steps of a clique and of those below it in the tree.
+        """Return the steps of clique i and of the cliques below it in the tree, in order.
 
         A seam is solved on the way to a clique and on the way back, so that a step always starts
         from what all steps before it have changed; else two cliques may each correct the same
@@ -168,7 +171,7 @@ class _Fitting:
         return steps
 
     def _group_steps(self, group: _Group) -> list[FitStep]:
-        """Return the steps that move the multipliers of a group to where its intervals hold."""
+        """Return the steps that bring the people in each cell of a group into its interval."""
         edge, open_cells = group.edge, self.open[group.clique]
         steps = (
             _step("group_people", {"groups": group.table, "open_cells": open_cells}, edge=edge),
@@ -182,7 +185,7 @@ class _Fitting:
         ]
 
     def _seam_steps(self, seam: _Seam) -> list[FitStep]:
-        """Return the steps that solve a seam, and scale both cliques."""
+        """Return the steps that make two cliques agree on the people in each cell of a seam."""
         edge, sides = seam.shared, {"one": seam.upper, "other": seam.lower}
         tables = {f"clique_{side}": self.open[i] for side, i in sides.items()}
         steps = [
@@ -210,9 +213,9 @@ class _Fitting:
         return self.margins.tables.repeatable(name, query, WHAT)
 
     def _set_aside(self) -> float:
-        """Set components aside that hardly move; return the largest move, as a share."""
-        parts: list[_Group | _Seam] = [*self.groups, *self.seams]
-        tables = [part.table for part in parts if not self._is_empty(part.table)]
+        """Set components aside that hardly move; return the largest move, as a share of people."""
+        margins: list[_Group | _Seam] = [*self.groups, *self.seams]
+        tables = [margin.table for margin in margins if not self._is_empty(margin.table)]
         if not tables:  # all of their cells are settled
             return 0.0
         names = {f"part_{n}": name for n, name in enumerate(tables)}
@@ -222,10 +225,10 @@ class _Fitting:
         moving_ones = filled("count(*) FILTER (WHERE is_moving)", {"is_moving": is_moving})
         counts = exp.select("count(*)", moving_ones, "coalesce(max(moved), 0)").from_(moves)
         ((components, moving, largest),) = self.margins.tables.rows(counts)
-        if 0 < moving <= components // 2:
-            for done, table in zip(self.done, self.open, strict=True):
-                settled = _rows_of_components(table, moves, exp.not_(is_moving))
-                done.append(self.margins.keep(settled, WHAT))
+        if 0 < moving <= components // 2:  # few are left: it pays to copy their rows
+            for settled, table in zip(self.done, self.open, strict=True):
+                rows = _rows_of_components(table, moves, exp.not_(is_moving))
+                settled.append(self.margins.keep(rows, WHAT))
             for table in (*self.open, *tables):
                 self._replacing(table, _rows_of_components(table, moves, is_moving))()
         self.margins.drop(moves)
@@ -272,10 +275,10 @@ def _rows_of_components(table: str, components: str, condition: exp.Expr) -> exp
 
 
 def expected_counts(margins: Margins, fit: Fit, question: Question) -> tuple[str, Edge] | None:
-    """Return the expected counts of what the best guess depends on, and these attributes.
+    """Return a table of the expected counts that the best guess depends on, and its attributes.
 
-    The table has the columns ``component``, the places, the secret's among them, and ``mean``. None
-    if there are too many combinations.
+    A row is a combination: ``component``, a place for each attribute, the secret among them, and
+    ``mean``. None if there are more than ``CELLS`` rows.
     """
     assert question.secret is not None  # noqa: S101 - asked of secrets only
     links = prune_tree(fit.links, question.scope, question.secret)
@@ -295,8 +298,9 @@ def expected_counts(margins: Margins, fit: Fit, question: Question) -> tuple[str
 
 
 def best_guesses(margins: Margins, table: str, edge: Edge, secret: int, *, exact: bool) -> str:
-    """Return the table of the best guesses: a row per combination of what is known and best value.
+    """Return a table of the best guesses: a row per block and value with the largest count.
 
+    ``table`` has the expected counts of combinations; a block is what the adversary knows of them.
     ``ties`` is the number of the values that are as good.
     """
     tables, knowledge = {"expected_counts": table}, edge - {secret}

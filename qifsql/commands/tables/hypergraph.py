@@ -34,22 +34,22 @@ def maximal_edges(edges: Iterable[Edge]) -> list[Edge]:
 
 
 def closure(edges: Iterable[Edge]) -> list[Edge]:
-    """Return the edges and all their intersections, the larger ones first."""
-    knowledge = dict.fromkeys(edges)
-    fresh = list(knowledge)
-    while fresh and len(knowledge) < MARGINS:
-        meets = [a & b for a in fresh for b in list(knowledge)]
-        fresh = [meet for meet in dict.fromkeys(meets) if meet not in knowledge]
-        knowledge |= dict.fromkeys(fresh)
-    return sorted(knowledge, key=lambda e: (-len(e), sorted(e)))
+    """Return the edges and their intersections, the larger first; ``MARGINS`` of them suffice."""
+    closed = dict.fromkeys(edges)
+    fresh = list(closed)
+    while fresh and len(closed) < MARGINS:
+        meets = dict.fromkeys(a & b for a in fresh for b in closed)
+        fresh = [meet for meet in meets if meet not in closed]
+        closed |= dict.fromkeys(fresh)
+    return sorted(closed, key=lambda e: (-len(e), sorted(e)))
 
 
 def covers(nodes: Sequence[Edge]) -> list[tuple[Edge, Edge]]:
-    """Return the pairs of a node and the next smaller ones, without another between them."""
+    """Return the pairs of a node and a subset of it, with no further node between the two."""
     pairs = []
-    for inner in nodes:
-        smaller = [node for node in nodes if node < inner]
-        pairs += [(inner, p) for p in smaller if not any(p < node for node in smaller)]
+    for node in nodes:
+        subsets = [n for n in nodes if n < node]
+        pairs += [(node, n) for n in subsets if not any(n < between for between in subsets)]
     return pairs
 
 
@@ -68,12 +68,12 @@ def chain(edges: Sequence[Edge]) -> list[Link]:
 def join_tree(edges: Sequence[Edge]) -> list[Link] | None:
     """Return the maximal edges in an order with running intersections; None if there is none.
 
-    The order is that of a spanning tree whose shared attributes are as many as possible, which has
-    running intersections if any order has.
+    What an edge shares with all before it then lies in one of these, its parent. The order is that
+    of a spanning tree with as many shared attributes as possible, which has the property if any
+    order has.
     """
     remaining = maximal_edges(edges)
-    order = remaining[:1]
-    remaining = remaining[1:]
+    order, remaining = remaining[:1], remaining[1:]
     while remaining:
         best = max(remaining, key=lambda e: max(len(e & edge) for edge in order))
         order.append(best)
@@ -83,17 +83,18 @@ def join_tree(edges: Sequence[Edge]) -> list[Link] | None:
 
 
 def triangulated(edges: Sequence[Edge], first: Sequence[Edge] = ()) -> list[Link]:
-    """Return cliques that hold all edges, in an order with running intersections.
+    """Return cliques, sets of attributes that hold all edges, with running intersections.
 
-    For a decomposable set they are its maximal edges. Else attributes are eliminated, the one that
-    joins the fewest others first. With ``first`` these sets are eliminated before all others, so
-    that the parts of the cliques without them are decomposable, too.
+    For a decomposable set they are its maximal edges. Else attributes are eliminated one by one: an
+    attribute and its neighbours are a clique, and become neighbours of each other. The one that
+    joins the fewest goes first. The sets in ``first`` are eliminated before all others, so that the
+    parts of the cliques without them are decomposable, too.
     """
     links = None if first else join_tree(edges)
     if links is not None:
         return links
     ranks = {v: k for k, attributes in enumerate(reversed(first), 1) for v in attributes}
-    near: dict[int, set[int]] = defaultdict(set)  # the neighbours of each attribute
+    near: dict[int, set[int]] = defaultdict(set)  # the neighbours of each attribute: in one edge
     for edge in edges:
         for v in edge:
             near[v] |= edge - {v}
@@ -110,12 +111,12 @@ def triangulated(edges: Sequence[Edge], first: Sequence[Edge] = ()) -> list[Link
 
 
 def _missing_pairs(near: dict[int, set[int]], v: int) -> int:
-    """Return how many pairs of the neighbours of an attribute are no neighbours."""
+    """Return how many pairs of the neighbours of attribute v are not neighbours themselves."""
     return sum(b not in near[a] for a, b in combinations(sorted(near[v]), 2))
 
 
 def reduce_edges(edges: Iterable[Edge], scope: Edge) -> list[Edge]:
-    """Return the edges after attributes of one edge alone, not asked for, are summed out.
+    """Return the maximal edges without attributes that are in one edge only and not in ``scope``.
 
     What these tables say about the margin ``scope`` stays the same.
     """
@@ -132,7 +133,7 @@ def prune_tree(links: Sequence[Link], scope: Edge, secret: int | None) -> list[L
     """Return the cliques that the best guess of a secret depends on, knowing all else of ``scope``.
 
     A leaf of the tree is left out if nothing beyond what it shares is asked for, or if it does not
-    hold the secret and all that it shares is known.
+    hold the secret and all that it shares is known. None: ``secret`` is not asked for.
     """
     edges = [link.edge for link in links]
     while len(edges) > 1:

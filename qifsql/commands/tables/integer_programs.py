@@ -90,7 +90,7 @@ class Program:
         return Program([*self.bounds, *bounds], [*self.rows, *rows], self.deadline)
 
     def _open_row(self, row: Row) -> Row | None:
-        """Return a row of the columns that are not fixed; None if it always holds."""
+        """Return a row of the columns that are not fixed, by place; None if it always holds."""
         columns, factors = [], []
         lower, upper, lowest, highest = row.lower, row.upper, 0, 0
         for j, a in zip(row.columns, row.factors, strict=True):
@@ -126,11 +126,11 @@ class Program:
         nodes: int = NODES,
         first: bool = False,
     ) -> Least:
-        """Return the least value of a sum of columns times factors.
+        """Return the least value of a goal, a sum of columns times factors, by branch and bound.
 
-        ``attained`` is the value of a solution that is at hand. At most so many ``nodes`` are
-        looked at; ``first``: stop at the first solution. Raises InfeasibleError if there is none,
-        and OpenError if the time is over.
+        ``goal`` has the factor of each column. ``attained`` is the value of a solution that is at
+        hand. At most so many ``nodes`` are looked at; ``first``: stop at the first solution. Raises
+        InfeasibleError if there is none, and OpenError if the time is over.
         """
         costs = [goal.get(j, 0) for j in self.free]
         constant = sum(c * self.bounds[j][0] for j, c in goal.items() if j not in self._place)
@@ -138,8 +138,8 @@ class Program:
         floor = sum(min(c * low, c * high) for c, (low, high) in zip(costs, box, strict=True))
         best = None if attained is None else attained - constant
         solution: Array | None = None
-        stack: list[tuple[Limits, int]] = [({}, floor)]  # branches, and what none is below
-        open_bounds: list[int] = []
+        stack: list[tuple[Limits, int]] = [({}, floor)]  # branches, and a lower bound of each
+        open_bounds: list[int] = []  # lower bounds of branches that are not settled
         looks = 0
         while stack:
             limits, floor = stack.pop()
@@ -156,7 +156,7 @@ class Program:
             stack += [(branch, bound) for branch in node.branches]
             point = node.solution
             if point is None:
-                open_bounds += [] if node.branches else [bound]
+                open_bounds += [] if node.branches else [bound]  # no point: it stays open
                 continue
             value = sum(c * point[j] for c, j in zip(costs, self.free, strict=True) if c)
             if best is None or value < best:
@@ -169,17 +169,17 @@ class Program:
         return Least(least + constant, None if best is None else best + constant, solution)
 
     def _make_node(self, costs: Sequence[int], limits: Limits) -> _Node | None:
-        """Return a node of the search; None if it is proved to have no solution."""
+        """Return a node, with a solution or branches; None if it is proved to have no solution."""
         relaxed = self._relax(costs, limits)
         if relaxed is None:
             return None
         bound, point = relaxed
         if point is None:
             return _Node(bound)
-        apart = [abs(value - round(value)) for value in point]
-        largest = max(apart, default=0.0)
+        fractions = [abs(value - round(value)) for value in point]
+        largest = max(fractions, default=0.0)
         if largest > CLOSE:
-            k = apart.index(largest)
+            k = fractions.index(largest)
             return _Node(bound, self._branches(limits, k, point[k]))
         array = [low for low, _ in self.bounds]
         for j, value in zip(self.free, point, strict=True):
@@ -187,23 +187,23 @@ class Program:
         return _Node(bound, (), tuple(array) if self.holds(tuple(array)) else None)
 
     def _branches(self, limits: Limits, k: int, value: float) -> list[Limits]:
-        """Return both branches of a fractional column, the nearer one last: it is taken first."""
+        """Return the branches below and above the value of a column, the nearer one last."""
         low, high = limits.get(k, self.bounds[self.free[k]])
-        below, above = {**limits, k: (low, math.floor(value))}, {**limits, k: (low, high)}
-        above[k] = (math.floor(value) + 1, high)
-        return [below, above] if value % 1 > 0.5 else [above, below]
+        below = {**limits, k: (low, math.floor(value))}
+        above = {**limits, k: (math.floor(value) + 1, high)}
+        return [below, above] if value % 1 > 0.5 else [above, below]  # the last is taken first
 
     def _relax(
         self, costs: Sequence[int], limits: Limits
     ) -> tuple[int, Sequence[float] | None] | None:
-        """Return a bound and a point without the condition that columns are whole.
+        """Return a lower bound of the goal and its best point, whose columns may be fractions.
 
-        None if there is no point: then this is proved. The point is None if it is not known.
+        The point is None if it is not known. Return None if it is proved that there is none.
         """
         remaining = self.deadline - time.monotonic()
         if remaining <= 0:
             raise OpenError
-        if not self._rows:
+        if not self._rows:  # each free column is at one of its ends
             box = [limits.get(k, self.bounds[j]) for k, j in enumerate(self.free)]
             ends = zip(costs, box, strict=True)
             corner = [float(high if c < 0 else low) for c, (low, high) in ends]
@@ -222,10 +222,9 @@ class Program:
         return self._proved_bound(costs, limits, [0.0] * len(self._rows)), None
 
     def _run_simplex(self, costs: Sequence[int], limits: Limits, remaining: float) -> Any:
-        """Run the simplex method, beginning with the last basis."""
+        """Run the simplex method within limits, from the last basis; return the library's model."""
         model = self._model or self._load_model()
-        everywhere = list(range(len(self.free)))
-        model.changeColsCost(len(costs), everywhere, [float(c) for c in costs])
+        model.changeColsCost(len(costs), list(range(len(costs))), [float(c) for c in costs])
         moved = sorted({*self._moved, *limits})
         if moved:
             box = [limits.get(k, self.bounds[self.free[k]]) for k in moved]
@@ -238,6 +237,7 @@ class Program:
         return model
 
     def _load_model(self) -> Any:
+        """Return the program as a model of HiGHS, with costs 0."""
         import highspy
         from highspy import _core
 
@@ -267,13 +267,17 @@ class Program:
     def _proved_bound(
         self, costs: Sequence[int], limits: Limits, multipliers: Sequence[float]
     ) -> int:
-        """Return a number that no solution is below, whatever the multipliers of the rows are."""
+        """Return a lower bound of the goal in whole numbers, true whatever the multipliers are."""
         return -(-self._scaled_bound(costs, limits, multipliers) // SCALE)
 
     def _scaled_bound(
         self, costs: Sequence[int], limits: Limits, multipliers: Sequence[float]
     ) -> int:
-        """Return the bound of the multipliers times ``SCALE``."""
+        """Return the bound of the goal that the multipliers of rows prove, times ``SCALE``.
+
+        A row times its multiplier is taken off the costs and adds one of its ends to the bound;
+        what remains of the costs is added at an end of each column.
+        """
         reduced = [c * SCALE for c in costs]
         total = 0
         for row, y in zip(self._rows, multipliers, strict=False):
@@ -290,7 +294,7 @@ class Program:
         return total
 
     def _is_refuted(self, limits: Limits) -> bool:
-        """Return whether the ray that the library reports proves that there is no point."""
+        """Return whether the library's ray proves that no point exists: 0 is above 0 with it."""
         _, present, ray = self._model.getDualRay()
         if not present:  # only the dual simplex method ends with a ray
             self._model.clearSolver()

@@ -34,9 +34,10 @@ class KeptComponents:
         self, engine: Engine, stream: Stream, path: Path, request: Mapping[str, Any]
     ) -> None:
         self.stream = stream
+        """Open the file, or make it for this request; refuse one of another request."""
         text = json.dumps(dict(request), sort_keys=True, default=str)
         try:
-            held = engine.open_kept(path)
+            held = engine.open_kept(path)  # the names of its tables
         except DatasetError as e:
             raise InputError(
                 f"{path} cannot be made or opened; name another file with --resume", detail=e.detail
@@ -68,18 +69,14 @@ class KeptComponents:
         self.stream.rows(keeping(Plan((), query), name, STORE))
 
     def read(self, keys: Sequence[str]) -> dict[str, str]:
-        """Return the outcomes of those digests that are stored."""
+        """Return the stored outcomes by digest, of those ``keys`` that the file has."""
         query = exp.select("digest", "outcome").from_(_table("components"))
         return dict(self.stream.rows(render(query.where(exp.column("digest").isin(*keys)))))
 
     def write(self, texts: Mapping[str, str]) -> None:
         """Store outcomes by digest."""
-        rows = [
-            exp.select(
-                exp.Literal.string(key).as_("digest"), exp.Literal.string(text).as_("outcome")
-            )
-            for key, text in texts.items()
-        ]
+        pairs = [map(exp.Literal.string, pair) for pair in texts.items()]
+        rows = [exp.select(key.as_("digest"), text.as_("outcome")) for key, text in pairs]
         query = union(rows)
         with self.stream.transaction():
             self.stream.rows(adding(Plan((), query), "components", STORE))
@@ -89,7 +86,7 @@ class KeptComponents:
 def identity(
     release: Release, description: Mapping[str, Any], paths: Sequence[str]
 ) -> dict[str, Any]:
-    """Return the identity of a request: its options, its tables, its files and versions."""
+    """Return all that the outcomes of a request depend on: options, tables, files, versions."""
     options = {k: v for k, v in description.items() if k not in {"time_budget", "dataset"}}
     contents = [_digest(release, table.cells) for table in release.published]
     contents += [_digest(release, f"values_{i}") for i in sorted(release.domain.names)]
@@ -99,7 +96,7 @@ def identity(
 
 
 def _digest(release: Release, table: str) -> list[str]:
-    """Return the number of rows of a table and a digest of them in any order."""
+    """Return the number of rows of a table, and a sum of their hashes: no order matters."""
     rows = exp.alias_(exp.to_table(table), "entered", table=True)
     query = exp.select("count(*)", "coalesce(sum(hash(entered)), 0)").from_(rows)
     ((n, total),) = release.tables.rows(query)
@@ -107,7 +104,7 @@ def _digest(release: Release, table: str) -> list[str]:
 
 
 def prepare(path: Path, sources: Sequence[str]) -> Path:
-    """Check the path of a file of solved components and return it."""
+    """Return the path of a file of solved components; refuse an input, and where none can be."""
     if why := misplaced(path):
         raise InputError(f"{path} {why}; name a file with --resume")
     if any(path.resolve() == Path(source).resolve() for source in sources):

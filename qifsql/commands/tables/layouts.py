@@ -56,11 +56,11 @@ class File:
     kinds: tuple[str, ...]
 
     def place(self, name: str | None) -> int | None:
-        """Return the place of the column of a name, whatever its case; None without one."""
-        places = (
-            p for p, n in enumerate(self.names, 1) if name and bare_text(n) == bare_text(name)
-        )
-        return next(places, None)
+        """Return the place, from 1, of the column of a name, whatever its case; None without it."""
+        for p, column_name in enumerate(self.names, 1):
+            if name and bare_text(column_name) == bare_text(name):
+                return p
+        return None
 
     def places(self, kind: str) -> list[int]:
         """Return the places of the columns of a kind."""
@@ -100,22 +100,25 @@ def bare_text(text: str) -> str:
 def load_texts(
     tables: Tables, i: int, dataset: Dataset, title: str, protection: Protection
 ) -> File:
-    """Load the texts of file i; raise ColumnError or DatasetError if it is no table."""
+    """Load the texts of file i into ``fields_i`` and ``meanings_i``, and return the file.
+
+    Raises ColumnError or DatasetError if it is no table.
+    """
     catalog = Catalog(tables.engine, dataset, mentions=lambda _: False)
     columns = catalog.schema.columns
-    first: dict[str, str] = {}
+    by_bare_name: dict[str, str] = {}
     for place, c in enumerate(columns, 1):
         if not c.name.strip():
             raise ColumnError(f"column {place} of {title} has no name; name it, or leave it out")
         if nested(c.type):
             raise ColumnError(f"column {quoted(c.name)} of {title} is nested; leave it out")
         bare = bare_text(c.name)
-        if bare in first:
+        if bare in by_bare_name:
             raise ColumnError(
-                f"columns {quoted(first[bare])} and {quoted(c.name)} of {title} differ "
+                f"columns {quoted(by_bare_name[bare])} and {quoted(c.name)} of {title} differ "
                 "only in case or blanks; rename one of them"
             )
-        first[bare] = c.name
+        by_bare_name[bare] = c.name
     places = range(1, len(columns) + 1)
     texts = [exp.alias_(_cell_text(c), f"place_{p}") for p, c in enumerate(columns, 1)]
     rows = exp.alias_(relation(catalog.dataset), SOURCE, table=True)
@@ -132,33 +135,24 @@ def load_texts(
 
 
 def _cell_text(cell: Column) -> exp.Expr:
-    """Return the text of a cell; a whole number has no digits after the point."""
-    tree: exp.Expr = column(cell)
+    """Return the text of the cells of a column; a whole number has no digits after the point."""
     kind = family(cell.type)
-    tree = with_one_missing(tree) if kind in FLOATING else tree
-    words = exp.cast(tree, "TEXT")
-    return (
-        filled(WITHOUT_POINT, {"x": tree, "words": words})
-        if kind in (*FLOATING, "DECIMAL")
-        else words
-    )
+    x: exp.Expr = column(cell)
+    x = with_one_missing(x) if kind in FLOATING else x
+    words = exp.cast(x, "TEXT")
+    if kind not in (*FLOATING, "DECIMAL"):
+        return words
+    return filled(WITHOUT_POINT, {"x": x, "words": words})
 
 
 def layouts(
     files: Sequence[File], across: str | None, counts: str | None, labels: Collection[str]
 ) -> list[Layout]:
-    """Return which columns of the files are counts, and values of which dimension.
+    """Return which columns of each file are counts; of a wide file they are values of ``across``.
 
-    Args:
-        files: The files.
-        across: The dimension whose values are columns of the files without a column of its name:
-            the last columns, or those named in ``sex=male,female``.
-        counts: The column of counts of the files that have it.
-        labels: The bare labels of totals.
-
-    Raises:
-        ColumnError: That is not clear, or a name is in no file, or is written in two ways.
-
+    A file is wide if it has no column named ``across`` and none named ``counts``. Its columns of
+    counts are the last ones, or those in ``sex=male,female`` and of totals, whose bare labels are
+    ``labels``. Raises ColumnError if they are not clear, or a name is in no file or has two forms.
     """
     name, _, columns = (across or "").partition("=")
     name, listed = name.strip(), csv_row(columns) if columns else []
@@ -171,7 +165,7 @@ def layouts(
         wide = name and file.place(name) is None and file.place(counts) is None
         if wide and listed and any(file.place(n) for n in listed):
             places = {p for n in listed if (p := file.place(n))}
-            places |= {p for p, n in enumerate(file.names, 1) if bare_text(n) in labels}
+            places |= {p for p, n in enumerate(file.names, 1) if bare_text(n) in labels}  # totals
             result.append(Layout(file, tuple(sorted(places)), name))
         elif wide and not listed:
             result.append(Layout(file, _last_columns(file, name, labels), name))
@@ -186,7 +180,10 @@ def layouts(
 
 
 def _column_of_counts(file: File, counts: str | None) -> int:
-    """Return the place of the column of counts of a long file."""
+    """Return the place of the column of counts of a long file; refuse a file with doubts.
+
+    Without ``counts`` it has a usual name, or is the last column and the only one of counts.
+    """
     if place := file.place(counts):
         return place
     usual = [p for p, n in enumerate(file.names, 1) if bare_text(n) in COUNTS]
@@ -200,7 +197,10 @@ def _column_of_counts(file: File, counts: str | None) -> int:
 
 
 def _last_columns(file: File, across: str, labels: Collection[str]) -> tuple[int, ...]:
-    """Return the places of the columns of counts of a wide file, which are its last ones."""
+    """Return the places of the columns of counts of a wide file, which are its last ones.
+
+    Refuse it if a column has a usual name of counts, is not among the last, or may be of labels.
+    """
     places, n = file.places("counts"), len(file.names)
     usual = COUNTS - TOTALS - set(labels)
     doubts = [

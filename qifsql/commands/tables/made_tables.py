@@ -39,7 +39,7 @@ class NewTable:
 
 
 def parse_tables(texts: Sequence[str]) -> list[NewTable]:
-    """Return the tables that texts such as ``school,sex:suppress<5`` ask for."""
+    """Return the tables that texts such as ``school,sex:suppress<5`` ask for, in their order."""
     tables = []
     for text in texts:
         dims, protection = split(text)
@@ -53,7 +53,7 @@ def parse_tables(texts: Sequence[str]) -> list[NewTable]:
 
 
 def publish(raw: str, edge: Edge, protection: Protection, *, people: int, seed: int) -> exp.Select:
-    """Return the published cells of a table from the true counts of its coded cells."""
+    """Return the cells of a table, as published, from their codes and true counts, ``raw``."""
     kind, n, count = protection.kind, protection.number, exp.column("published")
     smallest, largest = protection.hidden() if kind == "suppress" else (n, people)
     high: exp.Expr = count  # of "at least n", a count below n is told as it is

@@ -87,17 +87,17 @@ class Rules:
         dominance: str | Sequence[float | str] = DOMINANCE,
         p_percent: float | str | Sequence[float | str] = P_PERCENT,
     ) -> "Rules":
-        """Return the rules as users write them, ``dominance="1,85"`` and ``p_percent=10``."""
-        listed = dominance.split(",") if isinstance(dominance, str) else list(dominance)
-        n, k = map(_fraction, listed) if len(listed) == 2 else (None, None)
+        """Return the rules that users write, ``dominance="1,85"`` and ``p_percent=10``."""
+        n_and_k = dominance.split(",") if isinstance(dominance, str) else list(dominance)
+        n, k = map(_fraction, n_and_k) if len(n_and_k) == 2 else (None, None)
         if n is None or k is None or n not in range(1, MOST_LARGEST + 1) or not 1 <= k < 100:
             raise InputError(
                 f"dominance is N,K: a whole number from 1 to {MOST_LARGEST:,}, and a percentage "
                 f"from 1, below 100, with at most {DIGITS} digits after the point, as in 1,85 (of "
                 "85 %, not 0.85)"
             )
-        alone = [p_percent] if isinstance(p_percent, int | float | str) else list(p_percent)
-        p = _fraction(alone[0]) if len(alone) == 1 else None
+        numbers = [p_percent] if isinstance(p_percent, int | float | str) else list(p_percent)
+        p = _fraction(numbers[0]) if len(numbers) == 1 else None
         if p is None or not 1 <= p <= 100:
             raise InputError(
                 f"p_percent is one percentage from 1 to 100, with at most {DIGITS} digits after "
@@ -109,26 +109,23 @@ class Rules:
 
     @property
     def row(self) -> Parameters:
-        """Return the rules as the columns of the table ``asked`` of the views."""
-        numbers = {
-            "small": self.small,
-            "n": self.n,
-            "listed": max(2, self.n),
-            "k": self.k.numerator,
-            "k_whole": self.k.denominator,
-            "p": self.p.numerator,
-            "p_whole": self.p.denominator,
-        }
-        return {name: number(value) for name, value in numbers.items()}
+        """Return the rules as the row of the table ``asked``: shares in whole numbers.
+
+        The ``listed`` largest contributions are needed; the p % rule is about two.
+        """
+        numbers = {"small": self.small, "n": self.n, "listed": max(2, self.n)}
+        numbers |= {"k": self.k.numerator, "k_whole": self.k.denominator}
+        numbers |= {"p": self.p.numerator, "p_whole": self.p.denominator}
+        return {name: number(n) for name, n in numbers.items()}
 
 
 def _fraction(text: float | str) -> Fraction | None:
-    """Return a number as it is written, None if it is none or has too many digits."""
+    """Return a percentage as it is written; None: not a number, or more than ``DIGITS`` digits."""
     try:
-        value = exact(text)
+        percentage = exact(text)
     except ValueError:
         return None
-    return value if 10**DIGITS % value.denominator == 0 else None
+    return percentage if 10**DIGITS % percentage.denominator == 0 else None
 
 
 def parse_magnitudes(texts: str | Sequence[str]) -> list[Magnitude]:
@@ -184,7 +181,10 @@ def measure(
 
 
 def bind(catalog: Catalog, magnitude: Magnitude, where: str | None = None) -> Microdata:
-    """Return microdata with the dimensions as quasi-identifiers and the number as the secret."""
+    """Return microdata with the dimensions as quasi-identifiers and the number as the secret.
+
+    Raises ColumnError if the number is several, a dimension, or of another type.
+    """
     schema = catalog.schema
     dimensions = naming.attributes(magnitude.dimensions, schema, "dimension")
     numbers = naming.attributes((magnitude.number,), schema, "number")
@@ -236,7 +236,7 @@ def check(tables: Tables, microdata: Microdata, rules: Rules) -> dict[str, Any]:
 
 
 def _scale_to_integers(tables: Tables, microdata: Microdata) -> tuple[Microdata, int]:
-    """Return the microdata with whole numbers, and how many records have none.
+    """Return the microdata with the number as a whole one, and how many records lack it.
 
     A DECIMAL becomes its digits, a floating number its multiple by a power of two. Raises
     InputError if no record has the number, one is below 0 or infinite, or 128 bits may not hold

@@ -124,7 +124,7 @@ class Margins:
 
     @property
     def exact(self) -> bool:
-        """Return whether all tables are exact; what occurs at all is told by a finer exact one."""
+        """Return whether all tables, with combinations that can occur, tell their counts."""
         counted = [table for table in self.published if not table.structural]
         return all(table.exact for table in counted) and all(
             any(table.edge <= finer.edge for finer in counted)
@@ -165,7 +165,7 @@ def build_margins(
     """
     margins = Margins(tables, domain, published, _components(published, scope))
     listed = {t.title: _list_cells(margins, t) for t in published}
-    full: dict[Edge, str] = {}
+    full: dict[Edge, str] = {}  # tables of all possible cells
     for edge in joint:
         support = _possible_combinations(margins, edge, largest_support)
         if support is not None and has_at_most(margins, support, largest_support):
@@ -174,7 +174,7 @@ def build_margins(
     margins.joint = set(full)
     edges = [*margins.edges, *further, margins.shared, *full]
     nodes = closure(e | margins.shared for e in edges)
-    earlier = 0
+    earlier = 0  # cells that are numbered already
     for edge in sorted(nodes, key=len):
         margins.nodes[edge] = _first_cells(margins, edge, listed, full, earlier)
         earlier += tables.count(margins.nodes[edge])
@@ -192,16 +192,16 @@ def _check_counted(margins: Margins, edge: Edge, possible: str) -> None:
 
 
 def _components(published: Sequence[Published], scope: Iterable[Edge]) -> Edge:
-    """Return the attributes of components: those of all tables, if they have exact totals."""
+    """Return the attributes whose values are components: those of all tables and ``scope``."""
     if not any(t.exact for t in published):
-        return NOTHING
+        return NOTHING  # a component needs an exact total
     return frozenset.intersection(*(t.edge for t in published), *scope)
 
 
 def _list_cells(margins: Margins, table: Published) -> str:
     """Return the table of all cells of a published table that may have people."""
     unlisted = table.protection.unlisted
-    if not unlisted or table.structural:
+    if not unlisted or table.structural:  # its zeros are published
         return table.cells
     possible = _possible_combinations(margins, table.edge, MOST_CELLS)
     if possible is None:
@@ -216,9 +216,9 @@ def _list_cells(margins: Margins, table: Published) -> str:
 
 
 def _possible_combinations(margins: Margins, edge: Edge, largest_support: int) -> exp.Select | None:
-    """Return the combinations of attributes that no table excludes by a zero.
+    """Return the combinations of attributes that no table excludes by a zero, to be joined.
 
-    None if parts that share nothing have more than ``largest_support`` combinations.
+    None if tables that share no attribute give more than ``largest_support`` combinations.
     """
     parts = _allowed_parts(margins, edge)
     if not parts:
@@ -230,39 +230,36 @@ def _possible_combinations(margins: Margins, edge: Edge, largest_support: int) -
         shared.append(part & seen)
         combinations *= 1 if part & seen else margins.tables.count(name)
         seen |= part
+    if combinations > largest_support:
+        return None
     names = {f"part_{k}": name for k, (_, name) in enumerate(parts)}
-    return (
-        splice("tables/possible", tables=names, shape={"edge": edge, "shared": shared})
-        if combinations <= largest_support
-        else None
-    )
+    return splice("tables/possible", tables=names, shape={"edge": edge, "shared": shared})
 
 
 def _allowed_parts(margins: Margins, edge: Edge) -> list[tuple[Edge, str]]:
-    """Return tables of what is possible in parts of a set of attributes, to be joined in order."""
-    exact = [t for t in margins.published if t.structural or not t.protection.unlisted]
+    """Return parts of a set of attributes with tables of their combinations, to be joined."""
     parts = [
-        (t.edge & edge, margins.make("not_excluded", {"cells": t.cells}, edge=t.edge & edge))
-        for t in exact
-        if t.edge & edge
+        (part, margins.make("not_excluded", {"cells": t.cells}, edge=part))
+        for t in margins.published
+        if (t.structural or not t.protection.unlisted) and (part := t.edge & edge)
     ]
     parts.sort(key=lambda part: (-len(part[0]), sorted(part[0])))
     covered = frozenset().union(*(part for part, _ in parts))
-    parts += [
+    parts += [  # attributes of no such table have all their values
         (frozenset([i]), margins.make("values_of", {}, attribute=i)) for i in sorted(edge - covered)
     ]
     return connect(parts)
 
 
 def connect(relations: Sequence[tuple[Edge, str]]) -> list[tuple[Edge, str]]:
-    """Return relations in an order in which each shares something with those before, if it can."""
+    """Return tables in an order in which each shares most attributes with those before it."""
     waiting, order = list(relations), []
     seen: Edge = NOTHING
     while waiting:
-        following = max(waiting, key=lambda relation: len(relation[0] & seen))
-        waiting.remove(following)
-        order.append(following)
-        seen |= following[0]
+        edge, table = max(waiting, key=lambda relation: len(relation[0] & seen))
+        waiting.remove((edge, table))
+        order.append((edge, table))
+        seen |= edge
     return order
 
 
@@ -277,6 +274,7 @@ def _first_cells(
     cells = [name for _, name in finer] + [name for e, name in full.items() if e >= edge]
     if edge in full:
         cells = [full[edge]]
+    # Bounds come from the table itself, and from sums of finer exact tables.
     sources = [(t.edge == edge, name) for t, name in finer if t.edge == edge or t.exact]
     names = {f"finer_{n}": name for n, name in enumerate(cells)}
     names |= {f"source_{n}": name for n, (_, name) in enumerate(sources)}
@@ -311,9 +309,10 @@ def propagate(margins: Margins) -> None:
     nodes = list(margins.nodes)
     of_margins = {f"margin_{n}": margins.nodes[edge] for n, edge in enumerate(nodes)}
     pairs: list[Shape] = [
-        (nodes.index(outer), nodes.index(inner), outer) for inner, outer in covers(nodes)
+        (nodes.index(coarse), nodes.index(fine), coarse) for fine, coarse in covers(nodes)
     ]
     active = margins.make("all_cells", of_margins, WHAT, margins=len(nodes))
+    # A row of ``edges`` is a cell of a margin, and the cell of a coarser one that it lies in.
     edges = margins.make("inner_cells", of_margins, WHAT, pairs=pairs)
     settled: list[str] = []
     for _ in range(ROUNDS):
@@ -349,6 +348,6 @@ class ContradictionError(Exception):
 
 
 def has_at_most(margins: Margins, query: exp.Select, limit: int) -> bool:
-    """Return whether a query has at most so many rows; it stops behind them."""
+    """Return whether a query has at most ``limit`` rows; it counts no further."""
     ((n,),) = margins.tables.rows(count_up_to(query, limit + 1))
     return int(n) <= limit

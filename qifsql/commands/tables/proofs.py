@@ -60,33 +60,23 @@ class Proofs:
 
 
 def free_attributes(margins: Margins, scope: Edge) -> Edge:
-    """Return the attributes that no table has."""
+    """Return the attributes of ``scope`` that no table has."""
     return scope - frozenset().union(*margins.edges)
 
 
 def join_orders(edges: Sequence[Edge], scope: Edge) -> list[list[Link]]:
     """Return the orders in which tables are joined to bound the cells of a set of attributes.
 
-    For each number of first tables: these in the order of a tree where there is one, then the
-    others as given. So no bound is wider with a table than without it.
+    There is one for each n: the first n tables, in the order of a tree where there is one, then the
+    others in theirs. So a further table adds an order, and no bound is wider with it.
     """
-    sequences: dict[tuple[Edge, ...], None] = {}
+    sequences: dict[tuple[Edge, ...], None] = {}  # an ordered set
     for n in range(1, len(edges) + 1):
         first = join_tree([e & scope for e in edges[:n]])
         start = [link.edge for link in first] if first else [e & scope for e in edges[:n]]
         rest = [e & scope for e in edges[n:]]
-        sequence = tuple(dict.fromkeys(e for e in (*start, *rest) if e))
-        sequences[_without_subsets(sequence)] = None
+        sequences[tuple(maximal_edges(e for e in (*start, *rest) if e))] = None
     return [chain(sequence) for sequence in sequences]
-
-
-def _without_subsets(sequence: Sequence[Edge]) -> tuple[Edge, ...]:
-    """Return edges without those that lie in an earlier one, or in the next ones alone."""
-    largest: list[Edge] = []
-    for e in sequence:
-        if not any(e <= edge for edge in largest):
-            largest = [edge for edge in largest if not edge < e] + [e]
-    return tuple(largest)
 
 
 def has_closed_form(margins: Margins, scope: Edge) -> bool:
@@ -98,7 +88,7 @@ def has_closed_form(margins: Margins, scope: Edge) -> bool:
 
 
 def is_decomposable(edges: Sequence[Edge], scope: Edge) -> bool:
-    """Return whether exact tables would be decomposable in what they say about attributes."""
+    """Return whether tables, were they exact, would be decomposable on ``scope``."""
     remaining = reduce_edges(edges, scope)
     return all(e <= scope for e in remaining) and join_tree(remaining) is not None
 
@@ -112,7 +102,7 @@ def sure_cells(margins: Margins, scope: Edge) -> str:
         cells = {"cells": margins.nodes[scope]}
         return margins.make("lines_of_margin", cells, LINES, scope=scope)
     alone = free_attributes(margins, scope)  # in no table
-    if any(margins.domain.sizes[i] > 1 for i in alone):  # people may have any value: none is sure
+    if any(margins.domain.sizes[i] > 1 for i in alone):  # any of the values may be a person's
         return margins.make("no_lines", {}, scope=scope)
     # Each order in which the tables are joined gives bounds; the best of them hold.
     tables = [
@@ -124,15 +114,15 @@ def sure_cells(margins: Margins, scope: Edge) -> str:
 
 
 def is_complete(margins: Margins, scope: Edge) -> bool:
-    """Return whether all possible cells of a set of attributes are there."""
+    """Return whether a margin of these attributes has all cells that may hold somebody."""
     return scope in margins.joint or any(scope <= edge for edge in margins.edges)
 
 
 def _chained_lines(margins: Margins, links: Sequence[Link]) -> str:
-    """Return the table of the lines that hold after joining tables in an order, with bounds.
+    """Return the table of the cells that hold somebody for sure after a join of tables in order.
 
-    Each table takes from the lower bound of a line the people who may lie beside it; one whose
-    attributes all occur before takes nothing.
+    Each table takes from the lower bound of a cell the people who agree with it in what the table
+    shares, but may lie beside it; one whose attributes all occur before takes nothing.
     """
     joined, nothing_new = [links[0].edge], [False]  # at each table: the attributes so far
     tables = {"table_0": margins.nodes[links[0].edge]}
@@ -147,7 +137,7 @@ def _chained_lines(margins: Margins, links: Sequence[Link]) -> str:
 
 
 def _people_beside(margins: Margins, link: Link) -> str:
-    """Return the cells of a table with how many people there may be beside each."""
+    """Return the cells of a table, each with how many people at most share its margin beside it."""
     tables = {
         "cells": margins.nodes[link.edge],
         "margins": margins.nodes[link.shared | margins.shared],
@@ -158,14 +148,14 @@ def _people_beside(margins: Margins, link: Link) -> str:
 def further_margins(
     edges: Sequence[Edge], questions: Sequence[Question], every: Edge, pairs: Sequence[Edge] = ()
 ) -> list[Edge]:
-    """Return the margins that the proofs need besides the tables."""
-    needed: dict[Edge, None] = {}
+    """Return the margins, sets of attributes, that the proofs need besides the tables."""
+    needed: dict[Edge, None] = {}  # an ordered set
     for scope in (*asked_scopes(questions, every), *pairs):
         for links in join_orders(edges, scope):
             needed |= dict.fromkeys(link.edge for link in links)
             needed |= dict.fromkeys(link.shared for link in links[1:])
         needed |= dict.fromkeys(e & scope for e in edges)
-    for question in questions:
+    for question in questions:  # of a secret, also without it
         if question.secret is not None:
             needed |= dict.fromkeys((e & question.scope) - {question.secret} for e in edges)
     return list(needed)
@@ -178,15 +168,17 @@ def asked_scopes(questions: Sequence[Question], every: Edge) -> list[Edge]:
 
 
 def sharpen(margins: Margins) -> None:
-    """Propagate bounds; lift those of complete margins to what the joins of tables prove."""
+    """Propagate bounds; lift those of complete margins to what the joins of tables prove.
+
+    Propagation alone may miss that; if people were proved, it starts again from there.
+    """
     propagate(margins)
     lifted = False
     for scope in sorted(margins.joint, key=len):
-        if any(scope <= edge for edge in margins.edges) or any(
-            margins.domain.sizes[i] > 1 for i in free_attributes(margins, scope)
-        ):
-            continue
-        margins.joint.discard(scope)
+        is_free = any(margins.domain.sizes[i] > 1 for i in free_attributes(margins, scope))
+        if is_free or any(scope <= edge for edge in margins.edges):
+            continue  # joins prove nothing, or nothing more than the table that has all of it
+        margins.joint.discard(scope)  # sure_cells would only read the margin itself
         proved = sure_cells(margins, scope)
         margins.joint.add(scope)
         before = margins.nodes[scope]
@@ -209,7 +201,7 @@ def prove(margins: Margins, question: Question) -> Proofs:
     lines = sure_cells(margins, every)
     block_lines = lines if question.scope == every else sure_cells(margins, question.scope)
     sure = None
-    if question.secret is not None:  # joined tables, and sums over the secret
+    if question.secret is not None:  # a block is sure by joins without the secret, or by its sums
         names = {"lines_alone": sure_cells(margins, question.knowledge), "lines": block_lines}
         people, knowledge = {"all_people": margins.domain.people}, question.knowledge
         block_lines = margins.make("block_lines", names, numbers=people, knowledge=knowledge)
@@ -218,20 +210,24 @@ def prove(margins: Margins, question: Question) -> Proofs:
     return Proofs(lines, block_lines, sure, bracket, support)
 
 
-def _sure_secrets(margins: Margins, question: Question, knowledge: str) -> str:
-    """Return the people whose secret is proved, by what is known of them."""
+def _sure_secrets(margins: Margins, question: Question, block_lines: str) -> str:
+    """Return a table of the people whose secret is proved, a row per block that holds somebody.
+
+    It is proved if the margins with the secret exclude all values of it but one.
+    """
     assert question.secret is not None  # noqa: S101 - asked of secrets only
     secret = frozenset([question.secret])
     scope, is_listed = question.scope, is_complete(margins, question.scope)
     parts = [scope] if scope in margins.nodes and is_listed else margins.edges
     excluding = [e for e in maximal_edges(e & scope for e in parts) if e & secret]
     if not excluding and margins.domain.sizes[question.secret] > 1:
-        return margins.make("nobody_sure", {"block_lines": knowledge}, knowledge=question.knowledge)
+        names = {"block_lines": block_lines}
+        return margins.make("nobody_sure", names, knowledge=question.knowledge)
     tables = {f"margin_{n}": margins.nodes[edge] for n, edge in enumerate(excluding)}
     joined = [[edge, edge if n else edge - secret] for n, edge in enumerate(excluding)]
     return margins.make(
         "sure",
-        tables | {"block_lines": knowledge},
+        tables | {"block_lines": block_lines},
         "looking for proved secrets",
         knowledge=question.knowledge,
         margins=joined,
@@ -239,17 +235,19 @@ def _sure_secrets(margins: Margins, question: Question, knowledge: str) -> str:
 
 
 def _bracket(margins: Margins, question: Question) -> str:
-    """Return how often the best guess of each component is right, at least and at most.
+    """Return a table of how many people the best guess gets right, a row per component.
 
-    So it is for each cell of what is known, from the finest margins on: what its bounds say, or
-    what the cells inside it say together. So a further table, which adds margins, widens nothing.
+    ``lowest`` and ``highest`` are counted for each cell of what is known, from the finest margins
+    on: the better of what its own bounds say and what the cells inside it say together. So a
+    further table, which adds margins, widens nothing.
     """
     bounds: dict[Edge, str] = {}
     for outer in sorted(margins.nodes, key=len, reverse=True):
         if outer <= question.knowledge:
             finer = [edge for edge in bounds if outer < edge]
-            inside = [edge for edge in finer if not any(e < edge for e in finer)]
-            bounds[outer] = _bracket_of(margins, question, outer, {e: bounds[e] for e in inside})
+            nearest = [edge for edge in finer if not any(e < edge for e in finer)]
+            inside = {edge: bounds[edge] for edge in nearest}
+            bounds[outer] = _bracket_of(margins, question, outer, inside)
     for outer, name in bounds.items():
         if outer != margins.shared:
             margins.drop(name)
@@ -259,7 +257,7 @@ def _bracket(margins: Margins, question: Question) -> str:
 def _bracket_of(
     margins: Margins, question: Question, outer: Edge, inside: Mapping[Edge, str]
 ) -> str:
-    """Return how often the best guess is right in each cell of a margin, at least and at most."""
+    """Return a row per cell of margin ``outer``: how many the best guess gets right."""
     names = {f"inside_{n}": name for n, name in enumerate(inside.values())}
     names["cells"] = margins.nodes[outer]
     numbers: dict[str, int] = {}
@@ -307,10 +305,8 @@ def count_support(margins: Margins, every: Edge) -> str | None:
 def clique_cells(
     margins: Margins, edge: Edge, *, counting: bool = False, bounded: bool = False
 ) -> exp.Select:
-    """Return the possible cells of a clique: those of all margins that lie in it.
-
-    ``counting``: each is one of the ``cells``; ``bounded``: each has the widest bounds.
-    """
+    """Return the possible cells of a clique: combinations that no margin inside it excludes."""
+    # ``counting``: each has a column ``cells`` of 1; ``bounded``: bounds of 0 and all people.
     inside = connect(
         [(e, margins.nodes[e]) for e in maximal_edges(e for e in margins.nodes if e <= edge)]
     )
@@ -328,6 +324,6 @@ def clique_cells(
 
 
 def bounded_clique(margins: Margins, edge: Edge, limit: int, what: str) -> str | None:
-    """Return a table of the possible cells of a clique with bounds; None if more than ``limit``."""
+    """Return a table of the possible cells of a clique, 0 to all people; None above ``limit``."""
     query = clique_cells(margins, edge, bounded=True)
     return margins.keep(query, what) if has_at_most(margins, query, limit) else None

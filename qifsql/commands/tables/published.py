@@ -79,7 +79,7 @@ def parse_sources(texts: Sequence[str | Path]) -> tuple[list[Dataset], list[Prot
 
 
 def _check_protection(file: str) -> None:
-    """Refuse a text after a file and a colon that names no protection."""
+    """Refuse ``file`` if it is the name of a file, a colon and a text that is no protection."""
     for colon in (m.start() for m in re.finditer(":", file)):
         if Path(file[:colon]).is_file():
             parse(file[colon + 1 :])
@@ -101,13 +101,10 @@ def read_files(
         tables: The tables of an engine that is open on the datasets.
         datasets: The files.
         protections: The protection of each file.
-        across: The dimension whose values are the columns of wide files, those without a column of
-            this name: the last columns, or those named in ``sex=male,female``.
+        across: The dimension whose values are the columns of wide files (``layouts``).
         counts: The column of counts of long files.
-        total: The labels of lines and columns with totals, in any case; an empty one means cells
-            without a value.
-        people: How many people the tables are about, if it is known: a table of so many has no
-            totals that nobody declared.
+        total: The labels of lines and columns with totals, in any case; empty: a missing value.
+        people: The number of people, if it is known: a table of so many has no further totals.
 
     Returns:
         The table of each file, and one for each combination of dimensions over which it has totals.
@@ -121,24 +118,24 @@ def read_files(
     numbered = enumerate(zip(datasets, titles, protections, strict=True), 1)
     files = [load_texts(tables.doing(WHAT, title), i, d, title, p) for i, (d, title, p) in numbered]
     labels = {bare_text(label) for label in total}
-    read_as = layouts(files, across, counts, labels)
-    for layout in read_as:
+    file_layouts = layouts(files, across, counts, labels)
+    for layout in file_layouts:
         _check_counts(tables, layout)
-    totals = [_texts_of_totals(tables, layout, labels) for layout in read_as]
+    totals = [_texts_of_totals(tables, layout, labels) for layout in file_layouts]
     written = {bare_text(text) for texts in chain.from_iterable(totals) for text in texts}
     for label in total:
         if bare_text(label) not in written:
             raise InputError(f"no published table has a total {quoted(label)}; check the label")
-    for name in dict.fromkeys(chain.from_iterable(layout.dims for layout in read_as)):
-        _check_spellings(tables, read_as, name, labels)
-    both = zip(read_as, totals, strict=True)
-    return [
-        table for layout, texts in both for table in _make_tables(tables, layout, texts, people)
-    ]
+    for name in dict.fromkeys(chain.from_iterable(layout.dims for layout in file_layouts)):
+        _check_spellings(tables, file_layouts, name, labels)
+    published: list[PublishedTable] = []
+    for layout, texts in zip(file_layouts, totals, strict=True):
+        published += _make_tables(tables, layout, texts, people)
+    return published
 
 
 def _check_counts(tables: Tables, layout: Layout) -> None:
-    """Refuse cells that are no counts, or that their protection would have changed."""
+    """Refuse a file with cells that are no counts, or counts that its protection would change."""
     file = layout.file
     cells = Plan((Step("meanings", "", _meanings(file, layout.counts)),), exp.select("*"))
     query = exp.select("field", "line", "kind").from_("meanings").order_by("line", "field").limit(1)
@@ -163,15 +160,15 @@ def _check_counts(tables: Tables, layout: Layout) -> None:
 
 
 def _meanings(file: File, places: Sequence[int]) -> exp.Select:
-    """Return what the different texts of some columns mean."""
+    """Return the different texts of some columns, each with its first line and what it means."""
     chosen = exp.column("field").isin(*map(number, places))
     return exp.select("*").from_(exp.table_(f"meanings_{file.number}")).where(chosen)
 
 
 def _texts_of_totals(tables: Tables, layout: Layout, labels: Collection[str]) -> list[list[str]]:
-    """Return the texts of totals in each dimension, by the declared labels.
+    """Return for each dimension of a file the texts that are labels of totals.
 
-    Without any, refuse a file that seems to have totals (``TOTALS``).
+    ``labels`` are those declared; without any, refuse a file that seems to have totals.
     """
     file, words = layout.file, labels or TOTALS
     totals = []
@@ -197,7 +194,7 @@ def _is_one_of(tree: exp.Expr, texts: Collection[str]) -> exp.Expr:
 def _check_spellings(
     tables: Tables, files: Sequence[Layout], name: str, labels: Collection[str]
 ) -> None:
-    """Refuse values of a dimension that differ only in case or blanks, in one file or several."""
+    """Refuse values of dimension ``name`` that differ only in case or blanks, in any files."""
     queries: list[exp.Query] = []
     for layout in files:
         columns = (number(layout.file.number).as_("file"), "text", "bare", "line")
@@ -223,7 +220,10 @@ def _check_spellings(
 def _make_tables(
     tables: Tables, layout: Layout, totals: Sequence[Sequence[str]], people: int | None
 ) -> list[PublishedTable]:
-    """Make the table of a file, and one for each combination of dimensions with totals."""
+    """Make the table of a file, and one for each combination of dimensions with totals.
+
+    ``totals`` are the texts of totals by dimension. Cells that are totals of the same are a table.
+    """
     file = layout.file
     tables = tables.doing(WHAT, file.title)
     i, cells = file.number, f"cells_{file.number}"
@@ -238,15 +238,15 @@ def _make_tables(
         )
     published: dict[tuple[bool, ...], PublishedTable] = {}
     for (flags,) in tables.rows(exp.select("totals").distinct().from_(cells).order_by("totals")):
-        dims = [(j, d) for j, d in enumerate(layout.dims, 1) if not flags[j - 1]]
         over = ", ".join(d for d, flag in zip(layout.dims, flags, strict=True) if flag)
         title = f"{file.title} (totals over {over})" if over else file.title
         name = f"published_{i}_{len(published) + 1}"
-        values = [exp.column(f"qid_{j}").as_(f"value_{k}") for k, (j, _) in enumerate(dims, 1)]
+        places = [j for j, flag in enumerate(flags, 1) if not flag]
+        values = [exp.column(f"qid_{j}").as_(f"value_{k}") for k, j in enumerate(places, 1)]
         chosen = equal(exp.column("totals"), exp.Array(expressions=[*map(exp.convert, flags)]))
         tables.make(name, exp.select(*values, "line", *AMOUNTS).from_(cells).where(chosen))
-        dims_left = tuple(d for _, d in dims)
-        published[tuple(flags)] = PublishedTable(title, dims_left, file.protection, name)
+        dims = tuple(layout.dims[j - 1] for j in places)
+        published[tuple(flags)] = PublishedTable(title, dims, file.protection, name)
     tables.drop(cells)
     if file.protection.exact:
         for table in published.values():
@@ -256,13 +256,13 @@ def _make_tables(
 
 
 def _possible_counts(layout: Layout) -> exp.Select:
-    """Return the counts that each text of a cell may stand for."""
+    """Return a row per text of a cell: ``AMOUNTS``, the counts that it may stand for."""
     protection, amount = layout.file.protection, exp.column("amount")
     smallest, largest = protection.hidden() if protection.kind == "suppress" else (0, None)
     amounts = {
         "least_hidden": number(smallest),
-        "most_hidden": exp.null() if largest is None else number(largest),
-        "least_below": number(1 if protection.exact else smallest),
+        "most_hidden": exp.null() if largest is None else number(largest),  # NULL: any number
+        "least_below": number(1 if protection.exact else smallest),  # of a text such as <5
         "least_printed": protection.lower(amount),
         "most_printed": protection.upper(amount),
     }
@@ -289,7 +289,7 @@ def _unnest(items: Sequence[exp.Expr]) -> exp.Expr:
 
 
 def _cells(totals: Sequence[Sequence[str]]) -> exp.Select:
-    """Return a row per cell: which of its values are totals, the others, and its counts."""
+    """Return a row per cell: flags of ``totals`` by dimension, values, line, ``AMOUNTS``."""
     flags, values = [], []
     for j, texts in enumerate(totals, 1):
         value = exp.column(f"qid_{j}", "unfolded")
@@ -304,15 +304,15 @@ def _cells(totals: Sequence[Sequence[str]]) -> exp.Select:
 def _check_undeclared(
     tables: Tables, title: str, table: PublishedTable, people: int | None
 ) -> None:
-    """Refuse a value whose counts are the sums of those of all other values, line by line.
+    """Refuse a value of a dimension whose counts are the sums of those of all other values.
 
-    With totals the table would count its people twice, so one that counts ``people`` has none.
+    Such a table would count its people twice; one that counts ``people`` in all is accepted.
     """
     everybody = exp.select("sum(published)::BIGINT").from_(exp.table_(table.cells))
     if people is not None and tables.rows(everybody) == [(people,)]:
         return
     places = range(1, len(table.dims) + 1)
-    for j in places if len(places) > 1 else ():
+    for j in places if len(places) > 1 else ():  # in one dimension, any large cell may be a sum
         query = splice(
             "tables/undeclared_totals",
             tables={"cells": table.cells},
@@ -329,18 +329,18 @@ def _check_undeclared(
 def _check_totals(
     tables: Tables, title: str, published: Mapping[tuple[bool, ...], PublishedTable]
 ) -> None:
-    """Refuse totals of an exact table that are not the sums of their rows."""
-    for flags, table in published.items():
+    """Refuse totals of an exact file that are not the sums of the cells that they add up."""
+    for flags, table in published.items():  # a flag per dimension: totals over it
         finer = [f for f in published if f != flags and all(map(bool.__le__, f, flags))]
-        nearest = [f for f in finer if sum(f) == sum(flags) - 1]
-        for finer_flags in nearest or finer:
-            numbers = {d: k for k, d in enumerate(published[finer_flags].dims, 1)}
-            parts = _summands(published[finer_flags], [numbers[d] for d in table.dims])
+        nearest = [f for f in finer if sum(f) == sum(flags) - 1]  # with one dimension more
+        for finer_table in (published[f] for f in nearest or finer):
+            places = [finer_table.dims.index(d) + 1 for d in table.dims]
+            parts = _summands(finer_table, places)
             totals = _summands(table, range(1, len(table.dims) + 1), is_total=True)
-            summands = Step("summands", "", exp.union(totals, parts, distinct=False))
+            compared = Step("summands", "", exp.union(totals, parts, distinct=False))
             wrong = splice("tables/wrong_totals", width=len(table.dims))
             wrong = wrong.order_by("line", "part").limit(1)
-            for line, part in tables.rows(Plan((summands,), wrong)):
+            for line, part in tables.rows(Plan((compared,), wrong)):
                 if line is None:
                     says = f"line {part} of {title} has no total where {table.title} has others"
                 else:

@@ -17,7 +17,7 @@ from qifsql.query.splice import splice
 
 
 def question_row(measured: Measured, question: Question) -> dict[str, Any]:
-    """Return the row of a question."""
+    """Return the row of a question about a set of tables, with the columns ``tables.SCHEMA``."""
     domain = measured.release.domain
     people = domain.people
     totals = _proved_totals(measured, question)
@@ -29,7 +29,7 @@ def question_row(measured: Measured, question: Question) -> dict[str, Any]:
     if (records := measured.release.records) is not None:
         with_records = records.best_success(question.knowledge, question.secret) / people
     settled = totals["lowest"] == totals["highest"]
-    if question.secret is None and believed is None:
+    if question.secret is None and believed is None:  # her success is known if it has no choice
         believed = Fraction(totals["lowest"], people) if settled else None
         estimate = not settled
     return {
@@ -59,7 +59,7 @@ def question_row(measured: Measured, question: Question) -> dict[str, Any]:
 
 
 def _method(measured: Measured) -> str:
-    """Return how the bounds were computed."""
+    """Return the word for how the bounds were computed: the column ``bounds``."""
     if has_closed_form(measured.margins, measured.release.domain.every):
         return "closed form"
     if not measured.sharp:
@@ -68,7 +68,11 @@ def _method(measured: Measured) -> str:
 
 
 def _proved_totals(measured: Measured, question: Question) -> dict[str, Any]:
-    """Return what is proved of all components together: the columns of ``proved_totals``."""
+    """Return what is proved of all components together, in people, and keep it by component.
+
+    ``lowest`` and ``highest``: whom the best guess gets right; ``support``: the combinations that
+    may hold somebody (None: too many to count).
+    """
     margins, proofs = measured.margins, measured.proofs[question]
     solved = measured.solved[question]
     tables = {
@@ -118,7 +122,7 @@ class Success(NamedTuple):
 
 
 def success(measured: Measured, question: Question) -> Success:
-    """Return the prior, and the believed and actual success of the Bayesian adversary."""
+    """Return the success of the Bayesian adversary; keep her best guesses in ``measured``."""
     margins, secret = measured.margins, question.secret
     people = margins.domain.people
     solved = measured.averaged(question)
@@ -135,11 +139,9 @@ def success(measured: Measured, question: Question) -> Success:
             return Success(prior)
         estimate = measured.counts.estimate
         if secret in free_attributes(margins, question.scope):
-            open_people = exp.select("sum(upper)").from_(
-                measured.margins.nodes[measured.margins.shared]
-            )
-            ((n,),) = measured.margins.tables.rows(without_components(open_people, solved))
-            even = Fraction(int(n or 0), measured.margins.domain.sizes[secret])
+            open_people = exp.select("sum(upper)").from_(margins.nodes[margins.shared])
+            ((n,),) = margins.tables.rows(without_components(open_people, solved))
+            even = Fraction(int(n or 0), margins.domain.sizes[secret])
             believed += even
         else:
             fitted = _believed_when_fitted(measured, question, measured.counts)
@@ -158,7 +160,7 @@ def success(measured: Measured, question: Question) -> Success:
 
 
 def _constant_guess(measured: Measured, secret: int) -> float | None:
-    """Return the success of the best constant guess; None if no table tells it."""
+    """Return the share of people with the most frequent secret; None if no exact table tells it."""
     release = measured.release
     people = release.domain.people
     edge = frozenset([secret])
@@ -175,9 +177,10 @@ def _constant_guess(measured: Measured, secret: int) -> float | None:
 
 
 def _believed_when_fitted(measured: Measured, question: Question, counts: Fit) -> Fraction | None:
-    """Return how many people of other components the adversary expects to guess right.
+    """Return how many people the adversary expects to guess right, by the fitted ``counts``.
 
-    Keeps the best guesses. None if they depend on too many combinations.
+    It is about components without exact means. Keeps the best guesses in ``measured``. None if
+    they depend on too many combinations.
     """
     assert question.secret is not None  # noqa: S101 - asked of secrets only
     margins = measured.margins
@@ -202,19 +205,19 @@ def _believed_when_fitted(measured: Measured, question: Question, counts: Fit) -
 def right_people(
     measured: Measured, question: Question, records: Records, by: int | None = None
 ) -> dict[int | None, Fraction]:
-    """Return the people whose secret the best guess gets right, by their value of ``by``.
+    """Return the people whose secret the best guess gets right, by the code of dimension ``by``.
 
-    Where several values are as good, one of them is guessed at random.
+    Without ``by`` the one key is None. Of values that are as good, one is guessed at random.
     """
     margins, solved = measured.margins, measured.averaged(question)
     group = NOTHING if by is None else frozenset([by])
-    rights: dict[int | None, Fraction] = defaultdict(Fraction)
+    right: dict[int | None, Fraction] = defaultdict(Fraction)
     if best := measured.best[question]:
         table, edge = best
         tables = {"truth": records.truth(edge | group), "best": table}
         query = splice("tables/fitted_rights", tables=tables, shape={"edge": edge, "group": group})
         for *codes, ties, n in margins.tables.answer(without_components(query, solved, "best")):
-            rights[codes[0] if codes else None] += Fraction(int(n), int(ties))
+            right[codes[0] if codes else None] += Fraction(int(n), int(ties))
     if solved:
         attributes = sorted(question.scope | group)
         truth = records.truth(question.scope | margins.shared | group)
@@ -225,9 +228,9 @@ def right_people(
         )
         guesses = {c: arrays.best_values(solution.means) for c, solution in solved.items()}
         for component, n, *codes in margins.tables.rows(query):
-            cell: dict[int | None, int] = dict(zip(attributes, codes, strict=True))
+            cell: dict[int | None, int] = dict(zip(attributes, codes, strict=True))  # no key None
             block = tuple(cell[i] for i in sorted(question.knowledge))
             values = guesses.get(component, {}).get(block, [])
             if cell[question.secret] in values:
-                rights[cell.get(by)] += Fraction(int(n), len(values))
-    return rights
+                right[cell.get(by)] += Fraction(int(n), len(values))
+    return right

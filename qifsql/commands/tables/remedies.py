@@ -39,7 +39,7 @@ those of the result, ``undone`` the hidden cells whose count follows. ``met``: a
 
 
 def parse_limits(texts: Sequence[str]) -> list[Bound]:
-    """Return the bounds that texts state; raise InputError if a text is none."""
+    """Return the bounds that texts such as ``actual<=0.5`` state; refuse any other text."""
     limits = []
     for text in texts:
         bound = read_bound(text)
@@ -77,11 +77,11 @@ class _Outcome:
     lost: int
 
     def rank(self, limits: Sequence[Bound]) -> tuple[float, int, str]:
-        """Return by what outcomes are ordered: those nearest to the bounds first."""
+        """Return a key that orders outcomes: the nearest to the bounds first, then the cheapest."""
         return largest_distance(self.rows, limits), self.lost, self.remedy.text
 
     def lines(self, step: int, *, met: bool | None, chosen: bool) -> list[dict[str, Any]]:
-        """Return the lines of the detail ``remedies``."""
+        """Return the lines of the detail ``REMEDIES`` on this outcome, one per secret."""
         about = {"step": step, "remedy": self.remedy.text or None, "cells_lost": self.lost}
         verdict = {"met": met, "chosen": chosen}
         names = ("secret", *MEASURES)
@@ -93,9 +93,12 @@ Attempt = Callable[[Sequence[NewTable]], tuple[list[dict[str, Any]], int]]
 
 
 def candidates(tables: Sequence[NewTable], changes: Sequence[str], small: int) -> list[Remedy]:
-    """Return the single remedies of tables."""
+    """Return the remedies of tables, each a single change.
+
+    ``changes`` are coarser dimensions; counts below ``small`` are hidden, or rounded to it.
+    """
     remedies = []
-    droppable = sum(not table.dropped for table in tables) > 1
+    droppable = sum(not table.dropped for table in tables) > 1  # one table stays
     for k, table in enumerate(tables):
         if table.dropped:
             continue
@@ -135,23 +138,23 @@ def search(
     limits: Sequence[Bound],
     small: int,
 ) -> tuple[list[dict[str, Any]], list[str] | None]:
-    """Return the rows of all remedies that were tried, and those that keep the bounds.
+    """Return the rows of all remedies that were tried, and the texts of those to take.
 
-    Without bounds each remedy is tried alone. Else the cheapest one that keeps all bounds is taken,
-    or, while none does, the one that comes nearest for its cost. None: no remedies keep them.
+    Without bounds each remedy is tried alone. With bounds, each step takes the remedy that keeps
+    them at the least cost, or, while none does, comes nearest. None: no remedies keep them.
     """
-    base, cells = attempt(tables)
-    met = _keeps_limits(base, limits)
-    rows = _Outcome(Remedy("", tuple(tables)), base, 0).lines(0, met=met, chosen=True)
+    rows_before, cells = attempt(tables)
+    met = _keeps_limits(rows_before, limits)
+    rows = _Outcome(Remedy("", tuple(tables)), rows_before, 0).lines(0, met=met, chosen=True)
     if met:
         return rows, []
     current, taken = tuple(tables), list[str]()
     for step in range(1, STEPS + 1):
         tried = []
         for remedy in candidates(current, changes, small):
-            after, exact_cells = attempt(remedy.tables)
-            tried.append(_Outcome(remedy, after, max(cells - exact_cells, 0)))
-        if not limits or not tried:
+            rows_after, exact_cells = attempt(remedy.tables)
+            tried.append(_Outcome(remedy, rows_after, max(cells - exact_cells, 0)))
+        if not limits or not tried:  # nothing to reach, or nothing more to try
             rows += [line for o in tried for line in o.lines(step, met=None, chosen=False)]
             return rows, None if limits else []
         keeping = [outcome for outcome in tried if _keeps_limits(outcome.rows, limits)]

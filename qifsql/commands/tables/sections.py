@@ -57,7 +57,7 @@ DrawLines = Callable[[Sequence[Row], Row], list[Part]]
 def _by_question(
     title: str, detail: pl.DataFrame, rows: Sequence[Row], draw: DrawLines
 ) -> list[Part]:
-    """Return a heading, and for each question what ``draw`` makes of its lines, if it has any."""
+    """Return a heading, and for each question (a row) what ``draw`` makes of its lines."""
     content: list[Part] = []
     for row in rows:
         lines = detail.filter(pl.col("secret").eq_missing(row["secret"])).to_dicts()
@@ -112,7 +112,7 @@ def suppression(detail: pl.DataFrame, row: Row) -> str:
 
 
 def protection_in_words(text: str) -> str:
-    """Return a protection in words."""
+    """Return a protection, such as ``suppress<5``, in words; another text as it is."""
     pattern = next((pattern for pattern in PROTECTIONS if re.fullmatch(pattern, text)), None)
     if pattern is None:
         return text
@@ -204,9 +204,10 @@ def _progress(frame: pl.DataFrame, rows: Sequence[Row], _spec: Spec) -> list[Par
 
 
 def _added_sentences(lines: Sequence[Row], row: Row, *, first: bool) -> list[str]:
-    """Return sentences on the tables that add most people of whom something is proved.
+    """Return for each kind of proof a sentence on the table that adds most people.
 
-    All people who are reconstructed are those of the ``first`` question, too.
+    A line has the tables of the line before and one more. All questions reconstruct the same
+    people, whom only the ``first`` names.
     """
     before: list[Row] = [dict.fromkeys(PROOFS, 0), *lines]
     texts = []
@@ -223,21 +224,16 @@ def _added_sentences(lines: Sequence[Row], row: Row, *, first: bool) -> list[str
 
 
 def _without(detail: pl.DataFrame, rows: Sequence[Row], _spec: Spec) -> list[Part]:
-    """Return what is proved and guessed if one table is left out."""
+    """Return what is proved and guessed if one table is left out, a line per table."""
 
-    def name(line: Row) -> str:
+    def name(line: Row) -> str:  # the first line is about all tables
         return escaping.cell(line["without"]) if "without" in line else said("(none)")
 
     def draw(lines: Sequence[Row], row: Row) -> list[Part]:
         table = _proved_and_guessed(said("left out"), name, [row, *lines], row)
         paragraphs = _saved_sentences(lines, row, first=row is rows[0])
-        harmless = [
-            name(line)
-            for line in lines
-            if all(line[proof] == row[proof] for proof in PROOFS)
-            and all(abs(line[end] - row[end]) < CLOSE for end in ("lowest", "highest"))
-        ]
-        if harmless and row["sharp"]:
+        harmless = [name(line) for line in lines if _proves_as_much(line, row)]
+        if harmless and row["sharp"]:  # else more may be proved than the bounds tell
             message = "The other tables prove as much without {tables}, each left out alone."
             paragraphs.append(said(message, tables=words.listed(harmless)))
         return [table, *map(Paragraph, paragraphs)]
@@ -245,10 +241,15 @@ def _without(detail: pl.DataFrame, rows: Sequence[Row], _spec: Spec) -> list[Par
     return _by_question(said("Without one table"), detail, rows, draw)
 
 
+def _proves_as_much(line: Row, row: Row) -> bool:
+    same_bracket = all(abs(line[end] - row[end]) < CLOSE for end in ("lowest", "highest"))
+    return same_bracket and all(line[name] == row[name] for name in PROOFS)
+
+
 def _saved_sentences(lines: Sequence[Row], row: Row, *, first: bool) -> list[str]:
-    """Return sentences on the tables without which fewest people are proved."""
+    """Return for each kind of proof a sentence on the table whose loss reduces it most."""
     texts = []
-    for name in PROOFS if first else PROOFS[1:]:
+    for name in PROOFS if first else PROOFS[1:]:  # all questions reconstruct the same people
         saved = [row[name] - line[name] for line in lines]
         if max(saved) > 0:
             message = "Without {table}, fewer are proved: {what}, {after} instead of {before}."
@@ -264,7 +265,7 @@ def _saved_sentences(lines: Sequence[Row], row: Row, *, first: bool) -> list[str
 def _proved_and_guessed(
     head: str, name: Callable[[Row], str], lines: Sequence[Row], row: Row
 ) -> Table:
-    """Return a table of what is proved and guessed, one line per set of tables."""
+    """Return a table of what is proved and guessed: a line per set of tables, called ``name``."""
     columns = [(head, name), *_proved_columns(row)]
     columns.append((said("best guess, expected"), percent("believed")))
     if any(line["actual"] is not None for line in lines):
@@ -311,7 +312,7 @@ def _components(detail: pl.DataFrame, rows: Sequence[Row], _spec: Spec) -> list[
 
 
 def _cells(detail: pl.DataFrame, _rows: Sequence[Row], _spec: Spec) -> list[Part]:
-    """Return the combinations of one component with their bounds."""
+    """Return a table of the combinations of one component with their bounds (``CELLS``)."""
     first = detail.row(0, named=True)
     columns: list[Column] = [
         (name, lambda line, k=k: escaping.cell(line["row"][k]))  # type: ignore[misc]
@@ -359,7 +360,7 @@ def _remedies(detail: pl.DataFrame, rows: Sequence[Row], spec: Spec) -> list[Par
 
 
 def remedy_in_words(text: str | None) -> str:
-    """Return a remedy in words; without one, the tables as they are."""
+    """Return the text of a remedy in words; None: the tables as they are."""
     if text is None:
         return said("(the tables as they are)")
     for pattern in (re.compile(pattern, re.DOTALL) for pattern in REMEDIES):
@@ -370,7 +371,7 @@ def remedy_in_words(text: str | None) -> str:
 
 
 def choice(detail: pl.DataFrame, spec: Spec) -> list[str]:
-    """Return a sentence on the remedies that keep the required bounds, and their cost."""
+    """Return a sentence on the remedies that were chosen, and their cost; empty without bounds."""
     if not spec.get("until") or detail.is_empty():
         return []
     limits = words.listed(list(spec["until"]))

@@ -24,14 +24,14 @@ Bounded = tuple[Cell, int, int]
 
 
 def solve_small(measured: Measured, deadline: float, *, again: bool = False) -> None:
-    """Solve small components, the smallest first, until the time is over.
+    """Solve small components exactly, the smallest first, until the time is over.
 
-    ``again``: search longer, for components that are still open.
+    ``again``: search longer, and only for components whose bounds are not known to be sharp.
     """
     margins = measured.margins
     every = margins.domain.every
     if every not in margins.nodes or not is_complete(margins, every):
-        return
+        return  # the cells of a component are not all there
     chosen = _smallest_components(margins)
     cells = bounded_cells(margins, margins.nodes[every], every, chosen, "upper > 0")
     sums = _sums_of_tables(margins, chosen, cells)
@@ -43,12 +43,12 @@ def solve_small(measured: Measured, deadline: float, *, again: bool = False) -> 
         bounds = [(lower, upper) for _, lower, upper in cells[component]]
         conditions = [condition for _, _, condition in sums[component]]
         try:
-            every_array = arrays.arrays(bounds, conditions, deadline, visits)
+            possible = arrays.arrays(bounds, conditions, deadline, visits)
         except TooManyError:
             continue
-        if not every_array:
+        if not possible:
             raise ContradictionError(chosen)
-        _store_solution(measured, component, cells[component], sums[component], every_array)
+        _store_solution(measured, component, cells[component], sums[component], possible)
 
 
 def _store_solution(
@@ -56,25 +56,26 @@ def _store_solution(
     component: int,
     cells: Sequence[Bounded],
     sums: Sequence[tuple[Edge, Cell, Sum]],
-    every_array: Sequence[arrays.Array],
+    possible: Sequence[arrays.Array],
 ) -> None:
-    """Keep what all arrays of a component tell."""
+    """Keep the solutions of a component, and its published cells with one possible count."""
     for edge, cell, condition in sums:
-        totals = {sum(array[c] for c in condition.cells) for array in every_array}
-        if condition.lower < condition.upper and len(totals) == 1:
+        totals = {sum(array[c] for c in condition.cells) for array in possible}
+        if condition.lower < condition.upper and len(totals) == 1:  # hidden, and yet certain
             measured.settled[edge].add(cell)
     attributes = sorted(measured.margins.domain.every)
-    places_only = [cell for cell, _, _ in cells]
+    codes = [cell for cell, _, _ in cells]
     for question in measured.questions:
         knowledge = [attributes.index(i) for i in sorted(question.knowledge)]
         secret = None if question.secret is None else attributes.index(question.secret)
-        solution = arrays.solve(places_only, every_array, knowledge, secret)
+        solution = arrays.solve(codes, possible, knowledge, secret)
         measured.solved[question][component] = solution
     if component in measured.open_components:
         measured.sharp.add(component)
 
 
 def _smallest_components(margins: Margins) -> str:
+    """Return a table of the ``TRIED`` smallest components with at most ``SMALL`` cells."""
     is_small = filled("count(*) <= n", {"n": number(SMALL)})
     sizes = exp.select("component", "count(*) AS cells").from_(margins.nodes[margins.domain.every])
     sizes = sizes.where("upper > 0").group_by("component").having(is_small)
@@ -84,24 +85,25 @@ def _smallest_components(margins: Margins) -> str:
 def _sums_of_tables(
     margins: Margins, chosen: str, cells: Mapping[int, Sequence[Bounded]]
 ) -> dict[int, list[tuple[Edge, Cell, Sum]]]:
-    """Return the cells of all tables as sums of the cells of all attributes, by component."""
+    """Return by component the cells of its tables: dimensions, codes, and the sum they are."""
     every = sorted(margins.domain.every)
     sums: dict[int, list[tuple[Edge, Cell, Sum]]] = defaultdict(list)
     for edge in dict.fromkeys([margins.shared, *margins.edges]):
-        picked = [every.index(i) for i in sorted(edge)]
-        for component, rows in bounded_cells(margins, margins.nodes[edge], edge, chosen).items():
-            members: dict[Cell, list[int]] = defaultdict(list)
-            for k, (cell, _, _) in enumerate(cells.get(component, ())):
-                members[tuple(cell[i] for i in picked)].append(k)
-            for cell, lower, upper in rows:
-                sums[component].append((edge, cell, Sum(members.get(cell, []), lower, upper)))
+        inner = [every.index(i) for i in sorted(edge)]
+        published = bounded_cells(margins, margins.nodes[edge], edge, chosen)
+        for component, table_cells in published.items():
+            places_inside: dict[Cell, list[int]] = defaultdict(list)
+            for k, (combination, _, _) in enumerate(cells.get(component, ())):
+                places_inside[tuple(combination[i] for i in inner)].append(k)
+            for cell, *bounds in table_cells:
+                sums[component].append((edge, cell, Sum(places_inside.get(cell, []), *bounds)))
     return sums
 
 
 def bounded_cells(
     margins: Margins, table: str, edge: Edge, chosen: str, where: str = ""
 ) -> dict[int, list[Bounded]]:
-    """Return the cells of a table with their bounds, by component of the table ``chosen``."""
+    """Return by component in ``chosen`` the cells of a table, with least and largest count."""
     query = exp.select("component", "lower", "upper", *places(edge)).from_(table)
     query = query.join(chosen, using=["component"], join_type="semi")
     query = query.where(where) if where else query

@@ -11,6 +11,7 @@ import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import asdict, dataclass, replace
+from itertools import chain
 from typing import Any, Protocol
 
 from sqlglot import exp
@@ -78,9 +79,10 @@ def solve_components(
     deadline: float,
     memory: Memory | None,
 ) -> Iterator[tuple[int, Outcome]]:
-    """Yield components with what is proved of them, those with the fewest columns first.
+    """Yield the numbers of components that are solved, with what is proved of each.
 
-    What ``memory`` has is not solved again. Raises ContradictionError if tables contradict.
+    Those with the fewest columns come first; some stay open at the ``deadline``. An outcome in
+    ``memory`` is not computed again. Raises ContradictionError if tables contradict.
     """
     programs = _solvable_components(margins, proofs, components)
     for start in range(0, len(programs), BATCH):
@@ -90,8 +92,8 @@ def solve_components(
         texts = {} if memory is None else memory.read(list(batch.digests.values()))
         fresh: dict[str, str] = {}
         try:
-            for k, (component, digest) in enumerate(batch.digests.items()):
-                margins.tables.engine.settings.progress(WHAT, (start + k) / len(programs))
+            for k, (component, digest) in enumerate(batch.digests.items(), start):
+                margins.tables.engine.settings.progress(WHAT, k / len(programs))
                 if digest in texts:
                     yield component, _from_json(texts[digest], list(proofs))
                     continue
@@ -109,10 +111,10 @@ def solve_components(
 def _solvable_components(
     margins: Margins, proofs: Mapping[Question, Proofs], components: Set[int]
 ) -> list[tuple[int, _Programs]]:
-    """Return the components that can be solved with their cliques, the smallest first."""
+    """Return the components that can be solved, each with its cliques, the smallest first."""
     programs: dict[int, _Programs] = {}
-    columns: dict[int, int] = {}  # how many each component has
-    if (all_cells := _all_cells(margins, proofs)) is not None:
+    columns: dict[int, int] = {}  # numbers of cells, which become columns of programs
+    if (all_cells := _all_cells(margins, proofs)) is not None:  # of components with few cells
         counted = _count_columns(margins, all_cells.tables)
         columns = {c: n for c, n in counted.items() if c in components}
         programs = dict.fromkeys(columns, dict.fromkeys(proofs, all_cells))
@@ -127,10 +129,10 @@ def _solvable_components(
 
 
 def _all_cells(margins: Margins, proofs: Mapping[Question, Proofs]) -> _Cliques | None:
-    """Return the cells of all attributes as one clique, of components that have few of them."""
+    """Return all attributes as one clique, with the cells of components that have few."""
     every = margins.domain.every
     support = next(iter(proofs.values())).support
-    if support is None:
+    if support is None:  # too many to count
         return None
     is_small = filled("cells <= n", {"n": number(ALL_CELLS)})
     chosen = margins.keep(exp.select("component").from_(support).where(is_small))
@@ -147,7 +149,7 @@ def _all_cells(margins: Margins, proofs: Mapping[Question, Proofs]) -> _Cliques 
 
 
 def _count_columns(margins: Margins, names: Iterable[str]) -> dict[int, int]:
-    """Return the number of possible cells in tables, by component."""
+    """Return by component the number of possible cells in the tables of these names."""
     columns: dict[int, int] = defaultdict(int)
     for name in names:
         query = exp.select("component", "count(*)").from_(name).where("upper > 0")
@@ -157,7 +159,7 @@ def _count_columns(margins: Margins, names: Iterable[str]) -> dict[int, int]:
 
 
 def _cliques_by_question(margins: Margins, questions: Sequence[Question]) -> _Programs | None:
-    """Return the cliques of each question; None if they do not hold all that is asked."""
+    """Return the cliques of each question; None: they cannot tell all that is asked."""
     if free_attributes(margins, margins.domain.every):
         return None
     by_question = {}
@@ -170,6 +172,7 @@ def _cliques_by_question(margins: Margins, questions: Sequence[Question]) -> _Pr
 
 def _cliques(margins: Margins, question: Question) -> _Cliques | None:
     """Return cliques for a question, and tables of their cells; None if there are too many."""
+    # What is not known of a person, and then the secret, is eliminated first: one clique has it.
     secret = frozenset([] if question.secret is None else [question.secret])
     first = [margins.domain.every - question.scope, secret]
     links = triangulated(maximal_edges(margins.edges), [e for e in first if e])
@@ -201,7 +204,8 @@ class _Batch:
             for c in programs
         }
         self.cells: dict[tuple[Edge, str], dict[int, list[Bounded]]] = {}
-        for cliques in (q for by_question in programs.values() for q in by_question.values()):
+        all_cliques = chain.from_iterable(by_question.values() for by_question in programs.values())
+        for cliques in all_cliques:
             for link, name in zip(cliques.links, cliques.tables, strict=True):
                 if (link.edge, name) not in self.cells:
                     cells = bounded_cells(margins, name, link.edge, self.chosen, "upper > 0")
@@ -233,9 +237,9 @@ class _Batch:
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
     def outcome(self, component: int, deadline: float) -> Outcome:
-        """Return what is proved of a component; raise OpenError if it stays open."""
+        """Return what is proved of a component for all questions; OpenError if it stays open."""
         people = self.margins.domain.people
-        programs: dict[int, Component] = {}
+        programs: dict[int, Component] = {}  # questions with the same cliques share one
         solved: dict[Question, Solved] = {}
         settled: list[tuple[Edge, Cell]] = []
         try:
@@ -259,24 +263,22 @@ class _Batch:
 
 
 def _to_json(outcome: Outcome) -> str:
-    """Return an outcome as JSON; the cells of a mapping become lists."""
+    """Return an outcome as JSON, without means; a mapping by cells becomes a list of pairs."""
     solved = []
     for solution in outcome.solved.values():
-        values = asdict(replace(solution, believed=None, means={}))
-        lists = {name: list(v.items()) for name, v in values.items() if isinstance(v, dict)}
-        solved.append({**values, **lists})
+        fields = asdict(replace(solution, believed=None, means={}))
+        lists = {name: list(v.items()) for name, v in fields.items() if isinstance(v, dict)}
+        solved.append({**fields, **lists})
     return json.dumps([solved, [(sorted(edge), cell) for edge, cell in outcome.settled]])
 
 
 def _from_json(text: str, questions: Sequence[Question]) -> Outcome:
-    """Return the outcome that ``_to_json`` wrote."""
+    """Return the outcome that ``_to_json`` wrote, with the questions in the same order."""
     solutions, settled = parsed_json(text)
     solved = {}
-    for question, values in zip(questions, solutions, strict=True):
-        lines = {
-            name: {tuple(cell): tuple(bounds) for cell, bounds in values[name]}
-            for name in ("lines", "block_lines")
-        }
-        sure = {tuple(cell): n for cell, n in values["sure"]}
-        solved[question] = Solved(**{**values, **lines, "sure": sure, "means": {}})
+    for question, fields in zip(questions, solutions, strict=True):
+        for name in ("lines", "block_lines"):
+            fields[name] = {tuple(cell): tuple(bounds) for cell, bounds in fields[name]}
+        fields["sure"] = {tuple(cell): people for cell, people in fields["sure"]}
+        solved[question] = Solved(**{**fields, "means": {}})
     return Outcome(solved, [(frozenset(edge), tuple(cell)) for edge, cell in settled])

@@ -19,7 +19,7 @@ from qifsql.commands.tables.table_sets import Budget, contradiction_error, measu
 from qifsql.data.option import as_names, as_tuple
 from qifsql.errors import InputError, quoted
 
-LARGEST = 2**63 - 1
+LARGEST = 2**63 - 1  # of the whole numbers of a result
 
 
 @dataclass
@@ -56,11 +56,11 @@ class TableAttack:
 
     def rows(self, measured: Measured) -> list[dict[str, Any]]:
         """Return the row of each question, with what is known in the order of the request."""
-        rows = [question_row(measured, question) for question in self.questions]
-        return [line | {"known": self.knowledge} if self.knowledge else line for line in rows]
+        named = {"known": self.knowledge} if self.knowledge else {}
+        return [question_row(measured, question) | named for question in self.questions]
 
     def run(self) -> TableMeasures:
-        """Return the rows and details."""
+        """Attack the tables, first progressively if asked; return rows, details and the verdict."""
         options, every = self.options, self.release.published
         answer = TableMeasures()
         by = group_dimension(self.release.domain, options)
@@ -82,25 +82,26 @@ class TableAttack:
         answer.notes += [*dict.fromkeys(measured.notes), *_notes(measured, answer.rows)]
         self._judge(answer)
         measured.margins.close()
-        for line in answer.rows:
-            if line["cells_proved"] is not None and line["cells_proved"] > LARGEST:
-                line["cells_proved"] = None
+        for row in answer.rows:
+            if row["cells_proved"] is not None and row["cells_proved"] > LARGEST:
+                row["cells_proved"] = None
         return answer
 
     def _judge(self, answer: TableMeasures) -> None:
-        """Say which required bounds do not hold for all tables together."""
+        """Set the verdict on the required bounds: whether they hold for all tables together."""
         limits = remedy.parse_limits(as_tuple(self.options["require"]))
         if not limits:
             return
         undone = int(answer.details["checks"]["undone"].sum())
-        rows = [line | {"undone": undone} for line in answer.rows[-len(self.questions) :]]
+        last_rows = answer.rows[-len(self.questions) :]  # those of all tables
+        rows = [row | {"undone": undone} for row in last_rows]
         broken = [limit.text for limit in limits if remedy.largest_distance(rows, [limit])]
         answer.met = not broken
         if broken:
             answer.notes.append(f"not met: {', '.join(broken)}")
 
     def without(self) -> Iterator[dict[str, Any]]:
-        """Yield the rows of the other tables without each of them."""
+        """Yield, for each table, the rows of the attack on the tables without it."""
         every = self.release.published
         for k, table in enumerate(every):
             measured = self.measure([*every[:k], *every[k + 1 :]])
@@ -111,17 +112,18 @@ class TableAttack:
 def questions(
     domain: Domain, options: TableOptions, names: Mapping[str, str]
 ) -> tuple[list[Question], list[str]]:
-    """Return what is asked, each secret or re-identification, and the dimensions named as known.
+    """Return a question per secret, or re-identification, and the dimensions named as known.
 
-    ``names`` are new names of dimensions by old ones.
+    Without such names the adversary knows all dimensions but the secret. ``names`` are new names
+    of dimensions by old ones.
     """
     numbers = {name: i for i, name in domain.names.items()}
 
-    def listed(option: str, what: str) -> list[str]:
-        texts: Any = options[option]  # type: ignore[literal-required]
-        return [dimensions.find_dimension(names.get(n, n), numbers, what) for n in as_names(texts)]
+    def dimensions_of(option: str) -> list[str]:
+        texts = as_names(options[option])  # type: ignore[literal-required]
+        return [dimensions.find_dimension(names.get(n, n), numbers, option) for n in texts]
 
-    knowledge, secrets = listed("known", "known"), listed("secret", "secret")
+    knowledge, secrets = dimensions_of("known"), dimensions_of("secret")
     for name in secrets:
         if name in knowledge:
             raise InputError(
@@ -137,7 +139,7 @@ def questions(
 
 
 def group_dimension(domain: Domain, options: TableOptions) -> int | None:
-    """Return the dimension whose values are groups; None without groups."""
+    """Return the number of the dimension whose values are groups; None without groups."""
     if options["by"] is None:
         return None
     numbers = {name: i for i, name in domain.names.items()}

@@ -55,7 +55,7 @@ class ReleaseMaker:
     def of_records(
         self, catalog: Catalog, dataset: Dataset, new_tables: Sequence[NewTable], where: str | None
     ) -> Release:
-        """Return the tables that an office would make of records."""
+        """Return the tables that an office would make of records; read and count them once."""
         microdata, dims = dimensions.bind(catalog, dataset, [a.dims for a in new_tables], where)
         records, edges, sizes = self._count_tables(microdata, dims, {})
         people = records.people
@@ -63,7 +63,7 @@ class ReleaseMaker:
         published = []
         for k, (new_table, edge) in enumerate(zip(new_tables, edges, strict=True), 1):
             raw = records.counted[edge]
-            if new_table.dropped:
+            if new_table.dropped:  # it is not published; its dimensions are still those of people
                 continue
             if new_table.protection.hides_zeros:
                 zeros = splice("tables/with_zeros", tables={"raw": raw}, shape={"edge": edge})
@@ -101,7 +101,8 @@ class ReleaseMaker:
     ) -> Release:
         """Return the tables of files, with the records that they were made of.
 
-        Raises InputError if the records do not give a published table.
+        Values are compared as texts, because files have texts. Raises InputError if the records do
+        not give a published table.
         """
         microdata, dims = dimensions.bind(catalog, dataset, [t.dims for t in read if t.dims], where)
         qids = tuple(
@@ -133,14 +134,15 @@ class ReleaseMaker:
         dims: Sequence[tuple[str, ...]],
         sources: Mapping[int, Sequence[str]],
     ) -> tuple[Records, list[Edge], dict[int, int]]:
-        """Count the people of each table; list the values of all dimensions."""
+        """Count the people of each table; return records, dimensions of tables, numbers of values.
+
+        ``sources`` has further engine tables with values of a dimension, by its number.
+        """
         numbers = {q.name: i for i, q in enumerate(microdata.qids, 1)}
         records = Records(self.tables, microdata, numbers, microdata.dataset.name)
         edges = [frozenset(numbers[name] for name in names) for names in dims]
         relations: dict[int, list[str]] = {i: list(names) for i, names in sources.items()}
         raws: dict[Edge, str] = {}
-        if not records.people:
-            return records, edges, {}
         for edge in dict.fromkeys(edges):
             raws[edge] = f"raw_table_{len(raws)}"
             records.count(edge, raws[edge])
@@ -155,9 +157,10 @@ class ReleaseMaker:
     def _raw_tables(
         self, read: Sequence[PublishedTable], numbers: Mapping[str, int]
     ) -> tuple[dict[str, str], dict[int, list[str]]]:
-        """Return engine tables of the cells whose values have the numbers of dimensions.
+        """Rename the columns of values in the cells of tables by the numbers of dimensions.
 
-        First by the table of the cells, then, by dimension, all that have it.
+        Return the new engine table by that of the cells, and the new ones that have a dimension, by
+        its number. A table without dimensions, a total of all, has none.
         """
         raws: dict[str, str] = {}
         sources: dict[int, list[str]] = defaultdict(list)
@@ -175,7 +178,7 @@ class ReleaseMaker:
     def _coded_table(
         self, table: PublishedTable, numbers: Mapping[str, int], raw: str, people: int
     ) -> Published:
-        """Return a published table with codes of its values."""
+        """Return a published table whose cells have codes in place of the values in ``raw``."""
         edge = frozenset(numbers[name] for name in table.dims)
         query = splice(
             "tables/coded_cells",
@@ -190,14 +193,15 @@ class ReleaseMaker:
         return Published(table.title, edge, table.protection, name, hiding=bool(hiding))
 
     def _count_people(self, read: Sequence[PublishedTable], count: int | None) -> int:
-        """Return the number of people, from exact tables, a total of all, or as it is named.
+        """Return the number of people: the sum of an exact table, a total of all, or ``count``.
 
-        Refuse two numbers.
+        Refuse two different numbers, none, and 0.
         """
-        totals: dict[str, int] = {}
+        totals: dict[str, int] = {}  # by the title of the table that tells it
         for table in read:
             query = exp.select("sum(lower)", "sum(upper)", "bool_or(hidden)").from_(table.cells)
             ((n, largest, hidden),) = self.tables.rows(query)
+            # A table without dimensions is a total of all.
             exact = n == largest if not table.dims else table.protection == Protection()
             if exact and not hidden:
                 totals[table.title] = int(n)
@@ -223,10 +227,8 @@ class ReleaseMaker:
         return people
 
     def _check_total(self, read: Sequence[PublishedTable], people: int, says: str) -> None:
-        """Refuse a number of people that a printed total of all does not allow."""
-        for table in read:
-            if table.dims:
-                continue
+        """Refuse a number of people, told by ``says``, that a printed total of all excludes."""
+        for table in (t for t in read if not t.dims):  # totals of all
             query = exp.select("lower", "upper").from_(table.cells)
             for lower, upper in self.tables.rows(query):
                 if people < lower or (upper is not None and people > upper):
@@ -255,7 +257,7 @@ class ReleaseMaker:
     def _make_release(
         self, domain: Domain, published: Sequence[Published], records: Records | None
     ) -> Release:
-        """Return the release, with nested dimensions and the combinations that can occur."""
+        """Return the release, with tables that say which combinations can occur."""
         numbers = {name: i for i, name in domain.names.items()}
         structural: list[Published] = []
         outer: set[int] = set()
@@ -266,6 +268,7 @@ class ReleaseMaker:
             published = [nesting.extended(table) for table in published]
             structural.append(nesting.table(domain))
             outer.add(nesting.outer)
+        # An outer value follows from its inner one, so it makes no further combinations.
         possible = math.prod(n for i, n in domain.sizes.items() if i not in outer)
         if self.possible is not None:
             table = combinations.read_combinations(
@@ -284,9 +287,10 @@ class ReleaseMaker:
 
 
 def distinct_titles(titles: Sequence[str]) -> list[str]:
-    """Return different titles; of two with the same text the second gets a number."""
-    different: dict[str, None] = {}
+    """Return different titles: one that occurs again gets a number, from 2."""
+    different: dict[str, None] = {}  # an ordered set
     for title in titles:
         numbered = (f"{title} ({n})" for n in itertools.count(2))
-        different[next(t for t in itertools.chain([title], numbered) if t not in different)] = None
+        new = next(t for t in itertools.chain([title], numbered) if t not in different)
+        different[new] = None
     return list(different)

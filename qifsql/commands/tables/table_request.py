@@ -94,7 +94,7 @@ class Request:
 
     @contextmanager
     def opened(self) -> Iterator[tuple[Release, Memory | None]]:
-        """Open an engine, and make or read the tables in it."""
+        """Open an engine, make or read the tables, and open the file to resume from, if any."""
         path = self.options["resume"]
         files = [] if path is None else [kept_components.prepare(Path(path), self.paths)]
         with open_engine(self.settings, sources=[*self.sources, *files]) as engine:
@@ -105,7 +105,7 @@ class Request:
 
     @contextmanager
     def _open_memory(self, engine: LocalEngine, release: Release) -> Iterator[Memory | None]:
-        """Open the file of solved components, if there is one."""
+        """Open the file of solved components to resume from; yield None without one."""
         if self.options["resume"] is None:
             yield None
             return
@@ -118,8 +118,8 @@ class Request:
             stream.close()
 
     def _make_release(self, engine: LocalEngine, work: Tables) -> Release:
-        options = self.options
-        seed = self.settings.seed or 0
+        """Return the release of the tables to make, or of files with or without records."""
+        options, seed = self.options, self.settings.seed or 0
         maker = ReleaseMaker(work, as_tuple(options["nested"]), self.possible, seed)
         if self.records is None:
             return maker.of_files(self._read_files(work), options["count"])

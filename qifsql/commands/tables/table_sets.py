@@ -51,9 +51,9 @@ def measure_tables(
     budget: Budget,
     pairs: Sequence[Edge] = (),
 ) -> Measured:
-    """Return a set of tables with its bounds and what they prove.
+    """Return a set of tables with its bounds, what they prove, and the solved components.
 
-    ``pairs`` are further sets of attributes whose lines will be asked for.
+    ``pairs`` are further sets of attributes of which it will be asked which cells hold somebody.
     """
     every = release.domain.every
     scope = asked_scopes(questions, every)
@@ -74,11 +74,12 @@ def measure_tables(
         sharpen(margins)
     measured = Measured(release, margins, questions, published, in_closed_form)
     measured.proofs = {question: prove(margins, question) for question in questions}
-    if not in_closed_form and has_closed_form(margins, every):
+    if not in_closed_form and has_closed_form(margins, every):  # of all attributes, not of blocks
         measured.closed = all(_is_decided(measured, question) for question in questions)
     measured.components = margins.tables.count(margins.nodes[margins.shared])
     measured.open_components = set() if measured.closed else _open_components(measured)
     _solve_exactly(measured, budget)
+    # Expected counts are needed where not all arrays were listed, and only for secrets.
     unaveraged = [q for q in questions if len(measured.averaged(q)) < measured.components]
     if any(q.secret is not None for q in unaveraged):
         measured.counts = fit.fit_margins(margins)
@@ -96,7 +97,7 @@ def _solve_exactly(measured: Measured, budget: Budget) -> None:
 
 
 def _solve_by_programs(measured: Measured, deadline: float, memory: solver.Memory | None) -> None:
-    """Solve open components by integer programming."""
+    """Solve open components by integer programming; note if the library is not installed."""
     if not measured.open_components:
         return
     if not integer_programs.available():
@@ -118,10 +119,7 @@ def _solve_by_programs(measured: Measured, deadline: float, memory: solver.Memor
 
 
 def _is_decided(measured: Measured, question: Question) -> bool:
-    """Return whether nobody can be singled out beyond those who are, by what is known.
-
-    Only who is alone in the records can be.
-    """
+    """Return whether the bounds single out all people who can be singled out."""
     margins, records = measured.margins, measured.release.records
     if not has_closed_form(margins, question.scope):
         return False
@@ -129,6 +127,7 @@ def _is_decided(measured: Measured, question: Question) -> bool:
         return True
     if records is None:
         return False
+    # Nobody can be singled out but those who are alone in the records.
     alone = exp.select("count(*)").from_(records.truth(question.knowledge)).where("people = 1")
     proved = exp.select("count(*)").from_(measured.proofs[question].block_lines)
     return margins.tables.rows(alone) == margins.tables.rows(
@@ -137,12 +136,16 @@ def _is_decided(measured: Measured, question: Question) -> bool:
 
 
 def _open_components(measured: Measured) -> set[int]:
-    """Return the components whose bounds are not known to be sharp."""
+    """Return the numbers of the components whose bounds are not known to be sharp.
+
+    If what is asked is decomposable, a component is sharp if no cell of its tables is open; if the
+    cells that are asked for are all listed, it is if none of these is open.
+    """
     margins = measured.margins
     scope = asked_scopes(measured.questions, margins.domain.every)
     if _is_nested(margins, scope):
         return set()
-    edge_sets: list[Sequence[Edge]] = []  # a component without open cells in one of them is sharp
+    edge_sets: list[Sequence[Edge]] = []  # margins, without open cells of which it is sharp
     if all(is_decomposable(margins.edges, attributes) for attributes in scope):
         edge_sets.append(margins.edges)
     if all(a in margins.nodes and is_complete(margins, a) for a in scope):
@@ -193,10 +196,7 @@ def _smallest_set(release: Release, published: Sequence[Published]) -> Sequence[
 
 
 def _fit_together(release: Release, published: Sequence[Published]) -> bool:
-    """Return whether some records have all published tables.
-
-    A question about one attribute of nobody is asked, since whoever measures meets contradictions.
-    """
+    """Return whether some records give all of these tables: no contradiction is met."""
     question = Question(release.domain.every, None)
     try:
         measured = measure_tables(release, published, [question], Budget(SECONDS))
@@ -207,7 +207,7 @@ def _fit_together(release: Release, published: Sequence[Published]) -> bool:
 
 
 def _disagreeing_cells(release: Release, first: Published, second: Published) -> str:
-    """Return in which cells two tables have no common count, by lines of their files."""
+    """Return in how many cells two tables have no common count, and where; empty: in none."""
     query = splice(
         "tables/disagreements",
         tables={"cells_one": first.cells, "cells_other": second.cells},

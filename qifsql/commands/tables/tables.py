@@ -152,7 +152,7 @@ def rehearse(
 
 
 def _try_remedies(request: Request) -> tuple[pl.DataFrame, list[str]]:
-    """Return the remedies that were tried, and remarks on them."""
+    """Return the remedies that were tried (``REMEDIES``), and remarks on them."""
     options, attempt = request.options, partial(_attack_others, request)
     limits = remedy.parse_limits(as_tuple(options["until"]))
     changes, small = as_names(options["change"]), options["small"]
@@ -170,7 +170,7 @@ def _try_remedies(request: Request) -> tuple[pl.DataFrame, list[str]]:
 def _attack_others(
     request: Request, new_tables: Sequence[NewTable]
 ) -> tuple[list[dict[str, Any]], int]:
-    """Attack other tables of the same records; return the rows, and how many cells are exact."""
+    """Attack the tables after a remedy; return the rows, and how many cells tell counts."""
     options: TableOptions = {**request.options, "resume": None}
     changed = replace(request, new_tables=tuple(new_tables), options=options)
     new_names: dict[str, str] = {}  # of dimensions, by the old ones

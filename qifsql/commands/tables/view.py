@@ -67,18 +67,15 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
 
 
 def _proof_sentences(rows: Sequence[Row], spec: Spec) -> dict[str, bool]:
-    """Return sentences on the people reconstructed, singled out, and with a certain secret.
-
-    The value of each is whether somebody is.
-    """
+    """Return sentences on people of whom something is proved; the value is False for nobody."""
     texts = {_reconstructed_sentence(rows[0], spec): bool(rows[0]["reconstructed"])}
     for row in rows:
         if row["secret"] is not None:
             texts |= {_certain_sentence(row): bool(row["certain_inference"])}
         if row["singled_out"] and set(row["known"]) != set(spec["dimensions"]):
             message = "For {people}, the tables prove that nobody else has the same {known}."
-            who, knowledge = (_frequency(row["singled_out"], row), _names(row["known"]))
-            texts |= {said(message, people=who, known=knowledge): True}
+            people, knowledge = _frequency(row["singled_out"], row), _names(row["known"])
+            texts |= {said(message, people=people, known=knowledge): True}
     return texts
 
 
@@ -137,7 +134,7 @@ def _proved_table(rows: Sequence[Row], spec: Spec) -> Table:
             name = said("{secret} certain, knowing {known}", secret=row["secret"], known=knowledge)
             add(name, row["certain_inference"], row)
         add(said("singled out, knowing {known}", known=knowledge), row["singled_out"], row)
-    table.rows[:] = dict.fromkeys(table.rows)
+    table.rows[:] = dict.fromkeys(table.rows)  # questions may share a line: once is enough
     return table
 
 
@@ -174,7 +171,7 @@ def _coverage_sentences(row: Row, spec: Spec) -> str:
 
 
 def _frequency(n: int, row: Row) -> str:
-    """Return a number of people of all, as a natural frequency; ``at least`` if more may follow."""
+    """Return n people as a share of all, such as ``3 of 80 people (4 %)``, or at least so many."""
     message = "{n} of {people} ({share})" if row["sharp"] else "at least {n} of {people} ({share})"
     if n == row["people"]:
         message = "all of {people}"
@@ -183,7 +180,7 @@ def _frequency(n: int, row: Row) -> str:
 
 
 def _names(names: Sequence[str]) -> str:
-    """Return dimensions for a sentence; the number of many."""
+    """Return names of dimensions for a sentence; of more than ``NAMED`` only their number."""
     if len(names) > NAMED:
         return counted("{n} dimension", "{n} dimensions", len(names))
     return words.listed(list(names)) if names else said("nothing")
@@ -207,7 +204,7 @@ def _guesses_table(row: Row, *, titled: bool) -> list[Part]:
 
 
 def _marks_in_words(row: Row) -> list[tuple[str, float | None, str]]:
-    """Return the success of the best guess in all cases, each with a remark."""
+    """Return rows on the best guess: what she has, success (None: not measured), remark."""
     low = high = said("sharp: with some records that agree with the tables")
     if not row["bracket_sharp"]:
         low = said("outer bound: the least may be higher")
@@ -226,7 +223,7 @@ def _marks_in_words(row: Row) -> list[tuple[str, float | None, str]]:
 
 
 def guess_sentence(row: Row) -> str:
-    """Return a sentence on the best guess without the tables, with them, and with the records."""
+    """Return sentences on the best guess without the tables, with them, and with the records."""
     of = words.scale(*(value for _, value, _ in _marks_in_words(row) if value is not None))
     shares = {
         name: words.share(row[name], of)
@@ -266,7 +263,7 @@ def guess_sentence(row: Row) -> str:
 
 
 def _surprises(row: Row) -> list[str]:
-    """Return sentences where guesses are worse, or hopes higher, than one would think."""
+    """Return sentences where guesses are worse than without tables, or expected to be too good."""
     texts = []
     actual, believed = row["actual"], row["believed"]
     if actual is not None and row["prior"] is not None and actual < row["prior"] - CLOSE:
