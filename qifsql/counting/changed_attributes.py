@@ -160,7 +160,7 @@ def _at_level(attribute: Attribute, change: Change, hierarchy: Hierarchy | None)
             f"change {quoted(change.text)} needs the hierarchy of {quoted(attribute.name)}; name "
             "it with --hierarchy COLUMN=FILE"
         )
-    level = change.how[1:]
+    level = change.how[1:]  # of ``@2``
     highest = hierarchy.levels - 1
     if not re.fullmatch(r"\d{1,3}", level, re.ASCII) or int(level) > highest:
         raise InputError(

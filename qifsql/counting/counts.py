@@ -178,14 +178,13 @@ class Counts:
     def frame_of(
         self, bound: BoundAttack, name: str, questions: Sequence[Question], *, prior: bool = False
     ) -> pl.DataFrame:
-        """Return the rows of ``frame`` for these people, or for those that are ``hidden``."""
+        """Return all rows of a step for each question, of the people of ``bound``.
+
+        They are all people of these counts, or the ``hidden`` ones.
+        """
+        tables = self._tables_of(bound)
         plan = compiler.step_plan(
-            bound,
-            name,
-            questions,
-            prior=prior,
-            catalogs=self._tables_of(bound),
-            values=self.values,
+            bound, name, questions, prior=prior, catalogs=tables, values=self.values
         )
         return self._frame(plan, "measuring")
 
@@ -219,7 +218,7 @@ class Counts:
         prior: bool = False,
         lasting: bool = True,
     ) -> None:
-        """Keep one step as a table; only a ``lasting`` table goes into the store."""
+        """Keep a step, a view of ``sql/``, as a table; only a ``lasting`` one goes to the store."""
         name, plan = compiler.kept_plan(
             self.bound, name, secret, gain, prior=prior, catalogs=self.catalogs, values=self.values
         )

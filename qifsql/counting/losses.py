@@ -177,9 +177,10 @@ def _loss_of_column(
     tables.make(names["told"], splice("compare/told", tables=names))
     tables.make("units", units_step(scale, 1))
     tables.make("contained", splice("compare/contained", tables=names))
-    widths = exp.select("width").from_("contained").where("width > 0").distinct().limit(WIDTHS + 1)
-    different = [n for (n,) in tables.rows(widths)]
-    parts = utility.parts(different) if len(different) <= WIDTHS else utility.PARTS
+    # A record is cut into parts that all cells can share evenly among their values.
+    query = exp.select("width").from_("contained").where("width > 0").distinct().limit(WIDTHS + 1)
+    widths = [n for (n,) in tables.rows(query)]
+    parts = utility.parts(widths) if len(widths) <= WIDTHS else utility.PARTS
     (row,) = tables.rows(splice("compare/lost", tables=names))
     _, generalised, outside, suppressed, listed, spanned = row  # the last two: lost values, units
     cells = tables.count("held")

@@ -124,7 +124,7 @@ def tagged_names(texts: Sequence[str], last: int, schema: Schema) -> tuple[list[
             raise ColumnError(f"quasi-identifier {quoted(text)} is given twice; name it once")
         tags[number, name] = written
     bare_names = {(split_name(n) or (n,))[0] for n in names}
-    for _, name in tags:
+    for _, name in tags:  # a tag alone also names the quasi-identifier
         if name not in bare_names and schema.find(name) is not None:
             names.setdefault(name)
     return list(names), tags

@@ -165,7 +165,7 @@ def scale_table(i: int) -> str:
 
 
 def make_scales(engine: Engine, microdata: Microdata) -> list[Scale]:
-    """Create the tables ``scale_1 ..``; return the scales."""
+    """Create the tables ``scale_1 ..``, the place of each value; return the scales."""
     scales = []
     tables = Tables(engine, "measuring", microdata.dataset.name)
     for i, qid in enumerate(microdata.qids, 1):
@@ -199,37 +199,33 @@ def make_secrets(engine: Engine, microdata: Microdata) -> list[Secret]:
 
 
 def code_records(engine: Engine, microdata: Microdata, secrets: Sequence[Secret] = ()) -> None:
-    """Create the table ``coded``, one row per record: its position, places and secrets.
+    """Create the table ``coded``: the position of each record, ``place_1 ..`` and ``secrets_1 ..``.
 
-    With a person, whose record it is comes next, then the numbers of her multiset of values of each
-    of the ``secrets``, and of her multiset of reported values (``Owners``).
+    The last are the codes of secrets. If people have several records, the number of the person
+    follows, and for each secret those of her multisets of all and of reported values (``Owners``).
     """
     person = () if microdata.person is None else (microdata.person,)
-    every = (*microdata.qids, *microdata.secrets, *person)
-    coded = [(scale_table(i), "place", f"place_{i}") for i in range(1, len(microdata.qids) + 1)]
-    coded += [
-        (f"dictionary_secret_{j}", "code", f"secrets_{j}")
-        for j in range(1, len(microdata.secrets) + 1)
-    ]
+    attributes = (*microdata.qids, *microdata.secrets, *person)  # ``qid_1 ..`` of ``everybody``
+    places, js = range(1, len(microdata.qids) + 1), range(1, len(microdata.secrets) + 1)
+    codings = [(scale_table(i), "place", f"place_{i}") for i in places]
+    codings += [(f"dictionary_secret_{j}", "code", f"secrets_{j}") for j in js]
     columns: list[exp.Expr] = [exp.column(microdata_steps.RECORD, table="everybody")]
     query = exp.select().from_("everybody")
-    for n, (table, value, name) in enumerate(coded, 1):
+    for n, (table, code, name) in enumerate(codings, 1):
         on = same(exp.column(f"qid_{n}", "everybody"), exp.column("value", f"of_{n}"))
         query = query.join(exp.alias_(own_table(table), f"of_{n}", table=True), on=on)
-        number = exp.cast(exp.column(value, table=f"of_{n}"), "INTEGER")
-        columns.append(exp.alias_(number, name))
-    steps = [microdata_steps.everybody(replace(microdata, qids=every, secrets=(), person=None))]
+        columns.append(exp.cast(exp.column(code, table=f"of_{n}"), "INTEGER").as_(name))
+    people = replace(microdata, qids=attributes, secrets=(), person=None)
+    steps = [microdata_steps.everybody(people)]
     if person:
-        columns.append(exp.column(f"qid_{len(every)}", table="everybody").as_("person"))
+        columns.append(exp.column(f"qid_{len(attributes)}", table="everybody").as_("person"))
         steps.append(Step("named", "One row per record, with its person.", query.select(*columns)))
-        places, shape = range(1, len(microdata.qids) + 1), {"secrets": len(secrets)}
-        last = {
-            f"missing_{j}": secret.values - 1 if secret.missing else NOWHERE
-            for j, secret in enumerate(secrets, 1)
-        }
+        shape, missing = {"secrets": len(secrets)}, {}
+        for j, secret in enumerate(secrets, 1):  # the code of a missing value
+            missing[f"missing_{j}"] = secret.values - 1 if secret.missing else NOWHERE
         steps += [
             make_step("anonymise/owned", places=places, shape=shape, materialized=True),
-            make_step("anonymise/multisets", numbers=last, shape=shape),
+            make_step("anonymise/multisets", numbers=missing, shape=shape),
         ]
         query = splice("anonymise/with_multisets", shape=shape)
     else:
@@ -260,7 +256,10 @@ def count_owners(engine: Engine, name: str, secrets: Sequence[Secret]) -> Owners
 
 
 def _reading_of_people(tables: Tables, number: int, person: int) -> tuple[Reading, int]:
-    """Return the reading of column ``number`` of ``coded``, and how many have the last value."""
+    """Return the reading of column ``number`` of ``coded``, and the people with its last value.
+
+    ``person`` is the number of the column of the person, whose records count once per value.
+    """
     column, table = f"secrets_{number}", f"whole_people_{number}"
     counts = make_step(
         "anonymise/counted_people",

@@ -225,7 +225,7 @@ def _shape(sample: Sizes, rest: float) -> float:
     b = rest * (2 - unseen) - ratio * (1 - unseen) * unseen
     c = ratio * (1 - unseen) ** 2
     wide = math.sqrt(b * b + 4 * a * c)
-    return 2 * c / (b + wide) if b >= 0 else (wide - b) / (2 * a)
+    return 2 * c / (b + wide) if b >= 0 else (wide - b) / (2 * a)  # neither form cancels digits
 
 
 def blocks_there(sample: Sizes) -> float:

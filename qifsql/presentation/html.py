@@ -189,12 +189,12 @@ def _drawing(figure: Figure, number: int) -> dict[str, Any]:
     specification = _specification(figure)
     _, converter = extra()
     compiled = converter.vegalite_to_vega(specification)  # less work and fewer warnings in browsers
-    picks = any("pick" in str(signal["name"]) for signal in compiled.get("signals", ()))
+    reacts = any("pick" in str(signal["name"]) for signal in compiled.get("signals", ()))
     text = json.dumps(compiled, ensure_ascii=False).replace("<", "\\u003c")
     return _picture(specification) | {
         "number": number,
         "title": specification["title"]["text"],
-        "hint": said("A click on a dot shows the same set everywhere.") if picks else "",
+        "hint": said("A click on a dot shows the same set everywhere.") if reacts else "",
         "specification": text,
     }
 

@@ -222,10 +222,7 @@ def goal(row: Row) -> str:
 
 
 def heading(row: Row) -> str:
-    """Return the adversary's goal and knowledge.
-
-    An example is ``Re-identification (CRS), knowing age and sex``.
-    """
+    """Return the adversary's goal and knowledge: ``Membership (CMS), knowing age and sex``."""
     message = "{goal} ({model}), knowing {qids}"
     text = said(message, goal=goal(row), model=row["model"], qids=listed(row["qids"]))
     text += known_records(row)

@@ -274,7 +274,7 @@ def _fill_functions(query: exp.Select, domain: Domain | None) -> None:
 def _fill_columns(
     query: exp.Select, columns: Mapping[str, str], numbers: Numbers, rows: Mapping[str, Parameters]
 ) -> None:
-    """Replace columns that stand for numbers, other columns, or values of tables of one row."""
+    """Replace columns that stand for ``columns``, ``numbers``, or values of one-row tables."""
     if not columns and not numbers and not rows:
         return
     for column in list(query.find_all(exp.Column)):

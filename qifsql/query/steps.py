@@ -232,7 +232,7 @@ class Steps:
             template,
             actual,
             materialized=name in MATERIALIZED,
-            width=0 if about.prior else self.attack.microdata.width,
+            width=0 if about.prior else self.attack.microdata.width,  # of quasi-identifiers
             secret=about.secret,
             tables=tuple(names.items()),
             tallies=tuple((j, code) for j in counted for code in range(1, self.values[j])),

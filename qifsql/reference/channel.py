@@ -116,23 +116,25 @@ def worth(domain: Sequence[object], worths: Mapping[Any, Weight]) -> Gains:
 
 
 def penalty(domain: Sequence[object], cost: Weight) -> Gains:
-    """Return 1 for a right guess, -cost for a wrong one, 0 for no guess (M22)."""
-    wrong = -Fraction(cost)
+    """Return guesses that gain 1 if right, -cost if wrong, and one that gains 0 (M22)."""
+    right, wrong = Fraction(1), -Fraction(cost)
 
     def gain(w: object, v: object) -> Fraction:
-        return Fraction() if w is ABSTAIN else Fraction(1) if w == v else wrong
+        if w is ABSTAIN:
+            return Fraction()
+        return right if w == v else wrong
 
     return [*_distinct(domain), ABSTAIN], gain
 
 
 def tolerance(domain: Sequence[object], width: Weight) -> Gains:
-    """Return g(w, v) = [|w - v| <= width] (M22); only missing is near missing."""
+    """Return guesses and g(w, v) = [|w - v| <= width] (M22); only missing is near missing."""
 
     def gain(w: Any, v: Any) -> Fraction:
         if w == v or w is None or v is None:
             return Fraction(w == v)
-        x, y = (Fraction(n) if math.isfinite(n) else n for n in (w, v))
-        return Fraction(abs(x - y) <= Fraction(width))
+        guess, true = (Fraction(n) if math.isfinite(n) else n for n in (w, v))
+        return Fraction(abs(guess - true) <= Fraction(width))
 
     return _distinct(domain), gain
 

@@ -39,6 +39,7 @@ def normal(deviation: float) -> Law:
     """Return the law of a normal error, rounded to a whole number (M151)."""
     unit, far = deviation * math.sqrt(2), math.ceil(FAR * deviation)
     tail = [Fraction(math.erfc((j - 0.5) / unit)) for j in range(1, far + 2)]
+    # Twice the chance of an error of j, which is that of -j, too.
     parts = {j: tail[j - 1] - tail[j] for j in range(1, far + 1)} | {0: 2 * (1 - tail[0])}
     total = 2 * sum(parts.values()) - parts[0]
 
@@ -146,7 +147,7 @@ class Knowledge:
                 crowd.total += total * part
                 for v, mass in masses.items():
                     crowd.guesses[v] = crowd.guesses.get(v, 0) + mass * part
-                if owner:
+                if owner:  # others of people alike are possible, too
                     crowd.possible += number
                 else:
                     crowd.possible = len(crowd.guesses)

@@ -51,7 +51,7 @@ class Files:
             gain = self.sources.gain(text, *place, "gain", i)
             if gain is None:
                 return None
-            if (file := gain_file(gain)) is not None:
+            if (file := gain_file(gain)) is not None:  # worth:FILE
                 files.paths.append(self._there(file, *place, "gain", i))
                 gain = f"{gain.partition(':')[0].strip()}:{resolved(folder, file)}"
                 files.written[gain] = self.sources.gains.get(text) or text
