@@ -120,7 +120,7 @@ def link(
         blocks = engine.frame(plan, "linking", pair[0].dataset.name)
         kinds = sorted(starmap(Kind, blocks.iter_rows()), key=lambda k: (k.released, k.alike))
         is_linked = any(kind.released and kind.registered for kind in kinds)
-        apart = [] if is_linked else _note_on_different_values(engine, pair)
+        different_values = [] if is_linked else _note_on_different_values(engine, pair)
     row |= measured(kinds, records=row["release_records"], truth=bool(keys))
     spec = {
         "dataset": pair[0].dataset.name,
@@ -137,22 +137,23 @@ def link(
     origin = origin.about(spec, paths, plan).listing(columns)
     frame = pl.DataFrame([row | {"seconds": origin.seconds}], schema=LINKED)
     points = pl.DataFrame(curve(kinds, truth=bool(keys)), schema=CONFIDENCE)
-    notes = (*_notes(kinds, row, pair), *apart, *remarks(engine))
+    notes = (*_notes(kinds, row, pair), *different_values, *remarks(engine))
     return Result(frame=frame, origin=origin, details={"confidence": points}, notes=notes)
 
 
 def _note_on_different_values(engine: Engine, pair: tuple[Side, Side]) -> list[str]:
-    """Return a note on the quasi-identifiers of which no value is in both files."""
-    steps = tuple(s.step(n) for s, n in zip(pair, ("release", "register"), strict=True))
+    """Return a note on the quasi-identifiers of which no value is in both files, if any."""
+    release, register = pair
+    steps = release.step("release"), register.step("register")
     names = []
-    for i, (qid, register_qid) in enumerate(zip(pair[0].qids, pair[1].qids, strict=True), 1):
+    for i, (qid, register_qid) in enumerate(zip(release.qids, register.qids, strict=True), 1):
         place = exp.column(f"qid_{i}")
         values = [exp.select(place.copy()).from_(step.name) for step in steps]
         common = exp.Intersect(this=values[0], expression=values[1], distinct=True)
         query = exp.select(exp.Count(this=place)).from_(common.subquery("common"))
         plan = Plan(steps, query, _openings(*pair))
-        ((number,),) = engine.rows(plan, "comparing values", pair[0].dataset.name)
-        if not number:
+        ((common_values,),) = engine.rows(plan, "comparing values", release.dataset.name)
+        if not common_values:
             partner = "" if qid.name == register_qid.name else f" ({register_qid.name})"
             names.append(f"{qid.name}{partner}")
     if not names:
@@ -164,11 +165,12 @@ def _note_on_different_values(engine: Engine, pair: tuple[Side, Side]) -> list[s
 
 
 def _blocks_plan(pair: tuple[Side, Side]) -> Plan:
-    """Return the plan for the kinds of blocks of release and register together."""
-    width = len(pair[0].qids)
-    release, register = (s.step(n) for s, n in zip(pair, ("release", "register"), strict=True))
-    pairs = make_step("link/pairs" if pair[0].key else "link/no_pairs", "pairs", width=width)
-    steps = (release, register, pairs, make_step("link/alike", width=width))
+    """Return the plan for blocks, a row for those with as many records in each of the files."""
+    release, register = pair
+    width = len(release.qids)
+    pairs = make_step("link/pairs" if release.key else "link/no_pairs", "pairs", width=width)
+    alike = make_step("link/alike", width=width)
+    steps = (release.step("release"), register.step("register"), pairs, alike)
     return Plan(steps, load("link/linked").query, _openings(*pair))
 
 
@@ -177,7 +179,7 @@ def _openings(*pair: Side) -> tuple[str, ...]:
 
 
 def _count_records(engine: Engine, side: Side) -> tuple[int, int]:
-    """Return the number of records, and of those without a missing quasi-identifier."""
+    """Return the number of records, and of those that have all quasi-identifiers."""
     everything = exp.Count(this=exp.Star())
     complete = exp.Filter(this=everything.copy(), expression=exp.Where(this=side.complete))
     plan = Plan((), side.rows(everything, complete), _openings(side))
@@ -193,7 +195,7 @@ def _count_common_people(engine: Engine, pair: tuple[Side, Side]) -> int:
     for side in pair:
         plan = Plan((side.keyed("keyed"),), load("collection/repeated").query, _openings(side))
         ((keys, records, _),) = engine.rows(plan, "checking keys", side.dataset.name)
-        if keys:
+        if keys:  # people with several records
             assert side.key is not None  # noqa: S101 - there is a truth
             raise DatasetError(
                 f"{side.dataset.name} has {plural(records, 'record')} of "
@@ -213,7 +215,7 @@ def _count_common_people(engine: Engine, pair: tuple[Side, Side]) -> int:
 
 
 def _notes(kinds: Sequence[Kind], row: dict[str, Any], pair: tuple[Side, Side]) -> tuple[str, ...]:
-    """Return remarks on the numbers for the reader."""
+    """Return notes on records that match nobody, and on people whom the register lacks."""
     notes = []
     for name, side in zip(("release", "register"), pair, strict=True):
         if n := row[f"{name}_missing"]:
@@ -221,9 +223,9 @@ def _notes(kinds: Sequence[Kind], row: dict[str, Any], pair: tuple[Side, Side]) 
                 f"{plural(n, 'record')} of {side.dataset.name} miss a quasi-identifier and match "
                 "nobody"
             )
-    if fewer := sum(k.blocks for k in kinds if k.released > k.registered):
+    if short := sum(k.blocks for k in kinds if k.released > k.registered):
         notes.append(
-            f"in {plural(fewer, 'block')} the register has fewer people than the release: it does "
+            f"in {plural(short, 'block')} the register has fewer people than the release: it does "
             "not have everybody, so a record that looks unique in it may be somebody else's"
         )
     return tuple(notes)

@@ -1,5 +1,6 @@
 """Links with a register in words and tables."""
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -31,22 +32,21 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
 
 
 def _files_table(row: Mapping[str, Any]) -> Table:
+    """Return a table of the records, blocks and unique records of both files."""
     table = Table.of(["", said("release"), said("register"), said("both")], right=(1, 2, 3))
-    for name, column in (
-        (said("records"), "records"),
-        (said("of them, a value is missing"), "missing"),
-    ):
-        counts = [words.count(row[f"{side}_{column}"]) for side in ("release", "register")]
+    names = {"records": said("records"), "missing": said("of them, a value is missing")}
+    for column, name in names.items():
+        counts = [words.count(row[f"{file}_{column}"]) for file in ("release", "register")]
         table.add_row(name, *counts, "")
-    blocks = [words.count(row[f"{side}_blocks"]) for side in ("release", "register", "shared")]
+    blocks = [words.count(row[f"{file}_blocks"]) for file in ("release", "register", "shared")]
     table.add_row(said("blocks"), *blocks)
-    alone = [words.count(row[f"unique_in_{side}"]) for side in ("release", "register", "both")]
-    table.add_row(said("unique"), *alone)
+    unique = [words.count(row[f"unique_in_{file}"]) for file in ("release", "register", "both")]
+    table.add_row(said("unique"), *unique)
     return table
 
 
 def _unique_links_sentences(row: Mapping[str, Any]) -> str:
-    """Return sentences on matched, unique and right links, which are different numbers."""
+    """Return sentences on matched, unique and right links; the truth may not be known."""
     n, of = row["unique_in_both"], words.records(row["release_records"])
     singular = "{n} of {records} matches somebody in the register."
     plural = "{n} of {records} match somebody in the register."
@@ -74,7 +74,7 @@ def _unique_links_sentences(row: Mapping[str, Any]) -> str:
 
 
 def _adversary_table(row: Mapping[str, Any]) -> Table:
-    """Return a table of the risks, each with its adversary."""
+    """Return a table of the risks of three adversaries; None is no risk: nobody matches."""
     table = Table.of([said("who links"), said("risk"), said("what it is")], right=(1,))
     target = said("highest chance, if the target is known to be in the release: 1/f")
     register = said("highest chance, if only the register is known to contain the target: 1/F")
@@ -110,21 +110,22 @@ def _presence_parts(row: Mapping[str, Any]) -> list[Part]:
 
 
 def _confidence_table(confidence: pl.DataFrame) -> Table:
-    """Return a table of some points of the confidence curve: links by their least chance."""
+    """Return a table of links by their chance to be right: 1, at least 1/2, ..., any.
+
+    ``confidence`` has a row per chance, the highest first. A line that adds no link is left out.
+    """
     truth = confidence["correct_at_least"].null_count() == 0
     heads = [said("links with a chance of"), said("links"), said("right at best")]
     heads += [said("right")] if truth else []
     table = Table.of(heads, right=range(1, len(heads)))
-    before = 0
-    for alike in (1, 2, 5, 10, 100, None):
-        least = 0.0 if alike is None else 1 / alike
-        reached = confidence.filter(pl.col("confidence") >= least)
-        if reached.height == before:
+    names: dict[float, str] = {n: said("1 in {n} or more", n=n) for n in (2, 5, 10, 100)}
+    height = 0
+    for n, name in ({1: said("certain")} | names | {math.inf: said("any")}).items():
+        reached = confidence.filter(pl.col("confidence") >= 1 / n)
+        if reached.height == height:
             continue
-        before = reached.height
+        height = reached.height
         row = reached.row(-1, named=True)
-        name = said("any") if alike is None else said("1 in {n} or more", n=alike)
-        name = said("certain") if alike == 1 else name
         counts = [words.count(row["links_at_least"]), words.count(round(row["expected_at_least"]))]
         counts += [words.count(round(row["correct_at_least"]))] if truth else []
         table.add_row(name, *counts)
@@ -132,11 +133,10 @@ def _confidence_table(confidence: pl.DataFrame) -> Table:
 
 
 def _right_links_sentence(row: Mapping[str, Any]) -> str:
-    values = {
-        "n": words.count(round(row["expected_correct"])),
-        "records": words.records(row["release_records"]),
-    }
-    if row["correct_expected"] is None:
+    """Return a sentence on right links if files are linked one to one: at most, and in truth."""
+    n, records = words.count(round(row["expected_correct"])), words.records(row["release_records"])
+    values = {"n": n, "records": records}
+    if row["correct_expected"] is None:  # the truth is not known
         return said(
             "Linked one to one, at most {n} of {records} get the right name on average: this "
             "many if everybody who can be in both files is in both.",
