@@ -134,7 +134,7 @@ def pairs(published: Sequence[Published]) -> list[tuple[Published, Published]]:
 
 
 def overlaps(measured: Measured, small: int) -> pl.DataFrame:
-    """Return per pair of tables the small combinations that both prove (``OVERLAPS``)."""
+    """Return per pair of tables the small combinations that the two prove (``OVERLAPS``)."""
     margins = measured.margins
     by_edge: dict[Edge, list[str]] = {}
     for a, b in pairs(measured.published):

@@ -420,7 +420,7 @@ class _Bracket:
     def _solve(
         self, goal: dict[int, int], extra: Sequence[Ends], rows: Sequence[Row], attained: int
     ) -> Least:
-        """Minimise a goal under further columns, with bounds ``extra``, and rows."""
+        """Minimise a goal with further columns, of bounds ``extra``, and rows."""
         program = self.component.program.extended(extra, rows)
         answer = program.minimise(goal, attained, nodes=BRACKET_NODES)
         self.component.remember(answer)

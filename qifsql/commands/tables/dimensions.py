@@ -91,7 +91,7 @@ class Records:
         self.tables.drop(raw)
 
     def best_success(self, knowledge: Edge, secret: int | None) -> int:
-        """Return how many people an adversary with the records guesses right (None: who it is)."""
+        """Return how many people are guessed right with the records; no ``secret``: who it is."""
         edge = knowledge if secret is None else knowledge | {secret}
         query = splice(
             "tables/records_right",

@@ -34,7 +34,7 @@ def maximal_edges(edges: Iterable[Edge]) -> list[Edge]:
 
 
 def closure(edges: Iterable[Edge]) -> list[Edge]:
-    """Return the edges and their intersections, the larger first; ``MARGINS`` of them suffice."""
+    """Return the edges and their intersections, the larger first, up to about ``MARGINS``."""
     closed = dict.fromkeys(edges)
     fresh = list(closed)
     while fresh and len(closed) < MARGINS:
@@ -54,7 +54,7 @@ def covers(nodes: Sequence[Edge]) -> list[tuple[Edge, Edge]]:
 
 
 def chain(edges: Sequence[Edge]) -> list[Link]:
-    """Return the edges in their order, each with what it shares with those before it."""
+    """Return sets of attributes in their order, each with what it shares with those before."""
     links: list[Link] = []
     seen: Edge = NOTHING
     for edge in edges:
@@ -68,7 +68,7 @@ def chain(edges: Sequence[Edge]) -> list[Link]:
 def join_tree(edges: Sequence[Edge]) -> list[Link] | None:
     """Return the maximal edges in an order with running intersections; None if there is none.
 
-    What an edge shares with all before it then lies in one of these, its parent. The order is that
+    What an edge shares with all before it then lies in one of them, its parent. The order is that
     of a spanning tree with as many shared attributes as possible, which has the property if any
     order has.
     """

@@ -294,7 +294,7 @@ class Program:
         return total
 
     def _is_refuted(self, limits: Limits) -> bool:
-        """Return whether the library's ray proves that no point exists: 0 is above 0 with it."""
+        """Return whether the library's dual ray proves, exactly, that there is no point."""
         _, present, ray = self._model.getDualRay()
         if not present:  # only the dual simplex method ends with a ray
             self._model.clearSolver()

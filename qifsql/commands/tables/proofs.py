@@ -196,7 +196,7 @@ def _proved_people(margins: Margins, cells: str) -> int | None:
 
 
 def prove(margins: Margins, question: Question) -> Proofs:
-    """Return what the bounds prove about a question."""
+    """Return engine tables of what the bounds prove about a question."""
     every = margins.domain.every
     lines = sure_cells(margins, every)
     block_lines = lines if question.scope == every else sure_cells(margins, question.scope)

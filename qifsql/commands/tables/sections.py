@@ -78,7 +78,7 @@ def goal(row: Row) -> str:
 
 
 def _checks(detail: pl.DataFrame, rows: Sequence[Row], spec: Spec) -> list[Part]:
-    """Return the counts of each table that are hidden, undone and small."""
+    """Return a table: the counts of each table that are hidden, undone and small."""
     columns: list[Column] = [
         (said("table"), text("table")),
         (said("protection"), lambda line: protection_in_words(line["protection"])),
@@ -165,7 +165,7 @@ def _overlaps(detail: pl.DataFrame, _rows: Sequence[Row], spec: Spec) -> list[Pa
 
 
 def _magnitudes(detail: pl.DataFrame, _rows: Sequence[Row], spec: Spec) -> list[Part]:
-    """Return the cells of tables of sums that fail the rules of an office."""
+    """Return a table: how many cells of tables of sums fail the rules of an office."""
     columns = [
         (said("table"), text("table")),
         (said("contributors"), number("contributors")),
@@ -247,7 +247,7 @@ def _proves_as_much(line: Row, row: Row) -> bool:
 
 
 def _saved_sentences(lines: Sequence[Row], row: Row, *, first: bool) -> list[str]:
-    """Return for each kind of proof a sentence on the table whose loss reduces it most."""
+    """Return for each kind of proof a sentence: without which table fewest are proved."""
     texts = []
     for name in PROOFS if first else PROOFS[1:]:  # all questions reconstruct the same people
         saved = [row[name] - line[name] for line in lines]
@@ -284,7 +284,7 @@ def _proved_in_words(name: str, row: Row) -> str:
 
 
 def _groups(detail: pl.DataFrame, rows: Sequence[Row], _spec: Spec) -> list[Part]:
-    """Return what is proved of each group of people."""
+    """Return a table per question: what is proved of each group of people."""
 
     def draw(lines: Sequence[Row], row: Row) -> list[Part]:
         group = escaping.cell(lines[0]["by"])
@@ -298,7 +298,7 @@ def _groups(detail: pl.DataFrame, rows: Sequence[Row], _spec: Spec) -> list[Part
 
 
 def _components(detail: pl.DataFrame, rows: Sequence[Row], _spec: Spec) -> list[Part]:
-    """Return the components in which most people are proved."""
+    """Return a table per question: the components in which most people are proved."""
 
     def draw(lines: Sequence[Row], row: Row) -> list[Part]:
         lines = [line for line in lines if any(line[name] for name in PROOFS)][:LISTED]
@@ -331,7 +331,7 @@ def _cells(detail: pl.DataFrame, _rows: Sequence[Row], _spec: Spec) -> list[Part
 
 
 def _remedies(detail: pl.DataFrame, rows: Sequence[Row], spec: Spec) -> list[Part]:
-    """Return the remedies that were tried, each with its cost and what it leaves."""
+    """Return tables of the remedies that were tried, each with its cost and what it leaves."""
     has_bounds = detail["met"].null_count() < detail.height
 
     def draw(lines: Sequence[Row], row: Row) -> list[Part]:

@@ -147,7 +147,7 @@ def group_dimension(domain: Domain, options: TableOptions) -> int | None:
 
 
 def _notes(measured: Measured, rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return remarks on what the numbers cover."""
+    """Return remarks on bounds that may not be sharp, and on counts that were fitted."""
     notes = []
     last = rows[-1]
     if last["components_open"]:

@@ -61,7 +61,7 @@ class Trails:
     def exact(self, size: int) -> float:
         """Return the share of a person's sets of ``size`` points that nobody else has, on average.
 
-        It is a mean over all people with as many points.
+        It is a mean over all people with at least ``size`` points.
         """
         shape = {"size": size}
         steps = make_step("unicity/single", shape=shape), make_step("unicity/chances", shape=shape)
