@@ -137,10 +137,7 @@ def _plan_until(plan: Plan, step: str, microdata: Microdata) -> Plan:
 
 
 def _columns(queries: Mapping[str, exp.Query], step: str) -> list[str]:
-    """Return the columns of a step; ``*`` stands for those of the step it reads, empty: unknown.
-
-    ``queries`` are those of all steps, by name.
-    """
+    """Return the columns of a step (``*``: those of the step it reads); empty: unknown."""
     columns: list[str] = []
     for name in queries[step].named_selects:
         if name != "*":

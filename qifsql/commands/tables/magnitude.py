@@ -109,11 +109,8 @@ class Rules:
 
     @property
     def row(self) -> Parameters:
-        """Return the rules as the row of the table ``asked``: shares in whole numbers.
-
-        The ``listed`` largest contributions are needed; the p % rule is about two.
-        """
-        numbers = {"small": self.small, "n": self.n, "listed": max(2, self.n)}
+        """Return the rules as the row of the table ``asked`` of the views: shares as fractions."""
+        numbers = {"small": self.small, "n": self.n, "listed": max(2, self.n)}  # contributions
         numbers |= {"k": self.k.numerator, "k_whole": self.k.denominator}
         numbers |= {"p": self.p.numerator, "p_whole": self.p.denominator}
         return {name: number(n) for name, n in numbers.items()}

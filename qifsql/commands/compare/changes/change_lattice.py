@@ -109,10 +109,7 @@ class States:
         return Dataset(name, "duckdb", paths, table="released", schema="main", statement=statement)
 
     def _with_lots(self, query: exp.Select, width: int, seed: int) -> exp.Select:
-        """Return the records, each with a random ``lot`` that depends on its values and the seed.
-
-        ``width`` is the number of quasi-identifiers.
-        """
+        """Return the records, each with a ``lot`` drawn by its values and the seed."""
         names = [f"state_{j}_0" for j in range(1, width + 1)]
         names += [f"secret_{j}" for j, _ in enumerate(self.attack.microdata.secrets, 1)]
         parts: list[exp.Expr] = []  # the values of a record as one text: alike records share it
