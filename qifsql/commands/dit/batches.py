@@ -52,7 +52,11 @@ def compute_batches(
     hierarchy: Hierarchy | None,
     meter: Meter,
 ) -> tuple[str, ...]:
-    """Compute and store the distances that are still missing; return remarks."""
+    """Compute and store the distances of the batches that are not finished; return remarks.
+
+    A batch is computed in every run (limits of Mondrian or MDAV, or files). Create ``each_one``,
+    the distances of all people.
+    """
     question, engine = source.question, source.engine
     batches: list[int] = []
 
@@ -66,7 +70,7 @@ def compute_batches(
         black_box.refuse_missing(question.without or "", records)
     todo = [(run, batch) for run, _ in enumerate(question.runs, 1) for batch in batches]
     finished = store.finished()
-    outside: ExternalReleases | None = None
+    external: ExternalReleases | None = None
     for i, (run, batch) in enumerate(todo):
         if (run, batch) in finished:
             continue
@@ -76,9 +80,9 @@ def compute_batches(
         if question.method == MONDRIAN:
             _tabulate_mondrian(passes, people, run_source, meter)
         else:
-            if outside is None or outside.run != run:
-                outside = ExternalReleases(passes, run_source, run)
-            _tabulate_files(passes, run_source, outside, batch, meter)
+            if external is None or external.run != run:
+                external = ExternalReleases(passes, run_source, run)
+            _tabulate_files(passes, run_source, external, batch, meter)
         _compute_distances(passes, run_source, meter)
         store.finish(passes.plan("dit/apart", {"wanted_run": run}), run, batch)
         passes.drop("distances", "targets", "tallies", "patterns", "totals")
@@ -88,13 +92,13 @@ def compute_batches(
 
 def _remarks(passes: Passes) -> tuple[str, ...]:
     """Return a remark if many targets need a separate search for cuts."""
-    alone = int(passes.row(exp.select("count(*)").from_(own_table("rescaled")))[0])
+    rescaled = int(passes.row(exp.select("count(*)").from_(own_table("rescaled")))[0])
     remark = (
-        f"{plural(alone, 'person')} alone have a value without which the scale of a "
+        f"{plural(rescaled, 'person')} alone have a value without which the scale of a "
         "quasi-identifier is another one, so all cuts are searched again without them; coarser "
         "values, as in NAME=EXPRESSION, take less time"
     )
-    return (remark,) if alone > SLOW else ()
+    return (remark,) if rescaled > SLOW else ()
 
 
 def _tabulate_mondrian(passes: Passes, people: People, source: ReleaseSource, meter: Meter) -> None:
@@ -109,7 +113,7 @@ def _tabulate_mondrian(passes: Passes, people: People, source: ReleaseSource, me
 
 
 def _tabulate_files(
-    passes: Passes, source: ReleaseSource, outside: ExternalReleases, batch: int, meter: Meter
+    passes: Passes, source: ReleaseSource, external: ExternalReleases, batch: int, meter: Meter
 ) -> None:
     """Create the tables of counts of a batch from releases in files."""
     files: dict[int, Path] = {}
@@ -119,20 +123,24 @@ def _tabulate_files(
             meter.inside(0.7 * n / len(rows), f"release {n:,} of {len(rows):,}")
             meter.show()
             files[target] = source.release_without(record)
-        outside.read(files)
+        external.read(files)
     finally:
         for path in files.values():
             source.remove(path)
 
 
 def _compute_distances(passes: Passes, source: ReleaseSource, meter: Meter) -> None:
-    """Create the table ``distances`` of a batch from the tables of counts."""
+    """Create ``distances``, one row per target of a batch, from the tables of counts.
+
+    Naive Bayes has a formula, in SQL; other classifiers are trained on two releases per target.
+    """
     question, bayes = source.question, source.question.classifier == BAYES
     if not bayes:
-        size = 2 * passes.row(exp.select("count(*)").from_(own_table("targets")))[0]
+        total = 2 * passes.row(exp.select("count(*)").from_(own_table("targets")))[0]
 
         def look(n: int) -> None:
-            meter.inside(0.8 + 0.2 * n / size, f"{question.classifier}: {n:,} of {size:,} releases")
+            text = f"{question.classifier}: {n:,} of {total:,} releases"
+            meter.inside(0.8 + 0.2 * n / total, text)
             meter.show()
 
         posteriors.apply_classifier(

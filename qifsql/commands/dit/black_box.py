@@ -41,11 +41,11 @@ def path_of(without: str, record: int) -> Path:
 
 
 def existing_files(without: str) -> tuple[str, ...]:
-    """Return the existing files of releases without one person."""
-    written = without.split(PERSON)
-    number = re.compile("([0-9]+)".join(map(re.escape, written)))
-    files = glob.glob("[0-9]*".join(map(glob.escape, written)))
-    return tuple(sorted(path for path in files if number.fullmatch(path)))
+    """Return the existing files of a pattern such as ``without/{i}.csv``, with a number for {i}."""
+    texts = without.split(PERSON)
+    numbered = re.compile("([0-9]+)".join(map(re.escape, texts)))
+    files = glob.glob("[0-9]*".join(map(glob.escape, texts)))  # also 1a.csv
+    return tuple(sorted(path for path in files if numbered.fullmatch(path)))
 
 
 def refuse_missing(without: str, records: Iterable[int]) -> None:

@@ -30,8 +30,7 @@ def distribution(frame: pl.DataFrame) -> Chart:
     logarithmic; the share at its left end includes the people with distance 0.
     """
     alt, _ = extra()
-    rows = frame.filter(pl.col("run") <= STYLES)
-    rows = _between_ends(rows)
+    rows = _between_ends(frame.filter(pl.col("run") <= STYLES))
     rows = rows.select(
         "run",
         "point",
@@ -65,14 +64,18 @@ def distribution(frame: pl.DataFrame) -> Chart:
 
 
 def _between_ends(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return the points of each distance where a run has more than few people and not yet all."""
-    of_run = rows.group_by("run", "distance")
+    """Return the points of each distance where a run has more than few people and not yet all.
+
+    Where no point has few people, or all, that end of the axis is not cut. 0 is not on its scale.
+    """
     point, share = pl.col("point"), pl.col("share")
-    ends = of_run.agg(begin=point.filter(share < FEW).max(), end=point.filter(share >= 1).min())
+    ends = rows.group_by("run", "distance").agg(
+        begin=point.filter(share < FEW).max(), end=point.filter(share >= 1).min()
+    )
     ends = ends.group_by("distance").agg(pl.col("begin").min(), pl.col("end").max())
-    near = pl.col("end").is_null() | (point <= pl.col("end") * 1.3)
-    far = pl.col("begin").is_null() | (point >= pl.col("begin"))
-    return rows.join(ends, on="distance", how="left").filter(near & far & (point > 0))
+    from_begin = pl.col("begin").is_null() | (point >= pl.col("begin"))
+    to_end = pl.col("end").is_null() | (point <= pl.col("end") * 1.3)
+    return rows.join(ends, on="distance", how="left").filter(from_begin & to_end & (point > 0))
 
 
 def summary(frame: pl.DataFrame) -> Chart:
@@ -172,16 +175,15 @@ def _distance_titles() -> dict[str, str]:
 
 
 def run_title(row: Mapping[str, Any]) -> str:
-    """Return the title of a run."""
-    limits = [f"k={row['k']}"] if row["k"] is not None else [said("release")]
-    return " ".join([*limits, *([row["limits"]] if row["limits"] else [])])
+    """Return the title of a run: its k and limits, or that it is about a release from outside."""
+    k = said("release") if row["k"] is None else f"k={row['k']}"
+    return f"{k} {row['limits']}" if row["limits"] else k
 
 
 def _in_words(rows: pl.DataFrame) -> list[str]:
-    """Describe the chart in sentences, for people who cannot see it."""
-    half = (
-        rows.filter(pl.col("share") >= 0.5).group_by("panel", "name", maintain_order=True).first()
-    )
+    """Describe the chart in sentences, for people who cannot see it: where half the people are."""
+    reached = rows.filter(pl.col("share") >= 0.5)
+    half = reached.group_by("panel", "name", maintain_order=True).first()
     return [
         said(
             "{distance}, {run}: {share} of the people at most {point}.",

@@ -1,9 +1,10 @@
 """The distances of all people: mean, largest, shares, distribution, and a row for each person."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 from sqlglot import exp
@@ -56,9 +57,9 @@ UNIT = 2**80
 
 
 def summary_rows(passes: Passes, question: Question) -> pl.DataFrame:
-    """Return the summary (``SUMMARY``) of the table ``each_one``."""
+    """Return the summary (``SUMMARY``) of the table ``each_one``: one row per run and distance."""
     rows = []
-    for row in passes.stream.rows(render(passes.query("dit/moments"))):
+    for row in _in_order(passes.stream.rows(render(passes.query("dit/moments")))):
         run, distance, records, different, infinite, total, squares, greatest = row
         finite = records - infinite
         mean = float(Fraction(total, UNIT * finite)) if finite else None
@@ -66,24 +67,30 @@ def summary_rows(passes: Passes, question: Question) -> pl.DataFrame:
         labels = (*_limits_of_run(question, run), question.classifier, distance, records)
         moments = (mean, std, greatest, different / records, infinite)
         rows.append((run, question.method, *labels, *moments))
-    rows.sort(key=lambda row: (row[0], DISTANCES.index(row[5])))
     return pl.DataFrame(rows, schema=SUMMARY, orient="row")
 
 
 def share_rows(
     passes: Passes, question: Question, points: Sequence[float], *, above: bool
 ) -> pl.DataFrame:
-    """Count the people of ``each_one`` with a distance of at most each point, or above it."""
+    """Count the people of ``each_one`` with a distance of at most each point, or above it.
+
+    One row (``SHARES``) per run, distance and point.
+    """
     listed = exp.values([(double(p),) for p in points], alias="listed", columns=["point"])
     passes.keep("points", exp.select("point").from_(listed))
     rows = []
-    counted = passes.stream.rows(render(passes.query("dit/shares")))
+    counted = _in_order(passes.stream.rows(render(passes.query("dit/shares"))))
     for run, distance, point, people, records in counted:
         count = records - people if above else people
         rows.append((run, *_limits_of_run(question, run), distance, point, count, count / records))
     passes.drop("points")
-    rows.sort(key=lambda row: (row[0], DISTANCES.index(row[3]), row[4]))
     return pl.DataFrame(rows, schema=SHARES, orient="row")
+
+
+def _in_order(rows: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    """Return rows that begin with run, distance and a number in their order."""
+    return sorted(rows, key=lambda row: (row[0], DISTANCES.index(row[1]), row[2]))
 
 
 def _limits_of_run(question: Question, run: int) -> tuple[int | None, str | None]:

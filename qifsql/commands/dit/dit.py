@@ -81,7 +81,11 @@ def _run(
     out: Path | None,
     store: Path | None,
 ) -> Result:
-    tree = None if question.hierarchy is None else Hierarchy.read(question.hierarchy)
+    """Test all runs of a question, and write a row per person to ``out``.
+
+    ``store`` is the file in which finished batches are kept, to resume; None keeps them in memory.
+    """
+    hierarchy = None if question.hierarchy is None else Hierarchy.read(question.hierarchy)
     meter = Meter("testing", settings.progress)
     (dataset,) = spec.dataset.datasets
     sources, outputs = _sources(dataset, question, store), [] if out is None else [out]
@@ -104,9 +108,10 @@ def _run(
             batch_store = stored_batches.Store(engine, stream, store, signature)
             passes = open_passes(stream, people, meter)
             notes = compute_batches(
-                passes, people, source, store=batch_store, hierarchy=tree, meter=meter
+                passes, people, source, store=batch_store, hierarchy=hierarchy, meter=meter
             )
-            frame, details = _measured(passes, question)
+            frame = distances.summary_rows(passes, question)
+            details = _share_tables(passes, question)
         finally:
             stream.close()
         statements = (*openings(microdata.dataset), *passes.statements)
@@ -119,13 +124,12 @@ def _run(
     return Result(frame=frame, origin=origin, details=details, notes=notes, written=rows or 0)
 
 
-def _measured(passes: Passes, question: Question) -> tuple[pl.DataFrame, dict[str, pl.DataFrame]]:
-    """Return the summary of all distances, and how many people are above or below points."""
-    details = {
+def _share_tables(passes: Passes, question: Question) -> dict[str, pl.DataFrame]:
+    """Return how many people have a distance above each threshold, or of at most each point."""
+    return {
         "thresholds": distances.share_rows(passes, question, question.thresholds, above=True),
         "distribution": distances.share_rows(passes, question, distances.GRID, above=False),
     }
-    return distances.summary_rows(passes, question), details
 
 
 def _sample_remark(question: Question, records: int) -> tuple[str, ...]:
@@ -142,8 +146,8 @@ def _sample_remark(question: Question, records: int) -> tuple[str, ...]:
 def _sources(dataset: Dataset, question: Question, store: Path | None) -> list[Dataset | Path]:
     """Return what is opened: the data, the release files that the user names, and the store."""
     release = [] if question.release is None else [Dataset.open(question.release)]
-    single = () if question.without is None else black_box.existing_files(question.without)
-    without = [Dataset("releases", "csv", single)] if single else []
+    files = () if question.without is None else black_box.existing_files(question.without)
+    without = [Dataset("releases", "csv", files)] if files else []
     return [dataset, *release, *without, *([] if store is None else [store])]
 
 

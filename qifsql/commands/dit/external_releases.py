@@ -49,13 +49,15 @@ class ExternalReleases:
         self.typed = True  # no release so far is CSV
 
     def read(self, files: Mapping[int, Path]) -> None:
-        """Create ``patterns``, ``totals`` and ``tallies`` of the targets with these files.
+        """Create ``patterns``, ``totals`` and ``tallies``: counts of records of each target.
 
-        Raises ColumnError, DatasetError or InputError if a release cannot be used.
+        ``files`` has the release without each target, by the target's number. Raises ColumnError,
+        DatasetError or InputError if a release cannot be used.
         """
-        for i, (number, path) in enumerate([(WHOLE, self.release), *files.items()]):
-            self._add_rows(number, path, first=not i)
-        self._number_secrets()
+        self._add_rows(WHOLE, self.release, first=True)
+        for target, path in files.items():
+            self._add_rows(target, path, first=False)
+        self._refuse_unknown_secrets()
         for raw in self.raws:
             self._make_spans(raw)
         numbers = [raw.number for raw in self.raws]
@@ -70,7 +72,10 @@ class ExternalReleases:
         self.passes.drop("shown", *spans, *covers)
 
     def _add_rows(self, number: int, path: Path, *, first: bool) -> None:
-        """Add the distinct rows of a release to ``shown``: cells, secret and number of people."""
+        """Add the distinct rows of a release to ``shown``: its number, cells, secret, people.
+
+        The ``first`` release creates the table.
+        """
         catalog, columns = self._columns(path)
         title, csv = catalog.schema.dataset, catalog.dataset.format == "csv"
         self.typed = self.typed and not csv
@@ -127,7 +132,7 @@ class ExternalReleases:
         type_ = exp.DataType.build(self.secret.type, dialect="duckdb")
         return exp.TryCast(this=_cell(file_column, csv=csv), to=type_)
 
-    def _number_secrets(self) -> None:
+    def _refuse_unknown_secrets(self) -> None:
         """Refuse values of the secret that nobody in the input has."""
         query = splice("dit/unknown_secrets", tables=self.dictionary)
         if records := self.passes.row(query)[0]:
@@ -138,7 +143,7 @@ class ExternalReleases:
             )
 
     def _make_spans(self, raw: Raw) -> None:
-        """Create the table of a quasi-identifier's cells and the targets' values in them."""
+        """Create ``covers``: one row per cell of a quasi-identifier and target's value in it."""
         release_column = self._column(raw)
         cells = exp.select(exp.alias_(exp.column(f"cell_{raw.number}"), "cell")).from_("shown")
         make_spans(self.tables, release_column, cells)
@@ -165,8 +170,11 @@ def _cell(file_column: Column, *, csv: bool) -> exp.Expr:
 
 
 def _changes_values(meant: Attribute, file_column: Column) -> bool:
-    """Return whether reading CSV with the type of its cells would change values."""
-    raw, cells = domain(meant.type).kind, domain(file_column.type).kind
-    if cells == "floating":
-        return raw != "floating"
-    return cells != "text" and raw in ("text", "other")
+    """Return whether reading CSV with the type of its cells would change values of the input.
+
+    Floating-point numbers round whole ones; any type but text changes texts such as 01234.
+    """
+    input_kind, cell_kind = domain(meant.type).kind, domain(file_column.type).kind
+    if cell_kind == "floating":
+        return input_kind != "floating"
+    return cell_kind != "text" and input_kind in ("text", "other")

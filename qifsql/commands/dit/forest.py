@@ -33,29 +33,30 @@ FOREST = (
 
 
 def grow_forest(passes: Passes, wishes: Wishes, worlds: dict[int, World]) -> None:
-    """Create ``clean`` (the cuts of nodes), ``walked`` (the targets' paths) and ``members``.
+    """Cut all trees; create ``clean``, ``walked`` and ``members``.
 
-    Reads ``different``, ``targets``, ``roots``, ``homes`` and ``own_scale``. ``worlds`` are
-    the whole releases with which limits compare classes.
+    ``clean`` has a row per node: its cut; ``walked`` per target and node of their path; ``members``
+    per class and different person in it. Each pass answers all open questions of one depth.
+    ``worlds`` are the whole releases with which limits compare classes (see ``make_worlds``).
     """
     now, then = (({name: f"{name}_{i}" for name in TURNING}) for i in (1, 2))
     _make_empty_tables(passes)
     passes.make(now["people"], "dit/planted")
-    open_ = passes.make(now["items"], "dit/begun")
+    questions = passes.make(now["items"], "dit/begun")
     roots = passes.row(exp.select("count(*)").from_(own_table("roots")))[0]
-    last, depth = roots - 1, 0
-    while open_:
-        passes.look(open_)
-        passes.set("last", last)
+    last_node, depth = roots - 1, 0
+    while questions:
+        passes.look(questions)
+        passes.set("last", last_node)
         passes.set("depth", depth)
         passes.add("known", "dit/known", None, **now)
         _accept_cuts(passes, wishes, worlds, now)
-        last += 2 * passes.add("children", "dit/children")
+        last_node += 2 * passes.add("children", "dit/children")  # a cut makes two nodes
         passes.make("settled", "dit/paths")
         for name in ("clean", "walked"):
             passes.add(name, f"dit/{name}")
         passes.add("members", "dit/members", None, **now)
-        open_ = passes.make(then["items"], "dit/items_next")
+        questions = passes.make(then["items"], "dit/items_next")
         names = {"people": now["people"], "items_next": then["items"]}
         passes.make(then["people"], "dit/people_next", None, **names)
         passes.drop(*now.values(), *PASS)
@@ -66,7 +67,7 @@ def grow_forest(passes: Passes, wishes: Wishes, worlds: dict[int, World]) -> Non
 def _accept_cuts(
     passes: Passes, wishes: Wishes, worlds: dict[int, World], now: dict[str, str]
 ) -> None:
-    """Create the table ``accepted``: the cuts that keep every limit."""
+    """Create ``accepted``: the questions in the tables ``now`` whose cut keeps every limit."""
     passes.make("marks", "dit/marks", None, **now)
     passes.make("measured", "dit/measured", None, **now)
     passes.make("decided", "dit/decided", {"wanted_k": wishes.k}, **now)
@@ -80,7 +81,6 @@ def _accept_cuts(
 
 
 def _make_empty_tables(passes: Passes) -> None:
-    """Create the growing tables, without rows."""
     for name, columns in GROWING.items():
         passes.keep_empty(name, columns)
     places = [exp.column(f"place_{i}") for i in range(1, passes.coded.width + 1)]

@@ -42,22 +42,27 @@ def compares_with_world(wishes: Wishes) -> bool:
 
 
 def make_worlds(passes: Passes, wishes: Wishes) -> dict[int, World]:
-    """Return the world without each target's secret, by its code, and the world with everybody."""
+    """Return the release with everybody (key NOBODY) and without one person of each secret.
+
+    The key is the code of the secret; there are none if no limit compares with the whole release.
+    """
     coded = passes.coded
     (secret,) = coded.secrets
     worlds = {NOBODY: World("whole", secret, coded.records)}
     if not compares_with_world(wishes):
         return worlds
-    taken = exp.select("secret").distinct().from_(own_table("targets"))
-    for (code,) in sorted(passes.stream.rows(render(taken))):
+    secrets_of_targets = exp.select("secret").distinct().from_(own_table("targets"))
+    for (code,) in sorted(passes.stream.rows(render(secrets_of_targets))):
         name = f"whole_without_{code}"
         numbers = {"wanted_code": code}
         rest = splice("dit/secrets_left", tables={"whole": own_name("whole_1")}, numbers=numbers)
         step = Step("dictionary", "One row per value that is left.", rest)
         values = passes.keep(f"{name}_1", Plan((step,), splice("anonymise/whole")))
-        before = passes.row(exp.select("sum(upto)").from_(own_table(f"{name}_1")))
-        missing = secret.missing - (secret.missing > 0 and code == secret.values - 1)
-        world_secret = replace(secret, values=values, before=int(before[0]), missing=missing)
+        (before,) = passes.row(exp.select("sum(upto)").from_(own_table(f"{name}_1")))
+        is_missing = secret.missing > 0 and code == secret.values - 1  # the last code
+        world_secret = replace(
+            secret, values=values, before=int(before), missing=secret.missing - is_missing
+        )
         gone = code if values < secret.values else NOTHING
         worlds[code] = World(name, world_secret, coded.records - 1, gone)
     return worlds
@@ -68,11 +73,12 @@ def make_scales_without(passes: Passes, scales: Sequence[Scale]) -> None:
 
     For values with distances, ``moved`` has those whose place changes, by the removed value. For
     values without distances, ``nominal`` has all, and ``alone`` those that only one person has.
+    Rows name a quasi-identifier by its number, from 1 (``attribute``).
     """
     passes.keep_empty("moved", ("lonely_spot", "attribute", "spot_of_all", "spot"))
     passes.keep_empty("nominal", ("attribute", "spot", "code", "people", "values"))
     for i, scale in enumerate(scales, 1):
-        if scale.interval:
+        if scale.interval:  # values have distances
             _add_moved_values(passes, i, scale)
         elif scale.values > 2:  # a scale of one remaining value has no width
             numbers = {"wanted_attribute": i, "wanted_values": scale.values}
@@ -82,16 +88,17 @@ def make_scales_without(passes: Passes, scales: Sequence[Scale]) -> None:
 
 
 def _add_moved_values(passes: Passes, i: int, scale: Scale) -> None:
-    """Add the values of a quasi-identifier with distances to ``moved``."""
+    """Add rows to ``moved``: the values of qid ``i`` whose place changes without a lonely value.
+
+    Only one person has a lonely value. On an even scale, those between the ends move no others.
+    """
     tables = {"scale": own_name(scale_table(i))}
     placed = exp.alias_(position(scale.attribute.type), "position")
     positions = exp.select("value", "code", "people", "place", placed)
     positions = positions.from_(own_table(scale_table(i)))
     measured = Step("measured_scale", "One row per value: where it is, as a number.", positions)
-    regular = Plan((measured,), splice("dit/regular"))
-    ((even,),) = passes.stream.rows(statement(regular))
-    numbers = {"wanted_ends": int(even)}
-    lonely = splice("dit/lonely", tables=tables, numbers=numbers)
+    ((is_even,),) = passes.stream.rows(statement(Plan((measured,), splice("dit/regular"))))
+    lonely = splice("dit/lonely", tables=tables, numbers={"wanted_ends": int(is_even)})
     for spot, code in passes.stream.rows(render(lonely)):
         spot_numbers = {"wanted_code": code, "wanted_spot": spot, "wanted_attribute": i}
         remaining = splice("dit/left_over", numbers=spot_numbers)

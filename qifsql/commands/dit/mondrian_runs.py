@@ -28,14 +28,15 @@ GONE = [name for name in (*forest.FOREST, *TALLIED) if name not in STAYING]
 
 
 def count_run(passes: Passes, people: People, wishes: Wishes, *, joint: bool) -> None:
-    """Create ``totals`` of the targets, and ``patterns`` if ``joint``, else ``tallies``.
+    """Create ``totals``, and ``patterns`` if ``joint``, else ``tallies``: counts of each target.
 
-    Raises InputError if a release, with or without a target, cannot keep the limits.
+    ``totals`` has a row per target, release with (0) or without them (1), and secret. Raises
+    InputError if a release, with or without a target, cannot keep the limits.
     """
     _check_single_class(passes, people, wishes)
-    apart = {"wanted_worlds": int(compares_with_world(wishes))}
-    passes.make("roots", "dit/roots", apart)
-    passes.make("homes", "dit/homes", apart)
+    numbers = {"wanted_worlds": int(compares_with_world(wishes))}  # 1: a tree for each secret
+    passes.make("roots", "dit/roots", numbers)
+    passes.make("homes", "dit/homes", numbers)
     passes.make("own_scale", "dit/own_scale")
     worlds = make_worlds(passes, wishes)
     forest.grow_forest(passes, wishes, worlds)
@@ -55,17 +56,17 @@ def _check_single_class(passes: Passes, people: People, wishes: Wishes) -> None:
             f"keeps {wishes.diversity}: the most frequent values of the secret are too frequent; "
             "ask for less"
         )
-    alone = replace(wishes, t=None, t_ordered=None)  # one class meets any t
-    if not alone.of_secret:
+    limits = replace(wishes, t=None, t_ordered=None)  # one class meets any t
+    if not limits.of_secret:
         return
-    world = make_worlds(passes, Wishes(wishes.k))[NOBODY]
-    sides = passes.query("dit/everybody_else")
-    passes.keep("refused", world.broken_parts(alone, sides))
-    total = exp.select("coalesce(sum(people), 0)").from_(own_table("targets"))
-    broken = exp.select("part").from_(own_table("refused"))
-    lacking = passes.row(total.where(exp.In(this=exp.column("secret"), query=broken.subquery())))[0]
+    everybody = make_worlds(passes, Wishes(wishes.k))[NOBODY]
+    sides = passes.query("dit/everybody_else")  # a part per secret of which a person is removed
+    passes.keep("refused", everybody.broken_parts(limits, sides))
+    targets = exp.select("coalesce(sum(people), 0)").from_(own_table("targets"))
+    refused = exp.select("part").from_(own_table("refused")).subquery()
+    (lacking,) = passes.row(targets.where(exp.In(this=exp.column("secret"), query=refused)))
     passes.drop("refused")
-    if lacking:
+    if lacking:  # people without whom there is no release
         raise InputError(
             f"without one of {plural(int(lacking), 'person')} not even one class of all other "
             f"records of {people.name} keeps {wishes.diversity}, so there is no release without "
@@ -95,13 +96,16 @@ def _make_tallies(passes: Passes, scales: Sequence[Scale], *, joint: bool) -> No
 
 
 def _make_beneath(passes: Passes) -> None:
-    """Create ``beneath``: the classes in each subtree that is needed."""
+    """Create ``beneath``: one row per subtree (``unit``) that is needed and class in it.
+
+    Each pass goes one step down all subtrees; ``front`` has the nodes that it has reached.
+    """
     now, then = "front_1", "front_2"
-    open_ = passes.make(now, "dit/front")
+    nodes = passes.make(now, "dit/front")
     passes.keep_empty("beneath", ("unit", "class"))
-    while open_:
+    while nodes:
         passes.add("beneath", "dit/beneath", front=now)
-        open_ = passes.make(then, "dit/front_next", front=now)
+        nodes = passes.make(then, "dit/front_next", front=now)
         passes.drop(now)
         now, then = then, now
     passes.drop(now)

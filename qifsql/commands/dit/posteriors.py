@@ -71,7 +71,10 @@ SCHEMA = pa.schema([*CODES, ("probability", pa.float64())])
 def apply_classifier(
     engine: Engine, passes: Passes, name: str, *, seed: int, look: Callable[[int], None]
 ) -> None:
-    """Create ``beliefs`` by a classifier of scikit-learn from ``patterns`` and ``totals``."""
+    """Create ``beliefs`` by a classifier of scikit-learn from ``patterns`` and ``totals``.
+
+    One row per target, release with (0) or without them (1), and secret: its probability.
+    """
     plan = passes.plan("dit/lessons")
     frames = engine.batches(plan, "reading lessons", passes.coded.name, LESSONS)
     rows = (Lesson(*row) for frame in frames for row in frame.iter_rows())
@@ -79,8 +82,8 @@ def apply_classifier(
     beliefs = train_posteriors(name, rows, width=width, seed=seed, look=look)
     path = engine.scratch / "beliefs.parquet"
     with pq.ParquetWriter(path, SCHEMA) as file:
-        while some := list(islice(beliefs, LESSONS)):
-            columns = zip(*some, strict=True)
+        while batch := list(islice(beliefs, LESSONS)):
+            columns = zip(*batch, strict=True)
             arrays = [pa.array(c, f.type) for c, f in zip(columns, SCHEMA, strict=True)]
             file.write_batch(pa.RecordBatch.from_arrays(arrays, schema=SCHEMA))
     passes.keep("believed", exp.select("*").from_(relation(Dataset.open(path))))
@@ -97,36 +100,36 @@ def measure_distances(passes: Passes) -> None:
 
 
 def make_edges(passes: Passes, secret: Attribute, hierarchy: Hierarchy | None) -> None:
-    """Create ``edges``: the values of the secret at or below each node except the root.
+    """Create ``edges``: one row per node of the hierarchy, but the root, and secret below it.
 
-    The missing value is below the root. Raises ColumnError if the hierarchy lacks a value.
+    A value of the secret is a node, too; a missing one is a node of its own below the root. Without
+    a hierarchy there are no rows. Raises ColumnError if the hierarchy lacks a value.
     """
-    nothing = exp.select("0::BIGINT AS node", "0::BIGINT AS secret").where("FALSE")
-    passes.keep("edges", nothing)
+    passes.keep_empty("edges", ("node", "secret"))
     if hierarchy is None:
         return
     text = exp.alias_(exp.cast(exp.column("value"), "VARCHAR"), "told")
     query = exp.select("code", text, "people").from_(own_table("dictionary_secret_1"))
-    ways = {fields[0]: list(dict.fromkeys(fields)) for fields in hierarchy.lines}
-    roots = {way[-1] for way in ways.values()}
-    nodes: dict[str | None, int] = {}
-    rows, lacking, people = [], 0, 0
-    for code, value, n in passes.stream.rows(render(query)):
-        if value is not None and value not in ways:
-            lacking, people = lacking + 1, people + n
+    path_of_value = {fields[0]: list(dict.fromkeys(fields)) for fields in hierarchy.lines}
+    has_one_root = len({path[-1] for path in path_of_value.values()}) == 1
+    number_of_node: dict[str | None, int] = {}
+    edges, lacking, people_lacking = [], 0, 0
+    for code, value, people in passes.stream.rows(render(query)):
+        if value is not None and value not in path_of_value:
+            lacking, people_lacking = lacking + 1, people_lacking + people
             continue
-        way: list[str | None] = [None] if value is None else [*ways[value]]
-        if value is not None and len(roots) == 1:
-            way.pop()
-        rows += [(nodes.setdefault(node, len(nodes)), code) for node in way]
+        path: list[str | None] = [None] if value is None else [*path_of_value[value]]
+        if value is not None and has_one_root:
+            path.pop()
+        edges += [(number_of_node.setdefault(node, len(number_of_node)), code) for node in path]
     if lacking:
         raise ColumnError(
             f"the hierarchy of {quoted(secret.name)} lacks {plural(lacking, 'value')} of the "
-            f"secret, which {plural(people, 'person')} have; add a line for each to "
+            f"secret, which {plural(people_lacking, 'person')} have; add a line for each to "
             f"{hierarchy.path}"
         )
-    if rows:
-        listed = exp.values(rows, alias="edges", columns=["node", "secret"])
+    if edges:
+        listed = exp.values(edges, alias="edges", columns=["node", "secret"])
         passes.append("edges", Plan((), exp.select("node", "secret").from_(listed)))
 
 
@@ -142,9 +145,10 @@ def check_classifier(name: str) -> None:
 def train_posteriors(
     name: str, lessons: Iterable[Lesson], *, width: int, seed: int, look: Callable[[int], None]
 ) -> Iterator[Belief]:
-    """Yield the posterior of each target, with and without their record.
+    """Yield the probability of each secret for each target, with and without their record.
 
-    ``lessons`` are in the order of target, release, pattern and secret.
+    ``lessons`` are in the order of target, release, pattern and secret. Releases with the same
+    table of patterns, secrets and people are trained on once.
     """
     beliefs_by_table: dict[tuple[tuple[int, ...], ...], list[tuple[int, float]]] = {}
     releases = groupby(lessons, key=lambda lesson: (lesson.target, lesson.release))
@@ -162,9 +166,10 @@ def train_posteriors(
 def _train_posterior(
     name: str, table: Sequence[tuple[int, ...]], *, width: int, seed: int
 ) -> list[tuple[int, float]]:
-    """Return the posterior (secret, probability) of a person whose bits are all 1.
+    """Return the probability of each secret, for a person whose bits are all 1.
 
-    ``table`` has rows of a pattern, a secret, and how many people have both.
+    ``table`` has rows of a pattern, a secret, and how many people have both. Bit j of a pattern
+    says whether the cell of quasi-identifier j contains the person's value.
     """
     secrets = sorted({secret for _, secret, _ in table})
     if len(secrets) == 1:
@@ -172,10 +177,10 @@ def _train_posterior(
     numpy = import_module("numpy")
     people = [n for _, _, n in table]
     bits = [[pattern >> j & 1 for j in range(width)] for pattern, _, _ in table]
-    x = numpy.repeat(numpy.array(bits, dtype=numpy.int8), people, axis=0)
-    y = numpy.repeat(numpy.array([secret for _, secret, _ in table]), people)
-    neighbours = {"n_neighbors": min(5, len(y))} if name == "k-nearest" else {}
+    features = numpy.repeat(numpy.array(bits, dtype=numpy.int8), people, axis=0)
+    labels = numpy.repeat(numpy.array([secret for _, secret, _ in table]), people)
+    neighbours = {"n_neighbors": min(5, len(labels))} if name == "k-nearest" else {}
     model = classifier(name, seed, **neighbours)
-    model.fit(x, y)
+    model.fit(features, labels)
     (probabilities,) = model.predict_proba(numpy.ones((1, width), dtype=numpy.int8))
     return [(int(s), float(p)) for s, p in zip(model.classes_, probabilities, strict=True)]

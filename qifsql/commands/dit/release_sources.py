@@ -50,7 +50,10 @@ class ReleaseSource:
             path.unlink(missing_ok=True)
 
     def _make_release(self, record: int | None, what: str) -> Path:
-        """Make the release without a record, None for everybody; ``what`` names it in errors."""
+        """Write the release without a record, None for everybody; return its path.
+
+        ``what`` names the release in errors. A command reads CSV if the data are CSV.
+        """
         csv = self.attack.microdata.dataset.format == "csv" or self.spec.dataset.format == "csv"
         kind = ".csv" if csv and self.question.method == COMMAND else ".parquet"
         name = "everybody" if record is None else f"without_{record}"
@@ -90,12 +93,16 @@ class ReleaseSource:
         target.with_name(f"{target.name}.manifest.json").unlink(missing_ok=True)
 
     def _plan_records(self, record: int | None, kind: str) -> Plan:
-        """Return all records except ``record``, in input order, under names that SQL can use."""
+        """Return all records that ``where`` keeps, except ``record``, in the order of the input.
+
+        Records are counted from 1, before the filter. Values that files of this kind cannot hold
+        become texts.
+        """
         dataset, where = self.attack.microdata.dataset, self.attack.microdata.where
         assert isinstance(dataset, Dataset)  # noqa: S101 - it is no collection
-        position = exp.Window(this=exp.RowNumber())
         condition = exp.true() if where is None else where.copy()
-        inner = [exp.alias_(position, "position"), exp.alias_(condition, "meant")]
+        position = exp.alias_(exp.Window(this=exp.RowNumber()), "position")
+        inner = [position, exp.alias_(condition, "meant")]
         names = release.aliases([c.name for c in self.schema.columns])
         outer: list[exp.Expr] = []
         for i, (source_column, name) in enumerate(zip(self.schema.columns, names, strict=True), 1):

@@ -213,11 +213,16 @@ class Question:
             "classifier": self.classifier,
             "thresholds": list(self.thresholds),
         }
-        elsewhere = {"release": self.release, "without": self.without, "command": self.command}
-        drawn = {"sample": self.sample, "seed": self.seed} if self.sample else {}
-        stand = {"plain": list(self.as_values)} if self.as_values else {}
-        more = {"hierarchy": self.hierarchy} | elsewhere | stand
-        return options | drawn | {name: value for name, value in more.items() if value is not None}
+        sample = {"sample": self.sample, "seed": self.seed} if self.sample else {}
+        optional = {
+            "hierarchy": self.hierarchy,
+            "release": self.release,
+            "without": self.without,
+            "command": self.command,
+            "plain": list(self.as_values) or None,
+        }
+        named = {name: value for name, value in optional.items() if value is not None}
+        return options | sample | named
 
 
 def _parse_numbers(values: int | str | Sequence[int | str] | None, what: str) -> list[int]:
@@ -236,9 +241,9 @@ def _limits_of_runs(method: str, options: DitOptions) -> tuple[Wishes | None, ..
     """Return the limits of every run: each k with each l; None for releases from outside."""
     k, l = _parse_numbers(options["k"], "k"), _parse_numbers(options["l"], "l")  # noqa: E741 - it is called l
     values: Mapping[str, Any] = {**options}
-    more = {name: values[name] for name in ("l_entropy", "l_recursive", "t", "t_ordered")}
+    same = {name: values[name] for name in ("l_entropy", "l_recursive", "t", "t_ordered")}
     if method in (FILES, COMMAND):
-        if k or l or any(limit is not None for limit in more.values()):
+        if k or l or any(limit is not None for limit in same.values()):
             raise InputError("k, l and t are limits of mondrian and mdav; leave them out")
         return (None,)
     if not k:
@@ -246,7 +251,7 @@ def _limits_of_runs(method: str, options: DitOptions) -> tuple[Wishes | None, ..
     if len(k) * max(1, len(l)) > RUNS:
         raise InputError(f"at most {RUNS} runs are made together; name fewer values of k and l")
     diversities = l or (None,)
-    return tuple(Wishes.of(size, l=diversity, **more) for size in k for diversity in diversities)
+    return tuple(Wishes.of(size, l=diversity, **same) for size in k for diversity in diversities)
 
 
 def _choose_method(options: DitOptions, *, files: bool) -> str:

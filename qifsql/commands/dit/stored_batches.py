@@ -41,39 +41,47 @@ class Store:
         self.stream = stream
         text = json.dumps(dict(question), sort_keys=True, default=str)
         try:
-            held = engine.open_kept(path)
+            tables = engine.open_kept(path)
         except DatasetError as e:
             raise InputError(
                 f"the store {path} cannot be made or opened; name another file with --store",
                 detail=e.detail,
             ) from e
-        if not held:
-            with stream.transaction():
-                self._make("asked", {"told": "VARCHAR"})
-                self._make("finished", {"run": "BIGINT", "batch": "BIGINT"})
-                self._make("apart", APART)
-                row = exp.select(exp.alias_(exp.Literal.string(text), "told"))
-                stream.rows(adding(Plan((), row), "asked", STORE))
-                ledger.begin(stream)
-                ledger.enter(stream, "asked")
-        elif not {"asked", "finished", "apart"} <= held:
+        if not tables:
+            self._create(text)
+        elif not {"asked", "finished", "apart"} <= tables:
             raise InputError(f"{path} is not a store of dit; name another file with --store")
         else:
-            damaged = (
-                f"the store {path} is damaged: it does not hold what was stored in it; start over "
-                "with --restart, or name another file with --store"
+            self._resume(path, tables, parsed_json(text))
+
+    def _create(self, question: str) -> None:
+        """Create the tables of a new store, with the question as JSON."""
+        with self.stream.transaction():
+            self._make("asked", {"told": "VARCHAR"})
+            self._make("finished", {"run": "BIGINT", "batch": "BIGINT"})
+            self._make("apart", APART)
+            row = exp.select(exp.alias_(exp.Literal.string(question), "told"))
+            self.stream.rows(adding(Plan((), row), "asked", STORE))
+            ledger.begin(self.stream)
+            ledger.enter(self.stream, "asked")
+
+    def _resume(self, path: Path | None, tables: set[str], question: Mapping[str, Any]) -> None:
+        """Refuse a store that is of another question, or does not hold what was stored in it."""
+        damaged = (
+            f"the store {path} is damaged: it does not hold what was stored in it; start over "
+            "with --restart, or name another file with --store"
+        )
+        with ledger.readable(damaged):
+            ((text,),) = self.stream.rows(render(exp.select("told").from_(_table("asked"))))
+            stored = parsed_json(text)
+        differing = [name for name, setting in question.items() if stored.get(name) != setting]
+        if differing:
+            raise InputError(
+                f"{path} is the store of another question: {', '.join(differing)} differ; "
+                "repeat that command to resume it, start over with --restart, or name another "
+                "file with --store"
             )
-            with ledger.readable(damaged):
-                ((before,),) = stream.rows(render(exp.select("told").from_(_table("asked"))))
-                settings = parsed_json(before)
-            differing = [k for k, v in parsed_json(text).items() if settings.get(k) != v]
-            if differing:
-                raise InputError(
-                    f"{path} is the store of another question: {', '.join(differing)} differ; "
-                    "repeat that command to resume it, start over with --restart, or name another "
-                    "file with --store"
-                )
-            ledger.check(stream, held, damaged)
+        ledger.check(self.stream, tables, damaged)
 
     def finished(self) -> set[tuple[int, int]]:
         """Return the batches that are finished, as (run, batch)."""
@@ -81,13 +89,15 @@ class Store:
         return {(run, batch) for run, batch in self.stream.rows(render(rows))}
 
     def finish(self, plan: Plan, run: int, batch: int) -> None:
-        """Store the results of a batch, and list it as finished."""
-        values = {"run": run, "batch": batch}
-        typed = exp.select(*(exp.cast(exp.convert(v), "BIGINT").as_(n) for n, v in values.items()))
+        """Store the distances of a batch, which ``plan`` computes, and list it as finished."""
+        numbers = {"run": run, "batch": batch}.items()
+        finished = exp.select(
+            *(exp.cast(exp.convert(n), "BIGINT").as_(name) for name, n in numbers)
+        )
         distances = exp.select("*").from_(exp.table_(BATCH, db="main", catalog=LOADED))
         self.stream.rows(keeping(plan, BATCH, LOADED, again=True))
         with self.stream.transaction():
-            for name, rows in (("apart", distances), ("finished", typed)):
+            for name, rows in (("apart", distances), ("finished", finished)):
                 self.stream.rows(adding(Plan((), rows), name, STORE))
                 ledger.enter(self.stream, name, rows)
         self.stream.rows(dropping(f"{LOADED}.main.{BATCH}"))

@@ -22,7 +22,7 @@ KIND = Kind(columns=("distance", "different"), shared=("thresholds", "distributi
 def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     """Return sentences about the runs, a table by run and distance, and its explanation."""
     rows = frame.to_dicts()
-    runs = [row for row in rows if row["distance"] == "emd"]
+    runs = [row for row in rows if row["distance"] == "emd"]  # every run has this distance
     parts: list[Part] = [Paragraph(_describe(runs[0], spec))]
     if _is_sampled(runs[0], spec):
         parts.append(
@@ -32,12 +32,11 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     parts += [Heading(said("Change in the guess without the person's record"))]
     parts.append(_distances(rows, tables["thresholds"]))
     parts += [Paragraph(_meaning(name)) for name in dict.fromkeys(row["distance"] for row in rows)]
-    endless = max(rows, key=lambda row: row["infinite"])
-    parts += [Paragraph(_infinite_sentence(endless))] if endless["infinite"] else []
-    parts.append(
-        Paragraph(_on_sample(runs[0]) if _is_sampled(runs[0], spec) else _on_epsilon(runs))
-    )
-    return parts
+    most_infinite = max(rows, key=lambda row: row["infinite"])
+    if most_infinite["infinite"]:
+        parts.append(Paragraph(_infinite_sentence(most_infinite)))
+    limit = _on_sample(runs[0]) if _is_sampled(runs[0], spec) else _on_epsilon(runs)
+    return [*parts, Paragraph(limit)]
 
 
 def distance_title(distance: str) -> str:
@@ -84,7 +83,7 @@ def _describe(row: Row, spec: Spec) -> str:
 
 
 def _explain(row: Row, *, named: bool) -> str:
-    """Explain the result of a run in sentences."""
+    """Explain the distances EMD of a run in sentences; ``named`` ones begin with its limits."""
     text = (
         "A person's own record changes the guess about them by at most {most} percentage "
         "points, {mean} on average."
@@ -104,6 +103,10 @@ def _explain(row: Row, *, named: bool) -> str:
 
 
 def _distances(rows: Sequence[Row], thresholds: pl.DataFrame) -> Table:
+    """Return a table with a row per run and distance; only the first one of a run names it.
+
+    Its last columns are the shares of people above each threshold, and of other best guesses.
+    """
     limits = any(row["limits"] for row in rows)
     points = sorted(set(thresholds["point"]))
     heads = ["\nk", *([f"\n{said('limits')}"] if limits else []), f"\n{said('distance')}"]
@@ -111,15 +114,15 @@ def _distances(rows: Sequence[Row], thresholds: pl.DataFrame) -> Table:
     heads += [said("above\n{point}", point=number(f"{point:.3g}")) for point in points]
     heads.append(said("other\nguess"))
     table = Table.of(heads, right=[0, *range(len(heads) - len(points) - 4, len(heads))])
-    above = {
-        (r["run"], r["distance"], r["point"]): r["share"] for r in thresholds.iter_rows(named=True)
-    }
-    before = None
+    shares = thresholds.select("run", "distance", "point", "share").rows()
+    above = {(run, distance, point): share for run, distance, point, share in shares}
+    last_run = None
     for row in rows:
-        first = row["run"] != before
-        before = row["run"]
+        first = row["run"] != last_run
+        last_run = row["run"]
         cells = [str(row["k"]) if first and row["k"] is not None else ""]
-        cells += [row["limits"] or "" if first else ""] if limits else []
+        if limits:
+            cells.append(row["limits"] or "" if first else "")
         cells += [
             distance_title(row["distance"]),
             *(_distance_text(row[name]) for name in ("mean", "std", "max")),
