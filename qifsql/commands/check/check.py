@@ -121,21 +121,20 @@ def check(
     Article 29 Working Party, Opinion 05/2014 on anonymisation techniques.
 
     """
-    rest: dict[str, Any] = dict(options)
-    preset = rest.pop("preset", None)
+    adversary: dict[str, Any] = dict(options)
+    preset = adversary.pop("preset", None)
     file = policy_file(policy, preset)
     if questions:
         if preset != OPINION:
             raise InputError(f"the three questions are of the preset {OPINION}; name it (--preset)")
-        return three_questions(source, rest, settings=settings)
+        return three_questions(source, adversary, settings=settings)
     for name in QuestionOptions.__annotations__:
-        if is_given(rest.pop(name, None)):
+        if is_given(adversary.pop(name, None)):
             raise InputError(f"{name} is about the three questions; ask them, or leave it out")
-    baseline = rest.pop("baseline", None)
-    refuse(rest, "check", "gain", "thresholds", "quantiles")
-    rest["split"] = as_names(rest.get("split"))
-    levels = policies.read(file, **rest)
-    return judge(levels, source, baseline=baseline, settings=settings)
+    baseline = adversary.pop("baseline", None)
+    refuse(adversary, "check", "gain", "thresholds", "quantiles")
+    adversary["split"] = as_names(adversary.get("split"))
+    return judge(policies.read(file, **adversary), source, baseline=baseline, settings=settings)
 
 
 def policy_file(policy: str | Path | None, preset: str | None) -> Path:
@@ -156,7 +155,10 @@ def judge(
     baseline: str | Path | None = None,
     settings: Settings | None = None,
 ) -> Verdict:
-    """Return the verdict on a release by a policy that is already read (see ``check``)."""
+    """Return the verdict on a release by a policy that is already read (see ``check``).
+
+    A row of the verdict is a level: the value of a rule's measure for one model, secret and group.
+    """
     origin = Origin.now(settings, "check")
     last_release = _read_baseline(levels, baseline)
     rows_by_rule: dict[tuple[int, Model | None], list[dict[str, Any]]] = {}
@@ -182,39 +184,41 @@ def judge(
             rows_by_rule[rule.number, None] = _levels_of_comparison(
                 levels, rule, release, last_release
             )
-    pairs = [(rule.number, model) for rule in levels.rules for model in rule.models or (None,)]
+    rows = []
+    for rule in levels.rules:
+        for rule_model in rule.models or (None,):  # None: a synthetic release is compared
+            rows += rows_by_rule[rule.number, rule_model]
     schema = SCHEMA | (READING if levels.adversary.get("person") else {})
-    rows = [row for pair in pairs for row in rows_by_rule[pair]]
     frame = pl.DataFrame([{name: row[name] for name in schema} for row in rows], schema=schema)
-    everything = [*results, *(release.result for release in compared)]
-    notes = dict.fromkeys(note for result in everything for note in result.notes)
+    measured = [*results, *(release.result for release in compared)]
+    notes = dict.fromkeys(note for result in measured for note in result.notes)
     notes.pop(NOT_LINKED, None)  # rules about links name two sources
-    rest = _coverage(levels, source, results, compared, settings)
-    verdict_origin = _combine_origins(origin, levels, last_release, (results, compared), rest)
-    wrong = ((rule.number, backwards(rule.measure, rule.bounds)) for rule in levels.rules)
-    remarks = [f"rule {number}: {reason}" for number, reason in wrong if reason]
+    columns = _coverage(levels, source, results, compared, settings)
+    verdict_origin = _combine_origins(origin, levels, last_release, (results, compared), columns)
+    reasons = {rule.number: backwards(rule.measure, rule.bounds) for rule in levels.rules}
+    remarks = [f"rule {number}: {reason}" for number, reason in reasons.items() if reason]
     remarks += [
         f"rule {row['rule']}: the value is that of the people with a reported "
         f"{quoted(row['secret'])}, which is worse than with a missing one as a value"
         for row in rows
         if row.get("of_reported")
     ]
-    details = {"uncovered": rest.frame, **_households(results)}
+    details = {"uncovered": columns.frame, **_households(results)}
     return Verdict.of(frame, verdict_origin, (*remarks, *notes), details)
 
 
 def _households(results: Sequence[Result]) -> dict[str, pl.DataFrame]:
     """Return the risks of households, one row per model and secret; nothing without households."""
-    housed = [r for r in results if "households" in r.details]
-    tables = [
-        result.frame.select("attack_id", "model", "secret").join(
-            result.details["households"], on="attack_id", maintain_order="left"
-        )
-        for result in housed
-    ]
-    keys = ["model", "secret"]
-    return {"households": pl.concat(tables).unique(keys, keep="first", maintain_order=True)
-            .drop("attack_id")} if tables else {}  # fmt: skip
+    tables = []
+    for result in results:
+        if "households" in result.details:
+            asked = result.frame.select("attack_id", "model", "secret")
+            risks = result.details["households"]
+            tables.append(asked.join(risks, on="attack_id", maintain_order="left"))
+    if not tables:
+        return {}
+    households = pl.concat(tables).unique(["model", "secret"], keep="first", maintain_order=True)
+    return {"households": households.drop("attack_id")}
 
 
 def _coverage(
@@ -230,22 +234,21 @@ def _coverage(
     options: Any = {name: adversary[name] for name in shared if name in adversary}
     qids = adversary.get("qids") or tuple(adversary.get("target") or ())
     spec = Attack.of("crs", source, qids=qids, **options).fitting()
-    unused = all(rule.by != adversary.get("by") for rule in policy.rules)
-    unmeasured = IGNORED if policy.unnamed == "ignore" else ("" if results else OF_NOBODY)
+    groups = adversary.get("by")
+    unmeasured = "" if results else OF_NOBODY
     try:
         return coverage.coverage(
             spec,
-            [result.origin.columns for result in results]
-            + [release.columns for release in compared],
+            [*(r.origin.columns for r in results), *(release.columns for release in compared)],
             secrets=as_names(adversary.get("secret")),
-            groups=adversary.get("by") if unused else None,
-            unmeasured=unmeasured,
+            groups=None if groups in (rule.by for rule in policy.rules) else groups,
+            unmeasured=IGNORED if policy.unnamed == "ignore" else unmeasured,
             settings=settings,
         )
     except ColumnError:
         if "population" not in adversary:
             raise
-        return coverage.unattacked_columns(spec, settings)
+        return coverage.unattacked_columns(spec, settings)  # only the population has the qids
 
 
 def _read_baseline(policy: Policy, file: str | Path | None) -> Baseline | None:
@@ -265,7 +268,7 @@ def _read_baseline(policy: Policy, file: str | Path | None) -> Baseline | None:
 
 
 def _attack_options(policy: Policy, models: Sequence[Model], by: str | None) -> dict[str, Any]:
-    """Return the options of the policy that the models take."""
+    """Return the options of the policy that the models take; ``by`` is the column of groups."""
     goals = {model.goal for model in models}
     unused = {"by", "known_records", *release_rules.OPTIONS}
     if "attribute inference" not in goals:
@@ -281,22 +284,21 @@ def _attack_options(policy: Policy, models: Sequence[Model], by: str | None) -> 
 
 
 def _shared_attacks(policy: Policy) -> Iterator[tuple[str | None, list[tuple[Rule, Model]]]]:
-    """Yield as few attacks as possible.
+    """Yield as few attacks as possible: a column of groups (or None), its rules and their models.
 
-    Models that can run together share an attack, which has one column of groups. An attack is given
-    as this column, and the rules that it answers, each with its model.
+    Models that can run together share an attack, which has one column of groups.
     """
-    apart = policy.adversary.get("null") == "drop" or "prior" in policy.adversary
+    goals_apart = policy.adversary.get("null") == "drop" or "prior" in policy.adversary
     kinds: dict[object, list[tuple[Rule, Model]]] = {}
     for rule in policy.rules:
         for m in rule.models:
-            goal = m.goal if apart or m.goal == "membership" else ""
+            goal = m.goal if goals_apart or m.goal == "membership" else ""
             kinds.setdefault((m.individual, m.longitudinal, goal), []).append((rule, m))
     for rules in kinds.values():
         columns = dict.fromkeys(rule.by for rule, _ in rules if rule.by is not None)
         first, *next_columns = columns or (None,)  # the first also answers rules without groups
         for by in (first, *next_columns):
-            yield by, [r for r in rules if by == (first if r[0].by is None else r[0].by)]
+            yield by, [(rule, m) for rule, m in rules if by == (rule.by or first)]
 
 
 def _levels_of_rule(
@@ -309,14 +311,13 @@ def _levels_of_rule(
     reported secret) the worst counts.
     """
     known_records = policy.adversary.get("known_records")  # all or one; None: both
-    rows = [
-        row_of_people
-        for row in result.rows()
-        if row["model"] == model.acronym.upper()
-        and known_records in (None, row.get("known_records"))
-        for row_of_people in readings(row)
-        if not (rule.drifts and row_of_people["of_reported"])  # a baseline is of everybody
-    ]
+    rows = []
+    for row in result.rows():
+        if row["model"] != model.acronym.upper():
+            continue
+        if known_records in (None, row.get("known_records")):
+            # the first is of everybody, as is a baseline
+            rows += readings(row)[:1] if rule.drifts else readings(row)
     values = []
     for row in _rows_of_secrets(policy, rule, rows):
         for group_row in _rows_of_groups(rule, row, result):
@@ -326,12 +327,11 @@ def _levels_of_rule(
                 # Measures of all records alone are passed over in rows of one, unless one is named.
                 message = f"{rule.measure} has no value in model {model.acronym}"
                 raise policy.wrong(rule, message, "measure")
-    levels = _levels_of_rows(policy, rule, model.acronym, values, last_release)
-    return _worse_readings(rule, levels)
+    return _worse_readings(rule, _levels_of_rows(policy, rule, model.acronym, values, last_release))
 
 
 def _worse_readings(rule: Rule, levels: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the worst level of each question.
+    """Return the worst level of each question: one not met, or else by its value (None is best).
 
     There are several if all records of a person or one are known, and if a secret is missing: with
     it as a value, and among the people with a reported one.
@@ -340,9 +340,9 @@ def _worse_readings(rule: Rule, levels: Sequence[dict[str, Any]]) -> list[dict[s
     for level in levels:
         question = level["secret"], level["group"]
         before = worst.setdefault(question, level)
-        values = level["value"], before["value"]
-        worse = values[1] is None or (values[0] is not None and rule.worse(*values))
-        if (before["met"] and not level["met"]) or (before["met"] == level["met"] and worse):
+        value, least = level["value"], before["value"]
+        is_worse = least is None or (value is not None and rule.worse(value, least))
+        if (before["met"] and not level["met"]) or (before["met"] == level["met"] and is_worse):
             worst[question] = level
     return list(worst.values())
 
@@ -352,14 +352,14 @@ def _levels_of_comparison(
 ) -> list[dict[str, Any]]:
     """Return the levels of a rule about a synthetic release, in the order of the result."""
     levels: list[dict[str, Any]] = []
-    reading = policy.adversary.get("known_records")
-    rows = [r for r in compared.rows(rule) if reading in (None, r.get("known_records"))]
+    known_records = policy.adversary.get("known_records")  # all or one; None: both
+    rows = [r for r in compared.rows(rule) if known_records in (None, r.get("known_records"))]
     for row in _rows_of_secrets(policy, rule, rows):
         try:
             met = comparison.is_met_by_nobody(rule, row)
         except InputError as e:
             raise policy.wrong(rule, f"rule {rule.number}: {e}", "measure") from e
-        if met is None:
+        if met is None:  # there is a value
             levels += _levels_of_rows(policy, rule, MODEL, [row], last_release)
         else:
             levels.append(_level_row(rule, row, None, None, met=met))
@@ -373,15 +373,18 @@ def _levels_of_rows(
     rows: Sequence[dict[str, Any]],
     last_release: Baseline | None,
 ) -> list[dict[str, Any]]:
-    """Return the levels of rows, each with its value of the rule's measure and its interval."""
+    """Return a level for each row, which has the rule's measure and its ``interval`` (or None).
+
+    ``before`` is the value in the last release; where it is unknown, a drift is not met.
+    """
     levels, unknown = [], 0
     for row in rows:
         value = rule.attempted(row[rule.measure])
         before = last_release.value(Place.of(row), rule.measure) if last_release else None
         before = before if before is None else rule.attempted(before)
         unknown += before is None
-        met = before is not None or not rule.drifts
-        met = met and rule.met(value, before, row["interval"])
+        is_judged = before is not None or not rule.drifts
+        met = is_judged and rule.met(value, before, row["interval"])
         levels.append(_level_row(rule, row, value, before, met=met))
     if rule.drifts and last_release and unknown:
         what = plural(unknown, "group" if rule.by is not None else "row")
@@ -396,23 +399,24 @@ def _levels_of_rows(
 def _level_row(
     rule: Rule, row: dict[str, Any], value: float | None, before: float | None, *, met: bool
 ) -> dict[str, Any]:
-    about = {"rule": rule.number, "measure": rule.measure, "wanted": rule.limits}
-    about |= {"success": row[rule.measure] if rule.chance is not None else None}
-    about |= {"attempt": rule.chance, "value": value, "baseline": before, "met": met}
     low, high = row.get("interval") or (None, None)
-    row_of_level = row | about | {"low": low, "high": high}
-    return {name: row_of_level.get(name) for name in (*SCHEMA, *READING, "of_reported")}
+    level = row | {"rule": rule.number, "measure": rule.measure, "wanted": rule.limits}
+    level |= {"success": row[rule.measure] if rule.chance is not None else None}
+    level |= {"attempt": rule.chance, "value": value, "baseline": before, "met": met}
+    level |= {"low": low, "high": high}
+    return {name: level.get(name) for name in (*SCHEMA, *READING, "of_reported")}
 
 
 def _rows_of_secrets(
     policy: Policy, rule: Rule, rows: Sequence[dict[str, Any]]
 ) -> list[dict[str, Any]]:
+    """Return the rows about the secrets that a rule names; all rows if it names none."""
     if not rule.secrets:
         return list(rows)
-    there = [row["secret"] for row in rows]
+    asked = [row["secret"] for row in rows]
     secrets: set[str] = set()
     for text in rule.secrets:
-        if not (names := named(text, there)):
+        if not (names := named(text, asked)):
             message = f"secret {quoted(text)} is not asked for; name it in [adversary]"
             raise policy.wrong(rule, message, "secret")
         secrets.update(names)
@@ -434,16 +438,14 @@ def _combine_origins(
     policy: Policy,
     last_release: Baseline | None,
     answers: tuple[Sequence[Result], Sequence[Comparison]],
-    rest: Coverage,
+    columns: Coverage,
 ) -> Origin:
-    """Return the origin of the verdict: all attacks, the policy and the baseline."""
+    """Return the origin of the verdict: all ``answers``, the policy and the baseline."""
     results, compared = answers
     origins = [result.origin for result in (*results, *(release.result for release in compared))]
-    specs = [result.origin.spec for result in results] + [
-        release.origin_spec for release in compared
-    ]
+    specs = [*(r.origin.spec for r in results), *(release.origin_spec for release in compared)]
     spec: dict[str, Any] = {}
-    for options in reversed(specs):
+    for options in reversed(specs):  # of an option that several name, the first counts
         spec |= options
     spec["models"] = list(dict.fromkeys(m for options in specs for m in options["models"]))
     spec["secrets"] = max((options["secrets"] for options in specs), key=len)
@@ -464,10 +466,10 @@ def _combine_origins(
     ]
     paths = [path for part in origins for path in part.paths]
     paths += [str(policy.file), *(last_release.files if last_release else ())]
-    plans = [*(plan for part in origins for plan in part.plans), *rest.plans]
+    plans = [*(plan for part in origins for plan in part.plans), *columns.plans]
     statements = [statement for part in origins for statement in part.statements]
     verdict_origin = origin.about(spec, tuple(dict.fromkeys(paths)), *plans).sending(statements)
-    return verdict_origin.listing(rest.columns)
+    return verdict_origin.listing(columns.columns)
 
 
 def rehearse(source: Source, policy: Policy, settings: Settings | None = None) -> None:

@@ -1,6 +1,6 @@
 """Rules about a synthetic release: its measures beside the people from whom it was made."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -46,24 +46,22 @@ class Comparison:
         return spec | {"original": spec["dataset"], "dataset": release, "models": [MODEL]}
 
     def rows(self, rule: Rule) -> Iterator[Row]:
-        """Yield the values of a rule: one for each secret and group."""
-        about = {"model": MODEL, "qids": self.result.origin.spec["qids"]}
-        for row in self._overall_values(rule):
-            value, low, high = row[rule.measure], row.get("low"), row.get("high")
-            interval = None if low is None or high is None else (low, high)
-            yield {"by": None, "group": None, "individuals": None, **row, **about} | {
-                rule.measure: value,
-                "interval": interval,
-            }
+        """Yield a row for each secret and group: the rule's measure, its interval (None: exact).
 
-    def _overall_values(self, rule: Rule) -> Iterator[Row]:
-        """Yield the value of a measure for each secret or group of the first release.
+        ``nobody`` is true if the measure is a share of people of whom there may be none.
+        """
+        about = {"model": MODEL, "qids": self.result.origin.spec["qids"]}
+        for row in self._group_values(rule) if rule.by is not None else self._values(rule):
+            low, high = row.get("low"), row.get("high")
+            interval = None if low is None or high is None else (low, high)
+            everybody = {"by": None, "group": None, "individuals": None}
+            yield everybody | row | about | {"interval": interval}
+
+    def _values(self, rule: Rule) -> Iterator[Row]:
+        """Yield the value of a measure for each secret of the first release, about everybody.
 
         A risk is a share of the people that the measure without ``_risk`` counts.
         """
-        if rule.by is not None:
-            yield from self._group_values(rule)
-            return
         rows = self.result.frame.filter(file=1).to_dicts()
         people = {row["measure"]: row["people"] for row in rows}
         for row in rows:
@@ -74,9 +72,10 @@ class Comparison:
                 yield {"secret": row["secret"], rule.measure: row["value"], **ends, **reading}
 
     def _group_values(self, rule: Rule) -> Iterator[Row]:
+        """Yield the value of a measure for each secret and group of the first release."""
         groups = self.result.details["groups"].filter(file=1)
         secrets = groups["secret"].unique(maintain_order=True).to_list()
-        about_secrets = rule.measure in ABOUT_SECRETS
+        about_secrets = rule.measure in ABOUT_SECRETS  # else all secrets have the same values
         for secret in secrets if about_secrets else secrets[:1]:
             of_secret = groups if secret is None else groups.filter(secret=secret)
             for row in of_secret.iter_rows(named=True):
@@ -96,11 +95,7 @@ def comparisons(policy: Policy, source: Source, settings: Settings | None) -> li
     """Measure a release for all rules about it, with as few comparisons as possible."""
     release, original = release_of(policy, source), policy.adversary["original"]
     return [
-        Comparison(
-            by,
-            rules,
-            releases.synthetic(original, release, settings=settings, **options),
-        )
+        Comparison(by, rules, releases.synthetic(original, release, settings=settings, **options))
         for by, rules, options in _shared_comparisons(policy)
     ]
 
@@ -124,24 +119,21 @@ def release_of(policy: Policy, source: Source) -> Dataset:
 
 def _shared_comparisons(policy: Policy) -> Iterator[tuple[str | None, tuple[Rule, ...], Any]]:
     """Yield each column of groups, its rules, and the options of one comparison for all of them."""
-    adversary = policy.adversary
-    shared = {n: adversary[n] for n in _SHARED if n in adversary}
-    rules = policy.comparisons
-    columns: Sequence[str | None] = list(
-        dict.fromkeys(rule.by for rule in rules if rule.by is not None)
-    )
-    first_column, *later_columns = columns or [None]  # the first also answers rules without groups
-    for by in (first_column, *later_columns):
-        answerable = tuple(r for r in rules if by == (first_column if r.by is None else r.by))
+    adversary, rules = policy.adversary, policy.comparisons
+    shared = {name: adversary[name] for name in _SHARED if name in adversary}
+    columns = dict.fromkeys(rule.by for rule in rules if rule.by is not None)
+    first, *next_columns = columns or (None,)  # the first also answers rules without groups
+    for by in (first, *next_columns):
+        answerable = tuple(rule for rule in rules if by == (rule.by or first))
         questions = any(rule.measure in OF_QUESTIONS for rule in answerable)
         options = {n: v for n, v in shared.items() if n != "split" or questions}
         yield by, answerable, {**options, "by": by, "questions": questions}
 
 
 def is_met_by_nobody(rule: Rule, row: Mapping[str, Any]) -> bool | None:
-    """Return whether a share of nobody meets a rule; None if the row has a value to judge.
+    """Return whether a share of nobody meets a rule: any upper bound; None if there is a value.
 
-    Raises InputError if nobody can tell: the value is missing, and is no share of nobody.
+    Raises InputError if this cannot be judged: a lower bound, or a value missing for no people.
     """
     if row[rule.measure] is not None:
         return None

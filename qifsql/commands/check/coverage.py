@@ -65,11 +65,11 @@ def coverage(
         if groups is not None:
             naming.attributes([groups], Catalog(engine, bound.microdata.dataset).schema, "group")
         names = [c.name for c in bound.microdata.columns]
-        same = [columns for columns in attacked if [c.name for c in columns] == names]
+        of_this_file = [columns for columns in attacked if [c.name for c in columns] == names]
         unused = (roles.IN_NO_RULE,)  # secrets that are named, but that no attack uses
         columns = [
             replace(c, roles=unused) if not c.roles and c.name in secrets else c
-            for c in roles.together(bound.microdata.columns, *same)
+            for c in roles.together(bound.microdata.columns, *of_this_file)
         ]
         uncovered = [c for c in columns if not roles.SETTLED & set(c.roles)]
         if unmeasured:
@@ -91,7 +91,11 @@ def unattacked_columns(spec: Attack, settings: Settings | None = None) -> Covera
 def _measure_columns(
     engine: Engine, bound: BoundAttack, uncovered: Sequence[ColumnRoles]
 ) -> tuple[list[dict[str, Any]], list[Plan]]:
-    """Return the rows of the uncovered columns, and the plans that ran."""
+    """Return a row (``SCHEMA``) for all uncovered columns together, a row for each; the plans.
+
+    A row counts who is alone in their block if the columns are known besides the quasi-identifiers;
+    or it has the reason why a column is not measured.
+    """
     reasons = [
         (c, _reason_unmeasured(c, of_one_file=isinstance(bound.microdata.dataset, Dataset)))
         for c in uncovered
@@ -101,14 +105,14 @@ def _measure_columns(
         return [_uncovered_row(c, reason=why) for c, why in reasons], []
     counts = _Uniques(engine, bound.microdata, measured)
     people, before = counts.count_alone([])
-    _, everything = counts.count_alone(measured)
-    settled = everything == before or len(measured) == 1  # fewer columns single out no more people
-    rows = [_uncovered_row(None, people, everything, before)]
+    _, by_all = counts.count_alone(measured)
+    settled = by_all == before or len(measured) == 1  # fewer columns single out no more people
+    rows = [_uncovered_row(None, people, by_all, before)]
     for column, why in reasons:
         if why or column.attribute is None:
             rows.append(_uncovered_row(column, reason=why))
             continue
-        alone = everything if settled else counts.count_alone([column.attribute])[1]
+        _, alone = (people, by_all) if settled else counts.count_alone([column.attribute])
         rows.append(_uncovered_row(column, people, alone, before))
     return rows, counts.plans
 
@@ -126,6 +130,7 @@ def _reason_unmeasured(column: ColumnRoles, *, of_one_file: bool) -> str:
 def _uncovered_row(
     column: ColumnRoles | None, people: int = 0, alone: int = 0, before: int = 0, reason: str = ""
 ) -> dict[str, Any]:
+    """Return the row (``SCHEMA``) of a column, or of all together (None)."""
     row: dict[str, Any] = dict.fromkeys(SCHEMA)
     if column is not None:
         row |= {"column": column.name, "role": column.role}
@@ -146,7 +151,7 @@ class _Uniques:
         conditions = [microdata.where] if microdata.where is not None else []
         conditions += microdata_steps.nothing_missing(microdata) if microdata.null == "drop" else []
         where = exp.and_(*conditions) if conditions else None
-        everything = replace(
+        known = replace(
             microdata,
             qids=(*microdata.qids, *columns),
             where=where,
@@ -155,7 +160,7 @@ class _Uniques:
             by=None,
         )
         self.engine = engine
-        self.microdata = with_joined_people(engine, everything)
+        self.microdata = with_joined_people(engine, known)
         if isinstance(self.microdata.dataset, Dataset) and self.microdata.dataset.format == "csv":
             self.microdata = replace(self.microdata, dataset=engine.load(self.microdata.dataset))
         self.named = microdata.qids

@@ -3,6 +3,8 @@
 from typing import Any
 from xml.etree import ElementTree as ET
 
+import polars as pl
+
 from qifsql import __version__
 from qifsql.commands.check import view
 from qifsql.commands.check.result import Verdict
@@ -48,10 +50,9 @@ def junit(result: Verdict) -> str:
 
 def _uncovered_text(result: Verdict) -> dict[str, Any]:
     """Return the columns that no rule covers, and how many people they single out together."""
-    rows = result.uncovered.to_dicts()
-    names = [row["column"] for row in rows if row["column"] is not None]
-    singled = [row["singled_out"] for row in rows if row["column"] is None]
-    properties = {"not_considered": ", ".join(names), "not_considered_singled_out": str(*singled)}
+    names = ", ".join(result.uncovered["column"].drop_nulls())
+    together = result.uncovered.filter(pl.col("column").is_null())["singled_out"]  # 0 or 1 rows
+    properties = {"not_considered": names, "not_considered_singled_out": str(*together)}
     return {name: value for name, value in properties.items() if value}
 
 

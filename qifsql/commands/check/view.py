@@ -120,33 +120,32 @@ def comparison_text(spec: Spec) -> list[str]:
 
 
 def levels_table(frame: pl.DataFrame) -> Table:
-    """Return all levels in the order of the policy; NO marks those that are not met."""
-    drifts = frame["baseline"].null_count() < frame.height
-    attempts = "attempt" in frame.columns and bool((frame["attempt"] < 1).any())
+    """Return a table with a row per level, in the order of the policy; NO marks those not met.
+
+    It has columns for factors of a value, its interval and a baseline if any level has them.
+    """
+    has_baseline = frame["baseline"].null_count() < frame.height
+    has_attempt = "attempt" in frame.columns and bool((frame["attempt"] < 1).any())
+    has_interval = "low" in frame.columns and frame["low"].null_count() < frame.height
     heads = [said("rule"), said("of"), said("measure")]
-    heads += [said("success"), said("attempt")] if attempts else []
-    estimates = "low" in frame.columns and frame["low"].null_count() < frame.height
-    at = 3 + 2 * attempts
-    heads += [said("value"), *([said("between")] if estimates else [])]
-    heads += [*([said("baseline")] if drifts else []), said("required"), said("met")]
-    last_column = at + estimates + 1  # of the baseline, if there is one
-    right = (0, *range(3, at + 1), *([last_column] if drifts else []))
-    table = Table.of(heads, right=right)
+    heads += [said("success"), said("attempt")] if has_attempt else []
+    right = [0, *range(3, len(heads) + 1)]
+    heads += [said("value"), *([said("between")] if has_interval else [])]
+    if has_baseline:
+        right.append(len(heads))
+        heads.append(said("baseline"))
+    table = Table.of([*heads, said("required"), said("met")], right=right)
     for row in frame.iter_rows(named=True):
-        last = "" if row["baseline"] is None else escaping.cell(row["baseline"])
-        factors = [row["success"], row["attempt"]] if attempts else []
-        table.add_row(
-            str(row["rule"]),
-            level_subject(row),
-            row["measure"],
-            *("" if factor is None else escaping.cell(factor) for factor in factors),
-            value_text(row),
-            *([interval_text(row)] if estimates else []),
-            *([last] if drifts else []),
-            bounds_text(row["wanted"]),
-            met_text(row),
-        )
+        cells = [str(row["rule"]), level_subject(row), row["measure"]]
+        cells += [_number_text(row["success"]), _number_text(row["attempt"])] if has_attempt else []
+        cells += [value_text(row), *([interval_text(row)] if has_interval else [])]
+        cells += [_number_text(row["baseline"])] if has_baseline else []
+        table.add_row(*cells, bounds_text(row["wanted"]), met_text(row))
     return table
+
+
+def _number_text(value: float | None) -> str:
+    return "" if value is None else escaping.cell(value)
 
 
 def level_subject(row: Mapping[str, Any]) -> str:
@@ -187,10 +186,9 @@ def bounds_text(text: str) -> str:
     messages = {"rise": "rise {bound}", "fall": "fall {bound}"}
     texts = []
     for bound in text.split(" and "):
-        first, _, rest = bound.partition(" ")
-        texts.append(
-            said(messages[first], bound=number(rest)) if first in messages else number(bound)
-        )
+        drift, _, limit = bound.partition(" ")
+        is_drift = drift in messages
+        texts.append(said(messages[drift], bound=number(limit)) if is_drift else number(bound))
     return words.listed(texts)
 
 
@@ -199,14 +197,14 @@ def finding_text(row: Mapping[str, Any]) -> str:
 
     For example, ``worst_case is 0.5 (baseline 0.4), wanted <= 0.3``.
     """
-    last = "" if row["baseline"] is None else f" (baseline {row['baseline']})"
-    attempt = row.get("attempt")
-    product = (
-        f" (attempt {attempt} times success {row['success']})" if attempt not in (None, 1) else ""
-    )
-    low, high = row.get("low"), row.get("high")
-    interval = "" if low is None else f" (between {low} and {high})"
-    return f"{row['measure']} is {row['value']}{interval}{product}{last}, required {row['wanted']}"
+    text = f"{row['measure']} is {row['value']}"
+    if row.get("low") is not None:
+        text += f" (between {row['low']} and {row['high']})"
+    if row.get("attempt") not in (None, 1):
+        text += f" (attempt {row['attempt']} times success {row['success']})"
+    if row["baseline"] is not None:
+        text += f" (baseline {row['baseline']})"
+    return f"{text}, required {row['wanted']}"
 
 
 def chapter(stored: Stored) -> tuple[str, list[Part]]:

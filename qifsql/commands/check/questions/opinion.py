@@ -117,7 +117,10 @@ def links_at_worst(attacked: Mapping[str, Any], reached: int | None) -> Row:
 def links_by_register(
     row: Mapping[str, Any], confidence: pl.DataFrame, threshold: float | None
 ) -> Row:
-    """Return the answer on links with a register, from the row and the curve of ``link``."""
+    """Return the answer on links with a register, from a row of ``link`` and its ``confidence``.
+
+    That table has the number of links by confidence, the highest first.
+    """
     reached = None
     if threshold is not None:
         links = confidence.filter(pl.col("confidence") >= threshold)["links"]
@@ -157,18 +160,18 @@ def links_in_log(row: Mapping[str, Any]) -> Row:
 def with_answer(row: Row, threshold: float | None) -> Row:
     """Return the row with its answer: yes or no only with a threshold."""
     if threshold is not None:
-        reached = row["at_threshold"]
+        reached = row["at_threshold"]  # None: only a chance over all people is known
         met = row["value"] >= threshold if reached is None else reached > 0
         return row | {"threshold": threshold, "answer": YES if met else NO}
-    if row["value"] > 0:
+    if row["value"] > 0:  # the share of people for whom the answer is certain
         return row | {"answer": POSSIBLE}
-    chance, base = row["worst_case"] or 0.0, row["expected_prior"] or 0.0
-    more = chance > base and row["question"] != SINGLING_OUT
-    return row | {"answer": UNSURE if more else NOT_FOUND}
+    knows_more = (row["worst_case"] or 0.0) > (row["expected_prior"] or 0.0)
+    is_unsure = knows_more and row["question"] != SINGLING_OUT
+    return row | {"answer": UNSURE if is_unsure else NOT_FOUND}
 
 
 def _row(question: str, measure: str, reached: int | None) -> Row:
-    """Return a row without numbers."""
+    """Return a row (``OPINION``) without numbers, but for how many ``reached`` the threshold."""
     fields = {"question": question, "measure": measure, "at_threshold": reached, "bound": False}
     fields |= {"definition": DEFINITIONS[question], "meaning": MEANINGS[measure]}
     return dict.fromkeys(OPINION) | fields

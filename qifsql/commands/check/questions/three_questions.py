@@ -126,14 +126,18 @@ def _describe(links: Result | None, log: _Log | None) -> dict[str, Any]:
 def _answer_rows(
     attacked: Result, links: Result | None, log: _Log | None, least: float | None
 ) -> list[Row]:
-    """Return the questions in the order of the opinion, each with all its answers."""
-    whose, *what = attacked.rows()
+    """Return rows (``OPINION``): the questions in their order, each with all its answers.
+
+    The first row of the attack is re-identification, the others infer the secrets. ``least`` is the
+    threshold; ``reached`` has how many people reach it, by attack.
+    """
+    identified, *inferred = attacked.rows()
     reached = {}
     if least is not None:
         thresholds = attacked.details["thresholds"]
         reached = dict(thresholds.select("attack_id", "individuals").iter_rows())
-    people = reached.get(whose.get("attack_id"))
-    rows = [opinion.singling_out(whose, people)]
+    people = reached.get(identified.get("attack_id"))
+    rows = [opinion.singling_out(identified, people)]
     if links is not None:
         curve = links.details["confidence"]
         rows.append(opinion.links_by_register(links.frame.row(0, named=True), curve, least))
@@ -141,20 +145,21 @@ def _answer_rows(
         rows.append(
             opinion.links_by_key(log.people_with_several, log.people, reached=least is not None)
         )
-        drawn = log.unicity.frame.to_dicts() if log.unicity else []
-        lines = [row for row in drawn if row["unicity"] is not None]
-        rows += (
-            [opinion.links_in_log(max(lines, key=lambda row: int(row["points"])))] if lines else []
-        )
-    if len(rows) == 1:
-        rows.append(opinion.links_at_worst(whose, people))
-    return rows + [opinion.inference(row, reached.get(row.get("attack_id"))) for row in what]
+        chances = log.unicity.frame.drop_nulls("unicity") if log.unicity else pl.DataFrame()
+        if chances.height:  # most records known
+            rows.append(opinion.links_in_log(chances.sort("points").row(-1, named=True)))
+    if len(rows) == 1:  # neither a register nor a log
+        rows.append(opinion.links_at_worst(identified, people))
+    return rows + [opinion.inference(row, reached.get(row.get("attack_id"))) for row in inferred]
 
 
-def _measure_log(dataset: Dataset, more: Mapping[str, Any], drawn: Mapping[str, Any]) -> _Log:
-    """Return the number of people with several records under the key; if any, also unicity."""
-    settings = more["settings"]
-    options = {name: more[name] for name in ("key", "qids", "where")}
+def _measure_log(dataset: Dataset, request: Mapping[str, Any], drawn: Mapping[str, Any]) -> _Log:
+    """Return the number of people with several records under the key; if any, also unicity.
+
+    ``drawn`` has the options of unicity alone: points, draws and seed.
+    """
+    settings = request["settings"]
+    options = {name: request[name] for name in ("key", "qids", "where")}
     with opened(Attack.of("crs", dataset, **options), settings) as (engine, bound):
         key = exp.select("key").from_("microdata")
         keyed = Step("keyed", "One row per record: the key of its person.", key)
@@ -163,10 +168,10 @@ def _measure_log(dataset: Dataset, more: Mapping[str, Any], drawn: Mapping[str, 
         ((people, multiple),) = engine.rows(plan, "counting records of each key", dataset.name)
     if not people:
         raise DatasetError(
-            f"no record of {dataset.name} has a key ({quoted(more['key'])}); name another column"
+            f"no record of {dataset.name} has a key ({quoted(request['key'])}); name another column"
         )
-    request = {name: value for name, value in more.items() if name != "key"}
-    result = unicity(dataset, person=more["key"], **request, **drawn) if multiple else None
+    shared = {name: value for name, value in request.items() if name != "key"}
+    result = unicity(dataset, person=request["key"], **shared, **drawn) if multiple else None
     return _Log(int(multiple), int(people), result, plan)
 
 
@@ -216,16 +221,16 @@ def _prior_remarks(row: Mapping[str, Any], least: float | None) -> list[str]:
 
 
 def _names_in_release(texts: Sequence[str]) -> tuple[str, ...]:
-    """Return the quasi-identifiers as the release names them.
+    """Return the quasi-identifiers of the release, the first file: ``1:zip`` is its ``zip``.
 
-    With tags, as in ``link``, these are the names with tag 1, without the tag.
+    ``2:plz`` is a name in the register alone, and left out.
     """
     names = []
     for text in texts:
-        number, colon, name = text.strip().partition(":")
-        if colon and number.strip() == "1":
+        tag, colon, name = text.strip().partition(":")
+        if colon and tag.strip() == "1":
             names.append(name)
-        elif not colon or number.strip() != "2":
+        elif not colon or tag.strip() != "2":
             names.append(text)
     return tuple(names)
 

@@ -65,6 +65,7 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
 
 
 def _summary_table(rows: list[dict[str, Any]]) -> Table:
+    """Return a table with one row per answer: cases for certain, chances, those at a threshold."""
     least = rows[0]["threshold"]
     heads = [said("question"), said("answer"), said("for certain")]
     heads += [said("before"), said("after"), said("at worst")]
