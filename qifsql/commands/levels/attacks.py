@@ -36,7 +36,10 @@ the attack and with it. ``factor`` is for skewness: a value must be this many ti
 def attack_rows(
     tables: Tables, secret: Secret, hierarchy: Hierarchy | None, *, skew: Fraction
 ) -> list[dict[str, Any]]:
-    """Return the rows of ``ATTACKS`` for one secret: the success of each attack."""
+    """Return the rows of ``ATTACKS`` for one secret: the success of each attack.
+
+    ``skew``: an attack by skewness succeeds where a value is this many times as likely.
+    """
     j, people = secret.number, secret.people
     terms = {"factor": skew.numerator, "divisor": skew.denominator}
     ratio = {name: typed_number(term, "HUGEINT") for name, term in terms.items()}
@@ -48,12 +51,10 @@ def attack_rows(
         _certain("background", of_two_values, counts["two_blocks"], likelier),
     ]
     if hierarchy is not None:
-        lines = sorted(tables.dicts("alike", j, secret.width), key=lambda line: line["level"])
-        rows += [
-            _certain("similarity", line["people"], line["blocks"], line["everybody"] / people)
-            | {"level": line["level"]}
-            for line in lines
-        ]
+        for row in sorted(tables.dicts("alike", j, secret.width), key=lambda row: row["level"]):
+            before = row["everybody"] / people
+            similarity = _certain("similarity", row["people"], row["blocks"], before)
+            rows.append(similarity | {"level": row["level"]})
     skewed = {"people": counts["skewed_people"], "blocks": counts["skewed_blocks"]}
     rows.append({"attack": "skewness", **skewed, "factor": float(skew)})
     return [dict.fromkeys(ATTACKS) | {"secret": secret.name} | row for row in rows]

@@ -49,15 +49,17 @@ def check_options(
 def add_bounds(
     rows: Sequence[Mapping[str, Any]], counts: AttackCounts, tables: Tables
 ) -> list[dict[str, Any]]:
-    """Return the rows of levels with their bounds."""
+    """Return the rows of levels with their columns ``BOUNDS``, over all completions."""
     completion_counts.check(counts.bound)
     names = [secret.name for secret in counts.bound.microdata.secrets]
-    every = {name: completion_counts.count(counts, j, tables) for j, name in enumerate(names, 1)}
-    first = next(iter(every.values())) if every else completion_counts.count(counts, 0, tables)
-    return [dict(row) | _bound_columns(row, every.get(row["secret"] or "", first)) for row in rows]
+    by_secret = {n: completion_counts.count(counts, j, tables) for j, n in enumerate(names, 1)}
+    # levels without a secret are of sizes, which any secret counts
+    sizes = next(iter(by_secret.values()), None) or completion_counts.count(counts, 0, tables)
+    return [dict(row) | _bound_columns(row, by_secret.get(row["secret"], sizes)) for row in rows]
 
 
 def _bound_columns(row: Mapping[str, Any], counts: Counts) -> dict[str, Any]:
+    """Return the columns ``BOUNDS`` of a level; empty for a level without bounds."""
     value = row["value"]
     if not counts.incomplete:  # the table is its only completion
         ends = {"low": value, "high": value}
@@ -75,7 +77,7 @@ def _bound_columns(row: Mapping[str, Any], counts: Counts) -> dict[str, Any]:
 
 
 def _bounds_by_level(counts: Counts) -> dict[str, Bound]:
-    """Return the bounds by the names of levels."""
+    """Return the bounds of each level that has any, by its name."""
     blocks, right, values = counts.block_count(), counts.right_guesses(), counts.fewest_secrets()
     mean = Bound(
         low=Fraction(counts.people, int(blocks.high)),
@@ -88,6 +90,7 @@ def _bounds_by_level(counts: Counts) -> dict[str, Bound]:
         "k": counts.smallest_block(),
         "average_class_size": mean,
         "l_distinct": values,
+        # entropy is largest where all values are equally frequent
         "l_entropy": Bound(low=1, high=values.high, low_sharp=True, high_sharp=False),
         "alpha": Bound(low=share, high=1, low_sharp=False, high_sharp=True),
     }

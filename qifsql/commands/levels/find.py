@@ -8,7 +8,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlglot import exp
 
@@ -40,50 +40,63 @@ class Finding:
     violated: tuple[int, int] | None = None
 
 
-Questions = Sequence[tuple[str, int, int]]  # measure, number of the secret, its width
+Questions = Sequence[tuple[str, int, int]]
+"""Measure, number of the secret from 1 (0: none), number of columns that identify a block."""
+
+
+class Near(NamedTuple):
+    """People and blocks at a level near the worst or the required one; whole numbers as texts.
+
+    ``part`` is None for all that are clearly worse than the required level.
+    """
+
+    part: str | None
+    whole: str
+    logarithm: bool
+    blocks: int
+    people: int
 
 
 def find_levels(
     tables: Tables,
     questions: Questions,
     thresholds: Mapping[str, Fraction],
-    height: Mapping[int, int],
+    heights: Mapping[int, int],
 ) -> dict[tuple[str, int], Finding]:
-    """Return the worst level of each measure and secret, with violations of the required one.
+    """Return the worst level of each measure and secret (its number), and violations.
 
-    ``height`` maps the number of a secret to the height of its hierarchy.
+    ``thresholds`` are required levels by name, ``heights`` those of hierarchies by secret.
     """
-    scores = _highest_scores(tables, questions, height)
+    scores = _highest_scores(tables, questions, heights)
     steps = Steps(tables)
-    parts = []
+    queries = []
     for name, j, width in questions:
-        inputs = {"bounds": _bounds(name, thresholds, scores[name, j]), **_height_input(height, j)}
+        inputs = {"bounds": _bounds(name, thresholds, scores[name, j]), **_height_input(heights, j)}
         near = steps.need("near", j, width, inputs=inputs, instead=files_for(name), suffix=name)
-        columns = ("part", "whole", "logarithm", "blocks", "people")
-        parts.append(exp.select(*_key_columns(name, j), *columns).from_(near))
-    by: dict[tuple[str, int], list[tuple[Any, ...]]] = {(n, j): [] for n, j, _ in questions}
-    for j, name, *line in tables.rows(steps.plan(union(parts))):
-        by[name, j].append(tuple(line))
-    return {(name, j): _worst_finding(name, lines, thresholds) for (name, j), lines in by.items()}
+        queries.append(exp.select(*_key_columns(name, j), *Near._fields).from_(near))
+    levels: dict[tuple[str, int], list[Near]] = {(name, j): [] for name, j, _ in questions}
+    for j, name, *numbers in tables.rows(steps.plan(union(queries))):
+        levels[name, j].append(Near(*numbers))
+    return {key: _worst_finding(key[0], near, thresholds) for key, near in levels.items()}
 
 
 def _highest_scores(
-    tables: Tables, questions: Questions, height: Mapping[int, int]
+    tables: Tables, questions: Questions, heights: Mapping[int, int]
 ) -> dict[tuple[str, int], float]:
-    """Return the highest score of each measure and secret."""
+    """Return the highest score, that of the worst block, of each measure and secret."""
     steps = Steps(tables)
-    parts = []
+    queries = []
     for name, j, width in questions:
-        inputs = _height_input(height, j)
+        inputs = _height_input(heights, j)
         worst = steps.need("worst", j, width, inputs=inputs, instead=files_for(name), suffix=name)
-        parts.append(exp.select(*_key_columns(name, j), "score").from_(worst))
-    return {(name, j): score for j, name, score in tables.rows(steps.plan(union(parts)))}
+        queries.append(exp.select(*_key_columns(name, j), "score").from_(worst))
+    return {(name, j): score for j, name, score in tables.rows(steps.plan(union(queries)))}
 
 
-def _height_input(height: Mapping[int, int], j: int) -> dict[str, Parameters]:
-    if j not in height:
+def _height_input(heights: Mapping[int, int], j: int) -> dict[str, Parameters]:
+    if j not in heights:
         return {}
-    return {"hierarchy_height": {"height": typed_number(height[j], "BIGINT")}}
+    return {"hierarchy_height": {"height": typed_number(heights[j], "BIGINT")}}
 
 
 def _key_columns(name: str, j: int) -> list[exp.Expr]:
@@ -111,50 +124,58 @@ def files_for(name: str) -> dict[str, str]:
 
 
 def find_entropy(tables: Tables, secret: Secret, threshold: Fraction | None) -> Finding:
-    """Return the smallest exp(entropy) of a block, and violations of the required level."""
+    """Return the smallest exp(entropy) of a block, and violations of the required level.
+
+    SQL returns the blocks whose score (minus the entropy in bits) is near the worst or the required
+    one, by the counts of their values, and one row of the blocks that clearly violate the latter.
+    If a block has one value, its level is 1, and is counted as ``l_distinct``.
+    """
     j, width = secret.number, secret.width
-    edge = math.inf
+    worst_score = math.inf
     if secret.fewest > 1:
         steps = Steps(tables)
         worst = steps.need("worst", j, width, instead={"scored": "of_l_entropy"})
-        ((score,),) = tables.rows(steps.plan(exp.select("score").from_(worst)))
-        edge = score - CLOSE
-    at = -math.log2(threshold) if threshold is not None and threshold > 1 else math.inf
-    high = at + CLOSE
-    inputs = {"bounds": _bounds_row(at - CLOSE, high, edge)}
+        ((worst_score,),) = tables.rows(steps.plan(exp.select("score").from_(worst)))
+    required = -math.log2(threshold) if threshold is not None and threshold > 1 else math.inf
+    bounds = _bounds_row(required - CLOSE, required + CLOSE, worst_score - CLOSE)
     steps = Steps(tables)
-    near, clear = (steps.need(n, j, width, inputs=inputs) for n in ("near_entropy", "clearly"))
-    kinds = exp.select("counts", "blocks", "people").from_(near)
-    every = exp.select(exp.alias_(exp.null(), "counts"), "blocks", "people").from_(clear)
-    rows = tables.rows(steps.plan(union([kinds, every])))
-    close = {tuple(line[0]): line[1:] for line in rows if line[0] is not None}
-    ((_, blocks, people),) = (line for line in rows if line[0] is None)
-    for kind, (b, p) in close.items():
-        clearly = -math.log2(entropy_l(kind)) > high  # SQL has counted it
-        if threshold is not None and not clearly and not meets_entropy(kind, threshold):
+    near = steps.need("near_entropy", j, width, inputs={"bounds": bounds})
+    clear = steps.need("clearly", j, width, inputs={"bounds": bounds})
+    of_counts = exp.select("counts", "blocks", "people").from_(near)
+    together = exp.select(exp.alias_(exp.null(), "counts"), "blocks", "people").from_(clear)
+    rows = tables.rows(steps.plan(union([of_counts, together])))
+    ((blocks, people),) = ((b, p) for counts, b, p in rows if counts is None)
+    close = {tuple(counts): (b, p) for counts, b, p in rows if counts is not None}
+    for counts, (b, p) in close.items():
+        is_clear = -math.log2(entropy_l(counts)) > required + CLOSE  # SQL has counted it
+        if threshold is not None and not is_clear and not meets_entropy(counts, threshold):
             blocks, people = blocks + b, people + p
     violated = None if threshold is None else (people, blocks)
     if secret.fewest == 1:
         return Finding(1.0, 0, 0, violated=violated)
-    least = min(close, key=lambda kind: (entropy_l(kind), len(kind), kind))
+    least = min(close, key=lambda counts: (entropy_l(counts), len(counts), counts))
     value = entropy_l(least)
-    alike = [line for kind, line in close.items() if entropy_l(kind) == value]
-    at_worst = sum(p for _, p in alike), sum(b for b, _ in alike)
-    return Finding(value, *at_worst, counts=least, violated=violated)
+    at_worst = [numbers for counts, numbers in close.items() if entropy_l(counts) == value]
+    people_at_worst, blocks_at_worst = sum(p for _, p in at_worst), sum(b for b, _ in at_worst)
+    return Finding(value, people_at_worst, blocks_at_worst, counts=least, violated=violated)
 
 
 def _bounds(name: str, thresholds: Mapping[str, Fraction], worst: float) -> Parameters:
-    """Return the range of scores near the required level, and the least one near the worst."""
+    """Return the range of scores near the required level, and the least one near the worst.
+
+    A score is the level, with its sign changed if a higher level is safer; that of delta-disclosure
+    is exp(level).
+    """
     definition = measure_named(name)
     edge = worst if math.isinf(worst) else worst - _tolerance(worst)
-    at = math.inf
+    required = math.inf
     if definition.aim is not None and definition.aim in thresholds:
-        at = float(thresholds[definition.aim])
+        required = float(thresholds[definition.aim])
         if name == "delta_disclosure":
-            at = math.exp(at) if at < LARGEST else math.inf
-        at = -at if definition.higher_is_safer else at
-    room = 0.0 if math.isinf(at) else _tolerance(at)
-    return _bounds_row(at - room, at + room, edge)
+            required = math.exp(required) if required < LARGEST else math.inf
+        required = -required if definition.higher_is_safer else required
+    room = 0.0 if math.isinf(required) else _tolerance(required)
+    return _bounds_row(required - room, required + room, edge)
 
 
 def _bounds_row(low: float, high: float, edge: float) -> Parameters:
@@ -166,24 +187,23 @@ def _tolerance(score: float) -> float:
     return CLOSE * abs(score) + LEAST
 
 
-def _worst_finding(
-    name: str, lines: list[tuple[Any, ...]], thresholds: Mapping[str, Fraction]
-) -> Finding:
+def _worst_finding(name: str, near: Sequence[Near], thresholds: Mapping[str, Fraction]) -> Finding:
+    """Return the worst of the levels ``near``, and the violations of the required one."""
     definition = measure_named(name)
-    levels = [
-        (Level(int(part), int(total), logarithm), blocks, people)
-        for part, total, logarithm, blocks, people in lines
-        if part is not None
-    ]
+    levels = {
+        Level(int(row.part), int(row.whole), row.logarithm): row
+        for row in near
+        if row.part is not None
+    }
     violated = None
     if definition.aim is not None and definition.aim in thresholds:
         aim = thresholds[definition.aim]
-        broken = [(b, p) for part, _, _, b, p in lines if part is None]
-        broken += [(b, p) for level, b, p in levels if is_violated(definition, level, aim)]
-        violated = sum(p for _, p in broken), sum(b for b, _ in broken)
-    pick = min if definition.higher_is_safer else max
-    level, blocks, people = pick(levels, key=lambda item: item[0].order())
-    return Finding(level.value, people, blocks, level, violated=violated)
+        broken = [row for row in near if row.part is None]
+        broken += [row for level, row in levels.items() if is_violated(definition, level, aim)]
+        violated = sum(row.people for row in broken), sum(row.blocks for row in broken)
+    worst = (min if definition.higher_is_safer else max)(levels, key=Level.order)
+    at_worst = levels[worst]
+    return Finding(worst.value, at_worst.people, at_worst.blocks, worst, violated=violated)
 
 
 def is_violated(definition: Measure, level: Level, aim: Fraction) -> bool:
@@ -198,37 +218,39 @@ def measure_worst_blocks(
     tables: Tables,
     secrets: Mapping[int, Secret],
     levels: Mapping[tuple[str, int], Finding],
-    height: Mapping[int, int],
+    heights: Mapping[int, int],
 ) -> dict[tuple[str, int], dict[str, Any]]:
-    """Return the size of a worst block of each measure, and the number of people with each value.
+    """Return a worst block of each measure and secret: ``size``, number of ``values``, ``counts``.
 
+    ``counts`` are people with each value; a block of a measure without a secret has a size alone.
     Also keep these blocks, in one table per secret: ``worst_blocks_1``, ``worst_blocks_2``, ...
     """
     blocks: dict[tuple[str, int], dict[str, Any]] = {}
     for j in sorted({j for _, j in levels if j in secrets}):
         of_secret = {name: level for (name, i), level in levels.items() if i == j}
-        keep_worst_blocks(tables, secrets[j], of_secret, height)
-        lines = tables.dicts("worst_counts", j, secrets[j].width)
-        blocks |= {(line.pop("measure"), j): line for line in lines}
+        keep_worst_blocks(tables, secrets[j], of_secret, heights)
+        rows = tables.dicts("worst_counts", j, secrets[j].width)
+        blocks |= {(row.pop("measure"), j): row for row in rows}
     for (name, j), level in levels.items():
         if j not in secrets:  # a level of sizes
             steps = Steps(tables)
-            query = exp.select("size").from_(need_block(steps, None, (name, j), level, height))
+            query = exp.select("size").from_(need_block(steps, None, (name, j), level, heights))
             ((size,),) = tables.rows(steps.plan(query))
             blocks[name, j] = {"size": size}
     return blocks
 
 
 def keep_worst_blocks(
-    tables: Tables, secret: Secret, levels: Mapping[str, Finding], height: Mapping[int, int]
+    tables: Tables, secret: Secret, levels: Mapping[str, Finding], heights: Mapping[int, int]
 ) -> None:
     """Keep a worst block of each measure of a secret as a table, one row per measure."""
     steps = Steps(tables)
-    rows = []
+    queries = []
     for name, level in levels.items():
-        block = need_block(steps, secret, (name, secret.number), level, height)
-        rows.append(exp.select(_key_columns(name, secret.number)[1], exp.Star()).from_(block))
-    tables.counts.keep_rows(f"worst_blocks_{secret.number}", steps.plan(union(rows)))
+        block = need_block(steps, secret, (name, secret.number), level, heights)
+        _, measure = _key_columns(name, secret.number)
+        queries.append(exp.select(measure, exp.Star()).from_(block))
+    tables.counts.keep_rows(f"worst_blocks_{secret.number}", steps.plan(union(queries)))
 
 
 def need_block(
@@ -236,11 +258,12 @@ def need_block(
     secret: Secret | None,
     key: tuple[str, int],
     level: Finding,
-    height: Mapping[int, int],
+    heights: Mapping[int, int],
 ) -> str:
-    """Add the step that finds a worst block; return its name.
+    """Add the step that finds a worst block at a level; return its name.
 
-    The step has the columns that identify the block, and its size.
+    ``key`` is the measure and the number of the secret. The step has the columns that identify the
+    block, and its size.
     """
     name, j = key
     width = steps.tables.counts.bound.microdata.width
@@ -250,21 +273,21 @@ def need_block(
         "worst_block",
         j,
         width,
-        inputs={**level_inputs(name, level), **_height_input(height, j)},
+        inputs={**level_inputs(name, level), **_height_input(heights, j)},
         instead={"worst_block": "worst_entropy"} if level.level is None else files_for(name),
         suffix=name,
     )
 
 
 def level_inputs(name: str, level: Finding) -> dict[str, Parameters]:
-    """Return the rows that define the level of the worst block that is sought."""
-    if level.level is None:
+    """Return the rows ``sought`` and ``bounds``: which level the worst block has, which scores."""
+    if level.level is None:  # entropy
         counts = exp.Array(expressions=[typed_number(n, "BIGINT") for n in level.counts])
         bounds = _bounds_row(math.inf, math.inf, -math.log2(level.value) - CLOSE)
         return {"sought": {"counts": counts}, "bounds": bounds}
     exact = level.level
     score = math.inf if exact.total == 0 else exact.part / exact.total
-    if exact.logarithm and name != "delta_disclosure":
+    if exact.logarithm and name != "delta_disclosure":  # whose score is without the logarithm
         score = exact.value
     score = -score if measure_named(name).higher_is_safer else score
     room = 0.0 if math.isinf(score) else _tolerance(score)

@@ -105,7 +105,7 @@ class Run:
         self.every_k = every_k
         self.population = population
         self.bound, self.notes = suppressed_records.read_as(engine, bound, suppressed)
-        self.apart = suppressed_records.people(engine, self.bound)
+        self.apart = suppressed_records.people(engine, self.bound)  # whose block is everyone
         plan = None
         if population is not None:
             plan = population_plan(engine, spec, bound.microdata, population)
@@ -123,28 +123,32 @@ class Run:
         self.violations: list[tuple[Fraction, find.Finding]] = []  # of each k if there are several
 
     def count(self, hierarchies: Mapping[int, Hierarchy]) -> None:
-        """Count blocks and find their levels; refuse required levels that are impossible."""
+        """Count blocks and find their levels; refuse required levels that are impossible.
+
+        ``hierarchies`` are those of secrets by their number, from 1.
+        """
         self.hierarchies = hierarchies
-        if self.population is None and (lost := [n for n in OF_POPULATION if n in self.thresholds]):
-            raise InputError(f"{lost[0]} needs the people who may be in the release: a population")
-        if not self.bound.microdata.secrets and (
-            lost := [n for n in OF_SECRETS if n in self.thresholds]
-        ):
-            raise InputError(f"{lost[0]} is a level of a secret; name one with --secret")
-        domains = [self.counts.domain(j) for j in range(1, len(self.bound.microdata.secrets) + 1)]
+        of_population = [name for name in OF_POPULATION if name in self.thresholds]
+        if of_population and self.population is None:
+            raise InputError(
+                f"{of_population[0]} needs the people who may be in the release: a population"
+            )
+        of_secrets = [name for name in OF_SECRETS if name in self.thresholds]
+        if of_secrets and not self.bound.microdata.secrets:
+            raise InputError(f"{of_secrets[0]} is a level of a secret; name one with --secret")
+        names = dict(enumerate((secret.name for secret in self.bound.microdata.secrets), 1))
+        domains = [self.counts.domain(j) for j in names]
         everybody = domains[0].people if domains else self._people()
-        names = [secret.name for secret in self.bound.microdata.secrets]
-        self.incomplete = [
-            name for j, name in enumerate(names, 1) if missing_secrets.is_missed(self.counts, j)
-        ]
-        values = {n: d.values for n, d in zip(names, domains, strict=True)}
-        least = {"k": min(self.every_k)} if self.every_k else {}
+        is_missed = missing_secrets.is_missed
+        self.incomplete = [name for j, name in names.items() if is_missed(self.counts, j)]
+        values = {name: d.values for name, d in zip(names.values(), domains, strict=True)}
+        smallest_k = {"k": min(self.every_k)} if self.every_k else {}
         if self.default_l is None:  # else required levels are known to be possible with NULL
-            aims.check_possible({**self.thresholds, **least}, everybody, values)
+            aims.check_possible({**self.thresholds, **smallest_k}, everybody, values)
         if not domains or self.population is not None:
             counting.keep_blocks_of_all(self.tables, self.apart, everybody)
-        every = counting.count_secrets(self.tables, hierarchies, self.apart)
-        self.secrets = {secret.number: secret for secret in every}
+        secrets = counting.count_secrets(self.tables, hierarchies, self.apart)
+        self.secrets = {secret.number: secret for secret in secrets}
         self.levels = self._find()
 
     @property
@@ -156,26 +160,22 @@ class Run:
         """Return the rows of the result: those without a secret, then those of each secret."""
         people, blocks = worst_blocks.people_and_blocks(self.tables, min(self.secrets, default=0))
         worst = find.measure_worst_blocks(self.tables, self.secrets, self.levels, self.heights)
-        average = {"measure": AVERAGE, "value": people / blocks}
-        lines: list[tuple[int, dict[str, Any]]] = []
+        rows_of_secret: dict[int, list[dict[str, Any]]] = {0: [], **{j: [] for j in self.secrets}}
         for measure in aims.MEASURES:
             if measure.name == AVERAGE:
-                lines.append((0, average))
-            if measure.name == "l_recursive_c":
-                lines += [
-                    (j, {"measure": measure.name, "secret": s.name, "l": 1})
-                    for j, s in self.secrets.items()
-                    if self._l(s) == 1
-                ]
-            lines += [
-                (0 if measure.name == "k" else j, self._row(measure, j, level, worst[name, j], at))
-                for (name, j), worst_level in self.levels.items()
-                if name == measure.name
-                for at, level in self._judged(measure, worst_level)
-            ]
+                rows_of_secret[0].append({"measure": AVERAGE, "value": people / blocks})
+            for j, secret in self.secrets.items():
+                if measure.name == "l_recursive_c" and self._l(secret) == 1:  # no c is such a level
+                    row = {"measure": measure.name, "secret": secret.name, "l": 1}
+                    rows_of_secret[j].append(row)
+            for (name, j), worst_level in self.levels.items():
+                if name == measure.name:
+                    for threshold, level in self._judged(measure, worst_level):
+                        row = self._row(measure, j, level, worst[name, j], threshold)
+                        rows_of_secret[0 if name == "k" else j].append(row)
         totals = {"people": people, "blocks": blocks}
         return [
-            dict.fromkeys(SCHEMA) | line | totals for _, line in sorted(lines, key=lambda f: f[0])
+            dict.fromkeys(SCHEMA) | row | totals for rows in rows_of_secret.values() for row in rows
         ]
 
     def answer(self, skew: Fraction, *, show_blocks: bool) -> "Answer":
@@ -188,12 +188,10 @@ class Run:
         return Answer(rows, details, tuple(self.counts.plans))
 
     def _attacks(self, skew: Fraction) -> pl.DataFrame:
-        """Return the success of the attacks on k and l, by secret."""
-        rows = [
-            row
-            for j, secret in self.secrets.items()
-            for row in bites.attack_rows(self.tables, secret, self.hierarchies.get(j), skew=skew)
-        ]
+        """Return the success of the attacks on k and l (``ATTACKS``), by secret."""
+        rows = []
+        for j, secret in self.secrets.items():
+            rows += bites.attack_rows(self.tables, secret, self.hierarchies.get(j), skew=skew)
         return pl.DataFrame(rows, schema=bites.ATTACKS)
 
     def _find(self) -> dict[tuple[str, int], find.Finding]:
@@ -227,9 +225,12 @@ class Run:
     def _find_more(
         self, levels: dict[tuple[str, int], find.Finding], j: int, secret: counting.Secret
     ) -> None:
-        """Add entropy, and enhanced beta-likeness by the gain of the basic one."""
+        """Add entropy l-diversity and enhanced beta-likeness of a secret to ``levels``.
+
+        The latter is the gain of basic beta-likeness, at most -ln of the rarest value's share.
+        """
         entropy = find.find_entropy(self.tables, secret, self.thresholds.get("l_entropy"))
-        if secret.fewest == 1:
+        if secret.fewest == 1:  # entropy is least in the blocks of one value
             entropy = replace(levels["l_distinct", j], value=1.0, violated=entropy.violated)
         levels["l_entropy", j] = entropy
         breach = levels.pop((find.BREACH, j), None)
@@ -244,17 +245,18 @@ class Run:
     def _people(self) -> int:
         """Return the number of people of a release without a secret."""
         plan = records_plan(self.bound.microdata, people=True)
-        return int(self.tables.rows(plan, "counting records")[0][0])
+        ((people,),) = self.tables.rows(plan, "counting records")
+        return int(people)
 
     def _l(self, secret: counting.Secret) -> int:
-        """Return the l of recursive (c, l)-diversity."""
+        """Return the l of recursive (c, l)-diversity; by default the fewest values in a block."""
         fewest = Fraction(self.default_l or secret.fewest)
         return int(self.thresholds.get("l_recursive", self.thresholds.get("l", fewest)))
 
     def _judged(
         self, measure: aims.Measure, level: find.Finding
     ) -> Sequence[tuple[Fraction | None, find.Finding]]:
-        """Return the required levels of a measure, each with its violations."""
+        """Return the required levels of a measure (None: none), each with its violations."""
         if measure.name == "k" and self.violations:
             return self.violations
         return [(self.thresholds.get(measure.aim or ""), level)]
@@ -267,8 +269,12 @@ class Run:
         block: Mapping[str, Any],
         threshold: Fraction | None,
     ) -> dict[str, Any]:
+        """Return the row (``SCHEMA``) of a level, its worst block and a required level.
+
+        ``j`` is the number of the secret. k is counted with the first one, but about none.
+        """
         secret = self.secrets.get(j) if measure.name != "k" else None
-        line: dict[str, Any] = {
+        row: dict[str, Any] = {
             "measure": measure.name,
             "value": None if level.value == math.inf else level.value,
             "people_at_worst": level.people,
@@ -276,38 +282,37 @@ class Run:
             "worst_size": block["size"],
         }
         if secret is not None:
-            line |= {
-                "secret": secret.name,
-                "worst_values": block["values"],
-                "worst_counts": block["counts"],
-            }
+            row |= {"secret": secret.name}
+            row |= {"worst_values": block["values"], "worst_counts": block["counts"]}
             if measure.name == "l_recursive_c":
-                line["l"] = self._l(secret)
-        judged = measure.aim != "t" or measure.name == self._pick_distance(j)
-        if threshold is not None and judged and level.violated is not None:
+                row["l"] = self._l(secret)
+        is_compared = measure.aim != "t" or measure.name == self._pick_distance(j)
+        if threshold is not None and is_compared and level.violated is not None:
             people, blocks = level.violated
-            line |= {
-                "wanted": float(threshold),
-                "met": not blocks,
-                "people_in_violation": people,
-                "blocks_in_violation": blocks,
-            }
-        return line
+            row |= {"wanted": float(threshold), "met": not blocks}
+            row |= {"people_in_violation": people, "blocks_in_violation": blocks}
+        return row
 
     def incomplete_secrets(self) -> list[tuple[int, Attribute, int]]:
         """Return the secrets that some people miss and others report: number, column and l."""
-        secrets = enumerate(self.bound.microdata.secrets, 1)
-        some = [(j, s) for j, s in secrets if s.name in self.incomplete and self._is_reported(j)]
-        return [(j, secret, self._l(self.secrets[j])) for j, secret in some]
+        return [
+            (j, secret, self._l(self.secrets[j]))
+            for j, secret in enumerate(self.bound.microdata.secrets, 1)
+            if secret.name in self.incomplete and self._is_reported(j)
+        ]
 
     def _is_reported(self, j: int) -> bool:
         """Return whether anybody has a reported secret."""
         if self.bound.microdata.person is None:
             return self.counts.domain(j).values > 1  # one of them is missing
-        return missing_secrets.records_of_sets(self.counts, j)[1] > 0
+        _, reported = missing_secrets.records_of_sets(self.counts, j)
+        return reported > 0
 
     def on(self, bound: BoundAttack, l: int) -> "Run":  # noqa: E741 - the field's own letter
-        """Return a run on other people, with the levels that are required of a secret."""
+        """Return a run on people with a reported secret, with the required levels of a secret.
+
+        ``l`` is that of recursive (c, l)-diversity among all people.
+        """
         return Run(
             self.counts.engine,
             self.spec,

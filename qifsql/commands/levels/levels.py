@@ -119,7 +119,7 @@ def levels(
 
 
 def _attack(source: Any, options: Mapping[str, Any]) -> Attack:
-    """Return the attack whose blocks are measured; refuse a collection."""
+    """Return the attack whose blocks are measured; refuse a collection, and options of records."""
     spec = Attack.of(
         "cas" if options["secret"] else "crs",
         source,
@@ -164,7 +164,6 @@ def _description(
 
 
 def _named_hierarchies(options: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the hierarchy of each secret that has one."""
     hierarchies = options["hierarchy"] or {}
     if not isinstance(hierarchies, Mapping):
         raise InputError(
@@ -174,7 +173,7 @@ def _named_hierarchies(options: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _without_small_counts(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows without counts of few people in their worst blocks."""
+    """Return the rows without values that few people of their worst block have."""
     enough = pl.element().struct.field("records") >= MINIMUM
     return frame.with_columns(pl.col("worst_counts").list.eval(pl.element().filter(enough)))
 
@@ -184,16 +183,13 @@ def unmet_levels(frame: pl.DataFrame) -> tuple[str, ...]:
 
     Of several k each has its number: ``k = 5``.
     """
-    is_list = frame.filter(pl.col("measure") == "k").height > 1
-    rows = frame.filter(pl.col("met").not_()).iter_rows(named=True)
-    return tuple(
-        f"k = {r['wanted']:.0f}"
-        if is_list and r["measure"] == "k"
-        else r["measure"]
-        if r["secret"] is None
-        else f"{r['measure']} of {r['secret']}"
-        for r in rows
-    )
+    has_several_k = frame.filter(pl.col("measure") == "k").height > 1
+    names = []
+    for row in frame.filter(pl.col("met").not_()).iter_rows(named=True):
+        name = row["measure"] if row["secret"] is None else f"{row['measure']} of {row['secret']}"
+        is_k = row["measure"] == "k"
+        names.append(f"k = {row['wanted']:.0f}" if has_several_k and is_k else name)
+    return tuple(names)
 
 
 def _read_skew(value: aims.Number) -> Fraction:

@@ -35,7 +35,7 @@ def smaller_levels(
 def _runs_of_reported(run: Run) -> Iterator[tuple[int, Run]]:
     """Yield the number of each secret that some people miss, and the run without these people.
 
-    The tables of each run, the first one's too, are dropped before the next and at the end.
+    The tables of each run, ``run`` included, are dropped before the next and at the end.
     """
     previous = run
     for number, secret, l in run.incomplete_secrets():  # noqa: E741 - the field's own letter
@@ -47,44 +47,45 @@ def _runs_of_reported(run: Run) -> Iterator[tuple[int, Run]]:
 
 
 def _smaller(answer: Answer, reported: Answer) -> Answer:
-    """Return an answer with the levels of people with a reported secret where they are smaller.
+    """Return an answer with the levels of people with a reported secret where they protect less.
 
     ``people`` and ``blocks`` stay those of all. A worst block is that of the level that is taken;
     an attack is on those of whom more succumb.
     """
     totals = {name: answer.rows[0][name] for name in ("people", "blocks")}
-    of_reported = {_level(r): r | totals for r in reported.rows if r["secret"] is not None}
-    smaller = {
-        _level(row): of_reported[_level(row)]
-        for row in answer.rows
-        if _level(row) in of_reported and _protection(of_reported[_level(row)]) < _protection(row)
-    }
-    rows = [smaller.get(_level(row), row) for row in answer.rows]
+    of_reported = {_key(r): r | totals for r in reported.rows if r["secret"] is not None}
+    smaller = {}
+    for row in answer.rows:
+        again = of_reported.get(_key(row))
+        if again is not None and _protection(again) < _protection(row):
+            smaller[_key(row)] = again
+    rows = [smaller.get(_key(row), row) for row in answer.rows]
     details = {"attacks": _worse_attacks(answer.details["attacks"], reported.details["attacks"])}
     if "worst" in answer.details:
-        worst = answer.details["worst"].to_dicts()
-        worst_reported = {_level(r): r for r in reported.details["worst"].to_dicts()}
-        chosen = [worst_reported[_level(r)] if _level(r) in smaller else r for r in worst]
-        details["worst"] = table_of_blocks(chosen)
+        blocks = answer.details["worst"].to_dicts()
+        blocks_of_reported = {_key(r): r for r in reported.details["worst"].to_dicts()}
+        details["worst"] = table_of_blocks(
+            [blocks_of_reported[_key(r)] if _key(r) in smaller else r for r in blocks]
+        )
     return Answer(rows, details, (*answer.plans, *reported.plans))
 
 
-def _level(row: Row) -> tuple[str, str | None]:
-    """Return what a row is the level of: its measure and secret."""
+def _key(row: Row) -> tuple[str, str | None]:
     return row["measure"], row["secret"]
 
 
 def _worse_attacks(attacks: pl.DataFrame, reported: pl.DataFrame) -> pl.DataFrame:
     """Return each attack on all people, or on those with a reported secret if more succumb."""
-    rows = attacks.to_dicts()
-    by_attack = {(r["attack"], r["secret"], r["level"]): r for r in reported.to_dicts()}
-    pairs = [(r, by_attack.get((r["attack"], r["secret"], r["level"]), r)) for r in rows]
-    worse = [max(pair, key=lambda attack: attack["people"]) for pair in pairs]
+    on_reported = {(r["attack"], r["secret"], r["level"]): r for r in reported.to_dicts()}
+    worse = []
+    for row in attacks.to_dicts():
+        again = on_reported.get((row["attack"], row["secret"], row["level"]), row)
+        worse.append(again if again["people"] > row["people"] else row)
     return pl.DataFrame(worse, schema=attacks.schema)
 
 
 def _protection(row: Row) -> tuple[bool, float]:
-    """Return how a level protects: whether it is met, and its value with its sign."""
+    """Return an order of rows of a level, the least protection first: not met, then by value."""
     met = row["met"] is not False
     if row["value"] is None:  # no number is enough
         return met, -math.inf

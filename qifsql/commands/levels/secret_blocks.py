@@ -52,6 +52,10 @@ def count_secrets(tables: Tables, hierarchies: Mapping[int, Hierarchy], apart: i
 
 
 def _count_secret(tables: Tables, j: int, hierarchy: Hierarchy | None, apart: int) -> Secret:
+    """Keep the tables about secret ``j`` that levels read; return it with its totals.
+
+    Its blocks are kinds of blocks with equal counts, if it has few values (``by_kind``).
+    """
     counts = tables.counts
     by_kind = j in counts.values
     width = 1 if by_kind else counts.bound.microdata.width
@@ -97,24 +101,28 @@ def _count_type(people: int, values: int) -> str:
 
 
 def keep_blocks_of_all(tables: Tables, apart: int, everybody: int) -> None:
-    """Keep the blocks without a secret, and their sizes as the grades of number 0."""
+    """Keep the blocks without a secret, and their sizes as the grades of number 0.
+
+    ``apart`` people have everyone (``everybody`` people) as their block: a row of its own.
+    """
     counts = tables.counts
     attack = AttackSteps(counts.bound, catalogs=counts.catalogs)
-    blocks = attack.need("blocks", 0)
-    query: exp.Query = exp.select("*").from_(blocks)
+    query = exp.select("*").from_(attack.need("blocks", 0))
     counts.keep_rows("blocks_of_all_0", plan(counts.bound.microdata, attack.steps, query))
     steps = Steps(tables)
     steps.need("crowds_of_size", 0, 1, instead={"blocks": "blocks_of_all"})
-    last = steps.steps.pop()
-    sizes = last.query
+    sizes = steps.steps.pop().query
     if apart:
-        line = [typed_number(n, "BIGINT") for n in (-1, everybody, apart, 1)]
-        sizes = exp.union(sizes, exp.select(*line), distinct=False)
+        everyone = [typed_number(n, "BIGINT") for n in (-1, everybody, apart, 1)]
+        sizes = exp.union(sizes, exp.select(*everyone), distinct=False)
     counts.keep_rows("grades_0", steps.plan(sizes))
 
 
 def _pieces_with_everyone(tables: Tables, j: int, apart: int) -> Plan:
-    """Return the pieces of blocks; everyone is the block of the suppressed, its only members."""
+    """Return the pieces of blocks, and those of a block that is everyone, with ``apart`` members.
+
+    A piece is a block and a value of the secret. The suppressed records are in no other block.
+    """
     width = tables.counts.bound.microdata.width
     steps = Steps(tables)
     pieces, places = (steps.need(name, j, width) for name in ("pieces", "places"))
@@ -137,8 +145,8 @@ def _pieces_with_everyone(tables: Tables, j: int, apart: int) -> Plan:
 
 
 def _starred(microdata: Microdata) -> list[bool]:
-    """Return of each column of a block whether it is ``*``, else NULL, in that of everyone."""
-    if microdata.width != len(microdata.qids):
+    """Return for each column of the block that is everyone whether it is ``*``; if not, NULL."""
+    if microdata.width != len(microdata.qids):  # one column holds all records of a person
         return [False]
     return [family(qid.type) in TEXTS for qid in microdata.qids]
 
@@ -150,16 +158,16 @@ def _keep_hierarchy(tables: Tables, j: int, width: int, hierarchy: Hierarchy) ->
     rungs = exp.values(list(hierarchy.rungs()), alias="listed", columns=names)
     listed = exp.select(*(exp.column(name, "listed") for name in names)).from_(rungs)
     tables.keep("ancestors", j, width, {"rungs": listed})
-    values = counts.domain(j)
+    domain = counts.domain(j)
     steps = Steps(tables)
     query = exp.select(exp.Count(this=exp.Star())).from_(steps.need("ancestors", j, width))
-    ((there,),) = tables.rows(steps.plan(query.where(exp.column("level").eq(0))))
-    if there < values.values:
+    ((values,),) = tables.rows(steps.plan(query.where(exp.column("level").eq(0))))
+    if values < domain.values:
         secret = counts.bound.microdata.secrets[j - 1].name
-        hint = "; an empty first field is the missing value" if values.missing else ""
+        hint = "; an empty first field is the missing value" if domain.missing else ""
         raise InputError(
-            f"hierarchy {hierarchy.name} has no line for {values.values - there:,} of the "
-            f"{plural(values.values, 'value')} of secret {quoted(secret)}; add them{hint}"
+            f"hierarchy {hierarchy.name} has no line for {domain.values - values:,} of the "
+            f"{plural(domain.values, 'value')} of secret {quoted(secret)}; add them{hint}"
         )
     tables.keep("branches", j, width)
     tables.keep("climbed", j, width)

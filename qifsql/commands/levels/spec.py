@@ -231,14 +231,17 @@ def _split_recursive(options: Mapping[str, object]) -> dict[str, object]:
 
 
 def _numbers(value: object) -> Sequence[object]:
-    """Return the numbers of an option that takes several: ``2,3,5``, or a sequence."""
+    """Return the numbers, as they were written, of an option that takes several: ``2,3,5``."""
+    if value is None:
+        return []
     if isinstance(value, str):
         return value.split(",")
-    if isinstance(value, Sequence):
-        return [
-            part for text in value for part in (_numbers(text) if isinstance(text, str) else [text])
-        ]
-    return [] if value is None else [value]
+    if not isinstance(value, Sequence):
+        return [value]
+    numbers: list[object] = []
+    for part in value:
+        numbers += part.split(",") if isinstance(part, str) else [part]
+    return numbers
 
 
 def check_possible(
@@ -251,12 +254,12 @@ def check_possible(
             "so many people; require a smaller k"
         )
     for name in ("l", "l_entropy", "l_recursive"):
-        for secret, there in values.items():
-            if thresholds.get(name, 0) > there:
+        for secret, number in values.items():
+            if thresholds.get(name, 0) > number:
                 raise InputError(
                     f"{name} = {level_text(thresholds[name])} is above the "
-                    f"{plural(there, 'value')} that secret {quoted(secret)} has in the release: "
-                    f"no block can have so many; require at most {there}"
+                    f"{plural(number, 'value')} that secret {quoted(secret)} has in the release: "
+                    f"no block can have so many; require at most {number}"
                 )
 
 
@@ -266,14 +269,16 @@ def level_text(number: Fraction) -> str:
 
 
 def _level_number(name: str, value: object) -> Fraction:
+    """Return a required level as an exact number; InputError if it is not one in its range."""
     number = exact(value)
     low, high = BOUNDS[name]
     kind = "a whole number" if name in _WHOLE else "a number"
-    span = " ".join(["from", str(low), *(["to", str(high)] if high is not None else [])])
-    span = span.replace("from 0", "above 0") if name in _ABOVE else span
-    span = span.replace("above 0 to", "above 0, up to")
+    above_zero = name in _ABOVE
+    span = "above 0" if above_zero else f"from {low}"
+    if high is not None:
+        span += f", up to {high}" if above_zero else f" to {high}"
     fits = number is not None and number >= low and (high is None or number <= high)
-    fits = fits and not (name in _ABOVE and number == 0)
+    fits = fits and not (above_zero and number == 0)
     if number is None or not fits or (name in _WHOLE and number.denominator != 1):
         raise InputError(f"{name} is {kind} {span}; {quoted(str(value))} is none")
     return number

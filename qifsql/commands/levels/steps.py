@@ -31,11 +31,11 @@ class Tables:
     wholes: dict[int, Parameters] = field(default_factory=dict)
 
     def keep(self, name: str, j: int, width: int, inputs: Inputs | None = None) -> None:
-        """Keep a step of ``sql/levels`` as a table."""
+        """Keep a step of ``sql/levels`` about secret ``j`` as a table, for later steps."""
         steps = Steps(self)
-        actual = steps.need(name, j, width, inputs=inputs)
+        table = steps.need(name, j, width, inputs=inputs)
         last = steps.steps.pop()
-        self.counts.keep_rows(actual, steps.plan(last.query))
+        self.counts.keep_rows(table, steps.plan(last.query))
 
     def rows(self, step_plan: Plan, what: str = "measuring") -> list[tuple[Any, ...]]:
         """Return the rows of a plan as plain values."""
@@ -67,37 +67,36 @@ class Steps:
         instead: Mapping[str, str] | None = None,
         suffix: str = "",
     ) -> str:
-        """Add a step about a secret and all steps that it reads; return its name.
+        """Add a step about a secret (0: none) and all steps that it reads; return its name.
 
-        Blocks have ``width`` columns. ``inputs`` are the rows and queries that no file defines;
-        ``instead`` maps a name to the file that replaces it. If either differs within one plan,
-        ``suffix`` must differ, too.
+        A block is identified by ``width`` columns. ``inputs`` are the rows and queries that no file
+        defines; ``instead`` maps a name to the file that replaces it. If either differs within one
+        plan, ``suffix`` must differ, too.
         """
         instead = instead or {}
         file = instead.get(name, name)
-        columns = self.tables.counts.catalogs
+        catalogs = self.tables.counts.catalogs  # of the tables that are kept, by name
         for table in (f"{file}_{secret}", file):
-            if table in columns:
-                rows = exp.select("*").from_(exp.table_(table, db="main", catalog=columns[table]))
+            if table in catalogs:
+                rows = exp.select("*").from_(exp.table_(table, db="main", catalog=catalogs[table]))
                 return self._push(Step(table, "Counted before.", rows))
         sources = dict(inputs or {})
         if secret in self.tables.wholes:
             sources.setdefault("whole", self.tables.wholes[secret])
-        actual = f"{file}_{secret}" + (f"_{suffix}" if suffix else "")
+        step_name = f"{file}_{secret}" + (f"_{suffix}" if suffix else "")
         query = sources.get(name)
         if isinstance(query, exp.Query):
-            return self._push(Step(actual, "What is asked.", query))
+            return self._push(Step(step_name, "What is asked.", query))
         template = load(f"levels/{file}")
-        inline = {n: v for n, v in sources.items() if not isinstance(v, exp.Query)}
+        rows_by_name = {n: v for n, v in sources.items() if not isinstance(v, exp.Query)}
+        read = [table.name for table in template.query.find_all(exp.Table)]
         names = {
-            table.name: self.need(
-                table.name, secret, width, inputs=inputs, instead=instead, suffix=suffix
-            )
-            for table in template.query.find_all(exp.Table)
-            if table.name not in inline
+            table: self.need(table, secret, width, inputs=inputs, instead=instead, suffix=suffix)
+            for table in read
+            if table not in rows_by_name
         }
-        spliced = splice(template, width=width, secret=secret, tables=names, rows=inline)
-        return self._push(Step(actual, template.doc, spliced))
+        spliced = splice(template, width=width, secret=secret, tables=names, rows=rows_by_name)
+        return self._push(Step(step_name, template.doc, spliced))
 
     def plan(self, result: exp.Query) -> Plan:
         """Return the plan of the steps so far and of a query that reads them."""

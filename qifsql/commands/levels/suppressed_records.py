@@ -14,23 +14,26 @@ from qifsql.query.steps import Steps
 
 
 def read_as(engine: Engine, bound: BoundAttack, how: Suppressed) -> tuple[BoundAttack, list[str]]:
-    """Return the attack whose suppressed records are read so, and remarks on them."""
+    """Return the attack in which suppressed records are everyone, a block or left out; remarks.
+
+    If their block is everyone, ``suppressed`` of the microdata counts them; otherwise it is 0.
+    """
     if how == "everyone":
         return suppressed.marked(engine, bound), []
     microdata = replace(bound.microdata, suppressed=0)
     records = suppressed.count(engine, microdata)
     if not records:
         return bound.on(microdata), []
-    stand = f"{plural(records, 'record')} with * as every quasi-identifier"
+    note = f"{plural(records, 'record')} with * as every quasi-identifier"
     if how == "block":
-        return bound.on(microdata), [f"{stand}: a block like any other (suppressed: everyone, out)"]
-    rest = suppressed.shown_alone(replace(microdata, suppressed=records))
-    if not suppressed.people_of(engine, rest):
+        return bound.on(microdata), [f"{note}: a block like any other (suppressed: everyone, out)"]
+    unsuppressed = suppressed.shown_alone(replace(microdata, suppressed=records))
+    if not suppressed.people_of(engine, unsuppressed):
         raise DatasetError(
             f"all records of {microdata.dataset.name} are suppressed, so nobody is left; "
             "leave suppressed out"
         )
-    return bound.on(rest), [f"{stand}: left out"]
+    return bound.on(unsuppressed), [f"{note}: left out"]
 
 
 def people(engine: Engine, bound: BoundAttack) -> int:
@@ -40,5 +43,5 @@ def people(engine: Engine, bound: BoundAttack) -> int:
     steps = Steps(bound)
     query = exp.select("count(*)").from_(steps.need("hidden"))
     name = bound.microdata.dataset.name
-    ((there,),) = engine.rows(plan(bound.microdata, steps.steps, query), "counting records", name)
-    return int(there)
+    ((number,),) = engine.rows(plan(bound.microdata, steps.steps, query), "counting records", name)
+    return int(number)

@@ -84,16 +84,17 @@ def _level_parts(frame: pl.DataFrame, tables: Tables, spec: Spec, *, minimum: in
 
 
 def _reading_parts(frame: pl.DataFrame, tables: Tables, spec: Spec, minimum: int) -> list[Part]:
-    """Return the levels in one reading of the records that the adversary knows of a person."""
+    """Return the levels in one reading of the records that the adversary knows of a person.
+
+    ``frame`` has a row per measure and secret. Values of a secret that fewer than ``minimum``
+    people of a worst block have are hidden.
+    """
     rows = frame.to_dicts()
-    first = rows[0]
-    there = {"people": words.persons(first["people"]), "blocks": words.blocks(first["blocks"])}
+    totals = {"people": words.persons(rows[0]["people"]), "blocks": words.blocks(rows[0]["blocks"])}
     qids = words.listed(spec["qids"])
+    title = said("{people} in {blocks}, knowing {qids}", **totals, qids=qids)
     parts: list[Part] = [
-        Heading(
-            said("{people} in {blocks}, knowing {qids}", **there, qids=qids)
-            + words.known_records(first)
-        ),
+        Heading(title + words.known_records(rows[0])),
         *_level_table([row for row in rows if row["secret"] is None]),
     ]
     for secret in dict.fromkeys(row["secret"] for row in rows if row["secret"] is not None):
@@ -111,29 +112,29 @@ def _reading_parts(frame: pl.DataFrame, tables: Tables, spec: Spec, minimum: int
 
 
 def _level_table(rows: Sequence[Mapping[str, Any]]) -> list[Part]:
-    """Return a table of the levels of all blocks, with required levels and their violations."""
+    """Return a table with one row per level of all blocks, required levels and violations."""
     has_thresholds = any(row["wanted"] is not None for row in rows)
     heads = [said("level of all blocks"), said("level"), said("more is"), said("people at it")]
     heads += [said("required"), said("not met by")] if has_thresholds else []
-    bounded = any(row.get("low") is not None for row in rows)
+    bounded = [row for row in rows if row.get("low") is not None]  # levels over all completions
     heads += [said("least"), said("most")] if bounded else []
     table = Table.of(heads, (1, 3, 4, 5) if bounded else (1, 3))
     for row in rows:
         at = "" if row["people_at_worst"] is None else words.count(row["people_at_worst"])
         more = said("safer") if row["measure"] in SAFER else said("riskier")
-        line = [_measure_name(row), _level_text(row["value"], row["wanted"]), more, at]
-        if has_thresholds and row["wanted"] is not None:
-            sign = ">=" if row["measure"] in SAFER else "<" if row["measure"] in BELOW else "<="
-            line += [f"{sign} {_level_text(row['wanted'], row['wanted'])}", _violations_text(row)]
-        if bounded and row["low"] is not None:
-            line += [
-                end(_level_text(row[e], None), sharp=row[f"{e}_sharp"]) for e in ("low", "high")
-            ]
-        table.add_row(*line)
+        cells = [_measure_name(row), _level_text(row["value"], row["wanted"]), more, at]
+        if row["wanted"] is not None:
+            sign = "<" if row["measure"] in BELOW else "<="
+            sign = ">=" if row["measure"] in SAFER else sign
+            cells += [f"{sign} {_level_text(row['wanted'], row['wanted'])}", _violations_text(row)]
+        if row in bounded:
+            for name in ("low", "high"):
+                cells.append(end(_level_text(row[name], None), sharp=row[f"{name}_sharp"]))
+        table.add_row(*cells)
     without = [row for row in rows if row["measure"] == "l_recursive_c" and row["value"] is None]
-    ends = [row[f"{e}_sharp"] for row in rows if bounded for e in ("low", "high")]
-    marked = [footnote_of_bounds()] if False in ends else []
-    return [table, *marked, *(Paragraph(_missing_c_sentence(row)) for row in without)]
+    is_marked = any(False in (row["low_sharp"], row["high_sharp"]) for row in bounded)
+    notes = [footnote_of_bounds()] if is_marked else []
+    return [table, *notes, *(Paragraph(_missing_c_sentence(row)) for row in without)]
 
 
 def _missing_c_sentence(row: Mapping[str, Any]) -> str:
@@ -178,7 +179,10 @@ def _violations_text(row: Mapping[str, Any]) -> str:
 
 
 def _worst_block_parts(rows: Sequence[Mapping[str, Any]], minimum: int) -> list[Part]:
-    """Return a table of the worst blocks, each with its measures."""
+    """Return a table with one row per worst block of a secret: its measures, size and values.
+
+    A sentence below says that values of few people are hidden.
+    """
     hidden = False
     measures_by_block: dict[tuple[int, str], list[str]] = {}
     for row in rows:
@@ -207,7 +211,10 @@ def _worst_block_parts(rows: Sequence[Mapping[str, Any]], minimum: int) -> list[
 
 
 def _block_table(worst: pl.DataFrame, rows: Sequence[Mapping[str, Any]]) -> Table:
-    """Return a table of the worst blocks: measures, quasi-identifiers and sizes."""
+    """Return a table with one row per worst block: its measures, quasi-identifiers and size.
+
+    A row of ``worst`` is a measure and secret, the quasi-identifiers of its block, and the size.
+    """
     names = {(row["measure"], row["secret"]): _measure_name(row) for row in rows}
     numeric = [i for i, kind in enumerate(worst.dtypes) if kind.is_numeric()]
     measures_by_block: dict[tuple[str, ...], list[str]] = {}
@@ -224,9 +231,9 @@ def _attack_sentence(row: Mapping[str, Any]) -> str:
     """Return a sentence about the success of an attack."""
     if not row["people"]:
         return said(HARMLESS[row["attack"]], level=row["level"])
-    there = {"people": words.persons(row["people"]), "blocks": words.blocks(row["blocks"])}
+    counts = {"people": words.persons(row["people"]), "blocks": words.blocks(row["blocks"])}
     factor = _level_text(row["factor"])
-    return said(BITES[row["attack"]], **there, level=row["level"], factor=factor)
+    return said(BITES[row["attack"]], **counts, level=row["level"], factor=factor)
 
 
 def chapter(stored: Stored) -> tuple[str, list[Part]]:
@@ -242,12 +249,13 @@ def headline(stored: Stored) -> list[str]:
     qids = words.listed(stored.spec["qids"])
     for row in stored.frame.iter_rows(named=True):
         if row.get("known_records") == "one":
-            texts += [] if row["met"] is not False else [_unmet_of_one_record(row)]
+            if row["met"] is False:
+                texts.append(_unmet_of_one_record(row))
             continue
         if row["measure"] == "k" and row["value"] == 1:
             message = "{n} have values of {qids} that nobody else has."
-            there = words.persons(row["people_at_worst"] or 1)
-            texts.append(said(message, n=there, qids=qids))
+            alone = words.persons(row["people_at_worst"] or 1)
+            texts.append(said(message, n=alone, qids=qids))
         elif row["measure"] == "k":
             least = words.count(int(row["value"]))
             message = "Everybody is in a group of at least {n} people with the same {qids}."

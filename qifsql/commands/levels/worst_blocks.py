@@ -19,22 +19,20 @@ from qifsql.query.suppression import STAR
 
 
 def people_and_blocks(tables: Tables, j: int) -> tuple[int, int]:
-    """Return the number of people in all blocks, and the number of blocks."""
+    """Return the number of people in all blocks, and of blocks, as counted for secret ``j``."""
     steps = Steps(tables)
-    blocks, members = exp.column("blocks"), exp.column("members")
-    people = exp.Sum(this=exp.Mul(this=blocks.copy(), expression=members))
-    query = exp.select(exp.cast(people, "BIGINT"), exp.cast(exp.Sum(this=blocks), "BIGINT"))
-    ((n, there),) = tables.rows(steps.plan(query.from_(steps.need("grades", j, 1))))
-    return n, there
+    columns = ("sum(blocks * members)::BIGINT", "sum(blocks)::BIGINT")
+    query = exp.select(*columns).from_(steps.need("grades", j, 1))
+    ((people, blocks),) = tables.rows(steps.plan(query))
+    return people, blocks
 
 
 def check_population(tables: Tables) -> None:
     """Refuse a population that has fewer people than the release in a block."""
     steps = Steps(tables)
-    actual = steps.need(
-        "outside", 0, tables.counts.bound.microdata.width, instead={"blocks": "blocks_of_all"}
-    )
-    query = exp.select("blocks", "too_small").from_(actual)
+    width = tables.counts.bound.microdata.width
+    outside = steps.need("outside", 0, width, instead={"blocks": "blocks_of_all"})
+    query = exp.select("blocks", "too_small").from_(outside)
     ((blocks, too_small),) = tables.rows(steps.plan(query))
     if too_small:
         raise InputError(
@@ -47,7 +45,7 @@ def worst_block_table(
     tables: Tables,
     secrets: Mapping[int, Secret],
     levels: Mapping[tuple[str, int], Finding],
-    height: Mapping[int, int],
+    heights: Mapping[int, int],
 ) -> pl.DataFrame:
     """Return the quasi-identifiers of a worst block of each measure and secret, and its size.
 
@@ -55,25 +53,26 @@ def worst_block_table(
     text if not every format can show their type.
     """
     qids = tables.counts.bound.microdata.qids
-    lines = []
+    names = unique(["measure", "secret", *(q.name for q in qids), "size"])
+    blocks = []
     order = [m.name for m in MEASURES]
     for name, j in sorted(levels, key=lambda key: (key[1], order.index(key[0]))):
         level = levels[name, j]
         secret = secrets.get(j)
         steps = Steps(tables)
-        actual = need_block(steps, secret, (name, j), level, height)
-        if secret is not None and secret.by_kind:
-            lookup = _block_of_counts(tables, secret, _block_counts(tables, secret, steps, actual))
+        step = need_block(steps, secret, (name, j), level, heights)
+        if secret is not None and secret.by_kind:  # the step has counts, no quasi-identifiers
+            lookup = _block_of_counts(tables, secret, _block_counts(tables, secret, steps, step))
         elif secret is None and name == "k":
             lookup = _block_of_size(tables, level)
         else:
-            lookup = steps.plan(exp.select(*_shown_columns(tables, actual)).from_(actual))
+            lookup = steps.plan(exp.select(*_shown_columns(tables, step)).from_(step))
         rows = tables.rows(lookup, "looking for the worst blocks")
-        if not rows:  # the worst block is everyone, and no table has it
-            rows = [(*(STAR for _ in qids), int(level.value))]
-        lines.append((name, secret.name if secret and name != "k" else None, *rows[0]))
-    names = unique(["measure", "secret", *(q.name for q in qids), "size"])
-    return table_of_blocks([dict(zip(names, line, strict=True)) for line in lines])
+        # where the worst block is everyone, no table has it
+        block = rows[0] if rows else (*(STAR for _ in qids), int(level.value))
+        of_secret = secret.name if secret and name != "k" else None
+        blocks.append(dict(zip(names, (name, of_secret, *block), strict=True)))
+    return table_of_blocks(blocks)
 
 
 def table_of_blocks(rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
@@ -82,10 +81,11 @@ def table_of_blocks(rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
 
 
 def _column(values: Sequence[Any]) -> pl.Series:
-    numbers = [None if isinstance(value, str) else value for value in values]
-    if all(number is None for number in numbers):
+    """Return values as a column of their type; as texts if one of them is a text."""
+    typed = [None if isinstance(value, str) else value for value in values]
+    if all(value is None for value in typed):
         return pl.Series(values, dtype=pl.String)
-    column = pl.Series(numbers, strict=False)
+    column = pl.Series(typed, strict=False)
     if not any(isinstance(value, str) for value in values):
         return column
     pairs = zip(values, column.cast(pl.String), strict=True)
@@ -120,21 +120,27 @@ def _block_of_size(tables: Tables, level: Finding) -> Plan:
     return steps.plan(_limit_to_first(query, tables, blocks))
 
 
-def _block_counts(tables: Tables, secret: Secret, steps: Steps, actual: str) -> list[int]:
-    """Return the number of people of a worst block with each value, in the order of the values."""
+def _block_counts(tables: Tables, secret: Secret, steps: Steps, block: str) -> list[int]:
+    """Return the number of people of a worst block with each value, in the order of the values.
+
+    ``block`` is the step that found it; its qid_1 is the number of the kind of block.
+    """
     kinds = steps.need("kinds", secret.number, secret.width)
-    same = equal(exp.column("kind", kinds), exp.column("qid_1", actual))
-    query = exp.select(exp.column("counts", kinds)).from_(actual).join(kinds, on=same)
+    same = equal(exp.column("kind", kinds), exp.column("qid_1", block))
+    query = exp.select(exp.column("counts", kinds)).from_(block).join(kinds, on=same)
     ((counts,),) = tables.rows(steps.plan(query), "looking for the worst blocks")
     return list(counts)
 
 
-def _block_of_counts(tables: Tables, secret: Secret, kind: list[int]) -> Plan:
-    """Return a plan for a block of these counts; its size and the others determine the last."""
+def _block_of_counts(tables: Tables, secret: Secret, people: list[int]) -> Plan:
+    """Return a plan for a block with these numbers of ``people`` with each value of the secret.
+
+    No tally has the people with the last value; the size tells them.
+    """
     counts = tables.counts
     attack = AttackSteps(counts.bound, catalogs=counts.catalogs, values=counts.values)
     table = attack.need("tallies")
-    tallies = {f"tally_{secret.number}_{code}": n for code, n in enumerate(kind[:-1], 1)}
-    same = [exp.column(name).eq(n) for name, n in {"size": sum(kind), **tallies}.items()]
+    tallies = {f"tally_{secret.number}_{code}": n for code, n in enumerate(people[:-1], 1)}
+    same = [exp.column(name).eq(n) for name, n in {"size": sum(people), **tallies}.items()]
     query = exp.select(*_shown_columns(tables, table)).from_(table).where(*same)
     return plan(counts.bound.microdata, attack.steps, _limit_to_first(query, tables, table))
