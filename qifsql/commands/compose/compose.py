@@ -85,7 +85,7 @@ def compose(
         bound = bind(engine, spec)
         tables = Tables(engine, "reading people", bound.people.name)
         read_secrets(tables, bound)
-        n = read_people(tables, bound, keyed=out is not None)
+        people = read_people(tables, bound, keyed=out is not None)
         findings = [intersect.find_people(tables, bound, release) for release in bound.releases]
         if spec.strict:
             intersect.refuse_unlocated(bound, findings)
@@ -102,7 +102,7 @@ def compose(
             plan = plan_people(bound, bayes=crossed.bayes)
             rows = stream(tables.engine, plan, out, origin, what="writing people")
     origin = origin.about(description, paths)
-    return _make_result(bound, crossed, origin, n=n, levels=levels, rows=rows)
+    return _make_result(bound, crossed, origin, people=people, levels=levels, written=rows)
 
 
 def _composition(releases: Sequence[Tabular], options: ComposeOptions) -> Composition:
@@ -127,19 +127,23 @@ def _make_result(
     crossed: intersect.Crossed,
     origin: Origin,
     *,
-    n: int,
+    people: int,
     levels: Sequence[Fraction],
-    rows: int,
+    written: int,
 ) -> Result:
-    first = len(bound.releases) - len(crossed.steps) + 1
+    """Return the result: a row for all releases together, or for the first one, two, and so on.
+
+    ``people`` is the number of those in all releases, ``written`` that of rows in a file.
+    """
+    first = len(bound.releases) - len(crossed.steps) + 1  # the last step is about all releases
     summaries, curves = [], []
     for i, step in enumerate(crossed.steps, first):
-        summaries.append(measures.summary_row(i, n, step.summary, step.chances))
-        curves += measures.curve_rows(i, n, levels, step.curve, bayes=crossed.bayes)
+        summaries.append(measures.summary_row(i, people, step.summary, step.chances))
+        curves += measures.curve_rows(i, people, levels, step.curve, bayes=crossed.bayes)
     last = crossed.steps[-1]
     counts = (last.summary, last.by_release, last.chances)
     releases = [
-        measures.release_row(release.title, n, row, counts, release.number)
+        measures.release_row(release.title, people, row, counts, release.number)
         for release, row in zip(bound.releases, crossed.findings, strict=True)
     ]
     details = {
@@ -154,12 +158,12 @@ def _make_result(
         origin=origin,
         details=details,
         notes=(*bound.notes, *_notes(bound, crossed)),
-        written=rows,
+        written=written,
     )
 
 
 def _parse_confidence(confidence: float | str | Sequence[float | str]) -> tuple[Fraction, ...]:
-    """Return levels of confidence, ascending; refuse what is not a level."""
+    """Return levels of confidence, ascending; by default ``LEVELS``. Refuse what is not a level."""
     texts = [confidence] if isinstance(confidence, int | float | str) else list(confidence)
     levels = set()
     for text in texts:
@@ -185,7 +189,6 @@ def _levels_table(levels: Sequence[Fraction]) -> exp.Select:
 
 
 def _describe(bound: Bound, levels: Sequence[Fraction]) -> dict[str, Any]:
-    """Return the request as plain data."""
     spec = bound.spec
     return {
         "dataset": bound.people.name,

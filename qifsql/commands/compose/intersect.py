@@ -27,7 +27,8 @@ Row = dict[str, Any]
 class Crossed:
     """Counts of every release (``findings``), and of the first ones together (``steps``).
 
-    ``bayes`` is false if products of frequencies would be too large to be exact.
+    ``bayes`` is false if products of frequencies would be too large to be exact: there are no
+    chances of a best guess then.
     """
 
     findings: list[Row] = field(default_factory=list)
@@ -37,7 +38,10 @@ class Crossed:
 
 @dataclass(frozen=True)
 class Step:
-    """Counts of the first releases together."""
+    """Counts of the first releases together: rows of the views of these names.
+
+    ``chances`` are empty without ``bayes``; ``truths`` is None if the true secrets are not known.
+    """
 
     summary: Row
     by_release: tuple[Row, ...]
@@ -60,8 +64,8 @@ def rows(tables: Tables, tree: exp.Query) -> list[Row]:
 def find_people(tables: Tables, bound: Bound, release: Release) -> Row:
     """Locate people in one release and create its tables of spots; return its counts.
 
-    The tables that remain are ``whereabouts_r`` (point, spot, classes), ``spot_secrets_r`` and
-    ``spot_sizes_r``.
+    A spot is the set of classes that contain somebody's values. The tables that remain are
+    ``whereabouts_r`` (point, spot, classes), ``spot_secrets_r`` and ``spot_sizes_r``.
     """
     r, numbers = release.number, [g.raw.number for g, _ in release.cells]
     tables = tables.doing("reading releases", release.title)
@@ -72,14 +76,14 @@ def find_people(tables: Tables, bound: Bound, release: Release) -> Row:
     locate(tables, Located(r, tuple(g for g, _ in release.cells)))
     tables.make("reached", template("reached", points=points, found=pairs))
     tables.make("spots", template("spots"))
-    named = ("whereabouts", "spot_secrets", "spot_sizes")
+    kept = ("whereabouts", "spot_secrets", "spot_sizes")
     read = ("classes", "class_secrets", "suppressed_secrets")
-    names = {name: f"{name}_{r}" for name in (*named, *read)}
+    names = {name: f"{name}_{r}" for name in (*kept, *read)}
     places = {"release_points": points}
     whereabouts = splice("compose/whereabouts", places=numbers, tables=places)
     tables.make(names["whereabouts"], whereabouts)
     (extent,) = rows(tables, template("extent", **names))
-    candidates = dict(names)
+    candidates = dict(names)  # tables of the records that may be a person's
     if bound.spec.suppressed == "out":
         nobody = exp.select("*").from_(names["suppressed_secrets"]).where("FALSE")
         tables.make("nobody", nobody)
@@ -98,8 +102,8 @@ def intersect_releases(
 ) -> Crossed:
     """Intersect release by release; ``every``: count after each, not only after the last.
 
-    The tables that remain are ``at_r`` (point, alike) and ``told_r`` of the last release, and
-    ``guesses``.
+    ``levels`` are those of confidence. The tables that remain are ``at_r`` (point, and alike: the
+    number of its combination of spots) and ``told_r`` of the last release, and ``guesses``.
     """
     last = len(bound.releases)
     crossed = Crossed(findings, bayes=_is_exact(tables, bound))
@@ -111,19 +115,18 @@ def intersect_releases(
     for i in range(1, last + 1):
         names = _table_names(i)
         _intersect_next(tables, names, first=i == 1, bayes=crossed.bayes)
-        truth = bound.truth is not None
         if i == last:
             tables.make("guesses", template("guesses", **names))
         if i == last or every:
-            crossed.steps.append(
-                _count_step(tables, names, truth=truth and i == last, bayes=crossed.bayes)
-            )
+            truth = i == last and bound.truth is not None
+            crossed.steps.append(_count_step(tables, names, truth=truth, bayes=crossed.bayes))
         tables.drop(f"at_{i - 1}", f"told_{i - 1}", f"shared_{i - 1}", f"standing_{i}")
     tables.drop(f"shared_{last}")
     return crossed
 
 
 def _table_names(i: int) -> Mapping[str, str]:
+    """Return the tables of release ``i``, and those of the one before, by their names in SQL."""
     now = ("standing", "at_now", "shared", "told")
     tables = {name: f"{name.removesuffix('_now')}_{i}" for name in now}
     before = {f"{name}_before": f"{name}_{i - 1}" for name in ("at", "shared", "told")}
@@ -132,7 +135,10 @@ def _table_names(i: int) -> Mapping[str, str]:
 
 
 def _intersect_next(tables: Tables, names: Mapping[str, str], *, first: bool, bayes: bool) -> None:
-    """Intersect the values left with those of one more release."""
+    """Intersect the values left with those of one more release: ``told`` has the results.
+
+    Without ``bayes`` all frequencies are 1, so that their products stay small.
+    """
     tables.make(names["standing"], template("standing", **names))
     tables.make(names["at_now"], template("at_now", **names))
     secrets = dict(names)
@@ -157,14 +163,18 @@ def _count_step(tables: Tables, names: Mapping[str, str], *, truth: bool, bayes:
 
 
 def _is_exact(tables: Tables, bound: Bound) -> bool:
-    """Return whether sums over people of products of frequencies are certainly exact."""
-    bound_of = 1
+    """Return whether sums over people of products of frequencies are certainly exact.
+
+    A sum is at most the product of the largest frequencies, times values of the secret and people;
+    10^6 is the largest denominator of a level of confidence.
+    """
+    product = 1
     for release in bound.releases:
         sizes = exp.table_(f"spot_sizes_{release.number}")
-        ((best, effective),) = tables.rows(exp.select("max(best)", "max(effective)").from_(sizes))
-        bound_of *= best or 1
+        ((best, values),) = tables.rows(exp.select("max(best)", "max(effective)").from_(sizes))
+        product *= best or 1
     ((people,),) = tables.rows(exp.select("sum(people)::BIGINT").from_("crowd"))
-    return bool(bound_of * (effective or 1) * people * 10**6 < LIMIT)
+    return bool(product * (values or 1) * people * 10**6 < LIMIT)
 
 
 def refuse_unlocated(bound: Bound, findings: list[Row]) -> None:

@@ -58,9 +58,10 @@ class Axes:
 
 
 def locate(tables: Tables, release: Located) -> None:
-    """Create ``found_r`` (point, class) from ``points_r`` (point, place_j) and ``classes_r``.
+    """Create ``found_r``: one row per point and class of release r whose cells contain it.
 
-    ``classes_r`` has class and id_j, the cells; the caller leaves suppressed classes out.
+    ``points_r`` has a row per point, with its places; ``classes_r`` one per class, with its cells
+    (id_j); the caller leaves suppressed classes out.
     """
     exact = _choose_axes(tables, release)
     axes = Axes(tuple(exact), tuple(c for c in release.columns if c not in exact))
@@ -78,14 +79,14 @@ def _choose_axes(tables: Tables, release: Located) -> list[Generalised]:
     These are columns that hardly increase the number of boxes, and columns with gaps, up to a
     higher limit, because spans alone say little about these.
     """
-    classes = release.name("classes")
-    n = tables.count(classes)
-    gaps = {c for c in release.columns if _has_gaps(tables, c)}
-    alone = {c: count_rows(tables, [c], classes) for c in release.columns}
+    table = release.name("classes")
+    classes = tables.count(table)
+    with_gaps = {c for c in release.columns if _has_gaps(tables, c)}
+    boxes = {c: count_rows(tables, [c], table) for c in release.columns}  # by equality in c alone
     chosen: list[Generalised] = []
-    for column in sorted(release.columns, key=lambda c: (alone[c], c.raw.number)):
-        limit = max(MOST, 4 * n) if column in gaps else 1.1 * n
-        if count_rows(tables, [*chosen, column], classes) <= limit:
+    for column in sorted(release.columns, key=lambda c: (boxes[c], c.raw.number)):
+        limit = max(MOST, 4 * classes) if column in with_gaps else 1.1 * classes
+        if count_rows(tables, [*chosen, column], table) <= limit:
             chosen.append(column)
     return chosen
 
@@ -118,15 +119,18 @@ def _make_nodes(tables: Tables, release: Located, axes: Axes) -> None:
 
 
 def _halve(tables: Tables, release: Located, spanned: Sequence[int]) -> None:
-    """Cut nodes in halves as long as this is useful; create ``found_r`` of matching pairs."""
-    met = []
+    """Cut nodes in halves as long as this is useful; create ``found_r`` of matching pairs.
+
+    Each round keeps the pairs (point, class) of the nodes that are not cut in a table ``met_``.
+    """
+    met_tables: list[str] = []
     for depth in range(ROUNDS + 1):
         names = {name: f"{name}_at_{depth}" for name in ("points", "boxes")}
         cuts = _make_cuts(tables, names, spanned if depth < ROUNDS else ())
-        met.append(release.name(f"met_{depth}"))
         # Leave out points of cut nodes before the join with all boxes.
         tables.make("uncut", splice("cells/uncut", places=spanned, tables=names))
-        tables.make(met[-1], splice("cells/met", places=spanned, tables=names))
+        met_tables.append(release.name(f"met_{depth}"))
+        tables.make(met_tables[-1], splice("cells/met", places=spanned, tables=names))
         if cuts:
             for name in ("points", "boxes"):
                 query = splice(f"cells/cut_{name}", places=spanned, tables=names)
@@ -134,14 +138,14 @@ def _halve(tables: Tables, release: Located, spanned: Sequence[int]) -> None:
         tables.drop("cuts", "uncut", *names.values())
         if not cuts:
             break
-    names = {f"met_{depth}": table for depth, table in enumerate(met)}
-    query = splice("cells/found", tables=names, shape={"depths": len(met)})
+    names = {f"met_{depth}": table for depth, table in enumerate(met_tables)}
+    query = splice("cells/found", tables=names, shape={"depths": len(met_tables)})
     tables.make(release.name("found"), query)
-    tables.drop(*met)
+    tables.drop(*met_tables)
 
 
 def _make_cuts(tables: Tables, names: dict[str, str], spanned: Sequence[int]) -> int:
-    """Create the table of the cuts of nodes; return their number."""
+    """Create ``cuts``, one row per node that is cut; return their number."""
     if not spanned:
         tables.make("cuts", splice("cells/no_cuts"))
         return 0

@@ -10,6 +10,7 @@ import polars as pl
 from qifsql.data.types import Row
 
 EXACT = 500  # most denominators to add as fractions; more are added as floats, rounded once
+TOGETHER, MOST_REVEALING = 0, -1  # numbers of rows about all releases, and each person's worst
 
 SCHEMA: dict[str, pl.DataType] = {
     **dict.fromkeys(("releases", "people", "located", "contradictions"), pl.Int64()),
@@ -88,14 +89,14 @@ def share(part: int, total: int) -> float | None:
 
 
 def success(chances: Iterable[Row], release: int, people: int) -> float | None:
-    """Return the mean over people of the probability that the best guess is right.
+    """Return the mean over people of the probability that the best guess is right; None of nobody.
 
-    ``chances`` are sums of numerators by denominator. With at most ``EXACT`` denominators, only the
-    result is rounded. With more, each fraction is rounded once, and the sum of these is exact.
+    A row of ``chances`` has the people's sum of numerators for one denominator and release: its
+    number from 1, or ``TOGETHER`` or ``MOST_REVEALING``. With at most ``EXACT`` denominators, only
+    the result is rounded. With more, each fraction is rounded once, and the sum of these is exact.
     """
-    terms = [
-        (int(c["numerator"]), int(c["denominator"])) for c in chances if c["release"] == release
-    ]
+    of_release = [row for row in chances if row["release"] == release]
+    terms = [(int(row["numerator"]), int(row["denominator"])) for row in of_release]
     if not people or not terms:
         return None
     if len(terms) <= EXACT:
@@ -104,7 +105,7 @@ def success(chances: Iterable[Row], release: int, people: int) -> float | None:
 
 
 def summary_row(releases: int, people: int, counted: Row, chances: Sequence[Row]) -> dict[str, Any]:
-    """Return a row of ``SCHEMA``."""
+    """Return a row of ``SCHEMA`` from counts over the people who are located in all releases."""
     clear = counted["located"] - counted["contradictions"]
     return {
         "releases": releases,
@@ -119,8 +120,8 @@ def summary_row(releases: int, people: int, counted: Row, chances: Sequence[Row]
         "perfect_breach": counted["breached"],
         "perfect_breach_share": share(counted["breached"], people),
         "perfect_breach_before": counted["breached"] - counted["breached_anew"],
-        "prior_success": success(chances, -1, clear),
-        "posterior_success": success(chances, 0, clear),
+        "prior_success": success(chances, MOST_REVEALING, clear),
+        "posterior_success": success(chances, TOGETHER, clear),
     }
 
 
@@ -131,10 +132,13 @@ def release_row(
     step: tuple[Row, Sequence[Row], Sequence[Row]],
     number: int,
 ) -> dict[str, Any]:
-    """Return a row of ``RELEASES``; ``step``: the summary, the sums by release, and the chances."""
+    """Return the row of ``RELEASES`` of a release; ``finding`` has the counts of it alone.
+
+    ``step`` is about all releases together: the summary, a row of sums per release, the chances.
+    """
     counted, sums, chances = step
     clear = counted["located"] - counted["contradictions"]
-    totals: Row = next((s for s in sums if s["release"] == number), {})
+    totals: Row = next((row for row in sums if row["release"] == number), {})
     drop = totals.get("effective", 0) - counted["posterior"]
     return {
         "release": title,
@@ -174,7 +178,7 @@ def curve_rows(
 
 
 def truth_row(counted: Row, truths: Row, *, bayes: bool) -> dict[str, Any]:
-    """Return the row of ``TRUTH``."""
+    """Return the row of ``TRUTH``, from counts of people located, and of those who are right."""
     clear = counted["located"] - counted["contradictions"]
     return {
         "located": clear,

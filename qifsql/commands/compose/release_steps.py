@@ -22,11 +22,11 @@ def read_people(tables: Tables, bound: Bound, *, keyed: bool) -> int:
     """Create ``crowd`` (point, truth, people), ``points`` and, if ``keyed``, ``everybody``.
 
     A point is a combination of raw values, each given by its place in the order of all values.
-    Return the number of people; raise DatasetError if there are none.
+    ``everybody`` has a row per person. Return their number; DatasetError if there is nobody.
     """
     _load_people(tables, bound)
-    n = tables.count("people")
-    if not n:
+    people = tables.count("people")
+    if not people:
         raise DatasetError(_refuse_nobody(bound))
     numbers = [raw.number for raw in bound.raws]
     for raw in bound.raws:
@@ -42,11 +42,14 @@ def read_people(tables: Tables, bound: Bound, *, keyed: bool) -> int:
     if keyed:
         tables.make("everybody", splice("compose/everybody", shape=shape))
     tables.drop("coded")
-    return n
+    return people
 
 
 def _load_people(tables: Tables, bound: Bound) -> None:
-    """Create ``people``: raw values, truth and key; with a key only people in every release."""
+    """Create ``people``, one row each: raw values, truth, key, and position in the input.
+
+    People whom the filter leaves out are positions, too. With a key, only people in every release.
+    """
     columns = [exp.alias_(normal(q), f"qid_{i}") for i, q in enumerate(bound.qids, 1)]
     if bound.truth is not None:
         columns.append(exp.alias_(_comparable(normal(bound.truth), bound), "truth"))
@@ -89,13 +92,11 @@ def _refuse_nobody(bound: Bound) -> str:
 def read_secrets(tables: Tables, bound: Bound) -> None:
     """Create ``counted_r``, the distinct rows of each release, and ``secret_values`` of all."""
     for release in bound.releases:
-        columns = [
-            exp.alias_(
-                attribute.expression.copy() if nested(attribute.type) else normal(attribute),
-                f"cell_{g.raw.number}",
-            )
-            for g, attribute in release.cells
-        ]
+        columns = []
+        for g, attribute in release.cells:
+            is_nested = nested(attribute.type)  # an interval or a set
+            cell = attribute.expression.copy() if is_nested else normal(attribute)
+            columns.append(exp.alias_(cell, f"cell_{g.raw.number}"))
         secret = exp.alias_(_comparable(normal(release.secret), bound), "secret")
         rows = exp.alias_(relation(release.dataset), SOURCE, table=True)
         query = exp.select(*columns, secret, "count(*) AS records").from_(rows)
@@ -123,21 +124,19 @@ def read_release(tables: Tables, release: Release) -> None:
     not suppressed; ``suppressed_secrets_r`` (secret, records) are the records whose cells all stand
     for everything.
     """
-    r, columns = release.number, [g for g, _ in release.cells]
+    r, columns = release.number, {g.raw.number: g for g, _ in release.cells}
     counted, coded, classes = f"counted_{r}", f"coded_{r}", f"classes_{r}"
-    for g in columns:
-        cells = exp.select(exp.column(f"cell_{g.raw.number}").as_("cell"))
-        make_spans(tables, g, cells.from_(exp.table_(counted)))
     names = {"counted": counted, "coded": coded, "classes": classes}
-    for g in columns:
-        names |= {f"{name}_{g.raw.number}": g.names[name] for name in ("cells", "spans")}
-    shape = {"qids": [g.raw.number for g in columns]}
+    for number, g in columns.items():
+        cells = exp.select(exp.column(f"cell_{number}").as_("cell"))
+        make_spans(tables, g, cells.from_(exp.table_(counted)))
+        names |= {f"{name}_{number}": g.names[name] for name in ("cells", "spans")}
+    shape = {"qids": list(columns)}
     tables.make(coded, splice("compose/coded_release", tables=names, shape=shape))
     tables.make(classes, splice("compose/classes", tables=names, shape=shape))
-    query = splice("compose/class_secrets", tables=names, shape=shape)
-    tables.make(f"class_secrets_{r}", query)
+    tables.make(f"class_secrets_{r}", splice("compose/class_secrets", tables=names, shape=shape))
     tables.make(f"suppressed_secrets_{r}", splice("compose/suppressed_secrets", tables=names))
-    tables.drop(counted, coded, *(g.names["cells"] for g in columns))
+    tables.drop(counted, coded, *(g.names["cells"] for g in columns.values()))
 
 
 def plan_people(bound: Bound, *, bayes: bool) -> Plan:

@@ -53,7 +53,7 @@ def _heading(row: Row, spec: Spec) -> str:
 
 
 def _releases_table(row: Row, releases: Sequence[Row]) -> Table:
-    """Return a table with a column for each release and one for all together."""
+    """Return a table with a column for each release and one for all together (``row``)."""
     heads = ["", *(escaping.cell(r["release"]) for r in releases), said("together")]
     table = Table.of(heads, right=range(1, len(heads)))
 
@@ -62,11 +62,12 @@ def _releases_table(row: Row, releases: Sequence[Row]) -> Table:
         column: str,
         show: Callable[[Any], str] = words.count,
         *,
-        both: str = "",
+        together: str = "",
         rare: bool = False,
     ) -> None:
+        """Add a line about a column of ``releases``; a ``rare`` one only if it has a number."""
         if not rare or any(r[column] for r in releases):
-            table.add_row(name, *(show(r[column]) for r in releases), both)
+            table.add_row(name, *(show(r[column]) for r in releases), together)
 
     add(said("records"), "records")
     add(said("classes"), "classes")
@@ -81,13 +82,13 @@ def _releases_table(row: Row, releases: Sequence[Row]) -> Table:
     if row["contradictions"]:
         table.add_row(said("contradictions"), *none, words.count(row["contradictions"]))
     add(said("records like them"), "partition_size", _number)
-    possible, together = said("values possible (effective anonymity)"), row["effective_posterior"]
-    add(possible, "effective_anonymity", _number, both=_number(together))
+    possible, values = said("values possible (effective anonymity)"), row["effective_posterior"]
+    add(possible, "effective_anonymity", _number, together=_number(values))
     breached, vulnerable = words.count(row["perfect_breach"]), words.count(row["vulnerable"])
-    add(said("people with a single value"), "perfect_breach", both=breached)
-    add(said("people with fewer values together"), "vulnerable", both=vulnerable)
+    add(said("people with a single value"), "perfect_breach", together=breached)
+    add(said("people with fewer values together"), "vulnerable", together=vulnerable)
     chance = _percent(row["posterior_success"])
-    add(said("best guess is right"), "success", _percent, both=chance)
+    add(said("best guess is right"), "success", _percent, together=chance)
     return table
 
 
@@ -115,13 +116,13 @@ def sentence(row: Row) -> str:
 
 
 def _breach_sentence(row: Row) -> str:
-    """Return a sentence on people with one value left, and if one release was enough."""
-    n, enough = row["perfect_breach"], row["perfect_breach_before"]
-    whom = _people_and_share(n, row["people"])
-    if n and enough and row["releases"] > 1:
+    """Return a sentence on people with one value left, and for how many one release was enough."""
+    people = _people_and_share(row["perfect_breach"], row["people"])
+    enough = row["perfect_breach_before"]
+    if enough and row["releases"] > 1:
         single = "For {people} a single value is left; one release was enough for {n} of them."
-        return said(single, people=whom, n=words.count(enough))
-    return said("For {people} a single value is left.", people=whom)
+        return said(single, people=people, n=words.count(enough))
+    return said("For {people} a single value is left.", people=people)
 
 
 def _progress_table(rows: Sequence[Row]) -> Table:
@@ -138,7 +139,7 @@ def _progress_table(rows: Sequence[Row]) -> Table:
 
 
 def _curve_parts(rows: Sequence[Row], people: int) -> list[Part]:
-    """Return the shares of people by confidence."""
+    """Return a table with one row per level of confidence: shares of people; and what it means."""
     if len(rows) > FEW:
         rows = [row for row in rows if row["confidence"] in SHOWN]
     heads = [said("confidence of at least"), said("one release"), said("together")]
@@ -156,7 +157,7 @@ def _curve_parts(rows: Sequence[Row], people: int) -> list[Part]:
 
 
 def _truth_sentence(row: Row) -> str:
-    """Return a sentence on the true values left and the right guesses, by the truth."""
+    """Return a sentence on the people whose true value is left, and on right guesses."""
     values = {
         "left": _people_and_share(row["true_value_left"], row["located"]),
         "right": words.count(row["perfect_breach_right"]),
