@@ -19,11 +19,7 @@ PEOPLE = ("original", "control")  # files to compare a synthetic release with
 
 Policy = Annotated[
     Path | None,
-    typer.Option(
-        "--policy",
-        help="Policy file (TOML, see above).",
-        rich_help_panel=ATTACK,
-    ),
+    typer.Option("--policy", help="Policy file (TOML, see above).", rich_help_panel=ATTACK),
 ]
 Questions = Annotated[
     bool,
@@ -35,11 +31,7 @@ Questions = Annotated[
 ]
 Junit = Annotated[
     Path | None,
-    typer.Option(
-        "--junit",
-        help="Also write JUnit XML, one test per level.",
-        rich_help_panel=RUN,
-    ),
+    typer.Option("--junit", help="Also write JUnit XML, one test per level.", rich_help_panel=RUN),
 ]
 
 

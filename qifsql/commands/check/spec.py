@@ -34,10 +34,7 @@ class CheckOptions(Knowledge, Joining, Sets, Households, Person, Belief, total=F
 
     by: Annotated[
         str | None,
-        Option(
-            form=NAME,
-            help="Apply every rule within each group: a column or NAME=EXPRESSION.",
-        ),
+        Option(form=NAME, help="Apply every rule within each group: a column or NAME=EXPRESSION."),
     ]
     population: Annotated[
         Tabular | None,
