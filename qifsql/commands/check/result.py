@@ -11,23 +11,12 @@ from qifsql.errors import plural
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin
 
+TEXT, COUNT, NUMBER, FLAG = pl.String(), pl.Int64(), pl.Float64(), pl.Boolean()
 SCHEMA: dict[str, pl.DataType] = {
-    "rule": pl.Int64(),
-    "model": pl.String(),
-    "qids": pl.List(pl.String()),
-    "secret": pl.String(),
-    "by": pl.String(),
-    "group": pl.String(),
-    "individuals": pl.Int64(),
-    "measure": pl.String(),
-    "success": pl.Float64(),
-    "attempt": pl.Float64(),
-    "value": pl.Float64(),
-    "low": pl.Float64(),
-    "high": pl.Float64(),
-    "wanted": pl.String(),
-    "baseline": pl.Float64(),
-    "met": pl.Boolean(),
+    **{"rule": COUNT, "model": TEXT, "qids": pl.List(pl.String()), "secret": TEXT, "by": TEXT},
+    **{"group": TEXT, "individuals": COUNT, "measure": TEXT, "success": NUMBER, "attempt": NUMBER},
+    **{"value": NUMBER, "low": NUMBER, "high": NUMBER, "wanted": TEXT, "baseline": NUMBER},
+    **{"met": FLAG},
 }
 """The columns of a verdict: one row per rule, model and secret, and per group if the rule has them.
 

@@ -55,15 +55,10 @@ are over the same people as in ``SCHEMA``: ``partition_size`` of the records of 
 enough. ``success``: probability that the best guess from this release alone is right.
 ``baseline``: share of its most frequent secret."""
 
+COUNT, NUMBER = pl.Int64(), pl.Float64()
 CURVE: dict[str, pl.DataType] = {
-    "releases": pl.Int64(),
-    "confidence": pl.Float64(),
-    "people_before": pl.Int64(),
-    "share_before": pl.Float64(),
-    "people": pl.Int64(),
-    "share": pl.Float64(),
-    "people_guessed": pl.Int64(),
-    "share_guessed": pl.Float64(),
+    **{"releases": COUNT, "confidence": NUMBER, "people_before": COUNT, "share_before": NUMBER},
+    **{"people": COUNT, "share": NUMBER, "people_guessed": COUNT, "share_guessed": NUMBER},
 }
 """One row per level of confidence. ``people``: those with so few values left that each has at least
 this probability (Ganta et al., Definition 9). ``people_before``: the same with the most revealing

@@ -40,14 +40,10 @@ the release is (epsilon, 0)-differentiable for every epsilon above it (Definitio
 distances below epsilon). ``different`` is the share of people whose most probable secret changes
 without their record."""
 
+TEXT, COUNT, NUMBER = pl.String(), pl.Int64(), pl.Float64()
 SHARES: dict[str, pl.DataType] = {
-    "run": pl.Int64(),
-    "k": pl.Int64(),
-    "limits": pl.String(),
-    "distance": pl.String(),
-    "point": pl.Float64(),
-    "people": pl.Int64(),
-    "share": pl.Float64(),
+    **{"run": COUNT, "k": COUNT, "limits": TEXT, "distance": TEXT, "point": NUMBER},
+    **{"people": COUNT, "share": NUMBER},
 }
 """One row per run, distance and point: the people with a distance of at most ``point``
 (``distribution``, points 0 and 10^-6 to 10^2 in steps of 10^0.1), or above it (``thresholds``)."""

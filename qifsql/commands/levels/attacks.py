@@ -16,15 +16,10 @@ from qifsql.commands.levels.steps import Tables
 from qifsql.data.hierarchy import Hierarchy
 from qifsql.query.columns import typed_number
 
+TEXT, COUNT, NUMBER = pl.String(), pl.Int64(), pl.Float64()
 ATTACKS: dict[str, pl.DataType] = {
-    "attack": pl.String(),
-    "secret": pl.String(),
-    "level": pl.Int64(),
-    "people": pl.Int64(),
-    "blocks": pl.Int64(),
-    "success_before": pl.Float64(),
-    "success_after": pl.Float64(),
-    "factor": pl.Float64(),
+    **{"attack": TEXT, "secret": TEXT, "level": COUNT, "people": COUNT, "blocks": COUNT},
+    **{"success_before": NUMBER, "success_after": NUMBER, "factor": NUMBER},
 }
 """One row per attack and secret; for similarity, one per level of the hierarchy, too.
 

@@ -30,22 +30,12 @@ from qifsql.query.microdata_steps import records_plan
 from qifsql.query.plan import Plan
 
 COUNTED = pl.List(pl.Struct({"value": pl.String(), "records": pl.Int64()}))
+TEXT, COUNT, NUMBER, FLAG = pl.String(), pl.Int64(), pl.Float64(), pl.Boolean()
 SCHEMA: dict[str, pl.DataType] = {
-    "measure": pl.String(),
-    "secret": pl.String(),
-    "value": pl.Float64(),
-    "wanted": pl.Float64(),
-    "met": pl.Boolean(),
-    "people_in_violation": pl.Int64(),
-    "blocks_in_violation": pl.Int64(),
-    "people_at_worst": pl.Int64(),
-    "blocks_at_worst": pl.Int64(),
-    "worst_size": pl.Int64(),
-    "worst_values": pl.Int64(),
-    "worst_counts": COUNTED,
-    "l": pl.Int64(),
-    "people": pl.Int64(),
-    "blocks": pl.Int64(),
+    **{"measure": TEXT, "secret": TEXT, "value": NUMBER, "wanted": NUMBER, "met": FLAG},
+    **{"people_in_violation": COUNT, "blocks_in_violation": COUNT, "people_at_worst": COUNT},
+    **{"blocks_at_worst": COUNT, "worst_size": COUNT, "worst_values": COUNT},
+    **{"worst_counts": COUNTED, "l": COUNT, "people": COUNT, "blocks": COUNT},
 }
 """One row per measure and secret; k, average_class_size and those of a population have no secret.
 If several k are required, k has a row for each, in ascending order.

@@ -10,27 +10,13 @@ from typing import Any
 
 import polars as pl
 
+TEXT, COUNT, NUMBER, FLAG = pl.String(), pl.Int64(), pl.Float64(), pl.Boolean()
 OPINION: dict[str, pl.DataType] = {
-    "question": pl.String(),
-    "secret": pl.String(),
-    "model": pl.String(),
-    "measure": pl.String(),
-    "value": pl.Float64(),
-    "prior": pl.Float64(),
-    "people": pl.Int64(),
-    "of": pl.Int64(),
-    "counted": pl.String(),
-    "expected": pl.Float64(),
-    "expected_prior": pl.Float64(),
-    "gain": pl.Float64(),
-    "worst_case": pl.Float64(),
-    "bound": pl.Boolean(),
-    "threshold": pl.Float64(),
-    "at_threshold": pl.Int64(),
-    "answer": pl.String(),
-    "definition": pl.String(),
-    "meaning": pl.String(),
-    "seconds": pl.Float64(),
+    **{"question": TEXT, "secret": TEXT, "model": TEXT, "measure": TEXT, "value": NUMBER},
+    **{"prior": NUMBER, "people": COUNT, "of": COUNT, "counted": TEXT, "expected": NUMBER},
+    **{"expected_prior": NUMBER, "gain": NUMBER, "worst_case": NUMBER, "bound": FLAG},
+    **{"threshold": NUMBER, "at_threshold": COUNT, "answer": TEXT, "definition": TEXT},
+    **{"meaning": TEXT, "seconds": NUMBER},
 }
 """One row per question, secret (NULL except for inference) and model that answers.
 
