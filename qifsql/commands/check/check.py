@@ -155,10 +155,7 @@ def judge(
     baseline: str | Path | None = None,
     settings: Settings | None = None,
 ) -> Verdict:
-    """Return the verdict on a release by a policy that is already read (see ``check``).
-
-    A row of the verdict is a level: the value of a rule's measure for one model, secret and group.
-    """
+    """Return the verdict by a policy already read: a row per rule, model, secret and group."""
     origin = Origin.now(settings, "check")
     last_release = _read_baseline(levels, baseline)
     rows_by_rule: dict[tuple[int, Model | None], list[dict[str, Any]]] = {}

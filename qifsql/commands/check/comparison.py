@@ -46,10 +46,7 @@ class Comparison:
         return spec | {"original": spec["dataset"], "dataset": release, "models": [MODEL]}
 
     def rows(self, rule: Rule) -> Iterator[Row]:
-        """Yield a row for each secret and group: the rule's measure, its interval (None: exact).
-
-        ``nobody`` is true if the measure is a share of people of whom there may be none.
-        """
+        """Yield a row per secret and group: the measure, its ``interval``, and if of ``nobody``."""
         about = {"model": MODEL, "qids": self.result.origin.spec["qids"]}
         for row in self._group_values(rule) if rule.by is not None else self._values(rule):
             low, high = row.get("low"), row.get("high")

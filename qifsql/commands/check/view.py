@@ -120,10 +120,7 @@ def comparison_text(spec: Spec) -> list[str]:
 
 
 def levels_table(frame: pl.DataFrame) -> Table:
-    """Return a table with a row per level, in the order of the policy; NO marks those not met.
-
-    It has columns for factors of a value, its interval and a baseline if any level has them.
-    """
+    """Return a table with a row per level, in the order of the policy; NO marks those not met."""
     has_baseline = frame["baseline"].null_count() < frame.height
     has_attempt = "attempt" in frame.columns and bool((frame["attempt"] < 1).any())
     has_interval = "low" in frame.columns and frame["low"].null_count() < frame.height

@@ -131,10 +131,7 @@ def _make_result(
     levels: Sequence[Fraction],
     written: int,
 ) -> Result:
-    """Return the result: a row for all releases together, or for the first one, two, and so on.
-
-    ``people`` is the number of those in all releases, ``written`` that of rows in a file.
-    """
+    """Return the result: a row for all releases together, or for the first one, two, and so on."""
     first = len(bound.releases) - len(crossed.steps) + 1  # the last step is about all releases
     summaries, curves = [], []
     for i, step in enumerate(crossed.steps, first):

@@ -27,8 +27,7 @@ Row = dict[str, Any]
 class Crossed:
     """Counts of every release (``findings``), and of the first ones together (``steps``).
 
-    ``bayes`` is false if products of frequencies would be too large to be exact: there are no
-    chances of a best guess then.
+    ``bayes`` is false if products of frequencies would be too large to be exact.
     """
 
     findings: list[Row] = field(default_factory=list)

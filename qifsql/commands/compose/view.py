@@ -178,7 +178,6 @@ def _truth_sentence(row: Row) -> str:
 
 
 def _people_and_share(n: int, people: int) -> str:
-    """Return a number of people, with its share of all people."""
     share = _percent(n / people if people else None)
     everybody = words.persons(people)
     return said("{n} of {people} ({share})", n=words.count(n), people=everybody, share=share)

@@ -52,11 +52,7 @@ def compute_batches(
     hierarchy: Hierarchy | None,
     meter: Meter,
 ) -> tuple[str, ...]:
-    """Compute and store the distances of the batches that are not finished; return remarks.
-
-    A batch is computed in every run (limits of Mondrian or MDAV, or files). Create ``each_one``,
-    the distances of all people.
-    """
+    """Compute the distances of batches not finished, and ``each_one`` of all; return remarks."""
     question, engine = source.question, source.engine
     batches: list[int] = []
 
@@ -91,7 +87,6 @@ def compute_batches(
 
 
 def _remarks(passes: Passes) -> tuple[str, ...]:
-    """Return a remark if many targets need a separate search for cuts."""
     rescaled = int(passes.row(exp.select("count(*)").from_(own_table("rescaled")))[0])
     remark = (
         f"{plural(rescaled, 'person')} alone have a value without which the scale of a "

@@ -69,10 +69,7 @@ def summary_rows(passes: Passes, question: Question) -> pl.DataFrame:
 def share_rows(
     passes: Passes, question: Question, points: Sequence[float], *, above: bool
 ) -> pl.DataFrame:
-    """Count the people of ``each_one`` with a distance of at most each point, or above it.
-
-    One row (``SHARES``) per run, distance and point.
-    """
+    """Return ``SHARES``: people of ``each_one`` with a distance of at most each point, or above."""
     listed = exp.values([(double(p),) for p in points], alias="listed", columns=["point"])
     passes.keep("points", exp.select("point").from_(listed))
     rows = []

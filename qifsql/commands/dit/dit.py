@@ -81,10 +81,7 @@ def _run(
     out: Path | None,
     store: Path | None,
 ) -> Result:
-    """Test all runs of a question, and write a row per person to ``out``.
-
-    ``store`` is the file in which finished batches are kept, to resume; None keeps them in memory.
-    """
+    """Test all runs; write a row per person to ``out``, and finished batches to ``store``."""
     hierarchy = None if question.hierarchy is None else Hierarchy.read(question.hierarchy)
     meter = Meter("testing", settings.progress)
     (dataset,) = spec.dataset.datasets
@@ -133,7 +130,6 @@ def _share_tables(passes: Passes, question: Question) -> dict[str, pl.DataFrame]
 
 
 def _sample_remark(question: Question, records: int) -> tuple[str, ...]:
-    """Return a remark if only a sample is tested."""
     if not 0 < question.sample < records:
         return ()
     return (

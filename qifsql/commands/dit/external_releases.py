@@ -72,10 +72,7 @@ class ExternalReleases:
         self.passes.drop("shown", *spans, *covers)
 
     def _add_rows(self, number: int, path: Path, *, first: bool) -> None:
-        """Add the distinct rows of a release to ``shown``: its number, cells, secret, people.
-
-        The ``first`` release creates the table.
-        """
+        """Add the distinct rows of a release to ``shown``: its number, cells, secret, people."""
         catalog, columns = self._columns(path)
         title, csv = catalog.schema.dataset, catalog.dataset.format == "csv"
         self.typed = self.typed and not csv

@@ -73,7 +73,6 @@ def make_scales_without(passes: Passes, scales: Sequence[Scale]) -> None:
 
     For values with distances, ``moved`` has those whose place changes, by the removed value. For
     values without distances, ``nominal`` has all, and ``alone`` those that only one person has.
-    Rows name a quasi-identifier by its number, from 1 (``attribute``).
     """
     passes.keep_empty("moved", ("lonely_spot", "attribute", "spot_of_all", "spot"))
     passes.keep_empty("nominal", ("attribute", "spot", "code", "people", "values"))
@@ -88,10 +87,7 @@ def make_scales_without(passes: Passes, scales: Sequence[Scale]) -> None:
 
 
 def _add_moved_values(passes: Passes, i: int, scale: Scale) -> None:
-    """Add rows to ``moved``: the values of qid ``i`` whose place changes without a lonely value.
-
-    Only one person has a lonely value. On an even scale, those between the ends move no others.
-    """
+    """Add to ``moved`` the values of qid ``i`` whose place changes without one of one person."""
     tables = {"scale": own_name(scale_table(i))}
     placed = exp.alias_(position(scale.attribute.type), "position")
     positions = exp.select("value", "code", "people", "place", placed)

@@ -96,10 +96,7 @@ def _make_tallies(passes: Passes, scales: Sequence[Scale], *, joint: bool) -> No
 
 
 def _make_beneath(passes: Passes) -> None:
-    """Create ``beneath``: one row per subtree (``unit``) that is needed and class in it.
-
-    Each pass goes one step down all subtrees; ``front`` has the nodes that it has reached.
-    """
+    """Create ``beneath``: one row per subtree (``unit``) that is needed and class in it."""
     now, then = "front_1", "front_2"
     nodes = passes.make(now, "dit/front")
     passes.keep_empty("beneath", ("unit", "class"))

@@ -71,10 +71,7 @@ SCHEMA = pa.schema([*CODES, ("probability", pa.float64())])
 def apply_classifier(
     engine: Engine, passes: Passes, name: str, *, seed: int, look: Callable[[int], None]
 ) -> None:
-    """Create ``beliefs`` by a classifier of scikit-learn from ``patterns`` and ``totals``.
-
-    One row per target, release with (0) or without them (1), and secret: its probability.
-    """
+    """Create ``beliefs`` (target, release, secret, probability) by a classifier of scikit-learn."""
     plan = passes.plan("dit/lessons")
     frames = engine.batches(plan, "reading lessons", passes.coded.name, LESSONS)
     rows = (Lesson(*row) for frame in frames for row in frame.iter_rows())

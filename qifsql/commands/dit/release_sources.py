@@ -50,10 +50,7 @@ class ReleaseSource:
             path.unlink(missing_ok=True)
 
     def _make_release(self, record: int | None, what: str) -> Path:
-        """Write the release without a record, None for everybody; return its path.
-
-        ``what`` names the release in errors. A command reads CSV if the data are CSV.
-        """
+        """Write the release without a record (None: everybody), which errors call ``what``."""
         csv = self.attack.microdata.dataset.format == "csv" or self.spec.dataset.format == "csv"
         kind = ".csv" if csv and self.question.method == COMMAND else ".parquet"
         name = "everybody" if record is None else f"without_{record}"
@@ -93,11 +90,7 @@ class ReleaseSource:
         target.with_name(f"{target.name}.manifest.json").unlink(missing_ok=True)
 
     def _plan_records(self, record: int | None, kind: str) -> Plan:
-        """Return all records that ``where`` keeps, except ``record``, in the order of the input.
-
-        Records are counted from 1, before the filter. Values that files of this kind cannot hold
-        become texts.
-        """
+        """Return the records that ``where`` keeps but ``record`` (a position), in their order."""
         dataset, where = self.attack.microdata.dataset, self.attack.microdata.where
         assert isinstance(dataset, Dataset)  # noqa: S101 - it is no collection
         condition = exp.true() if where is None else where.copy()

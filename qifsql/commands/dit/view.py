@@ -103,10 +103,7 @@ def _explain(row: Row, *, named: bool) -> str:
 
 
 def _distances(rows: Sequence[Row], thresholds: pl.DataFrame) -> Table:
-    """Return a table with a row per run and distance; only the first one of a run names it.
-
-    Its last columns are the shares of people above each threshold, and of other best guesses.
-    """
+    """Return a table with a row per run and distance; its last columns are shares of people."""
     limits = any(row["limits"] for row in rows)
     points = sorted(set(thresholds["point"]))
     heads = ["\nk", *([f"\n{said('limits')}"] if limits else []), f"\n{said('distance')}"]
@@ -149,7 +146,6 @@ def _infinite_sentence(row: Row) -> str:
 
 
 def _is_sampled(row: Row, spec: Spec) -> bool:
-    """Return whether only a sample was tested."""
     return bool(spec.get("sample")) and row["records"] == spec["sample"]
 
 

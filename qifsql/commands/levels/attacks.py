@@ -31,10 +31,7 @@ the attack and with it. ``factor`` is for skewness: a value must be this many ti
 def attack_rows(
     tables: Tables, secret: Secret, hierarchy: Hierarchy | None, *, skew: Fraction
 ) -> list[dict[str, Any]]:
-    """Return the rows of ``ATTACKS`` for one secret: the success of each attack.
-
-    ``skew``: an attack by skewness succeeds where a value is this many times as likely.
-    """
+    """Return the rows of ``ATTACKS`` for a secret; ``skew``: how much likelier a value must be."""
     j, people = secret.number, secret.people
     terms = {"factor": skew.numerator, "divisor": skew.denominator}
     ratio = {name: typed_number(term, "HUGEINT") for name, term in terms.items()}

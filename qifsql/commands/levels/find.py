@@ -128,7 +128,6 @@ def find_entropy(tables: Tables, secret: Secret, threshold: Fraction | None) -> 
 
     SQL returns the blocks whose score (minus the entropy in bits) is near the worst or the required
     one, by the counts of their values, and one row of the blocks that clearly violate the latter.
-    If a block has one value, its level is 1, and is counted as ``l_distinct``.
     """
     j, width = secret.number, secret.width
     worst_score = math.inf
@@ -151,7 +150,7 @@ def find_entropy(tables: Tables, secret: Secret, threshold: Fraction | None) -> 
         if threshold is not None and not is_clear and not meets_entropy(counts, threshold):
             blocks, people = blocks + b, people + p
     violated = None if threshold is None else (people, blocks)
-    if secret.fewest == 1:
+    if secret.fewest == 1:  # blocks of one value are counted as l_distinct
         return Finding(1.0, 0, 0, violated=violated)
     least = min(close, key=lambda counts: (entropy_l(counts), len(counts), counts))
     value = entropy_l(least)
@@ -161,11 +160,7 @@ def find_entropy(tables: Tables, secret: Secret, threshold: Fraction | None) -> 
 
 
 def _bounds(name: str, thresholds: Mapping[str, Fraction], worst: float) -> Parameters:
-    """Return the range of scores near the required level, and the least one near the worst.
-
-    A score is the level, with its sign changed if a higher level is safer; that of delta-disclosure
-    is exp(level).
-    """
+    """Return the range of scores near the required level, and the least one near the worst."""
     definition = measure_named(name)
     edge = worst if math.isinf(worst) else worst - _tolerance(worst)
     required = math.inf
@@ -173,7 +168,7 @@ def _bounds(name: str, thresholds: Mapping[str, Fraction], worst: float) -> Para
         required = float(thresholds[definition.aim])
         if name == "delta_disclosure":
             required = math.exp(required) if required < LARGEST else math.inf
-        required = -required if definition.higher_is_safer else required
+        required = -required if definition.higher_is_safer else required  # high scores are worse
     room = 0.0 if math.isinf(required) else _tolerance(required)
     return _bounds_row(required - room, required + room, edge)
 
@@ -262,10 +257,9 @@ def need_block(
 ) -> str:
     """Add the step that finds a worst block at a level; return its name.
 
-    ``key`` is the measure and the number of the secret. The step has the columns that identify the
-    block, and its size.
+    The step has the columns that identify the block, and its size.
     """
-    name, j = key
+    name, j = key  # the measure and the number of the secret
     width = steps.tables.counts.bound.microdata.width
     if secret is not None or name == "k":
         width = secret.width if secret else 1

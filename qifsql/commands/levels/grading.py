@@ -113,10 +113,7 @@ class Run:
         self.violations: list[tuple[Fraction, find.Finding]] = []  # of each k if there are several
 
     def count(self, hierarchies: Mapping[int, Hierarchy]) -> None:
-        """Count blocks and find their levels; refuse required levels that are impossible.
-
-        ``hierarchies`` are those of secrets by their number, from 1.
-        """
+        """Count blocks and find their levels; refuse required levels that are impossible."""
         self.hierarchies = hierarchies
         of_population = [name for name in OF_POPULATION if name in self.thresholds]
         if of_population and self.population is None:
@@ -259,10 +256,7 @@ class Run:
         block: Mapping[str, Any],
         threshold: Fraction | None,
     ) -> dict[str, Any]:
-        """Return the row (``SCHEMA``) of a level, its worst block and a required level.
-
-        ``j`` is the number of the secret. k is counted with the first one, but about none.
-        """
+        """Return the row (``SCHEMA``) of a level; k is counted in blocks of secret ``j``."""
         secret = self.secrets.get(j) if measure.name != "k" else None
         row: dict[str, Any] = {
             "measure": measure.name,
@@ -292,17 +286,13 @@ class Run:
         ]
 
     def _is_reported(self, j: int) -> bool:
-        """Return whether anybody has a reported secret."""
         if self.bound.microdata.person is None:
             return self.counts.domain(j).values > 1  # one of them is missing
         _, reported = missing_secrets.records_of_sets(self.counts, j)
         return reported > 0
 
     def on(self, bound: BoundAttack, l: int) -> "Run":  # noqa: E741 - the field's own letter
-        """Return a run on people with a reported secret, with the required levels of a secret.
-
-        ``l`` is that of recursive (c, l)-diversity among all people.
-        """
+        """Return a run on people with a reported secret; ``l`` is that among all people."""
         return Run(
             self.counts.engine,
             self.spec,

@@ -11,10 +11,7 @@ IN_SEVERAL_BLOCKS = ("people_at_worst", "people_in_violation")
 
 
 def levels_in_both_readings(run: Run, trees: Mapping[int, Hierarchy], skew: Fraction) -> Answer:
-    """Return the levels of a counted run, if all records of a person are known, and if one is.
-
-    Rows of a measure and secret are next to each other; details are of all records.
-    """
+    """Return levels where all records of a person are known, and where one is, side by side."""
     of_all = reported_secrets.smaller_levels(run, trees, skew, show_blocks=False)
     run_of_one = run.by_one_record()
     run_of_one.count(trees)

@@ -52,10 +52,7 @@ def count_secrets(tables: Tables, hierarchies: Mapping[int, Hierarchy], apart: i
 
 
 def _count_secret(tables: Tables, j: int, hierarchy: Hierarchy | None, apart: int) -> Secret:
-    """Keep the tables about secret ``j`` that levels read; return it with its totals.
-
-    Its blocks are kinds of blocks with equal counts, if it has few values (``by_kind``).
-    """
+    """Keep the tables about secret ``j`` that levels read; return it with its totals."""
     counts = tables.counts
     by_kind = j in counts.values
     width = 1 if by_kind else counts.bound.microdata.width

@@ -31,12 +31,10 @@ DIGITS = 30  # the largest exponent of ten of a required level
 
 
 def _level(summary: str, text: str = "") -> Option:
-    """Return the option of a required level: a number."""
     return Option(NUMBER, summary, text=text, panel=PANEL)
 
 
 def _levels(summary: str, text: str = "") -> Option:
-    """Return the option of one or several required levels."""
     return Option(NUMBERS, summary, text=text, panel=PANEL)
 
 

@@ -14,10 +14,7 @@ from qifsql.query.steps import Steps
 
 
 def read_as(engine: Engine, bound: BoundAttack, how: Suppressed) -> tuple[BoundAttack, list[str]]:
-    """Return the attack in which suppressed records are everyone, a block or left out; remarks.
-
-    If their block is everyone, ``suppressed`` of the microdata counts them; otherwise it is 0.
-    """
+    """Return the attack with suppressed records as everyone, a block or left out; remarks."""
     if how == "everyone":
         return suppressed.marked(engine, bound), []
     microdata = replace(bound.microdata, suppressed=0)

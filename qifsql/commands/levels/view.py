@@ -84,11 +84,7 @@ def _level_parts(frame: pl.DataFrame, tables: Tables, spec: Spec, *, minimum: in
 
 
 def _reading_parts(frame: pl.DataFrame, tables: Tables, spec: Spec, minimum: int) -> list[Part]:
-    """Return the levels in one reading of the records that the adversary knows of a person.
-
-    ``frame`` has a row per measure and secret. Values of a secret that fewer than ``minimum``
-    people of a worst block have are hidden.
-    """
+    """Return the levels in one reading; values of fewer than ``minimum`` people are hidden."""
     rows = frame.to_dicts()
     totals = {"people": words.persons(rows[0]["people"]), "blocks": words.blocks(rows[0]["blocks"])}
     qids = words.listed(spec["qids"])
@@ -179,10 +175,7 @@ def _violations_text(row: Mapping[str, Any]) -> str:
 
 
 def _worst_block_parts(rows: Sequence[Mapping[str, Any]], minimum: int) -> list[Part]:
-    """Return a table with one row per worst block of a secret: its measures, size and values.
-
-    A sentence below says that values of few people are hidden.
-    """
+    """Return a table with one row per worst block of a secret: its measures, size and values."""
     hidden = False
     measures_by_block: dict[tuple[int, str], list[str]] = {}
     for row in rows:
@@ -211,10 +204,7 @@ def _worst_block_parts(rows: Sequence[Mapping[str, Any]], minimum: int) -> list[
 
 
 def _block_table(worst: pl.DataFrame, rows: Sequence[Mapping[str, Any]]) -> Table:
-    """Return a table with one row per worst block: its measures, quasi-identifiers and size.
-
-    A row of ``worst`` is a measure and secret, the quasi-identifiers of its block, and the size.
-    """
+    """Return a table with one row per worst block: its measures, quasi-identifiers and size."""
     names = {(row["measure"], row["secret"]): _measure_name(row) for row in rows}
     numeric = [i for i, kind in enumerate(worst.dtypes) if kind.is_numeric()]
     measures_by_block: dict[tuple[str, ...], list[str]] = {}
@@ -228,7 +218,6 @@ def _block_table(worst: pl.DataFrame, rows: Sequence[Mapping[str, Any]]) -> Tabl
 
 
 def _attack_sentence(row: Mapping[str, Any]) -> str:
-    """Return a sentence about the success of an attack."""
     if not row["people"]:
         return said(HARMLESS[row["attack"]], level=row["level"])
     counts = {"people": words.persons(row["people"]), "blocks": words.blocks(row["blocks"])}

@@ -121,22 +121,16 @@ def _block_of_size(tables: Tables, level: Finding) -> Plan:
 
 
 def _block_counts(tables: Tables, secret: Secret, steps: Steps, block: str) -> list[int]:
-    """Return the number of people of a worst block with each value, in the order of the values.
-
-    ``block`` is the step that found it; its qid_1 is the number of the kind of block.
-    """
+    """Return the number of people of a worst block with each value, in the order of the values."""
     kinds = steps.need("kinds", secret.number, secret.width)
-    same = equal(exp.column("kind", kinds), exp.column("qid_1", block))
+    same = equal(exp.column("kind", kinds), exp.column("qid_1", block))  # of a kind of block
     query = exp.select(exp.column("counts", kinds)).from_(block).join(kinds, on=same)
     ((counts,),) = tables.rows(steps.plan(query), "looking for the worst blocks")
     return list(counts)
 
 
 def _block_of_counts(tables: Tables, secret: Secret, people: list[int]) -> Plan:
-    """Return a plan for a block with these numbers of ``people`` with each value of the secret.
-
-    No tally has the people with the last value; the size tells them.
-    """
+    """Return a plan for a block with these ``people`` by value; its size tells the last number."""
     counts = tables.counts
     attack = AttackSteps(counts.bound, catalogs=counts.catalogs, values=counts.values)
     table = attack.need("tallies")

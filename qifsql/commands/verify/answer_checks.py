@@ -118,11 +118,7 @@ def _numbers_of_row(
 
 
 def _numbers_of_best(stored: Stored, row: Row, successes: Sequence[Success]) -> dict[str, Number]:
-    """Return the numbers of the best subset of its size, by column, from the row of that subset.
-
-    ``successes`` are in the order of MEASURES. In the measure that the subset is best for, its
-    success is the largest of all subsets of the size.
-    """
+    """Return the numbers of the best subset of its size: the most of any, where it is best."""
     same_question = (pl.col(n).eq_missing(pl.lit(row[n], pl.String())) for n in ("model", "secret"))
     rows = stored.frame.filter(*same_question).rows(named=True)
     result = next(r for r in rows if set(r["qids"]) == set(row["qids"]))
@@ -149,10 +145,7 @@ def _ranks(stored: Stored, table: str, by: tuple[str, str]) -> dict[Place, Numbe
 
 
 def _ranks_before(rival: Row, row: Row, by: tuple[str, str], comes_first: bool) -> bool:
-    """Return whether a rival has larger numbers in the columns ``by``, or as large and comes first.
-
-    Numbers that differ by rounding are equal.
-    """
+    """Return whether a rival has larger numbers ``by`` columns, or equal ones and is first."""
     for column in by:
         difference = Fraction(rival[column]) - Fraction(row[column])
         if abs(difference) > SAME:
@@ -161,10 +154,7 @@ def _ranks_before(rival: Row, row: Row, by: tuple[str, str], comes_first: bool) 
 
 
 def _count_coarsened(request: Request) -> Repetition:
-    """Return the numbers of coarsen_first: what merging values in pairs saves, by SQLite.
-
-    Each row is about one quasi-identifier, and an adversary who knows all of them.
-    """
+    """Return the numbers of coarsen_first: what merging values in pairs saves, by SQLite."""
     stored, rows = request.stored, _rows_of_table(request.stored, "coarsen_first")
     second_engine.check_countable(stored)
     if not rows:

@@ -101,8 +101,7 @@ def beside_reported(
 ) -> dict[str, Number]:
     """Return the numbers, by column, of the people with a reported secret from blocks of them.
 
-    ``unreported`` people are in blocks in which nobody reports it. ``l`` is that of the blocks;
-    without any, there is no ``l``, and no success.
+    ``unreported`` people are in blocks in which nobody reports it. ``l`` is that of the blocks.
     """
     numbers = compared(success(prior), success(posterior)) if posterior else {}
     return {
@@ -162,10 +161,7 @@ def numbers_of_owner(prior: Sequence[Kind], posterior: Sequence[Kind]) -> dict[s
 
 
 def capacity(rows: Iterable[Mapping[str, Any]]) -> dict[str, Number]:
-    """Return the capacity: the sum over values of the largest share of their people in one block.
-
-    A row has the most ``people`` with a value in a block, and ``everybody`` with that value.
-    """
+    """Return the sum over values of ``people``, the most in a block, by ``everybody``; bits."""
     shares = (Fraction(int(row["people"]), int(row["everybody"])) for row in rows)
     return in_bits(sum(shares, Fraction()))
 
@@ -181,10 +177,7 @@ def difference(before: Number, after: Number) -> float:
 
 
 def bayes_security(values: int, pairs: int, overlap: Fraction | None) -> Fraction:
-    """Return the least ``overlap`` of two of the ``values``; 0 if some pair shares no block.
-
-    ``pairs`` is the number of pairs that share one; a single value is safe (1).
-    """
+    """Return the least ``overlap`` of two values; 0 unless all ``pairs`` share a block."""
     if values < 2:
         return Fraction(1)
     if overlap is None or pairs < math.comb(values, 2):

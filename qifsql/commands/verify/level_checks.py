@@ -51,10 +51,7 @@ def _value_counts(blocks: Blocks) -> list[Counts]:
 def _level_numbers(
     measure: str, wanted_level: float | None, blocks: Sequence[Counts], totals: Counts
 ) -> dict[str, Number]:
-    """Return the numbers of one level by column; nothing for a level that needs more than counts.
-
-    ``blocks`` has the people with each value, by block; ``totals`` those of the whole release.
-    """
+    """Return the numbers of one level by column; nothing for one that needs more than counts."""
     if measure == "average_class_size":
         return {"value": syntactic_levels.average_class_size(blocks)}
     if measure not in (*COUNTED, *ROUNDED):

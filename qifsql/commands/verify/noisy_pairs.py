@@ -27,10 +27,7 @@ SLIGHT = Fraction(1, 10**6)  # largest relative error of rounding with which num
 
 
 def repeat(request: Request) -> Repetition:
-    """Return the numbers of the rows of results about an adversary with noisy knowledge.
-
-    Counts that rounding of the laws may change are left out.
-    """
+    """Return the numbers of noisy knowledge, without counts that rounding may change."""
     stored = request.stored
     named = laws(list(map(str, stored.spec["knows"])))
     if any(" were drawn, " in str(note) for note in stored.manifest.get("notes", ())):
@@ -122,10 +119,7 @@ def _weighted_rows(
 
 
 def _law_of(qid: str, named: Sequence[Law]) -> Law:
-    """Return the law of a quasi-identifier; ``exact`` if none of the ``named`` laws is about it.
-
-    A law may name it in another case, or without its tag of a dataset (``2:age``).
-    """
+    """Return the law of a quasi-identifier, which may be in another case or without its tag."""
     for spelling in (str, str.casefold):
         for law in named:
             if spelling(law.column) in (spelling(qid), spelling(qid.partition(":")[2])):

@@ -51,9 +51,8 @@ def place_results(stored: Stored, row: int, numbers: Mapping[str, Number]) -> di
 class Question:
     """What a row of an attack answers; ``row`` is its position in the results.
 
-    ``secret`` is the number of the secret from 1; 0 is the record itself (re-identification).
-    ``gain`` is the number of the gain function; 0 is identity: a guess is right or wrong.
-    ``datasets`` is how many the adversary knows.
+    ``secret`` is its number, from 1; 0 is the record itself (re-identification). ``gain`` is that
+    of the gain function; 0 is identity: a guess is right or wrong.
     """
 
     row: int

@@ -88,10 +88,7 @@ def repeat(stored: Stored, inputs: Inputs, settings: Settings) -> Repetition:
 
 
 def _time_limit(stored: Stored) -> float:
-    """Return how many seconds the SQL of a manifest may take: ten times what the attack took.
-
-    Whoever made the file has written that number, so that a limit holds whatever it is.
-    """
+    """Return ten times what the attack took, within limits: whoever made the file wrote it."""
     seconds = stored.manifest.get("seconds")
     number = float(seconds) if isinstance(seconds, int | float) and seconds < MOST_PATIENCE else 0.0
     return min(max(LEAST_PATIENCE, 10 * number), MOST_PATIENCE)
@@ -355,10 +352,7 @@ class Pasted:
 
 
 def _uncertainties(answers: Mapping[str, Rows], people: int) -> dict[str, Number]:
-    """Return the entropies of a secret, the expected guesses, and the mutual information.
-
-    ``answers`` has the rows of a step by its name, ``people`` the number of everybody.
-    """
+    """Return the entropies of a secret, the expected guesses, and the mutual information."""
     numbers: dict[str, Number] = {}
     for step, when in (("prior_uncertainty", "prior"), ("uncertainty", "posterior")):
         if step in answers:

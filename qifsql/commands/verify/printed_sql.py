@@ -35,10 +35,7 @@ def _repeat_printed(request: Request) -> Repetition:
 
 
 def answers_of(request: Request, *, simple: bool) -> list[Answer]:
-    """Return the answers to a request, by the shortest SQL (``simple``) or the whole statement.
-
-    RepetitionError if there is no such SQL.
-    """
+    """Return the answers of the shortest SQL (``simple``) or the whole; else RepetitionError."""
     if request.stored.spec.get("suppressed_records"):
         raise RepetitionError(SUPPRESSED)
     try:
@@ -50,13 +47,10 @@ def answers_of(request: Request, *, simple: bool) -> list[Answer]:
 
 
 def numbers_of_simple(stored: Stored, answers: Sequence[Answer]) -> dict[Place, Number]:
-    """Return the numbers of the shortest SQL, one row for each model and secret in their order.
-
-    It gives no numbers if the result has other rows: those of several numbers of datasets.
-    """
+    """Return the numbers of the shortest SQL, which has a row for each model and secret."""
     rows = [line for answer in answers for line in answer.lines()]
     asked = questions(stored)
-    if len(rows) != len(asked):
+    if len(rows) != len(asked):  # also about fewer datasets
         return {}
     numbers: dict[Place, Number] = {}
     for question, row in zip(asked, rows, strict=True):

@@ -69,10 +69,7 @@ class Request:
     settings: Settings
 
     def subset(self, qids: Sequence[str], rows: Sequence[int]) -> "Request":
-        """Return the attack with one subset of the quasi-identifiers of a sweep.
-
-        ``rows`` are the positions of its rows in the results of the sweep.
-        """
+        """Return the attack with some qids of a sweep; ``rows`` are positions of its results."""
         texts = dict(zip(self.stored.spec["qids"], self.options["qids"], strict=True))
         manifest = {**self.stored.manifest, "spec": {**self.stored.spec, "qids": list(qids)}}
         frame = self.stored.frame[list(rows)]
@@ -86,10 +83,7 @@ class Request:
         return sql(self.models, self.source, settings=self.settings, **{**self.options, **form})
 
     def run(self, script: str, limit: int = MOST_ROWS) -> list[Answer]:
-        """Return the answers of a script, at most ``limit`` rows each, from a bare DuckDB.
-
-        It can read only the files of the request.
-        """
+        """Return the answers of a script in a bare DuckDB, which can read only the files."""
         with BareDuckDB(self.files, self.settings, self.stored.name) as bare:
             return bare.run(script, limit=limit)
 
@@ -149,10 +143,7 @@ def _current_source(stored: Stored, inputs: Inputs) -> Dataset | Collection:
 
 
 def _open_dataset(name: str, paths: Sequence[str], csv: Mapping[str, Any], hive: bool) -> Dataset:
-    """Return the dataset that the manifest calls ``name``, opened with the same options.
-
-    ``name`` is that of a file, or table@file for a table of a database.
-    """
+    """Return the dataset that the manifest calls ``name`` (file, or table@file), as it was read."""
     table, at, _ = name.rpartition("@")
     is_table = at and Path(paths[0]).name != name  # the name of a file may have an @, too
     dataset = Dataset.open(
@@ -166,10 +157,7 @@ def _open_dataset(name: str, paths: Sequence[str], csv: Mapping[str, Any], hive:
 
 
 def _path(name: str, paths: Sequence[str]) -> str:
-    """Return which of the paths is the file of a dataset; RepetitionError if not exactly one is.
-
-    ``name`` is that of the file, or table@file.
-    """
+    """Return which path is the file of a dataset; RepetitionError if not exactly one is."""
     file_name = Path(name.rpartition("@")[2]).name
     matching = [path for path in paths if Path(path).name == file_name]
     if len(matching) != 1:

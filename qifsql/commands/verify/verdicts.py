@@ -83,10 +83,7 @@ def verdict_rows(
 def _verdicts_on(
     place: Place, frame: pl.DataFrame, repetitions: Sequence[Repetition]
 ) -> list[dict[str, Any]]:
-    """Return a row for each way that gives the number at a place of ``frame``, its table.
-
-    A broken way should give every number, so that each differs. One row says if no way gives it.
-    """
+    """Return a row for each way that gives a number, or is broken; one row if none does."""
     table, row, column = place
     number = frame[column][row]
     integer = frame.schema[column].is_integer()

@@ -191,10 +191,7 @@ def _verdicts_on_levels(repeated: Request) -> list[dict[str, Any]]:
 
 
 def _verdicts_on_sweep(repeated: Request, limit: int) -> list[dict[str, Any]]:
-    """Return rows of verdicts.SCHEMA for a sweep: its results, then its tables of answers.
-
-    The numbers of at most ``limit`` subsets, drawn by the seed, are recomputed.
-    """
+    """Return the verdicts on at most ``limit`` subsets of a sweep, drawn, and on its answers."""
     stored = repeated.stored
     subsets = subset_checks.draw_subsets(stored, limit, repeated.settings.seed)
     drawn_rows = {row for rows_of_subset in subsets.values() for row in rows_of_subset}

@@ -54,7 +54,6 @@ def sentence(counts: Spec) -> str:
 
 
 def _way_name(name: str) -> str:
-    """Return the name of a way in the language of the reader."""
     ways = {
         "SQL of the manifest": said("SQL of the manifest"),
         "SQL of the request": said("SQL of the request"),

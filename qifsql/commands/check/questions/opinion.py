@@ -103,10 +103,7 @@ def links_at_worst(attacked: Mapping[str, Any], reached: int | None) -> Row:
 def links_by_register(
     row: Mapping[str, Any], confidence: pl.DataFrame, threshold: float | None
 ) -> Row:
-    """Return the answer on links with a register, from a row of ``link`` and its ``confidence``.
-
-    That table has the number of links by confidence, the highest first.
-    """
+    """Return the answer on links with a register, from a row of ``link`` and its ``confidence``."""
     reached = None
     if threshold is not None:
         links = confidence.filter(pl.col("confidence") >= threshold)["links"]

@@ -47,12 +47,7 @@ class _Log:
 def three_questions(
     source: Source, options: Mapping[str, Any], *, settings: Settings | None
 ) -> Result:
-    """Answer the three questions of EU Opinion 05/2014 (WP 216) about a release.
-
-    Singling out is re-identification (CRS), inference the attack on each secret (CAS).
-    Linkability needs a register or the key of a log; with neither it is the most that any
-    register could link.
-    """
+    """Answer the three questions of EU Opinion 05/2014 (WP 216) about a release: see ``check``."""
     origin = Origin.now(settings, "wp29")
     options = {**dict.fromkeys(TAKEN), "null": "distinct", "seed": 0, **options}
     for name in options:
@@ -154,10 +149,7 @@ def _answer_rows(
 
 
 def _measure_log(dataset: Dataset, request: Mapping[str, Any], drawn: Mapping[str, Any]) -> _Log:
-    """Return the number of people with several records under the key; if any, also unicity.
-
-    ``drawn`` has the options of unicity alone: points, draws and seed.
-    """
+    """Return the number of people with several records under the key; if any, also unicity."""
     settings = request["settings"]
     options = {name: request[name] for name in ("key", "qids", "where")}
     with opened(Attack.of("crs", dataset, **options), settings) as (engine, bound):

@@ -232,7 +232,6 @@ def _inference_sentences(row: Row, _tables: Tables) -> str:
 
 
 def _total_and_share(row: Row) -> dict[str, str]:
-    """Return the total and the share of a row, for sentences."""
     named = words.persons if row["counted"] == "people" else words.records
     return {"all": named(row["of"]), "share": words.percent(row["value"])}
 
