@@ -209,9 +209,9 @@ def _households(results: Sequence[Result]) -> dict[str, pl.DataFrame]:
     tables = []
     for result in results:
         if "households" in result.details:
-            asked = result.frame.select("attack_id", "model", "secret")
+            attacks = result.frame.select("attack_id", "model", "secret")
             risks = result.details["households"]
-            tables.append(asked.join(risks, on="attack_id", maintain_order="left"))
+            tables.append(attacks.join(risks, on="attack_id", maintain_order="left"))
     if not tables:
         return {}
     households = pl.concat(tables).unique(["model", "secret"], keep="first", maintain_order=True)
@@ -410,10 +410,10 @@ def _rows_of_secrets(
     """Return the rows about the secrets that a rule names; all rows if it names none."""
     if not rule.secrets:
         return list(rows)
-    asked = [row["secret"] for row in rows]
+    secrets_of_rows = [row["secret"] for row in rows]
     secrets: set[str] = set()
     for text in rule.secrets:
-        if not (names := named(text, asked)):
+        if not (names := named(text, secrets_of_rows)):
             message = f"secret {quoted(text)} is not asked for; name it in [adversary]"
             raise policy.wrong(rule, message, "secret")
         secrets.update(names)

@@ -151,7 +151,7 @@ class _Uniques:
         conditions = [microdata.where] if microdata.where is not None else []
         conditions += microdata_steps.nothing_missing(microdata) if microdata.null == "drop" else []
         where = exp.and_(*conditions) if conditions else None
-        known = replace(
+        with_columns = replace(
             microdata,
             qids=(*microdata.qids, *columns),
             where=where,
@@ -160,7 +160,7 @@ class _Uniques:
             by=None,
         )
         self.engine = engine
-        self.microdata = with_joined_people(engine, known)
+        self.microdata = with_joined_people(engine, with_columns)
         if isinstance(self.microdata.dataset, Dataset) and self.microdata.dataset.format == "csv":
             self.microdata = replace(self.microdata, dataset=engine.load(self.microdata.dataset))
         self.named = microdata.qids

@@ -75,9 +75,9 @@ def find_people(tables: Tables, bound: Bound, release: Release) -> Row:
     locate(tables, Located(r, tuple(g for g, _ in release.cells)))
     tables.make("reached", template("reached", points=points, found=pairs))
     tables.make("spots", template("spots"))
-    kept = ("whereabouts", "spot_secrets", "spot_sizes")
+    results = ("whereabouts", "spot_secrets", "spot_sizes")
     read = ("classes", "class_secrets", "suppressed_secrets")
-    names = {name: f"{name}_{r}" for name in (*kept, *read)}
+    names = {name: f"{name}_{r}" for name in (*results, *read)}
     places = {"release_points": points}
     whereabouts = splice("compose/whereabouts", places=numbers, tables=places)
     tables.make(names["whereabouts"], whereabouts)

@@ -51,7 +51,7 @@ class Near(NamedTuple):
     """
 
     part: str | None
-    whole: str
+    total: str
     logarithm: bool
     blocks: int
     people: int
@@ -73,7 +73,8 @@ def find_levels(
     for name, j, width in questions:
         inputs = {"bounds": _bounds(name, thresholds, scores[name, j]), **_height_input(heights, j)}
         near = steps.need("near", j, width, inputs=inputs, instead=files_for(name), suffix=name)
-        queries.append(exp.select(*_key_columns(name, j), *Near._fields).from_(near))
+        columns = ("part", "whole", "logarithm", "blocks", "people")
+        queries.append(exp.select(*_key_columns(name, j), *columns).from_(near))
     levels: dict[tuple[str, int], list[Near]] = {(name, j): [] for name, j, _ in questions}
     for j, name, *numbers in tables.rows(steps.plan(union(queries))):
         levels[name, j].append(Near(*numbers))
@@ -186,7 +187,7 @@ def _worst_finding(name: str, near: Sequence[Near], thresholds: Mapping[str, Fra
     """Return the worst of the levels ``near``, and the violations of the required one."""
     definition = measure_named(name)
     levels = {
-        Level(int(row.part), int(row.whole), row.logarithm): row
+        Level(int(row.part), int(row.total), row.logarithm): row
         for row in near
         if row.part is not None
     }

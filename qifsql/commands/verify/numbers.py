@@ -18,7 +18,7 @@ PARAMETERS = frozenset(("subset", "seconds", "bin", "threshold", "quantile", "wa
 """Columns that say what is counted, or how long it took; they are not recomputed."""
 
 Place = tuple[str, int, str]
-"""Where a number stands: the name of its table, its row from 0, its column."""
+"""The place of a number: the name of its table, its row from 0, its column."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ def place_results(stored: Stored, row: int, numbers: Mapping[str, Number]) -> di
 
 @dataclass(frozen=True)
 class Question:
-    """What a row of an attack answers; ``row`` is its position in the results.
+    """The question that a row of an attack answers; ``row`` is its position in the results.
 
     ``secret`` is its number, from 1; 0 is the record itself (re-identification). ``gain`` is that
     of the gain function; 0 is identity: a guess is right or wrong.
@@ -78,7 +78,7 @@ def questions(stored: Stored, *, noisy: bool = False) -> list[Question]:
     numbered_gains = ["identity", *(gain for gain in gains if gain != "identity")]
     gain_numbers = [numbered_gains.index(gain) for gain in gains]
     rows_before = Counter[tuple[object, ...]]()  # of a model, secret and number of datasets
-    asked = []
+    selection = []
     for i, row in enumerate(stored.frame.iter_rows(named=True)):
         if row.get("known_records") == "one":
             continue
@@ -88,8 +88,8 @@ def questions(stored: Stored, *, noisy: bool = False) -> list[Question]:
         gain = gain_numbers[min(rows_before[model, name, datasets], len(gains) - 1)]
         rows_before[model, name, datasets] += 1
         if noisy == (bool(stored.spec.get("knows")) and row["knows"] != "exact"):
-            asked.append(Question(i, model, secret, gain, datasets))
-    return asked
+            selection.append(Question(i, model, secret, gain, datasets))
+    return selection
 
 
 def of_people(stored: Stored, repetition: Repetition) -> Repetition:

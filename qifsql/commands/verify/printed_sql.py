@@ -49,11 +49,11 @@ def answers_of(request: Request, *, simple: bool) -> list[Answer]:
 def numbers_of_simple(stored: Stored, answers: Sequence[Answer]) -> dict[Place, Number]:
     """Return the numbers of the shortest SQL, which has a row for each model and secret."""
     rows = [line for answer in answers for line in answer.lines()]
-    asked = questions(stored)
-    if len(rows) != len(asked):  # also about fewer datasets
+    questions_asked = questions(stored)
+    if len(rows) != len(questions_asked):  # also about fewer datasets
         return {}
     numbers: dict[Place, Number] = {}
-    for question, row in zip(asked, rows, strict=True):
+    for question, row in zip(questions_asked, rows, strict=True):
         numbers |= _numbers_of_answer(stored, question, row)
     return numbers
 

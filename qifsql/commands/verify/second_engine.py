@@ -141,14 +141,14 @@ def count_blocks(answer: Answer, known_places: Iterable[int], width: int, secret
     quasi-identifiers. The secrets follow, numbered from 1; ``secret`` 0 is the record itself, named
     by its position. RepetitionError if the weights do not fit into 63 bits.
     """
-    known = list(known_places)
+    places = list(known_places)
     weight = answer.columns.index("weight") if "weight" in answer.columns[width:] else None
     weights = [1] * len(answer.rows) if weight is None else [int(r[weight]) for r in answer.rows]
     unit = reduce(math.gcd, weights, 0) or 1  # smaller numbers fit into those of SQLite
     people = []
     for position, (row, mass) in enumerate(zip(answer.rows, weights, strict=True)):
         value = text_of(row[width + secret - 1]) if secret else str(position)
-        people.append((_block_name(row[i] for i in known), value, mass // unit))
+        people.append((_block_name(row[i] for i in places), value, mass // unit))
     try:
         counted = count_in_sqlite(people)
     except EngineError as e:

@@ -87,7 +87,7 @@ def _verdicts_on(
     table, row, column = place
     number = frame[column][row]
     integer = frame.schema[column].is_integer()
-    known = {"table": table, "row": row, "column": column, "stored": _double(number)}
+    about = {"table": table, "row": row, "column": column, "stored": _double(number)}
     verdicts: list[dict[str, Any]] = []
     for way in repetitions:
         if not way.broken and place not in way.numbers:
@@ -95,12 +95,12 @@ def _verdicts_on(
         again = way.numbers.get(place)
         same = not way.broken and agree(number, again, column, integer=integer, error=way.error)
         verdict = {"verdict": AGREES if same else DIFFERS, "reason": way.broken or None}
-        verdicts.append({**known, "recomputed": _double(again), "way": way.way, **verdict})
+        verdicts.append({**about, "recomputed": _double(again), "way": way.way, **verdict})
     if verdicts:
         return verdicts
     reasons = dict.fromkeys(f"{way.way}: {way.reason}" for way in repetitions if way.reason)
     unchecked = {"recomputed": None, "way": None, "verdict": NOT_CHECKED}
-    return [{**known, **unchecked, "reason": "; ".join(["no way gives this number", *reasons])}]
+    return [{**about, **unchecked, "reason": "; ".join(["no way gives this number", *reasons])}]
 
 
 def unchecked_tables(
