@@ -95,7 +95,7 @@ def _add_moved_values(passes: Passes, i: int, scale: Scale) -> None:
     measured = Step("measured_scale", "One row per value: where it is, as a number.", positions)
     ((is_even,),) = passes.stream.rows(statement(Plan((measured,), splice("dit/regular"))))
     lonely = splice("dit/lonely", tables=tables, numbers={"wanted_ends": int(is_even)})
-    for spot, code in passes.stream.rows(render(lonely)):
+    for spot, code in passes.stream.rows(render(lonely)):  # of values of one person
         spot_numbers = {"wanted_code": code, "wanted_spot": spot, "wanted_attribute": i}
         remaining = splice("dit/left_over", numbers=spot_numbers)
         steps = (

@@ -54,7 +54,7 @@ def count_secrets(tables: Tables, hierarchies: Mapping[int, Hierarchy], apart: i
 def _count_secret(tables: Tables, j: int, hierarchy: Hierarchy | None, apart: int) -> Secret:
     """Keep the tables about secret ``j`` that levels read; return it with its totals."""
     counts = tables.counts
-    by_kind = j in counts.values
+    by_kind = j in counts.values  # few values: a block is known by its kind, its counts
     width = 1 if by_kind else counts.bound.microdata.width
     tables.keep("places", j, width)
     (totals,) = tables.dicts("whole", j, width)

@@ -208,7 +208,7 @@ def _block_table(worst: pl.DataFrame, rows: Sequence[Mapping[str, Any]]) -> Tabl
     names = {(row["measure"], row["secret"]): _measure_name(row) for row in rows}
     numeric = [i for i, kind in enumerate(worst.dtypes) if kind.is_numeric()]
     measures_by_block: dict[tuple[str, ...], list[str]] = {}
-    for measure, secret, *values in worst.iter_rows():
+    for measure, secret, *values in worst.iter_rows():  # quasi-identifiers, size
         block = tuple(map(escaping.cell, (secret or "", *values)))
         measures_by_block.setdefault(block, []).append(names.get((measure, secret), measure))
     table = Table.of([said("measure"), said("secret"), *worst.columns[2:-1], said("size")], numeric)

@@ -178,7 +178,7 @@ def difference(before: Number, after: Number) -> float:
 
 def bayes_security(values: int, pairs: int, overlap: Fraction | None) -> Fraction:
     """Return the least ``overlap`` of two values; 0 unless all ``pairs`` share a block."""
-    if values < 2:
+    if values < 2:  # no two are told apart
         return Fraction(1)
     if overlap is None or pairs < math.comb(values, 2):
         return Fraction(0)

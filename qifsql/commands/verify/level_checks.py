@@ -24,8 +24,7 @@ def repeat(request: Request) -> Repetition:
     if stored.spec.get("person"):
         return attempt(people_checks.WAY, people_checks.levels, request)
     answer = second_engine.read_people(request)
-    # secret 0 is the record itself, as in a level without a secret (k)
-    width, secrets = len(stored.spec["qids"]), [None, *stored.spec["secrets"]]
+    width, secrets = len(stored.spec["qids"]), [None, *stored.spec["secrets"]]  # 0: the record
     numbers: dict[Place, Number] = {}
     for i, row in enumerate(stored.frame.iter_rows(named=True)):
         secret = secrets.index(row["secret"])

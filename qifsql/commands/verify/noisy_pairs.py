@@ -120,7 +120,7 @@ def _weighted_rows(
 
 def _law_of(qid: str, named: Sequence[Law]) -> Law:
     """Return the law of a quasi-identifier, which may be in another case or without its tag."""
-    for spelling in (str, str.casefold):
+    for spelling in (str, str.casefold):  # a tag is the 2: of 2:age
         for law in named:
             if spelling(law.column) in (spelling(qid), spelling(qid.partition(":")[2])):
                 return law

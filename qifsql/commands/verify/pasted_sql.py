@@ -192,7 +192,7 @@ class Pasted:
     def _measures(self, question: Question) -> dict[str, Number]:
         """Return the numbers of one row of results, by column."""
         prior, posterior = (self._kinds(step, question) for step in ("prior_profile", "profile"))
-        owner, spec = not question.secret, self.stored.spec
+        owner, spec = not question.secret, self.stored.spec  # 0: the record itself
         numbers = exact_measures.numbers_of_kinds(prior, posterior, owner=owner)
         if owner:
             numbers |= dict.fromkeys(exact_measures.OF_REPORTED)
@@ -204,7 +204,7 @@ class Pasted:
         numbers |= exact_measures.reidentification_risks(
             posterior, owner=owner, population=bool(spec.get("population"))
         )
-        if question.individual or self.progressive:
+        if question.individual or self.progressive:  # the others are not measured
             return numbers
         if owner and not spec.get("weight"):
             return numbers | exact_measures.numbers_of_owner(prior, posterior)

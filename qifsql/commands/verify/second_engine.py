@@ -94,7 +94,10 @@ def suppressed_blocks(stored: Stored, answer: Answer, places: Iterable[int]) -> 
 def beside_reported(
     before: Blocks, after: Blocks, suppressed: Collection[Key]
 ) -> dict[str, Number]:
-    """Return the numbers of people with a reported secret; ``before`` is one block of everybody."""
+    """Return the numbers of people with a reported secret; ``before`` is one block of everybody.
+
+    In a block of ``suppressed`` records may be anybody.
+    """
     reported_before, reported_after = _drop_missing(before), _drop_missing(after)
     (everybody,) = before.values()
     unreported = 0

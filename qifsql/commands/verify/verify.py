@@ -156,7 +156,7 @@ def _verdicts(
         if not is_attack:
             return verdicts.unchecked_tables(stored, str(e))
         repetitions.append(Repetition(way, reason=str(e)))
-    except UnfitError as e:
+    except UnfitError as e:  # somebody has changed the manifest
         repetitions.append(Repetition(way, broken=str(e)))
     else:
         if stored.kind == "sweep":

@@ -116,7 +116,7 @@ def links_by_register(
         "of": records,
         "counted": "records",
         "expected": row["marketer_risk"],
-        "worst_case": float(confidence["confidence"][0]) if confidence.height else 0.0,
+        "worst_case": float(confidence["confidence"][0]) if confidence.height else 0.0,  # highest
     }
 
 
