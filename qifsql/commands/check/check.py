@@ -421,7 +421,7 @@ def _rows_of_secrets(
 
 
 def _rows_of_groups(rule: Rule, row: dict[str, Any], result: Result) -> Iterator[dict[str, Any]]:
-    """Yield the row of all people together, or one row per group."""
+    """Yield the row of all people together, or one row per group; ``row`` is of an attack."""
     if rule.by is None:
         yield row | {"by": None, "group": None, "individuals": None}
         return

@@ -186,6 +186,7 @@ def _levels_table(levels: Sequence[Fraction]) -> exp.Select:
 
 
 def _describe(bound: Bound, levels: Sequence[Fraction]) -> dict[str, Any]:
+    """Return the request as plain data, for the manifest; ``levels`` are those of confidence."""
     spec = bound.spec
     return {
         "dataset": bound.people.name,

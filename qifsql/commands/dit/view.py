@@ -67,7 +67,6 @@ def _meaning(distance: str) -> str:
 
 
 def _extremes(rows: Sequence[Row]) -> Sequence[Row]:
-    """Return the first run and the last."""
     return rows if len(rows) <= 2 else [rows[0], rows[-1]]
 
 

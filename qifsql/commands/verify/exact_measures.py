@@ -61,7 +61,7 @@ def numbers_of_blocks(
     numbers = numbers_of_kinds(prior, posterior, owner=owner)
     numbers |= reidentification_risks(posterior, owner=owner, population=population)
     cells = (cell for values in after.values() for cell in values.values())
-    if any(cell.people != cell.weight for cell in cells):  # the others do not take weights
+    if any(cell.people != cell.weight for cell in cells):  # no other is defined for weights
         return numbers
     if owner:
         return numbers | numbers_of_owner(prior, outputs)
