@@ -216,16 +216,16 @@ class Catalog:
         file the first records are compared; on Spark none.
         """
         once = [name for name, times in Counter(names).items() if times == 1]  # else ambiguous
-        members = [self.schema[name] for name in telling_members_apart(once)]
-        members = [member for member in members if not nested(member.type)]
-        if not members or self.engine.settings.engine_name == "spark":
+        of_members = [self.schema[name] for name in telling_members_apart(once)]
+        of_members = [column for column in of_members if not nested(column.type)]
+        if not of_members or self.engine.settings.engine_name == "spark":
             return ()
-        numbers = self.repeats([n for n in once if numbers_households(n)], where, ())
-        return tuple(n for n in numbers if self._differ(n.column, members, where))
+        numbers = self.repeats([name for name in once if numbers_households(name)], where, ())
+        return tuple(n for n in numbers if self._differ(n.column, of_members, where))
 
-    def _differ(self, household: str, members: Sequence[Column], where: exp.Expr | None) -> bool:
-        """Return whether records with the same ``household`` differ in a column of ``members``."""
-        texts = [exp.cast(_column(member), "VARCHAR") for member in members]
+    def _differ(self, household: str, of_members: Sequence[Column], where: exp.Expr | None) -> bool:
+        """Return whether records with the same ``household`` differ in a column ``of_members``."""
+        texts = [exp.cast(_column(column), "VARCHAR") for column in of_members]
         member = exp.alias_(exp.Array(expressions=texts), "member")
         source = exp.alias_(relation(self.dataset), SOURCE, table=True)
         field = exp.alias_(_column(self.schema[household]), "field")

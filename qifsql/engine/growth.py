@@ -140,7 +140,7 @@ def _number(node: Node) -> int | None:
 
 
 def _stated_length(node: Node, name: str, what: str) -> int:
-    """Return the length that an argument states: a number written out, at most ``STATED``."""
+    """Return the length that an argument states; refuse it unless it is written out and small."""
     number = _number(node)
     if number is None or number > STATED:
         raise ExpressionError(

@@ -93,7 +93,7 @@ class Settings:
 
 
 def with_seed(settings: Settings | None, seed: int, command: str) -> Settings:
-    """Return the settings with the seed of a command; InputError if it is none, or not theirs."""
+    """Return the settings with this seed; InputError if it is invalid, or they have another."""
     settings = settings or Settings()
     if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < SEEDS:
         raise InputError(f"invalid seed; give a whole number from 0 to {SEEDS - 1}")

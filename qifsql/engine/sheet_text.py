@@ -80,7 +80,7 @@ def _pieces(path: str, sheet: str) -> Iterator[tuple[bytes, bytes]]:
             if part not in book.namelist():
                 return
             with book.open(part) as file:
-                rest = b""
+                rest = b""  # the beginning of a cell that the next chunk ends
                 while chunk := file.read(CHUNK):
                     cells, end, rest = (rest + chunk).rpartition(b"</c>")
                     yield cells + end, rest
