@@ -259,6 +259,7 @@ class MinimalUniques:
         self.meter.begin(stage, STAGES, what)
 
         def work(stream: Stream) -> None:
+            """Do waiting tasks as one of the streams, and add up their costs."""
             while True:
                 with lock:
                     if not waiting:

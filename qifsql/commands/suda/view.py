@@ -141,6 +141,7 @@ def _attribute_table(by_qid: pl.DataFrame) -> Table:
 
 
 def _set_parts(by_set: pl.DataFrame) -> list[Part]:
+    """Return a table of the sets with the largest shares of all scores, which come first."""
     heads = [said("set of attributes"), said("MSUs"), said("share of scores")]
     table = Table.of(heads, right=(1, 2))
     for row in by_set.head(LISTED).iter_rows(named=True):
@@ -151,6 +152,7 @@ def _set_parts(by_set: pl.DataFrame) -> list[Part]:
 
 
 def _value_parts(by_value: pl.DataFrame) -> list[Part]:
+    """Return a table of the values with the largest shares of all scores."""
     heads = [said("attribute"), said("value"), said("records"), said("special")]
     table = Table.of([*heads, said("share of scores")], right=(2, 3, 4))
     ranked = by_value.sort("contribution", descending=True, maintain_order=True)

@@ -248,7 +248,7 @@ class ClusterPass(Pass):
             self._work_on([task])
 
     def _code_people(self) -> None:
-        """Code the people and store the first tasks."""
+        """Write the first coded table of the pass, of all attributes, and store its tasks."""
         frame = self.spark.data(tables.unpacked_plan(self.bound.microdata, self.layout), self.where)
         table = self.tables.first_table
         written = self.tables.write(table, frame, 0, "encoding")

@@ -100,7 +100,7 @@ class Pass:
         return Worker(stream, self.layout, self.strategy.sizes, compiled=self.compiled)
 
     def _work_on(self, pending: Iterable[Task]) -> None:
-        """Let every stream take task after task."""
+        """Let every stream take task after task; if people are few, several subsets at a time."""
         tasks = Tasks(
             pending,
             self.out_of_time,
@@ -140,7 +140,7 @@ class Pass:
         self.engine.here.together([self.workspace.stream], work, self.report_progress)
 
     def _code_people(self) -> None:
-        """Code the people and store the first tasks."""
+        """Write the first coded table of the pass, of all attributes, and store its tasks."""
         table = self.tables.first_table
         stream = self.workspace.stream
         stream.rows(dropping(qualify(table)))  # left by an interrupted process
@@ -197,6 +197,7 @@ class Pass:
         with self._open_workers() as workers:
 
             def coarser(question: int, position: int) -> Sums:
+                """Return the sums of a question, measured now or kept by the workspace."""
                 fact = f"coarser {self.number} {position}"
                 by_question = self.workspace.fact(fact)
                 if by_question is None:
@@ -227,6 +228,7 @@ class Pass:
                 return bool(batch)
 
         def work(stream: Stream) -> None:
+            """Settle chunks as one of the streams; then add its sums of each question."""
             if not settle_next(stream):
                 return  # no chunk was left for this stream
             while settle_next(stream):

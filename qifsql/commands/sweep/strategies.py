@@ -154,16 +154,15 @@ def strategy_of_sample(sizes: Sizes, share: float, seed: int | None) -> Strategy
 
 
 def strategy_of_list(n: int, subsets: Iterable[int]) -> Strategy:
-    """Return the strategy for the subsets in a list: a task for each."""
-    numbers = sorted(subsets)
-    counts = [subset.bit_count() for subset in numbers]
-    sizes = Sizes(n, min(counts), max(counts))
+    """Return the strategy for a list of subsets (bits of ``n`` attributes): a task for each."""
+    listed = sorted(subsets)
+    by_size = sorted(listed, key=int.bit_count)
     return Strategy(
-        sizes=sizes,
-        subsets=len(numbers),
-        listed=numbers,
-        numbers=lambda: sorted(numbers, key=lambda subset: (subset.bit_count(), subset)),
-        begin=lambda tables, worker: tables.begin_with_subsets(worker, numbers),
+        sizes=Sizes(n, by_size[0].bit_count(), by_size[-1].bit_count()),
+        subsets=len(listed),
+        listed=listed,
+        numbers=lambda: by_size,
+        begin=lambda tables, worker: tables.begin_with_subsets(worker, listed),
         settle=_no_tasks,
         answered=_answered_one_by_one,
     )

@@ -67,7 +67,7 @@ def _collect_pass(
     worker.stream.rows(user_order_macro(layout))
     worker.set(
         with_bins=(int(histograms), "UTINYINT"),
-        known_too=(1 + (1 << layout.n), "BIGINT"),
+        known_too=(1 + (1 << layout.n), "BIGINT"),  # times a bit: it is in both sets of a state
         complete=(answered.first & layout.all_attributes, "BIGINT"),
     )
     worker.set(**{"pass": (data_pass.number, "INTEGER")})

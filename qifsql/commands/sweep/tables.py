@@ -306,7 +306,7 @@ def _coded_people(layout: Layout) -> exp.Select:
 
 
 def joined_dictionaries(layout: Layout) -> exp.Select:
-    """Return the people joined with every dictionary, without columns."""
+    """Return the people joined with the dictionaries, which number the values; no columns yet."""
     query = exp.select().from_("microdata")
     for name in (*_qid_columns(layout), *_secret_columns(layout)):
         table = exp.alias_(own_table(f"dictionary_{name}"), f"of_{name}", table=True)

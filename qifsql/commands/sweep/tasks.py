@@ -86,6 +86,7 @@ class Tasks:
         """Return the waiting tasks that are done with a task: if each settles one subset."""
         if task.kind != "group":
             return []
+        # Not more than leaves the same number for each other stream.
         share = min(self._together, math.ceil((1 + len(self._waiting)) / self._streams))
         more: list[Task] = []
         while len(more) + 1 < share and self._waiting and self._waiting[0].kind == "group":

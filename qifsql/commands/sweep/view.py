@@ -282,7 +282,7 @@ def headline(stored: Stored) -> list[str]:
         return []
     ordered = stored.frame.sort("posterior_probabilistic", descending=True, maintain_order=True)
     rows = ordered.unique(["model", "secret"], keep="first", maintain_order=True)
-    texts = []
+    texts = []  # one per model and secret
     for row in rows.iter_rows(named=True):
         scale = words.scale(row["prior_probabilistic"], row["posterior_probabilistic"])
         message = (

@@ -45,18 +45,19 @@ CALLS = 0.2  # seconds that calls take even for few rows
 def settle_chunk(worker: Worker, chunk: Chunk, choice: "Choice") -> tuple[str, float]:
     """Settle all subsets that take the chunk's first attribute, in the cheaper way.
 
-    Return the name of that way, and the seconds spent on an abandoned walk.
+    They are settled when their blocks are counted. Return the name of that way, and the seconds
+    spent on an abandoned walk.
     """
     wasted = 0.0
     worker.prepare()  # once for all chunks: it is no part of their times
     if choice.should_walk():
         began, enough = time.thread_time(), choice.time_limit(chunk.rows)
-        way = walk
+        walk_chunk = walk
         if worker.compiled:
             from qifsql.commands.sweep import compiled_walk  # needs an extra, takes long to import
 
-            way = compiled_walk.walk
-        done = way(worker, chunk, lambda: time.thread_time() - began <= enough)
+            walk_chunk = compiled_walk.walk
+        done = walk_chunk(worker, chunk, lambda: time.thread_time() - began <= enough)
         seconds = time.thread_time() - began  # of this thread: other work does not count
         choice.learn(chunk.rows, seconds, walked=True, done=done)
         if done:

@@ -232,7 +232,7 @@ def kinds_query(layout: Layout) -> exp.Query:
 def _sums_of_question(
     source: str | exp.Expr, question: int, *, mode: exp.Expr, values: exp.Expr
 ) -> exp.Select:
-    """Return the rows of ``kinds_query`` for one question."""
+    """Return the number of blocks by state, size, mode and values, for one question."""
     return (
         exp.select(
             "state",
