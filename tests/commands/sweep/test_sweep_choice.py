@@ -137,9 +137,9 @@ def test_a_small_sweep_takes_one_stream_and_a_large_one_more(
     """Another stream takes longer to prepare than five rows take in all."""
     together, seen = DuckDB.together, []
 
-    def counted(engine: DuckDB, streams: Any, work: Any, look: Any) -> None:
+    def counted(_engine: DuckDB, streams: Any, work: Any, look: Any) -> None:
         seen.append(len(streams))
-        together(engine, streams, work, look)
+        together(streams, work, look)
 
     monkeypatch.setattr(DuckDB, "together", counted)
     monkeypatch.setattr(sweep_run, "ALONE", SMALL)  # as it is, whatever other tests ask for
