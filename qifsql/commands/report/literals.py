@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, datetime
 from decimal import Decimal, InvalidOperation
+from functools import lru_cache
 from pathlib import Path
 
 import sqlglot
@@ -38,7 +39,7 @@ REMEDY = re.compile(
 def expression(text: str) -> str | None:
     """Return one SQL expression with the kind of each literal; None if it cannot be parsed."""
     tokens = _tokens(text)
-    trees = [] if tokens is None else _parsed(tokens, text) or []
+    trees = _parsed(text) or []
     if tokens is None or len(trees) != 1 or trees[0].find(exp.Alias, exp.Query):
         return None
     return _masked(tokens, text, {}, comments=False)
@@ -51,7 +52,7 @@ def script(text: str, files: Mapping[str, str]) -> str | None:
     kept; those within it are removed.
     """
     tokens = _tokens(text)
-    if tokens is None or _parsed(tokens, text) is None:
+    if tokens is None or _parsed(text) is None:
         return None
     return _masked(tokens, text, files, comments=True)
 
@@ -146,6 +147,7 @@ def kind(text: str) -> str:
     return said("<text>")
 
 
+@lru_cache(maxsize=64)  # the same statements stand in several results, and in reports of all forms
 def _tokens(text: str) -> list[Token] | None:
     try:
         return sqlglot.tokenize(text, read=DIALECT)
@@ -153,8 +155,12 @@ def _tokens(text: str) -> list[Token] | None:
         return None
 
 
-def _parsed(tokens: list[Token], text: str) -> list[exp.Expr] | None:
+@lru_cache(maxsize=64)
+def _parsed(text: str) -> list[exp.Expr] | None:
     """Return the trees of the statements; None if one cannot be parsed."""
+    tokens = _tokens(text)
+    if tokens is None:
+        return None
     try:
         trees = sqlglot.Dialect.get_or_raise(DIALECT).parser().parse(tokens, text)
     except (SqlglotError, RecursionError):
