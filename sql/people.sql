@@ -14,12 +14,14 @@ FROM records
 GROUP BY person, CASE WHEN person IS NULL THEN record END
 {{ "HAVING count(secret_1) > 0" if reported }};
 
--- One row per person: the multiset of each secret, and the number of her record if it has no person.
+-- One row per person: the multiset of each secret, the number of her records, and that of her record
+-- if it has no person.
 {# persons(secrets=2, reported=0), persons(secrets=1, reported=1), persons(secrets=0, reported=0) #}
 CREATE OR REPLACE VIEW persons AS
 SELECT
     person,
-    CASE WHEN person IS NULL THEN record END AS alone
+    CASE WHEN person IS NULL THEN record END AS alone,
+    count(*) AS records
     {% for j in range(1, secrets + 1) %}
     , list_sort(list(secret_{{ j }}) {{ "FILTER (WHERE secret_1 IS NOT NULL)" if reported }}) AS secret_{{ j }}
     {% endfor %}
@@ -28,7 +30,7 @@ GROUP BY person, alone
 {{ "HAVING count(secret_1) > 0" if reported }};
 
 -- One row per person and different record of hers, if one record is known: its quasi-identifiers,
--- her secrets, and how many of her records are like it.
+-- her secrets, how many of her records are like it, and whether all of them are.
 {# known_by_one(qids=2, secrets=1), known_by_one(qids=1, secrets=0) #}
 CREATE OR REPLACE VIEW known_by_one AS
 SELECT
@@ -36,22 +38,32 @@ SELECT
     {{ range(1, secrets + 1) | each("any_value(persons.secret_#) AS secret_#,") }}
     persons.person,
     persons.alone,
-    count(*) AS alike
+    count(*) AS alike,
+    count(*) = any_value(persons.records) AS lone
 FROM records
 JOIN persons
     ON persons.person IS NOT DISTINCT FROM records.person
     AND persons.alone IS NOT DISTINCT FROM CASE WHEN records.person IS NULL THEN records.record END
 GROUP BY {{ range(1, qids + 1) | each("records.qid_#,") }} persons.person, persons.alone;
 
--- One row per combination of quasi-identifiers that records have: its number, and how many have it.
--- Lists of numbers are made, sorted and compared faster than lists of values.
+-- One row per person with several records. Those of other people are counted as they are, which
+-- takes neither lists nor numbers.
+CREATE OR REPLACE VIEW several AS
+SELECT person
+FROM records
+WHERE person IS NOT NULL
+GROUP BY person
+HAVING count(*) > 1;
+
+-- One row per combination of quasi-identifiers that records of these people have: its number. Lists
+-- of numbers are made, sorted and compared faster than lists of values.
 {# tuples(qids=2), tuples(qids=1) #}
 CREATE OR REPLACE VIEW tuples AS
 SELECT
     {{ range(1, qids + 1) | each("qid_#,") }}
-    row_number() OVER ()::UINTEGER AS number,
-    count(*) AS records
+    row_number() OVER ()::UINTEGER AS number
 FROM records
+WHERE person IN (SELECT several.person FROM several)
 GROUP BY {{ range(1, qids + 1) | each("qid_#", ", ") }};
 
 -- One row per value of a secret that records have: its number, in the order of the values, missing
@@ -63,12 +75,13 @@ SELECT
 FROM records
 GROUP BY secret;
 
--- One row per person: the multiset of the quasi-identifiers of her records, as the sorted list of
--- their numbers, and that of each secret; of reported values, if the secret is reported. A record
--- without a person is a person of its own. The order makes grouping faster, and nothing else.
+-- One row per person with several records: the multiset of the quasi-identifiers of these, as the
+-- sorted list of their numbers, and that of each secret; of reported values, if the secret is
+-- reported. The order of persons makes grouping faster, and nothing else.
 {# gathered(qids=2, secrets=1, reported=0), gathered(qids=1, secrets=1, reported=1) #}
 CREATE OR REPLACE VIEW gathered AS
 SELECT
+    person,
     list_sort(list(number)) AS numbers
     {% for j in range(1, secrets + 1) %}
     , list_sort(list(secret_{{ j }}) {{ "FILTER (WHERE secret_1 IS NOT NULL)" if reported }}) AS secret_{{ j }}
@@ -76,7 +89,6 @@ SELECT
 FROM (
     SELECT
         records.person,
-        CASE WHEN records.person IS NULL THEN records.record END AS alone,
         tuples.number
         {{ range(1, secrets + 1) | each(", secret_numbers_#.number AS secret_#") }}
     FROM records
@@ -86,60 +98,102 @@ FROM (
     LEFT JOIN secret_numbers_{{ j }}
         ON secret_numbers_{{ j }}.value {{ "=" if reported else "IS NOT DISTINCT FROM" }} records.secret_{{ j }}
     {% endfor %}
+    WHERE records.person IN (SELECT several.person FROM several)
     ORDER BY records.person, tuples.number
 ) AS numbered
-GROUP BY person, alone
+GROUP BY person
 {{ "HAVING count(secret_1) > 0" if reported }};
 
--- One row per multiset of a secret that somebody has: its number, in the order of the multisets.
+-- One row per multiset of a secret that somebody may have, first of all each value alone: its
+-- number, in the order of the multisets.
 CREATE OR REPLACE VIEW secret_sets AS
 SELECT
-    secret AS members,
-    row_number() OVER (ORDER BY secret) AS number
-FROM gathered
-GROUP BY secret;
+    members,
+    row_number() OVER (ORDER BY members) AS number
+FROM (
+    SELECT secret AS members FROM gathered
+    UNION
+    SELECT [number] AS members FROM secret_numbers
+) AS every_set;
 
--- One row per person: her number, her records, and the number of the multiset of each secret.
-{# numbered_persons(secrets=2), numbered_persons(secrets=0) #}
-CREATE OR REPLACE VIEW numbered_persons AS
+-- One row per person with several records: what records she has, and the number of the multiset of
+-- each secret.
+{# sets(secrets=2), sets(secrets=0) #}
+CREATE OR REPLACE VIEW sets AS
 SELECT
-    row_number() OVER () AS person,
+    gathered.person,
     gathered.numbers
     {{ range(1, secrets + 1) | each(", secret_sets_#.number AS secret_#") }}
 FROM gathered
 {{ range(1, secrets + 1) | each("JOIN secret_sets_# ON secret_sets_#.members = gathered.secret_#") }};
 
--- One row per person of whom all records are known, and her secrets.
-{# numbers_of_all(secrets=2), numbers_of_all(secrets=0) #}
-CREATE OR REPLACE VIEW numbers_of_all AS
+-- One row per record of a person who has no other, and the number of the multiset of each secret.
+{# singles(qids=2, secrets=1, reported=0), singles(qids=1, secrets=1, reported=1) #}
+CREATE OR REPLACE VIEW singles AS
 SELECT
-    numbers AS qid_1
-    {{ range(1, secrets + 1) | each(", secret_#") }}
-FROM numbered_persons;
+    {{ range(1, qids + 1) | each("records.qid_#", ", ") }}
+    {{ range(1, secrets + 1) | each(", secret_sets_#.number AS secret_#") }}
+FROM records
+{% for j in range(1, secrets + 1) %}
+JOIN secret_numbers_{{ j }}
+    ON secret_numbers_{{ j }}.value {{ "=" if reported else "IS NOT DISTINCT FROM" }} records.secret_{{ j }}
+JOIN secret_sets_{{ j }} ON secret_sets_{{ j }}.members = [secret_numbers_{{ j }}.number]
+{% endfor %}
+WHERE NOT EXISTS (SELECT 1 FROM several WHERE several.person = records.person);
 
--- One row per person and different record of hers, if one record is known, and her secrets.
-{# numbers_of_one(secrets=2), numbers_of_one(secrets=0) #}
-CREATE OR REPLACE VIEW numbers_of_one AS
-SELECT
-    person,
-    alone,
-    number AS qid_1,
-    CASE
-        WHEN len(numbers) = 1 THEN 1
-        ELSE len(list_filter(numbers, lambda same: same = number))
-    END AS alike
-    {{ range(1, secrets + 1) | each(", secret_#") }}
+-- One row per person of whom all records are known, and her secrets: her record, or a list of the
+-- numbers of several.
+{# numbers_of_all(qids=2, secrets=2), numbers_of_all(qids=1, secrets=0) #}
+CREATE OR REPLACE VIEW numbers_of_all AS
+SELECT *
 FROM (
     SELECT
-        person,
-        0 AS alone,
-        numbers,
-        unnest(
-            list_filter(
-                numbers,
-                lambda number, place: place = 1 OR number != list_extract(numbers, place - 1)
-            )
-        ) AS number
+        {{ range(1, qids + 1) | each("qid_#,") }}
+        NULL::UINTEGER[] AS qid_{{ qids + 1 }}
         {{ range(1, secrets + 1) | each(", secret_#") }}
-    FROM numbered_persons
-) AS different;
+    FROM singles
+    UNION ALL
+    SELECT
+        {{ range(1, qids + 1) | each("NULL AS qid_#,") }}
+        numbers AS qid_{{ qids + 1 }}
+        {{ range(1, secrets + 1) | each(", secret_#") }}
+    FROM sets
+) AS everybody;
+
+-- One row per person and different record of hers, if one record is known, and her secrets. `lone`:
+-- she has no other; then she has no number.
+{# numbers_of_one(qids=2, secrets=2), numbers_of_one(qids=1, secrets=0) #}
+CREATE OR REPLACE VIEW numbers_of_one AS
+SELECT *
+FROM (
+    SELECT
+        {{ range(1, qids + 1) | each("qid_#,") }}
+        NULL AS person,
+        0 AS alone,
+        1 AS alike,
+        TRUE AS lone
+        {{ range(1, secrets + 1) | each(", secret_#") }}
+    FROM singles
+    UNION ALL
+    SELECT
+        {{ range(1, qids + 1) | each("tuples.qid_#,") }}
+        different.person,
+        0 AS alone,
+        len(list_filter(different.numbers, lambda same: same = different.number)) AS alike,
+        FALSE AS lone
+        {{ range(1, secrets + 1) | each(", different.secret_#") }}
+    FROM (
+        SELECT
+            person,
+            numbers,
+            unnest(
+                list_filter(
+                    numbers,
+                    lambda number, place: place = 1 OR number != list_extract(numbers, place - 1)
+                )
+            ) AS number
+            {{ range(1, secrets + 1) | each(", secret_#") }}
+        FROM sets
+    ) AS different
+    JOIN tuples ON tuples.number = different.number
+) AS everybody;

@@ -291,8 +291,13 @@ class Microdata:
 
     @property
     def width(self) -> int:
-        """Return how many columns make up what the adversary knows of an individual."""
-        return 1 if self.of_lists or self.numbered else len(self.qids)
+        """Return how many columns make up what the adversary knows of an individual.
+
+        Of people whose records are numbered they are those of a single record, and the list.
+        """
+        if self.of_lists:
+            return len(self.qids) + 1 if self.numbered else 1
+        return len(self.qids)
 
     @property
     def numbered(self) -> bool:

@@ -27,7 +27,7 @@ from qifsql.errors import DatasetError, InputError
 from qifsql.measures.profile import Profile
 from qifsql.query import compiler, render
 from qifsql.query.compiler import Question
-from qifsql.query.microdata_steps import PERSONS, TUPLES
+from qifsql.query.microdata_steps import PERSONS, lasting_steps
 from qifsql.query.plan import Plan
 
 TALLIED_VALUES = 8  # most values of a secret that is counted by tallies, one per value
@@ -244,7 +244,8 @@ class Counts:
 
     def give_people(self) -> dict[str, str]:
         """Drop the kept tables but those of people with several records, and hand these over."""
-        people = {n: c for n, c in self.catalogs.items() if n in (TUPLES, PERSONS)}
+        lasting = set(lasting_steps(self.bound.microdata)) - {"microdata"}
+        people = {name: catalog for name, catalog in self.catalogs.items() if name in lasting}
         self.catalogs = {n: c for n, c in self.catalogs.items() if n not in people}
         self.forget()
         return people
@@ -256,13 +257,8 @@ class Counts:
         """
         bound = self.bound
         secrets = range(1, len(bound.microdata.secrets) + 1)
-        if bound.microdata.person is not None:  # they take longer to make than to count
-            by_one_record = bound.microdata.known_records == "one"
-            numbered = bound.microdata.numbered
-            steps = {TUPLES: numbered, PERSONS: numbered or by_one_record}
-            steps["microdata"] = by_one_record or not numbered
-            for step in (name for name, needed in steps.items() if needed):
-                self.keep(step, lasting=False)
+        for step in lasting_steps(bound.microdata):
+            self.keep(step, lasting=False)
         for j in secrets:
             self.keep("cells", j, prior=True)
         needs_cells = bound.gains or bound.beliefs or bound.target or self._hides

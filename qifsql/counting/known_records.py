@@ -66,6 +66,8 @@ def measure(counts: Counts, questions: Sequence[Question]) -> dict[int, OneRecor
     identity = [(j, g) for j, g in questions if not g]
     by_record = counts.bound.on(counts.bound.microdata.by_one_record())
     blocks = Counts(counts.engine, by_record, again=False, tallied=False, people=counts)
+    for j, _ in identity:
+        blocks.keep("known_blocks", j, lasting=False)
     profiles, people = (blocks.frame(n, identity) for n in ("known_profile", "known_certain"))
     hidden: dict[int, int] = {}
     if by_record.microdata.suppressed:

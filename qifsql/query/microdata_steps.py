@@ -19,7 +19,7 @@ from qifsql.query.plan import Plan, Step
 from qifsql.query.splice import make_step
 
 RECORD = "record"  # the position of a record in the input, from 1
-TUPLES, PERSONS = "tuples", "persons"  # what records have, and the people whose records they are
+PERSONS = "persons"  # one row per person, with her secrets
 
 
 def steps(microdata: Microdata, *, key: bool = False) -> list[Step]:
@@ -78,25 +78,46 @@ def _people_of_records(microdata: Microdata) -> list[Step]:
 
 
 def _people_by_numbers(microdata: Microdata) -> list[Step]:
-    """Return the same steps, in which values are numbered; both readings share the people."""
+    """Return the same steps, in which several records of a person are a list of numbers."""
     secrets: Mapping[str, int] = {"secrets": len(microdata.secrets)}
-    qids: Mapping[str, int] = {"qids": len(microdata.qids)}
+    shape: Mapping[str, int] = {**secrets, "qids": len(microdata.qids)}
+    records: Mapping[str, int] = {**shape, "reported": microdata.reported}
     numbers = range(1, len(microdata.secrets) + 1)
-    gathering = {**qids, **secrets, "reported": microdata.reported}
-    people = make_step(
-        f"people/numbers_of_{microdata.known_records}",
-        "microdata",
-        shape=secrets,
-        tables={"numbered_persons": PERSONS},
-    )
-    return [
-        make_step(f"people/{TUPLES}", shape=qids, materialized=True),
+    steps = [
+        make_step("people/several"),
+        make_step("people/tuples", shape={"qids": len(microdata.qids)}),
         *(make_step("people/secret_numbers", f"secret_numbers_{j}", secret=j) for j in numbers),
-        make_step("people/gathered", shape=gathering, materialized=bool(numbers)),
-        *(make_step("people/secret_sets", f"secret_sets_{j}", secret=j) for j in numbers),
-        make_step("people/numbered_persons", PERSONS, shape=secrets),
-        people,
+        make_step("people/gathered", shape=records),
+        *(
+            make_step(
+                "people/secret_sets",
+                f"secret_sets_{j}",
+                secret=j,
+                tables={"secret_numbers": f"secret_numbers_{j}"},
+            )
+            for j in numbers
+        ),
+        make_step("people/sets", shape=secrets),
+        make_step("people/singles", shape=records),
+        make_step("people/numbers_of_all", PERSONS, shape=shape),
     ]
+    if microdata.known_records == "all":
+        return [*steps, Step("microdata", steps[-1].doc, exp.select("*").from_(PERSONS))]
+    return [*steps, make_step("people/numbers_of_one", "microdata", shape=shape)]
+
+
+def lasting_steps(microdata: Microdata) -> list[str]:
+    """Return the steps of individuals that are kept as tables, in their order.
+
+    They take longer to make than to count. Two readings of the same people share all but
+    ``microdata``.
+    """
+    if microdata.person is None:
+        return []
+    if microdata.numbered:
+        sets = [f"secret_sets_{j}" for j in range(1, len(microdata.secrets) + 1)]
+        return ["several", "tuples", "gathered", *sets, "sets"]
+    return [PERSONS, "microdata"] if microdata.known_records == "one" else ["microdata"]
 
 
 def everybody(microdata: Microdata) -> Step:

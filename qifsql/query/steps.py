@@ -9,7 +9,7 @@ quasi-identifiers.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from sqlglot import exp
 
@@ -17,7 +17,7 @@ from qifsql.adversary.gains import STAKED
 from qifsql.adversary.spec import BoundAttack
 from qifsql.query import microdata_steps, parameters, suppression
 from qifsql.query.columns import number
-from qifsql.query.microdata_steps import PERSONS, TUPLES
+from qifsql.query.microdata_steps import PERSONS
 from qifsql.query.plan import Step
 from qifsql.query.splice import Parameters, Tally, splice
 from qifsql.query.templates import Template, load
@@ -131,15 +131,16 @@ class Steps:
         """Add the step of a subject unless it is there; return its name."""
         if name == "microdata":
             return self._people(about)
-        if name in (TUPLES, PERSONS):
-            self._make_individuals()
-            return name
         if name == "hidden":
             self._make_individuals()
             return self.push(suppression.part_of_people(self.attack.microdata, name))
         actual = _numbered_name(name, about)
         if any(s.name == actual for s in self.steps):
             return actual
+        if self.attack.microdata.person is not None:
+            for generated in (name, actual):
+                if self._make_individuals(generated):
+                    return generated
         if actual in self.catalogs:
             return self.push(_read_table(actual, self.catalogs[actual]))
         if name == "agreement":
@@ -161,16 +162,26 @@ class Steps:
             table.set("this", exp.to_identifier(self._add_needed(table.name, about)))
         return query
 
-    def _make_individuals(self) -> None:
-        """Add the steps of individuals: kept tables, and what is generated behind the last one."""
-        tables = [name for name in (TUPLES, PERSONS, "microdata") if name in self.catalogs]
-        for name in tables:
-            self.push(_read_table(name, self.catalogs[name]))
-        generated = microdata_steps.steps(self.attack.microdata, key=self.key)
-        names = [step.name for step in generated]
-        first = max((names.index(name) + 1 for name in tables if name != TUPLES), default=0)
-        for step in generated[first:]:
+    @cached_property
+    def _generated(self) -> list[Step]:
+        """Return the generated steps, the last of which is ``microdata``."""
+        return microdata_steps.steps(self.attack.microdata, key=self.key)
+
+    def _make_individuals(self, name: str = "microdata") -> bool:
+        """Add the generated step of this name and those that it reads; return whether there is one.
+
+        A step that is kept as a table is read from there.
+        """
+        names, steps = {name}, list[Step]()
+        for step in reversed(self._generated):
+            if step.name in names and step.name in self.catalogs:
+                steps.append(_read_table(step.name, self.catalogs[step.name]))
+            elif step.name in names:
+                steps.append(step)
+                names |= {table.name for table in step.query.find_all(exp.Table) if not table.db}
+        for step in reversed(steps):
             self.push(step)
+        return bool(steps)
 
     def _people(self, about: About) -> str:
         """Add the step of the people whom a subject is about; return its name.
@@ -178,9 +189,10 @@ class Steps:
         They are all people before the release (``prior``); else the look-alikes of the target, or
         the people with or without suppressed records.
         """
-        self._make_individuals()
         if about.prior and self.attack.microdata.known_records == "one":
+            self._make_individuals(PERSONS)
             return PERSONS
+        self._make_individuals()
         if self.attack.target and not about.prior and "microdata" not in self.catalogs:
             return self.push(microdata_steps.candidates(self.attack))
         if self.attack.microdata.suppressed and not about.prior:
@@ -305,7 +317,7 @@ def _spliced(
 
 def _numbered_name(name: str, about: About) -> str:
     """Return the name of a step with what it depends on: ``prior_profile_2_1``, ``cells_2``."""
-    if name in SHARED or name in ("microdata", PERSONS, TUPLES):
+    if name in (*SHARED, "microdata", PERSONS):
         return name
     gain = f"_{about.gain}" if about.gain and name in PER_GAIN else ""
     prior = "prior_" if about.prior and name not in OF_THE_QUESTION else ""

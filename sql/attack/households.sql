@@ -63,22 +63,25 @@ FROM housed
 WHERE household IS NULL;
 
 -- One row per block of equal records and secret: how many people have such a record and that
--- secret, and how many records of theirs are in the block.
+-- secret, how many of them have no other record, and how many records of theirs are in the block.
 CREATE OR REPLACE VIEW known_cells AS
 SELECT
     qid,
     secret,
     count(*) AS people,
+    count(*) FILTER (WHERE lone) AS lone_people,
     sum(alike)::BIGINT AS records
 FROM microdata
 GROUP BY qid, secret;
 
 -- One row per block of equal records: how many people have one in it, how many of these have the
--- most frequent secret, how many secrets they have, and how many records the block holds.
+-- most frequent secret, how many secrets they have, how many people have no other record, and how
+-- many records the block holds.
 CREATE OR REPLACE VIEW known_blocks AS
 SELECT
     qid,
     sum(people)::BIGINT AS size,
+    sum(lone_people)::BIGINT AS lone_people,
     max(people) AS mode,
     count(*) AS "values",
     sum(records)::BIGINT AS records
@@ -90,6 +93,7 @@ CREATE OR REPLACE VIEW known_owners AS
 SELECT
     qid,
     count(*) AS size,
+    count(*) FILTER (WHERE lone) AS lone_people,
     1::BIGINT AS mode,
     count(*) AS "values",
     sum(alike)::BIGINT AS records
@@ -111,14 +115,23 @@ GROUP BY size, mode, "values";
 -- with one secret, as the block of one person is.
 CREATE OR REPLACE VIEW known_certain AS
 SELECT
-    count(*) FILTER (WHERE alone_there) AS singled_out,
-    count(*) AS certain
+    coalesce(sum(people) FILTER (WHERE alone_there), 0)::BIGINT AS singled_out,
+    coalesce(sum(people), 0)::BIGINT AS certain
 FROM (
-    SELECT bool_or(known_blocks.size = 1) AS alone_there
+    SELECT
+        bool_or(known_blocks.size = 1) AS alone_there,
+        1 AS people
     FROM microdata
     JOIN known_blocks
         ON known_blocks.qid IS NOT DISTINCT FROM microdata.qid AND known_blocks."values" = 1
+    WHERE NOT microdata.lone
     GROUP BY microdata.person, microdata.alone
+    UNION ALL
+    SELECT
+        size = 1 AS alone_there,
+        lone_people AS people
+    FROM known_blocks
+    WHERE "values" = 1
 ) AS everybody;
 
 -- One row: the people in blocks in which nobody reports the secret in any record: every member of

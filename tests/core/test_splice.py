@@ -306,7 +306,7 @@ def test_a_spliced_file_holds_no_placeholder_and_binds_to_what_other_files_give(
 # The tables that no file makes, with the columns that the compiler gives them.
 PERSON = (
     "secret_1 BIGINT, secret_2 BIGINT, weight HUGEINT, key BIGINT, member_of VARCHAR, "
-    "household BIGINT, person BIGINT, alone BIGINT, alike BIGINT"
+    "household BIGINT, person BIGINT, alone BIGINT, alike BIGINT, lone BOOLEAN"
 )
 GIVEN = {
     "hidden": PERSON,

@@ -40,8 +40,7 @@ def repeat(request: Request) -> Repetition:
     stored = request.stored
     check_countable(stored)
     answer = read_people(request)
-    # all quasi-identifiers of all records of a person are in one column
-    width = 1 if stored.spec.get("person") else len(stored.spec["qids"])
+    width = sum(name.startswith("qid_") for name in answer.columns)  # more where people have lists
     numbers: dict[Place, Number] = {}
     for question in questions(stored):
         if question.gain:  # other gains than identity are not in the reference
