@@ -58,10 +58,7 @@ def tradeoff(frame: pl.DataFrame) -> Chart:
 
 
 def _panel_titles(frame: pl.DataFrame) -> dict[int | None, str]:
-    """Return the titles of the panels by predicate; all predicates together (None) come last.
-
-    A single panel has a blank title.
-    """
+    """Return the titles of panels by predicate, all together (None) last; of one panel a blank."""
     numbers = sorted(frame["predicate"].drop_nulls().unique())
     titles: dict[int | None, str] = {n: said("count {n}", n=n) for n in numbers}
     if frame["predicate"].null_count():

@@ -154,10 +154,7 @@ def _spec_values(results: Sequence[Stored], key: str) -> list[str]:
 
 
 def result_chapters(results: Sequence[Stored], reader: Reader) -> list[Section]:
-    """Return a chapter for each result; for one of an unknown kind, its table.
-
-    Results that other chapters show, and those that the reader may not see, have none.
-    """
+    """Return a chapter for each result that no other chapter shows and the reader may see."""
     sections: list[Section] = []
     for i, stored in enumerate(results, 1):
         elsewhere = stored.is_known and shown_by_others(stored, results)

@@ -128,8 +128,7 @@ def _omissions(
 ) -> Iterator[str]:
     """Yield, in words, each kind of thing that a shared report leaves out.
 
-    ``small`` are the indexes of results about few people, in ``stored``; ``shared`` are the results
-    that are shown, and ``labels`` other names of columns.
+    ``small`` are the indexes in ``stored`` of results about few people.
     """
     yield said(
         "values of people (constants in SQL, filters, gains, predicates and changes are replaced "
@@ -342,9 +341,9 @@ def _title_texts(stored: Stored) -> dict[str, str]:
 def _public_spec(
     spec: Mapping[str, Any], of_kind: Mapping[str, Callable[[str], str | None]]
 ) -> dict[str, Any]:
-    """Return the options as they may be shown; leave out those that are on no list.
+    """Return the options as they may be shown, by the functions ``of_kind``, and by the lists.
 
-    ``of_kind`` are the functions of ``_text_writers``.
+    Options that are on no list are left out.
     """
     qids = [str(name) for name in spec.get("qids") or ()]
     writers: dict[str, Callable[[str], str | None]] = {

@@ -64,11 +64,7 @@ def summary(results: Sequence[Stored], texts: Sequence[str] = (), withheld: str 
 
 
 def _repeated_people(results: Sequence[Stored]) -> list[str]:
-    """Return a sentence on each column of people if some of them have several records.
-
-    The option ``repeated`` has, for each such column, its numbers of values and of records; without
-    records, these may not be shown.
-    """
+    """Return a sentence on each column of people if some have several records (``repeated``)."""
     texts: dict[str, None] = {}
     for stored in results:
         for column, counts in (stored.spec.get("repeated") or {}).items():
@@ -248,7 +244,10 @@ def _file_risks(stored: Stored) -> list[Row]:
 
 
 def _success(stored: Stored, model: str, secret: str | None) -> dict[str, Any]:
-    """Return the columns of an attack but for its success, without qids of later releases, 2:a."""
+    """Return what an attack was, as columns of attacks; qids of later releases (2:a) are left out.
+
+    The columns of its success are added by those who call.
+    """
     qids = [q for q in stored.spec.get("qids", ()) if not re.match(r"[2-9]\d*:", q)]
     about = {"model": model, "secret": secret, "qids": qids, "n_qids": len(qids)}
     return about | {"dataset": str(stored.spec.get("dataset", ""))}
@@ -336,10 +335,7 @@ def first_steps(results: Sequence[Stored], rows: Sequence[Row]) -> list[str]:
 
 
 def _advice(stored: Stored, *, with_file: bool) -> list[str]:
-    """Return lines on what dropping the best column of each question saves.
-
-    The second line is on coarser values of a column, for the first question.
-    """
+    """Return lines on dropping the best column of each question; the second: on coarser values."""
     dropped = _best_columns(stored.details["drop_first"], "posterior_without")
     coarser = _best_columns(stored.details.get("coarsen_first"), "posterior_coarser")
     lines = [_saving(row, coarsened=False) for row in dropped if _is_visible(row)]

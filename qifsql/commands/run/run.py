@@ -218,7 +218,7 @@ class _Run:
     def _verdict(self, entry: Entry) -> Verdict:
         """Return the verdict on an entry by its policy; by the rules in the study, if it has none.
 
-        Then the study is named as the policy.
+        Then the origin names the study as the policy.
         """
         policy, last = policy_of(entry.options), entry.options.get("baseline")
         verdict = check.judge(policy, entry.source, baseline=last, settings=self.settings)

@@ -39,10 +39,7 @@ def success(sample: Sample) -> dict[sets.Members, Fraction]:
 
 
 def borders(sample: Sample) -> list[tuple[str, str, Fraction]]:
-    """Return the smallest sets that reach the threshold, and the largest that do not.
-
-    A set is the name of its border, those of its quasi-identifiers, and its success.
-    """
+    """Return border, names and success: smallest sets that reach the threshold, largest below."""
     by_set = success(sample)
     names = dict(zip(by_set, right(sample), strict=True))
     risky = sets.minimal(s for s, chance in by_set.items() if chance >= THRESHOLD)
