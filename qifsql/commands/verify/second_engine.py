@@ -40,7 +40,9 @@ def repeat(request: Request) -> Repetition:
     stored = request.stored
     check_countable(stored)
     answer = read_people(request)
-    width = sum(name.startswith("qid_") for name in answer.columns)  # more where people have lists
+    secrets, person = len(stored.spec.get("secrets") or ()), stored.spec.get("person")
+    # of people there are also columns of lists of records
+    width = len(answer.columns) - secrets if person else len(stored.spec["qids"])
     numbers: dict[Place, Number] = {}
     for question in questions(stored):
         if question.gain:  # other gains than identity are not in the reference
@@ -54,7 +56,7 @@ def repeat(request: Request) -> Repetition:
         )
         if not question.secret:
             values |= dict.fromkeys(exact_measures.OF_REPORTED)
-        elif not stored.spec.get("person"):
+        elif not person:
             reported = beside_reported(before, after, hidden)
             values = exact_measures.with_reported(values, reported)
         numbers |= place_results(stored, question.row, values)
