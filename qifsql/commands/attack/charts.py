@@ -44,9 +44,10 @@ def steps(frame: pl.DataFrame, releases: Sequence[str] = ()) -> Chart:
     alt, _ = extra()
     if "knows" in frame.columns:
         frame, names_of_bars = numbered_adversaries(frame)
+        rows = _bars(word_questions(frame), names_of_bars)
     else:
-        names_of_bars = _bar_labels(frame, releases)
-    rows = _bars(word_questions(frame), names_of_bars)
+        rows = word_questions(frame)  # InputError if there is none
+        rows = _bars(rows, _bar_labels(frame, releases))
     rows = rows.with_columns(pl.Series("amount", [percent(x) for x in rows["success"]]))
     x = alt.X("success:Q", title=said("success")).scale(domain=[0, 1.25])
     x = x.stack(None).axis(labelExpr=PERCENT, values=[0, 0.2, 0.4, 0.6, 0.8, 1])
