@@ -28,13 +28,14 @@ from qifsql.errors import ColumnError, InputError, WeightError, plural, quoted
 def bind(attack: Attack, catalog: Catalog) -> BoundAttack:
     """Return the attack bound to the columns of its dataset, with everything checked.
 
-    Raises ColumnError, ExpressionError, WeightError or TargetError.
+    ``catalog`` has the columns of the dataset, and asks the engine for types and counts. Raises
+    ColumnError, ExpressionError, WeightError or TargetError.
     """
     models = _models(attack)
     _check_rules(attack)
-    membership = models[0].goal == "membership"  # of one model only if it is that of all
+    membership = models[0].goal == "membership"  # then it is the goal of all of them
     where, by_role = _attributes(attack, models, catalog)
-    qids, secrets, key, weight, group, person, household = by_role.values()
+    qids, secrets, key, weight, group, person, household = by_role.values()  # in this order
     target = targets.bind(models[0], attack.target, qids, catalog)
     keys, schema = _keys(attack.dataset, key), catalog.schema
     columns = _column_roles(attack, schema, by_role, where=where, keys=keys)
@@ -48,7 +49,7 @@ def bind(attack: Attack, catalog: Catalog) -> BoundAttack:
         secrets = ()  # the record itself is the secret
     if membership and not models[0].individual:
         group = group or secrets  # members and others are measured apart
-    gains, order = bind_gains.bind(attack.gains, models, secrets, catalog)
+    gains, asked_gains = bind_gains.bind(attack.gains, models, secrets, catalog)
     gain_files = [b.gain.source for b in gains if b.listed and b.gain.source]
     microdata = Microdata(
         dataset=attack.dataset,
@@ -72,7 +73,7 @@ def bind(attack: Attack, catalog: Catalog) -> BoundAttack:
         microdata=microdata,
         target=target,
         gains=gains,
-        asked_gains=order,
+        asked_gains=asked_gains,
         beliefs=_beliefs(attack, secrets, catalog),
         thresholds=bind_gains.thresholds(attack.thresholds, gains),
         quantiles=bind_gains.numbers(attack.quantiles, "quantile"),
@@ -84,7 +85,10 @@ def bind(attack: Attack, catalog: Catalog) -> BoundAttack:
 def _attributes(
     attack: Attack, models: Sequence[Model], catalog: Catalog
 ) -> tuple[exp.Expr | None, dict[str, Attributes]]:
-    """Return the filter, and the typed attributes of each role (maybe none), in a fixed order."""
+    """Return the filter (None: all records), and the typed attributes of each role.
+
+    The roles stand in the order of ``by_role``; one without attributes has an empty tuple.
+    """
     schema = catalog.schema
     names = attack.qids or tuple(attack.target)  # without qids, the target names them
     distinct = _tells_absent(attack)
@@ -127,7 +131,11 @@ def _column_roles(
     where: exp.Expr | None,
     keys: Mapping[str, str],
 ) -> tuple[ColumnRoles, ...]:
-    """Return all columns of the dataset with their roles; ``keys`` are by the engine's names."""
+    """Return all columns of the dataset with their roles.
+
+    ``by_role`` has the attributes of each role, and ``where`` is the filter. ``keys`` are further
+    columns that identify people: the user's names by the engine's names.
+    """
     wave = attack.wave
     if wave is not None and (parts := split_name(wave)) is not None:
         wave, _ = parts  # "year" of "year=2018,2019"
@@ -137,15 +145,15 @@ def _column_roles(
     return roles.columns(schema, by_role, where=where, wave=wave, keys=keys, there=there)
 
 
-def _secrets(attack: Attack, kind: Model, schema: Schema) -> Attributes:
-    """Return the secrets, or the membership flag; raise InputError if a flag has no use."""
+def _secrets(attack: Attack, model: Model, schema: Schema) -> Attributes:
+    """Return the secrets or, of a membership model, the flag of members; refuse an unused flag."""
     secrets = naming.attributes(attack.secrets, schema, naming.SECRET)
-    if kind.goal == "membership":
+    if model.goal == "membership":
         return _member(attack, schema)
     if attack.member is not None:
         raise InputError(
             "member says who is in the release, for models of membership (cms, ims, cml, iml); "
-            f"leave it out of {kind.acronym}"
+            f"leave it out of {model.acronym}"
         )
     return secrets
 
@@ -171,17 +179,21 @@ def _check_rules(attack: Attack) -> None:
 
 
 def _beliefs(attack: Attack, secrets: Attributes, catalog: Catalog) -> dict[int, exp.Query]:
-    """Return the lines of the prior file by the number of its secret, from 1; empty without one."""
+    """Return the query of the prior file by the number of its secret, from 1; {} without a file.
+
+    The query has a row per line of the file: a value of the secret and its prior probability.
+    """
     if attack.prior is None:
         return {}
     if not secrets:
         raise InputError("a prior is about a secret; name one with --secret, in model cas")
-    number, lines = value_files.beliefs(secrets, *catalog.beside(attack.prior))
-    return {number: lines}
+    dataset, schema = catalog.beside(attack.prior)
+    secret_number, query = value_files.beliefs(secrets, dataset, schema)
+    return {secret_number: query}
 
 
 def _models(attack: Attack) -> tuple[Model, ...]:
-    """Return the models, once each; refuse models and keys that do not fit together or the data."""
+    """Return the models, each once; refuse models that cannot be combined, and too many keys."""
     models = tuple(dict.fromkeys(model(name.strip()) for name in attack.models))
     if not models:
         raise InputError("no model is named; name one, such as crs")
@@ -214,7 +226,7 @@ def _models(attack: Attack) -> tuple[Model, ...]:
 
 
 def _member(attack: Attack, schema: Schema) -> Attributes:
-    """Return the membership flag: a column, or presence in the file of the release."""
+    """Return the flag of members, one attribute: a column, or presence in the release's file."""
     if attack.secrets:
         raise InputError(
             f"model {attack.models[0]} asks whether somebody is in the release; leave the secret "
@@ -239,6 +251,7 @@ def _first(attributes: Attributes) -> Attribute | None:
 
 
 def _refuse_known_secrets(qids: Attributes, secrets: Attributes, key: Attributes) -> None:
+    """Refuse a secret that is a quasi-identifier, has the name of one, or is the key (if any)."""
     for secret in secrets:
         for qid in qids:
             if secret.expression == qid.expression:
@@ -284,8 +297,9 @@ def with_types(
 ) -> dict[str, Attributes]:
     """Return the attributes of each role with their types; refuse types that no attack can use.
 
-    Nested types are refused. With ``cells``, quasi-identifiers may have those of generalised
-    cells: lists of values, and intervals. One query gets the types of all roles, in their order.
+    Nested types are refused, except with ``cells`` those of generalised cells (lists of values,
+    intervals) as quasi-identifiers. A filter ``where`` that is not true or false is refused, too.
+    One query gets the types of all roles, in their order.
     """
     untyped = [attribute for attributes in by_role.values() for attribute in attributes]
     titles = [f"expression {quoted(a.name)}" for a in untyped]
@@ -311,7 +325,10 @@ def with_types(
 def _repeated(
     attack: Attack, catalog: Catalog, keys: Mapping[str, str], where: exp.Expr | None
 ) -> tuple[Repeated, ...]:
-    """Return the columns that number people, and in which some numbers are in several records."""
+    """Return the columns that number people and have some number in several records.
+
+    ``keys`` has the user's names of columns that identify people, by the engine's names.
+    """
     # With a person, people are counted; the datasets of a collection have one record per person.
     if attack.person is not None or attack.of_collection:
         return ()

@@ -20,9 +20,13 @@ from qifsql.errors import ExpressionError, InputError, quoted
 def bind(
     texts: Sequence[str], models: Sequence[Model], secrets: Sequence[Attribute], catalog: Catalog
 ) -> tuple[tuple[BoundGain, ...], tuple[int, ...]]:
-    """Return the gains but identity, and the user's order: their numbers from 1, 0 for identity."""
+    """Return the bound gains without identity, and the numbers of all gains in the user's order.
+
+    A number is the place among the bound gains, from 1; that of identity is 0. ``texts`` are the
+    gains as the user wrote them.
+    """
     bound: list[BoundGain] = []
-    order: list[int] = []
+    asked_gains: list[int] = []
     definitions: set[tuple[object, ...]] = set()
     for gain in map(gains.parse, texts):
         definition = gain.kind, gain.number, gain.source  # the same however it is written
@@ -36,8 +40,8 @@ def bind(
             )
         if gain != IDENTITY:
             bound.append(_bound(gain, secrets, catalog))
-        order.append(len(bound) if gain != IDENTITY else 0)
-    return tuple(bound), tuple(order)
+        asked_gains.append(len(bound) if gain != IDENTITY else 0)
+    return tuple(bound), tuple(asked_gains)
 
 
 def thresholds(texts: Sequence[str], bound: Sequence[BoundGain]) -> tuple[str, ...]:
@@ -66,10 +70,10 @@ def numbers(texts: Sequence[str], what: str) -> tuple[str, ...]:
 
 
 def _bound(gain: Gain, secrets: Sequence[Attribute], catalog: Catalog) -> BoundGain:
-    """Return a gain with its expression or the lines of its file for each secret, from 1."""
+    """Return a gain with the SQL expression, or the query of its file, by number of the secret."""
     numbered = list(enumerate(secrets, 1))
     if gain.kind == "tolerance":
-        for _, secret in numbered:
+        for secret in secrets:
             if (kind := family(secret.type)) not in NUMBERS:
                 raise InputError(
                     f"gain tolerance needs a number, but secret {quoted(secret.name)} is {kind}; "

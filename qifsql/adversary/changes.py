@@ -32,20 +32,25 @@ class Change:
 
 
 def read(text: str, qids: Sequence[Attribute]) -> Change:
-    """Return the change that a text describes; raise InputError if it describes no change."""
+    """Return the change that a text describes, such as ``age:5``, ``drop=age`` or ``sample=0.1``.
+
+    ``qids`` are the quasi-identifiers, which a change has by number, from 1. Raises InputError if
+    the text describes no change, ColumnError if it names another column.
+    """
     if match := re.fullmatch(r"\s*sample\s*=\s*(.*)", text, re.S):
         return Change(text, "sample", 0, str(_rate(match[1])))
     if match := re.fullmatch(r"\s*drop\s*=(.*)", text, re.S):
         return Change(text, "drop", _number(match[1], text, qids), "")
     if match := re.fullmatch(r"\s*(top|bottom)\((.*)\)\s*=\s*(.*)", text, re.S):
         return Change(text, match[1], _number(match[2], text, qids), match[3].strip())
+    # Names may contain = and :, so try both signs as the end of the name; the longest name counts.
     beginnings = [(_beginning(text, sign, qids), sign) for sign in "=:"]
-    (length, number), sign = max(beginnings)  # the longest name
-    if number:  # 0: the text begins with no quasi-identifier
+    (length, qid_number), sign = max(beginnings)
+    if qid_number:  # 0: the text begins with no quasi-identifier
         how = text[text.index(sign, length) + 1 :].strip()
         if sign == "=":
-            return Change(text, "expression", number, how)
-        return Change(text, "level" if how.startswith("@") else "coarser", number, how)
+            return Change(text, "expression", qid_number, how)
+        return Change(text, "level" if how.startswith("@") else "coarser", qid_number, how)
     name = re.split(r"[=:]", text, maxsplit=1)[0].strip()
     if name == text:  # neither sign is in it
         raise InputError(f"{quoted(text)} is not a change; write {HOW}")
@@ -56,9 +61,10 @@ def read(text: str, qids: Sequence[Attribute]) -> Change:
 
 
 def _beginning(text: str, sign: str, qids: Sequence[Attribute]) -> tuple[int, int]:
-    """Return the length of the name before the sign and the number of its quasi-identifier, from 1.
+    """Return (length of the name before the sign, number of its quasi-identifier from 1).
 
-    The longest name counts, with case if any matches so; 0, 0: the text begins with no name.
+    ``sign`` is ``=`` or ``:``. Among several names the longest counts; case is ignored only if no
+    name matches with it. (0, 0): the text begins with no quasi-identifier.
     """
     names = [(form, i) for i, q in enumerate(qids, 1) for form in (q.name, _in_quotes(q.name))]
     for with_case in (str, str.casefold):
@@ -98,6 +104,7 @@ def _number(name: str, text: str, qids: Sequence[Attribute]) -> int:
 
 
 def _rate(text: str) -> Fraction:
+    """Return the share of records that ``sample=SHARE`` keeps, above 0 and at most 1."""
     try:
         rate = exact(text)
     except ValueError as e:

@@ -45,7 +45,7 @@ class Law:
 
     @property
     def law(self) -> str:
-        """Return the text after the colon."""
+        """Return the law as users write it after ``column:``, such as ``right=0.9``."""
         if self.kind == "exact":
             return "exact"
         if self.kind == "within":
@@ -83,7 +83,7 @@ def laws(text: str | Sequence[str]) -> tuple[Law, ...]:
 
 
 def _laws(piece: str) -> list[Law]:
-    """Return the laws of a piece without semicolon: one for each name before the colon."""
+    """Return the laws of a text without semicolon (``age,size:+-2``): one for each name."""
     names, *texts = split(piece, ":", WHAT, limit=2)  # at the first colon outside double quotes
     columns = [unquoted(name) for name in split(names, ",", WHAT)]
     if not texts or not texts[0]:
@@ -97,6 +97,7 @@ def _laws(piece: str) -> list[Law]:
 
 
 def _law(column: str, text: str) -> Law:
+    """Return the law of a column from the text after its colon: ``exact``, ``+-2``, ``sd=2``..."""
     about = f"the law of {quoted(column)}"  # begins the errors
     if text.casefold() == "exact":
         return Law(column=column, kind="exact")
@@ -128,6 +129,7 @@ def _law(column: str, text: str) -> Law:
 
 
 def _width(text: str, about: str) -> Fraction:
+    """Return w of ``+-w``, a whole number; ``about`` begins an error with the law's column."""
     width = decimal(text)
     if width is None or width.denominator != 1 or not 0 <= width <= WIDEST:
         raise InputError(
@@ -138,6 +140,7 @@ def _width(text: str, about: str) -> Fraction:
 
 
 def _deviation(text: str, about: str) -> Fraction:
+    """Return the standard deviation of ``sd=...``; ``about`` begins an error with the column."""
     deviation = decimal(text)
     if deviation is None or not 0 < deviation <= GREATEST:
         raise InputError(

@@ -65,7 +65,7 @@ MODELS = {
 
 
 def model(name: str) -> Model:
-    """Return the model with this acronym or name in disclosure control; ignore case."""
+    """Return the model with this acronym (crs), or name in disclosure control; ignore case."""
     key = name.casefold()
     kind = next((m for m in MODELS.values() if key in m.names), None)
     if kind is None:

@@ -28,11 +28,12 @@ QID, SECRET = "quasi-identifier", "secret"
 def attributes(
     names: Sequence[str], schema: Schema, role: str, *, distinct: bool = False, again: bool = False
 ) -> Attributes:
-    """Return the attributes that names mean in a role, each once.
+    """Return the attributes that names mean in a role, each once, in the order of their datasets.
 
-    ``distinct``: absence of a person differs from a missing value. ``again``: several names may
-    mean the same attribute, as in a target (``school``, ``2:school``). Raises ColumnError or
-    ExpressionError if a name is unknown, ambiguous or given twice.
+    ``role`` is that of messages, such as ``secret``. ``distinct``: absence of a person differs from
+    a missing value, so that attributes of the datasets from 2 on have the column ``there``.
+    ``again``: several names may mean the same attribute, as in a target (``school``, ``2:school``).
+    Raises ColumnError or ExpressionError if a name is unknown, ambiguous or given twice.
     """
     by_name: dict[str, Attribute] = {}
     for name in names:
@@ -56,14 +57,20 @@ def check_qids(texts: Iterable[str], names: Sequence[str]) -> None:
 
 
 def _meant(text: str, schema: Schema, role: str) -> list[Attribute]:
-    """Return the attributes that a name means; an error has a hint if a column is named "1:age"."""
-    if not schema.parts:
+    """Return the attributes that a name means: of all datasets for a quasi-identifier, else focal.
+
+    A text such as "1:age" is read as a tag and a column. If that fails and a column really has this
+    name, the error has a hint how to write it ("1:1:age").
+    """
+    if not schema.parts:  # not a collection
         return named(text, schema, role)
+    datasets = schema.parts if role == QID else schema.parts[:1]
     try:
         return _in_collection(text, schema) if role == QID else _of_focal(text, schema, role)
     except InputError as e:
-        for number, part in enumerate(schema.parts if role == QID else schema.parts[:1], 1):
-            if re.match(r"\s*\d+\s*:", text) and any(c.name == text for c in part.columns):
+        looks_tagged = re.match(r"\s*\d+\s*:", text)
+        for number, part in enumerate(datasets, 1):
+            if looks_tagged and any(c.name == text for c in part.columns):
                 phrase = f"the column {quoted(text)} of {part.dataset}"
                 hint = f"{phrase} is written {quoted(tagged(number, text))}"
                 raise type(e)(f"{e}; {hint}", detail=e.detail) from e
@@ -76,7 +83,11 @@ def there(number: int) -> exp.Column:
 
 
 def named(text: str, schema: Schema, role: str) -> list[Attribute]:
-    """Return the attributes of one name: a column, named expression, coarser form or pattern."""
+    """Return the attributes of one text: a column, named expression, coarser form or pattern.
+
+    Only a pattern (``region*``) means several. Expressions and coarser forms have the type "" until
+    the engine is asked. ``role`` is that of messages.
+    """
     if (original := _column(text, schema)) is not None:
         return [Attribute(original.name, column(original), original.type)]
     if (parts := split_name(text)) is not None:
@@ -104,13 +115,13 @@ def of_column(name: str | None, schema: Schema) -> Attributes:
 
 
 def weight(text: str | None, schema: Schema) -> Attributes:
-    """Return the weight: a column of the focal dataset or an expression, which needs no name."""
+    """Return the weight, one attribute: a column of the focal dataset, or an expression."""
     if text is None:
         return ()
     focal = _focal(schema)
     if focal.find(text) is None and schema.find(text) is not None:  # it has a tag
         return tuple(_of_focal(text, schema, "weight"))
-    has_name = focal.find(text) or split_name(text)
+    has_name = focal.find(text) or split_name(text)  # an expression may have none, as in w / 2
     return tuple(named(text if has_name else f"weight={text}", focal, "weight")[:1])
 
 
@@ -143,7 +154,7 @@ def _in_collection(text: str, schema: Schema) -> list[Attribute]:
     if tag is not None:
         number, name = tag
         return _tagged(named(name, schema.parts[number - 1], QID), number)
-    numbered = list(enumerate(schema.parts, 1))
+    numbered = list(enumerate(schema.parts, 1))  # a dataset with its number
     having = [(n, part) for n, part in numbered if _column(text, part)]
     having = having or [(n, part) for n, part in numbered if _has_all(text, part)]
     if not having:
@@ -187,15 +198,15 @@ def _tagged(matches: Sequence[Attribute], number: int) -> list[Attribute]:
 
 
 def subset(text: str, names: Sequence[str]) -> int:
-    """Return the subset of a text like ``day+school`` as a number: bit i is for ``names[i]``."""
+    """Return the subset of a text like ``day+school`` as a bit mask: bit i is for ``names[i]``."""
     if not text:
         raise InputError(
             'subset "" is empty: a subset names one quasi-identifier or more, as in day+school'
         )
     members = _members(text, names)
     if members is None:
-        rest = text
-        while prefixes := [n for n in names if rest.startswith(f"{n}+")]:  # names may contain +
+        rest = text  # less the names that are right (which may contain +), for a hint on the next
+        while prefixes := [n for n in names if rest.startswith(f"{n}+")]:
             rest = rest[len(max(prefixes, key=len)) + 1 :]
         hint = did_you_mean(rest.split("+")[0], names)
         raise InputError(f"subset {quoted(text)} names no quasi-identifier there{hint}")
@@ -205,7 +216,7 @@ def subset(text: str, names: Sequence[str]) -> int:
 
 
 def _members(text: str, names: Sequence[str]) -> list[int] | None:
-    """Return the positions of the names in a text, trying longer names first; None on failure."""
+    """Return the positions of the names in a text; None on failure. A name may contain +."""
     for name in sorted(names, key=len, reverse=True):
         if text == name:
             return [names.index(name)]

@@ -30,7 +30,8 @@ def notes_of_people(microdata: Microdata) -> tuple[str, ...]:
 def of_records(repeated: Repeated, *, here: bool = False) -> str:
     """Return the note that a column numbers people, and records are counted.
 
-    ``here``: the command that shows the note takes ``--person`` itself.
+    ``here``: the command that shows the note takes ``--person`` itself. Large files have 0
+    ``repeated.records``: they are not counted.
     """
     numbers = f"{plural(repeated.values, 'value')} in {plural(repeated.records, 'record')}"
     column = shlex.quote(repeated.column)
@@ -46,21 +47,24 @@ def of_records(repeated: Repeated, *, here: bool = False) -> str:
     )
 
 
-def of_household(number: Repeated) -> str:
-    """Return the note that a column numbers households, whose risk is not measured."""
-    numbers = f"{plural(number.values, 'value')} in {plural(number.records, 'record')}"
+def of_household(repeated: Repeated) -> str:
+    """Return the note that a column numbers households (0 records: not counted in large files)."""
+    numbers = f"{plural(repeated.values, 'value')} in {plural(repeated.records, 'record')}"
     return (
-        f"{HOUSEHOLDS}: {quoted(number.column)} has "
-        f"{numbers if number.records else 'the same value in several records'}, and who finds one "
-        f"member has found the others; attack, check and estimate measure that with --household "
-        f"{shlex.quote(number.column)}"
+        f"{HOUSEHOLDS}: {quoted(repeated.column)} has "
+        f"{numbers if repeated.records else 'the same value in several records'}, and who finds "
+        f"one member has found the others; attack, check and estimate measure that with "
+        f"--household {shlex.quote(repeated.column)}"
     )
 
 
 def of_words(
     attack: Attack, catalog: Catalog, attributes: Attributes, where: exp.Expr | None
 ) -> tuple[str, ...]:
-    """Return a note on each column with words that often mean missing, if missing is no value."""
+    """Return a note on each column with words that often mean missing, such as ``NA``.
+
+    There is none if a missing value is a value like others, as then nothing changes.
+    """
     if (attack.null == "distinct" and not attack.any_value) or attack.of_collection:
         return ()
     columns = [a.expression.name for a in attributes if isinstance(a.expression, exp.Column)]
@@ -81,7 +85,10 @@ def of_roles(
     secrets: Sequence[Attribute],
     keys: Mapping[str, str],
 ) -> tuple[str, ...]:
-    """Return notes on the roles of columns, and on models that need other ones."""
+    """Return notes on quasi-identifiers of a doubtful kind, and on a secret that no model uses.
+
+    ``keys`` has the user's names of the columns that identify people, by the engine's names.
+    """
     columns = (q.expression.name for q in qids if isinstance(q.expression, exp.Column))
     notes = [
         f"the key {quoted(keys[name])} is among the quasi-identifiers: "

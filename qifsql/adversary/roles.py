@@ -40,8 +40,9 @@ def columns(
 ) -> tuple[ColumnRoles, ...]:
     """Return all columns of a file, or of each dataset of a collection, with their roles.
 
-    ``attributes`` are the attributes of each role, ``keys`` the engine's names of further keys.
-    ``there`` maps the number of a dataset to the column that states whether a person is in it.
+    ``attributes`` are the attributes of each role, ``where`` the filter, ``wave`` the name of the
+    column of waves, ``keys`` the engine's names of further keys. ``there`` maps the number of a
+    dataset to the column that states whether a person is in it.
     """
     readers = _readers(attributes)
     filtering = read(where) if where is not None else frozenset()
@@ -101,7 +102,10 @@ def _listed(schema: Schema) -> list[tuple[int, str, Column]]:
 
 
 def _readers(by_role: Mapping[str, Sequence[Attribute]]) -> dict[str, dict[str, list[Attribute]]]:
-    """Return the attributes that read a column, by its name in the engine and their role."""
+    """Return the attributes that read each column: ``readers[engine's name of the column][role]``.
+
+    The expression of an attribute may read several columns, or none.
+    """
     readers: dict[str, dict[str, list[Attribute]]] = {}
     for role, attributes in by_role.items():
         for attribute in attributes:

@@ -43,7 +43,7 @@ def takes_sets(model: Model) -> bool:
 
 
 def refuse_weight(attack: Attack) -> None:
-    """Refuse weights, which are those of single records, beside a person or household."""
+    """Refuse weights, which are those of single records, in an attack by person or household."""
     name = "household" if attack.person is None else "person"
     if attack.weight is not None and (attack.person or attack.household) is not None:
         raise InputError(
@@ -53,6 +53,7 @@ def refuse_weight(attack: Attack) -> None:
 
 
 def _check_person(attack: Attack) -> None:
+    """Refuse options that are not defined where an individual is all records of one person."""
     if attack.of_collection:
         raise InputError(
             "person is for one release; in a collection, people are joined by their key: first "

@@ -76,7 +76,8 @@ class Attack:
     ) -> "Attack":
         """Return the spec from user input: one or several names, and paths or datasets.
 
-        Functions that count people pass ``person``, also if it is not asked for (None).
+        Commands with the option ``person`` pass it, None if the user did not set it; ``...`` means
+        that the command has no such option.
         """
         check_names(options, Options)
         prior = options.get("prior")
@@ -291,9 +292,11 @@ class Microdata:
 
     @property
     def width(self) -> int:
-        """Return how many columns make up what the adversary knows of an individual.
+        """Return the number of columns of the step ``microdata`` that hold what is known.
 
-        Of people whose records are numbered they are those of a single record, and the list.
+        It is a column per quasi-identifier, for an adversary who knows one record of each
+        individual; one column with a list, for an adversary who knows all records of a person. If
+        values are numbered, there are both: people with one record have no list.
         """
         if self.of_lists:
             return len(self.qids) + 1 if self.numbered else 1

@@ -14,7 +14,11 @@ from qifsql.errors import TargetError, quoted
 def bind(
     kind: Model, target: Mapping[str, object], qids: Sequence[Attribute], catalog: Catalog
 ) -> dict[str, str | None]:
-    """Return the target's values in the order of the quasi-identifiers, as texts of their types."""
+    """Return the target's value of each quasi-identifier by its name, in the order of ``qids``.
+
+    A value is a text that fits the type, None if it is missing, ABSENT if the target is not in that
+    dataset. Models of everybody (``kind``) have no target: the result is empty.
+    """
     if not kind.individual:
         if target:
             raise TargetError(
@@ -113,13 +117,13 @@ def is_exact(text: str, type_: str) -> bool:
     """Return whether a text can be read as that type without rounding or cutting."""
     text, kind = text.strip(), family(type_)
     if kind == "DECIMAL":
-        scale = int(type_.rstrip(")").split(",")[1])
-        match = re.fullmatch(r"[-+]?\d*(?:\.(\d*?)0*)?", text)
+        scale = int(type_.rstrip(")").split(",")[1])  # 2 of DECIMAL(9,2)
+        match = re.fullmatch(r"[-+]?\d*(?:\.(\d*?)0*)?", text)  # decimals but zeros at the end
         return match is not None and len(match[1] or "") <= scale
     if kind == "DATE":
         return re.fullmatch(r"[-+]?\d+-\d\d?-\d\d?|-?infinity", text) is not None
     if kind.startswith("TIME"):
-        fraction = re.search(r"\.(\d*?)0*(?:[^\d.].*)?$", text)
+        fraction = re.search(r"\.(\d*?)0*(?:[^\d.].*)?$", text)  # of a second; then maybe a zone
         digits = {"TIMESTAMP_S": 0, "TIMESTAMP_MS": 3, "TIMESTAMP_NS": 9}.get(kind, 6)
         return fraction is None or len(fraction[1]) <= digits
     return kind not in INTEGERS or re.fullmatch(r"[-+]?\d+", text) is not None

@@ -45,7 +45,7 @@ class Rule:
 
     @property
     def law(self) -> str:
-        """Return the text after the colon; empty if the column matches exactly."""
+        """Return the rule as users write it after ``column:``; empty if it matches exactly."""
         if self.kind == "exact":
             return ""
         if self.kind == "shift":
@@ -76,6 +76,7 @@ def rules(text: str | Sequence[str]) -> tuple[Rule, ...]:
 
 
 def _rule(piece: str) -> list[Rule]:
+    """Return the rules of a text without semicolon (``city,school:stay=0.9``), one per column."""
     names, *laws = split(piece, ":", WHAT, limit=2)  # at the first colon outside double quotes
     columns = [unquoted(name) for name in split(names, ",", WHAT)]
     if not all(columns):

@@ -20,7 +20,11 @@ WIDE = 500  # most columns of values in a wide matrix
 
 
 def gains(gain: Gain, secret: Attribute, dataset: Dataset, schema: Schema) -> exp.Query:
-    """Return the lines of a gains file: guess, value, raw (the value as written) and gain."""
+    """Return the query of a gains file: a row per guess and value of the secret, with its gain.
+
+    The columns are ``guess`` (NULL in a worth file, where it is the value), ``value``, ``raw`` (the
+    value as written) and ``gain``. A matrix has them as lines, or a column per value.
+    """
     value = _value_column(schema, secret)
     earned = schema.find("gain") or schema.find("worth")
     guess = schema.find("guess")
@@ -46,9 +50,10 @@ def gains(gain: Gain, secret: Attribute, dataset: Dataset, schema: Schema) -> ex
 def beliefs(
     secrets: Sequence[Attribute], dataset: Dataset, schema: Schema
 ) -> tuple[int, exp.Query]:
-    """Return the number of the secret in a prior file, from 1, and its lines.
+    """Return the number of the secret that a prior file is about, from 1, and its query.
 
-    A line has a value, the value as written (raw) and the belief, its prior probability.
+    The query has a row per line of the file, with the columns ``value``, ``raw`` (the value as
+    written) and ``belief`` (its prior probability).
     """
     believed = schema.find("probability") or schema.find("belief") or schema.find("prior")
     exact = {c.name for c in schema.columns}

@@ -10,7 +10,11 @@ from qifsql.presentation.parts import Bad, Heading, Paragraph, Part, Table
 
 
 def named(row: Row) -> str:
-    """Return the name of the release of a row: its file, or its changes in words."""
+    """Return the name of the release of a row: its file, or its changes in words.
+
+    Rows have ``changes`` (texts such as ``age:5``) if forms of one file are compared; ``release``
+    then is "before", "together" (all changes) or a change.
+    """
     if "changes" not in row:
         return escaping.cell(row["release"])
     if row["release"] == "before":
@@ -36,49 +40,63 @@ def risks(
             same = [[r for r in t if r["known_records"] == reading] for t in (rows, first)]
             parts += risks(same[0], same[1], head, penalty=penalty)
         return parts
-    guessed = [said("certain"), said("best guess")]
+    return [*_identification(first, head, penalty=penalty), *_inference(rows, head)]
+
+
+def _identification(first: Sequence[Row], head: str, *, penalty: bool) -> list[Part]:
+    """Return the table of re-identification: a line per release, from its row in ``first``."""
     priors = [row["crs_prior_probabilistic"] for row in first]
     differ = len(set(priors)) > 1  # releases of different sizes have different priors
     is_of_people = first[0].get("people") is not None
     unit, counted = ("people", said("people")) if is_of_people else ("records", said("records"))
-    heads = [head, counted, said("blocks"), "k", *guessed, *[said("without it")] * differ]
-    table = Table.of(heads + [said("penalty")] * penalty, range(1, 8))
+    heads = [head, counted, said("blocks"), "k", said("certain"), said("best guess")]
+    heads += [said("without it")] * differ + [said("penalty")] * penalty
+    table = Table.of(heads, range(1, 8))
     for row, prior in zip(first, priors, strict=True):
         cells = [words.count(row[name]) for name in (unit, "blocks", "k")] + [*_success(row, "crs")]
         cells += [words.percent(prior)] * differ
         cells += [words.percent(row["certainty_penalty"])] if penalty else []
         table.add_row(named(row), *cells)
-    clause = words.reading(first[0])
-    parts += [Heading(said("Re-identification (CRS)") + clause), table]
+    heading = Heading(said("Re-identification (CRS)") + words.reading(first[0]))
     of_one = first[0].get("known_records") == "one"
-    parts.append(Paragraph(_guessing(words.chance(priors[0]), differ=differ, of_one=of_one)))
-    secrets = dict.fromkeys(row["secret"] for row in rows if row["secret"] is not None)
-    for secret in secrets:
-        secret_rows = [row for row in rows if row["secret"] == secret]
-        secret_table = Table.of([head, "l", *guessed, said("without it")], range(1, 5))
-        for row in secret_rows:
-            prior = words.percent(row["cas_prior_probabilistic"])
-            secret_table.add_row(named(row), words.count(row["l"]), *_success(row, "cas"), prior)
-        heading = said("Inference of {secret} (CAS)", secret=escaping.cell(secret)) + clause
-        parts += [Heading(heading), secret_table]
-    if secrets:
+    meaning = _guessing(words.chance(priors[0]), differ=differ, of_one=of_one)
+    return [heading, table, Paragraph(meaning)]
+
+
+def _inference(rows: Sequence[Row], head: str) -> list[Part]:
+    """Return a table of inference for each secret, with a line per release; [] without secrets."""
+    parts: list[Part] = []
+    heads = [head, "l", said("certain"), said("best guess"), said("without it")]
+    for secret in dict.fromkeys(row["secret"] for row in rows if row["secret"] is not None):
+        table = Table.of(heads, range(1, 5))
+        for row in rows:
+            if row["secret"] == secret:
+                prior = words.percent(row["cas_prior_probabilistic"])
+                table.add_row(named(row), words.count(row["l"]), *_success(row, "cas"), prior)
+        heading = said("Inference of {secret} (CAS)", secret=escaping.cell(secret))
+        parts += [Heading(heading + words.reading(rows[0])), table]
+    if not parts:
+        return []
+    meaning = said(
+        "l: the smallest number of distinct values in a block. Certain: people in blocks "
+        "with one value. Without it: the best guess without the release, from the "
+        "distribution of values alone."
+    )
+    if rows[0].get("people") is not None:
         meaning = said(
-            "l: the smallest number of distinct values in a block. Certain: people in blocks "
-            "with one value. Without it: the best guess without the release, from the "
-            "distribution of values alone."
+            "l: the smallest number of different secrets in a block; a secret is the values of "
+            "all records of a person. Certain: in blocks with one secret. Without it: the best "
+            "guess without the release."
         )
-        if is_of_people:
-            meaning = said(
-                "l: the smallest number of different secrets in a block; a secret is the values of "
-                "all records of a person. Certain: in blocks with one secret. Without it: the best "
-                "guess without the release."
-            )
-        parts.append(Paragraph(meaning))
-    return parts
+    return [*parts, Paragraph(meaning)]
 
 
 def _guessing(before: str, *, differ: bool, of_one: bool) -> str:
-    """Return what the columns of re-identification mean, for one prior or different ones."""
+    """Return what the columns of re-identification mean.
+
+    ``before`` is the chance without the release, in words; ``differ``: it differs by release, and
+    is a column. ``of_one``: the adversary knows one record of a person with several.
+    """
     message = (
         "Certain: people who are alone in their block. Best guess: the chance to name the person "
         "of a record in one try; without the release {before}."

@@ -14,7 +14,7 @@ WIDE = 10  # percent per bar
 
 
 def measured(row: Mapping[str, Any]) -> list[Part]:
-    """Return the table of the measures of a row besides success, if it has any."""
+    """Return the table of the measures of a row besides success; [] if none was asked for."""
     heads = ["", said("before"), said("after"), said("difference")]
     table = Table.of(heads, right=(1, 2, 3))
     if "prior_entropy" in row:
@@ -45,7 +45,7 @@ def measured(row: Mapping[str, Any]) -> list[Part]:
 
 
 def of_row(row: Mapping[str, Any], details: Mapping[str, pl.DataFrame]) -> list[Part]:
-    """Return the details of one row of results."""
+    """Return the details of one row of results, from tables by name, such as "histogram"."""
     parts: list[Part] = []
     for name, draw in DRAWN.items():
         if name in details:
@@ -55,7 +55,10 @@ def of_row(row: Mapping[str, Any], details: Mapping[str, pl.DataFrame]) -> list[
 
 
 def _histogram(_row: Mapping[str, Any], detail: pl.DataFrame) -> list[Part]:
-    """Return a bar for every ten percent of success; the last bar is only for 100."""
+    """Return a table with a bar for every ten percent of success; the last bar is only for 100.
+
+    ``detail`` has a row per whole percentage (``bin``, 0 to 100) and its people, ``individuals``.
+    """
     bands = detail.group_by(band=pl.col("bin") // WIDE).agg(n=pl.col("individuals").sum())
     bands, largest = bands.sort("band"), max(bands["n"].to_list())  # the longest bar
     table = Table.of([said("success"), said("people"), ""], right=(0, 1))
@@ -83,7 +86,11 @@ def _quantiles(row: Mapping[str, Any], detail: pl.DataFrame) -> list[Part]:
 
 
 def _groups(row: Mapping[str, Any], detail: pl.DataFrame) -> list[Part]:
-    """Return the risk of each group, and a sentence on the gap between groups."""
+    """Return a table of the risk of each group, and a sentence on the gap between groups.
+
+    ``detail`` has a row per group of the column ``by``. Numbers are None in groups that are hidden
+    because they are small.
+    """
     heads = [detail["by"][0], said("people"), said("singled out"), said("certain")]
     heads += [said("success"), said("guessed right")]
     table = Table.of(heads, right=(1, 2, 3, 4, 5))
@@ -102,6 +109,7 @@ def _groups(row: Mapping[str, Any], detail: pl.DataFrame) -> list[Part]:
 
 
 def _group_capacity(_row: Mapping[str, Any], detail: pl.DataFrame) -> list[Part]:
+    """Return a table of the multiplicative capacity of each group (None: the group is hidden)."""
     table = Table.of([detail["by"][0], said("people"), said("capacity (at most)")], right=(1, 2))
     for line in detail.iter_rows(named=True):
         people, value = line["individuals"], line["capacity"]
@@ -143,7 +151,11 @@ def households_of(row: Mapping[str, Any], tables: Tables) -> list[str]:
 
 
 def household_sentence(secret: str | None, line: Mapping[str, Any]) -> str:
-    """Return the risk that a household is found through any member, in words."""
+    """Return the risk that a household is found through any member, in words.
+
+    ``line`` is the row of the details of households. With a ``secret`` the risk is that some
+    member's secret is guessed; None: that some member is identified.
+    """
     values = {
         "household": escaping.cell(line["household"]),
         "n": words.count(line["singled_out"]),
@@ -190,7 +202,11 @@ def footnote_of_bounds() -> Paragraph:
 
 
 def _bounds(_row: Mapping[str, Any], detail: pl.DataFrame) -> list[Part]:
-    """Return a table of the least and the most of each measure over all completions."""
+    """Return a table of the least and the most of each measure if missing values may be anything.
+
+    ``detail`` has a row per ``measure`` with the bounds ``low`` and ``high``. A bound is sharp
+    (``low_sharp``, ``high_sharp``) if some values reach it; others get a footnote.
+    """
     names = {
         "posterior_deterministic": said("certain (deterministic)"),
         "posterior_probabilistic": said("best guess (probabilistic)"),

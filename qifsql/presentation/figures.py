@@ -33,7 +33,7 @@ PAGE = """<!DOCTYPE html>
 
 
 def check(folder: Path, kind: str) -> None:
-    """Refuse charts that cannot be drawn or written, before any work."""
+    """Make the folder for charts; refuse charts (``kind``: svg, ...) that cannot be written."""
     if f".{kind}" not in ENDINGS:
         endings = ", ".join(ending[1:] for ending in ENDINGS)
         raise OutputError(f"charts are written as {endings}, not as {kind}")
@@ -45,7 +45,7 @@ def check(folder: Path, kind: str) -> None:
 
 
 def content(chart: Chart, ending: str) -> bytes:
-    """Return a chart as HTML that needs no network, PNG, SVG, or Vega-Lite (JSON)."""
+    """Return the content of a chart's file: HTML without network, PNG, SVG, Vega-Lite (.json)."""
     _, converter = extra()
     spec = chart.to_dict()
     if ending == ".png":
@@ -97,9 +97,10 @@ def drawn(name: str, draw: Callable[[], Chart]) -> list[Part]:
 
 
 def _page(spec: dict[str, Any], library: str) -> str:
-    """Return a page that loads no other file.
+    """Return an HTML page of a chart (``spec``, in Vega-Lite) that loads no other file.
 
-    Its security policy lets the browser run only the two scripts in it.
+    ``library`` is the JavaScript that draws it. The page's security policy lets the browser run
+    only this script and the ``call`` of it.
     """
     text = json.dumps(spec).replace("<", "\\u003c")  # "</script>" in a name would end the script
     name = json.dumps(said("Save the chart")).replace("<", "\\u003c")

@@ -40,7 +40,8 @@ def of_result(
 ) -> str:
     """Return the page of one result.
 
-    It shows the same parts as the terminal, the remarks, and the SQL that ran.
+    It shows the same parts as the terminal, the remarks (``notes``), and the ``sql`` that ran.
+    ``started`` is the time of the run.
     """
     method: list[Part] = [Heading(said("Remarks"))] if notes else []
     method += [Paragraph(note) for note in notes]
@@ -58,7 +59,8 @@ def imprint(when: str) -> str:
 def fragment(parts: Iterable[Part], chart: Chart | None = None) -> str:
     """Return the parts as HTML for another page, such as a notebook.
 
-    They take the colours of that page and have no scripts.
+    They take the colours of that page and have no scripts. ``chart`` is drawn below them, as a
+    picture (None: no chart); the charts among the parts are left out.
     """
     macros = _macros(_environment())
     still = [part for part in parts if not isinstance(part, Figure)]
@@ -76,7 +78,8 @@ def fragment(parts: Iterable[Part], chart: Chart | None = None) -> str:
 def drawn_still(parts: Iterable[Part], within: str = "") -> Markup:
     """Return parts as HTML for a page with the style of reports; charts are pictures.
 
-    ``within`` is the name of their part of the page, for the names of their regions.
+    ``within`` is the name of their part of the page. It goes in front of the names of their
+    regions, which screen readers say and which must be distinct in a page.
     """
     listed = list(parts)
     macros, names = _macros(_environment()), _regions(listed)
@@ -94,7 +97,11 @@ def _drawn(
     regions: Mapping[int, str],
     draw: Callable[[Figure, str], str] = lambda *_: "",
 ) -> Markup:
-    """Return a part as HTML; ``draw`` draws a chart, in a region of that name."""
+    """Return a part as HTML, drawn by the template macro with the name of its class.
+
+    ``regions`` are names of charts and tables by ``id(part)``, for screen readers. ``draw`` draws a
+    chart in a region of that name; by default nothing.
+    """
     if isinstance(part, Figure):
         return Markup(draw(part, regions[id(part)]))  # noqa: S704 - escaped by the template
     macro = getattr(macros, type(part).__name__.casefold())
@@ -133,7 +140,10 @@ def _macros(environment: Environment) -> Any:
 
 
 def _regions(parts: Iterable[Part]) -> dict[int, str]:
-    """Return distinct names of charts and tables, which scroll by themselves, by ``id(part)``."""
+    """Return distinct names of charts and tables by ``id(part)``, the names of their regions.
+
+    A region scrolls by itself, and a screen reader says its name.
+    """
     names: dict[int, str] = {}
     for part in parts:
         if isinstance(part, Figure):
@@ -144,7 +154,10 @@ def _regions(parts: Iterable[Part]) -> dict[int, str]:
 
 
 def page(document: Document, *, still: bool = False) -> str:
-    """Return the document as HTML; a ``still`` page has no scripts."""
+    """Return the document as HTML; in a ``still`` page charts are pictures, and there is no script.
+
+    The page may run only its own ``scripts``, whose digests are in its security policy.
+    """
     parts = [part for section in document.sections for part in section.parts]
     figures = [part for part in parts if isinstance(part, Figure)]
     regions = _regions(parts)
@@ -185,7 +198,11 @@ def _specification(figure: Figure) -> dict[str, Any]:
 
 
 def _drawing(figure: Figure, number: int) -> dict[str, Any]:
-    """Return a chart as a picture, a specification, and words."""
+    """Return what the template of a chart needs: picture, Vega specification, title and words.
+
+    ``number`` is its place among the charts of the page, from 1. ``hint`` says what a click does;
+    empty if the chart does not react to clicks.
+    """
     specification = _specification(figure)
     _, converter = extra()
     compiled = converter.vegalite_to_vega(specification)  # less work and fewer warnings in browsers

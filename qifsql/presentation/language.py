@@ -46,9 +46,9 @@ def spoken() -> Language:
 
 @contextmanager
 def speaking(code: str, people: str = "") -> Iterator[Language]:
-    """Use a language, such as ``pt-BR``, inside the context; ``people`` may be called pupils.
+    """Use a language, such as ``pt-BR``, for all words inside the context.
 
-    Raises InputError for unknown languages.
+    ``people`` is the word for people, such as pupils. Raises InputError for unknown languages.
     """
     languages = {name.casefold(): language for name, language in LANGUAGES.items()}
     language = languages.get(code.replace("_", "-").casefold())

@@ -71,7 +71,7 @@ def _part(part: Part) -> str:
         return f"{escaped(part.title)}\n\n{_fenced(part.text)}"
     if isinstance(part, Command):
         return _fenced(part.text)
-    return "\n".join(map(_card, part.cards))
+    return "\n".join(map(_card, part.cards))  # Cards
 
 
 def _fenced(text: str) -> str:

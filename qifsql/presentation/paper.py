@@ -27,7 +27,7 @@ SECONDS = 120  # after which a browser that does not end is stopped
 
 
 def browser() -> str:
-    """Return the browser that prints; OutputError if there is none."""
+    """Return the path of the browser named in VARIABLE, else of the first of BROWSERS found."""
     named = os.environ.get(VARIABLE)
     path = next(filter(None, map(shutil.which, [named] if named else BROWSERS)), None)
     if path is None and named:
@@ -41,10 +41,7 @@ def browser() -> str:
 
 
 def pdf(page: str, program: str) -> bytes:
-    """Return a page printed as PDF by a browser, without the address of a file on its sheets.
-
-    Raises EngineError if the browser fails.
-    """
+    """Return a page of HTML as PDF, printed by the browser ``program``; EngineError if it fails."""
     with TemporaryDirectory(prefix="qifsql-") as folder:
         source, sheets = Path(folder, "page.html"), Path(folder, "page.pdf")
         source.write_text(page, "utf-8")

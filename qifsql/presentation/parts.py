@@ -158,7 +158,7 @@ class Document:
 
     @property
     def figures(self) -> list[Figure]:
-        """Return all charts in order, with distinct names."""
+        """Return all charts in order, with distinct names: section, chart and maybe a number."""
         figures: dict[str, Figure] = {}
         for section in self.sections:
             for part in section.parts:

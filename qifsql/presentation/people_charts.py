@@ -39,7 +39,7 @@ def histograms(frame: pl.DataFrame) -> Chart:
     people, keys = pl.col("individuals"), ["order", "question", "datasets", "qids"]
     rows = word_questions(frame).with_columns(share=people / people.sum().over(keys), people=people)
     sure = pl.col("share").filter(pl.col("bin") == 100).sum()
-    panels = rows.group_by(keys, maintain_order=True).agg(sure)
+    panels = rows.group_by(keys, maintain_order=True).agg(sure)  # a row per panel
     names, heads, words = labels(frame["qids"].explode()), [], []
     for _, question, _, qids, share in panels.rows():
         knowledge = said("knowing {qids}", qids=listed([names[qid] for qid in qids]))
@@ -57,7 +57,7 @@ def histograms(frame: pl.DataFrame) -> Chart:
     titles = {"bin:N": said("success, percent"), "people:N": said("people"), "share:Q": share}
     bars = bars.encode(x=x.scale(domain=[-1, 101]), y=y, tooltip=hints(alt, titles))
     facet = alt.Facet("panel:N").header(labelExpr="split(datum.value, '\\n')")
-    panel_count = panels.filter(order=0).height
+    panel_count = panels.filter(order=0).height  # of the first question; each begins a line
     columns = 3 if panel_count % 3 == 0 or (panel_count == 1 and panels.height > 2) else 2
     chart = bars.facet(facet.sort(field="place", op="min"), data=values, columns=columns)
     below = said(
@@ -94,7 +94,9 @@ def thresholds(frame: pl.DataFrame) -> Chart:
 
 
 def groups(frame: pl.DataFrame) -> Chart:
-    """Return the success on the people of each group, before and after, as bars by question.
+    """Return the chart of success on the people of each group: bars, in a panel per question.
+
+    A mark on a bar is the success before the release.
 
     ``frame`` has ``model``, ``secret``, ``group`` (NULL: missing), ``individuals``,
     ``prior_probabilistic`` and ``posterior_probabilistic``.
@@ -142,8 +144,9 @@ def with_questions(
 ) -> pl.DataFrame:
     """Return the rows of the details ``name``, each with the columns ``QUESTION`` of its attack.
 
-    Except for histograms, they are of the questions with the largest number of datasets. It is
-    empty without such details.
+    ``frame`` has a row per attack, ``tables`` are the details by name. Except for histograms, only
+    the questions with the largest number of datasets are drawn; of groups only the first GROUPS of
+    each question. The result is empty without such details.
     """
     if name not in tables or frame.is_empty():
         return pl.DataFrame()

@@ -15,9 +15,10 @@ EACH = 0.5  # seconds between two lines of progress
 
 @contextmanager
 def progress(is_visible: bool | None, write: Callable[[str], None]) -> Iterator[Progress]:
-    """Show a progress bar on stderr if it is required (default: on a terminal).
+    """Give a function that shows progress on stderr, inside the context.
 
-    If it is required and stderr is not a terminal, lines of text for other programs.
+    ``is_visible``: show it; None: only on a terminal. On a terminal it is a bar, else lines of text
+    for other programs, which ``write`` writes.
     """
     if not (sys.stderr.isatty() if is_visible is None else is_visible):
         yield silent
@@ -41,9 +42,12 @@ def progress(is_visible: bool | None, write: Callable[[str], None]) -> Iterator[
 
 
 def _late(bar: Any) -> Progress:
-    """Return a progress on a bar of Rich that shows nothing for the first two seconds."""
+    """Return a function that shows progress on a bar of Rich, but not before AFTER seconds.
+
+    It gets what is done, the share that is done (0 to 1) and a detail to show.
+    """
     began = time.monotonic()
-    tasks: dict[str, object] = {}
+    tasks: dict[str, object] = {}  # Rich's number of each task, by what is done
 
     def show(what: str, share: float, detail: str = "", /) -> None:
         if time.monotonic() - began < AFTER:
@@ -59,13 +63,14 @@ def _late(bar: Any) -> Progress:
 
 
 def _lines(write: Callable[[str], None]) -> Progress:
-    """Return a progress that writes a line for each new percentage, at most two in a second."""
-    latest = [0.0, -1.0]
+    """Return a function that writes a line for each new percentage, at most one in EACH seconds."""
+    written_at, written = 0.0, -1  # time and percentage of the latest line
 
     def show(what: str, share: float, _detail: str = "", /) -> None:
-        percent = float(int(100 * share))
-        if time.monotonic() - latest[0] >= EACH and percent != latest[1]:
-            latest[:] = time.monotonic(), percent
-            write(f"progress: {what} {percent:.0f} %")
+        nonlocal written_at, written
+        percent = int(100 * share)
+        if time.monotonic() - written_at >= EACH and percent != written:
+            written_at, written = time.monotonic(), percent
+            write(f"progress: {what} {percent} %")
 
     return show

@@ -62,14 +62,18 @@ def risk_utility(frame: pl.DataFrame) -> Chart:
 
 
 def _long(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
-    """Return one row per release, question and measure."""
+    """Return one row per release, question (model, secret) and measure, without repetitions.
+
+    ``names`` are those of the rows of ``frame``. Columns: model, secret (NULL: re-identification),
+    measure, name, kind (original or release), loss, prior, success.
+    """
     short, original, release = labels(names), said("original"), said("release")
     rows = []
     for name, row in zip(names, frame.iter_rows(named=True), strict=True):
         kind = original if row["release"] == frame["release"][0] else release
         point = {"name": short[name], "kind": kind, "loss": row["certainty_penalty"]}
         for model, measure in product(("crs", "cas"), MEASURES):
-            if row[f"{model}_posterior_probabilistic"] is None:
+            if row[f"{model}_posterior_probabilistic"] is None:  # CAS without a secret
                 continue
             secret = row["secret"] if model == "cas" else None
             about = {"model": model.upper(), "secret": secret, "measure": measure}

@@ -37,15 +37,19 @@ def size_column(table: pl.DataFrame) -> str | None:
 
 
 def sizes(table: pl.DataFrame) -> list[tuple[str, Sizes]]:
-    """Return the column of each question's groups, and their sizes by name (0: not known)."""
-    column = size_column(table)
-    if column is None:  # written by an earlier version
+    """Return (column ``by`` which people are grouped, sizes of its groups) of each question.
+
+    ``table`` has a row per question and group. Sizes are numbers of people by the name of the group
+    (None: missing value), 0 if not known.
+    """
+    size = size_column(table)
+    if size is None:  # written by an earlier version
         return []
     rows = table.filter(pl.col("by").is_not_null())
     ids = [name for name in IDS if name in rows.columns]
-    rows = rows.with_columns(pl.col(column).fill_null(0))
+    rows = rows.with_columns(pl.col(size).fill_null(0))
     parts = rows.group_by("by", *ids, maintain_order=True)
-    return [(str(by), dict(part.select("group", column).iter_rows())) for (by, *_), part in parts]
+    return [(str(by), dict(part.select("group", size).iter_rows())) for (by, *_), part in parts]
 
 
 def hidden(tables: Iterable[Sizes], minimum: int) -> Set[str | None]:
@@ -58,17 +62,21 @@ def hidden(tables: Iterable[Sizes], minimum: int) -> Set[str | None]:
 
 
 def _complement(table: Sizes, hidden: Set[str | None], minimum: int) -> Set[str | None]:
-    """Return the groups to hide next, all of one size; an empty set if enough are hidden."""
-    inside = [n for group, n in table.items() if group in hidden]
-    outside = {group: n for group, n in table.items() if group not in hidden}
+    """Return the groups of a table to hide next, all of one size; an empty set if none is needed.
+
+    ``table`` has the number of people in each group, ``hidden`` are the groups hidden so far, and
+    ``minimum`` is the number of people that hidden groups must have together.
+    """
+    hidden_sizes = [n for group, n in table.items() if group in hidden]
+    visible = {group: n for group, n in table.items() if group not in hidden}
     # Readers can compute the sum of the hidden sizes. Only all of 1, or all of one less than the
     # minimum, have no other sizes with that sum.
-    is_ambiguous = set(inside) not in ({1}, {minimum - 1})
-    are_enough = len(inside) > 1 and sum(inside) >= minimum and is_ambiguous
-    if not inside or not outside or are_enough:
+    is_ambiguous = set(hidden_sizes) not in ({1}, {minimum - 1})
+    are_enough = len(hidden_sizes) > 1 and sum(hidden_sizes) >= minimum and is_ambiguous
+    if not hidden_sizes or not visible or are_enough:
         return set()
-    least = min(outside.values())
-    return {group for group, n in outside.items() if n == least}
+    least = min(visible.values())
+    return {group for group, n in visible.items() if n == least}
 
 
 def masked(
@@ -76,8 +84,10 @@ def masked(
 ) -> pl.DataFrame:
     """Return the table with one line for the hidden groups of each question, with only their sums.
 
-    Groups by ``unnamed`` columns get a number as their name. Levels of a policy keep one line each,
-    which only states whether the level is met.
+    ``hides`` returns the hidden groups of a column, ``minimum`` is the number of people that they
+    must have for sums to be shown. Groups by ``unnamed`` columns get a number as their name. Levels
+    of a policy (column ``met``) keep a line for each hidden group, which only states whether the
+    level is met.
     """
     rows = table.with_row_index("place")
     has_sizes = size_column(table) is not None
@@ -113,7 +123,10 @@ def _without_numbers(rows: pl.DataFrame, but: tuple[str, ...], name: str) -> pl.
 
 
 def _summed(rows: pl.DataFrame, minimum: int) -> pl.DataFrame:
-    """Return one line for the groups of each question, with their number and their sums."""
+    """Return one line for the groups of each question: how many they are, and their sums.
+
+    Sums are shown only of two groups or more that have the ``minimum`` of people together.
+    """
     ids = [name for name in (*IDS, "by") if name in rows.columns]
     lines = []
     for _, part in rows.group_by(ids, maintain_order=True):

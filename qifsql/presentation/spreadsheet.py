@@ -52,7 +52,7 @@ def workbook(tables: Mapping[str, pl.DataFrame], timestamp: datetime) -> bytes:
 
 
 def _plain(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return the table with the numbers that a sheet cannot hold as text."""
+    """Return the table with text in place of whole numbers from EXACT, infinity and decimals."""
     kinds = frame.schema
     inexact = [
         name

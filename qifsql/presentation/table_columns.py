@@ -15,7 +15,11 @@ Column: TypeAlias = tuple[str, Cell]
 def tabulate(
     lines: Iterable[Row], columns: Sequence[Column], *, texts: Iterable[int] = (0,), title: str = ""
 ) -> Table:
-    """Return a table of lines; all columns but those at the places ``texts`` are numbers."""
+    """Return a table with a row per line of a result.
+
+    A column is its head, and the function that returns its cell of a line. Columns are numbers, at
+    the right, except those at the places ``texts``, from 0.
+    """
     heads = [head for head, _ in columns]
     table = Table.of(heads, set(range(len(columns))).difference(texts), title)
     for line in lines:

@@ -8,7 +8,7 @@ from typing import TextIO
 
 from rich.box import SIMPLE_HEAD
 from rich.cells import cell_len
-from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.console import Console, ConsoleOptions, Group, JustifyMethod, RenderableType, RenderResult
 from rich.padding import Padding
 from rich.table import Table as Drawn
 from rich.text import Text
@@ -33,7 +33,7 @@ NAME = 60
 
 
 def draw(parts: Iterable[Part], stream: TextIO | None = None) -> None:
-    """Print to stdout, or another stream, as wide as the terminal or COLUMNS; else wide enough."""
+    """Print to stdout or a stream, as wide as the terminal or COLUMNS; without both, WIDTH."""
     stream = sys.stdout if stream is None else stream
     width = None if stream.isatty() or os.environ.get("COLUMNS") else WIDTH
     console = Console(file=stream, width=width, highlight=False, markup=False)
@@ -52,7 +52,7 @@ def plain(parts: Iterable[Part], width: int) -> str:
 
 
 def rendered(parts: Iterable[Part]) -> RenderableType:
-    """Return headings, paragraphs, tables and commands for Rich; others are left out."""
+    """Return headings, paragraphs, tables and commands for Rich; leave out other kinds of parts."""
     drawn: list[RenderableType] = []
     for part in parts:
         if isinstance(part, Heading):
@@ -68,34 +68,40 @@ def rendered(parts: Iterable[Part]) -> RenderableType:
 
 
 def _table(part: Table) -> RenderableType:
-    """Return a table for Rich, whose numbers and names are never broken into lines.
-
-    One without heads has names and texts side by side.
-    """
+    """Return a table for Rich, whose numbers and names are never broken into lines."""
     if not any(part.heads):
-        table = Drawn.grid(padding=(0, 2, 1, 0))
-        table.add_column(no_wrap=True, style="bold")
-        table.add_column(overflow="fold", max_width=100)
-        for row in part.rows:
-            table.add_row(*map(_text, row))
-        return Padding(table, (0, 0, 0, 1), expand=False)
+        return _named_texts(part)
     table = Drawn(box=SIMPLE_HEAD, pad_edge=False)
-    widths: list[tuple[int, int]] = []  # the least and the greatest width of each column
-    for i, name in enumerate(part.heads):
-        cells = [printable(str(row[i]), "\n") for row in part.rows if i < len(row)]
-        least = min(LONGEST, _longest(_words([*cells, name])))
-        if i in part.right:
-            least = _longest([*cells, *_words([name])])
-        elif i == 0:
-            least = min(NAME, _longest([*cells, *_words([name])]))
-        grows = i > 0 and i not in part.right and _longest(cells) > least
-        widths.append((least, max(least, _longest([*cells, name])) if grows else least))
-        table.add_column(_text(name), overflow="fold", min_width=least)
-        if i in part.right:
-            table.columns[i].justify = "right"
+    widths = [_column_widths(part, i) for i in range(len(part.heads))]
+    for i, (head, (least, _)) in enumerate(zip(part.heads, widths, strict=True)):
+        justify: JustifyMethod = "right" if i in part.right else "left"
+        table.add_column(_text(head), overflow="fold", min_width=least, justify=justify)
     for row in part.rows:
         table.add_row(*(_text(c, "bold red" if isinstance(c, Bad) else "") for c in row))
     return Wide(table, widths)
+
+
+def _named_texts(part: Table) -> RenderableType:
+    """Return a table of two columns without heads: names, and texts beside them."""
+    table = Drawn.grid(padding=(0, 2, 1, 0))
+    table.add_column(no_wrap=True, style="bold")
+    table.add_column(overflow="fold", max_width=100)
+    for row in part.rows:
+        table.add_row(*map(_text, row))
+    return Padding(table, (0, 0, 0, 1), expand=False)
+
+
+def _column_widths(part: Table, i: int) -> tuple[int, int]:
+    """Return the least and the greatest width of column ``i`` of a table, from 0, in characters."""
+    head, is_number = part.heads[i], i in part.right
+    cells = [printable(str(row[i]), "\n") for row in part.rows if i < len(row)]
+    if is_number or i == 0:  # cells stand on one line, except very long names; heads may be broken
+        width = _longest([*cells, *_words([head])])
+        width = width if is_number else min(NAME, width)
+        return width, width
+    least = min(LONGEST, _longest(_words([*cells, head])))  # texts are broken between words
+    grows = _longest(cells) > least
+    return least, max(least, _longest([*cells, head])) if grows else least
 
 
 class Wide:
@@ -109,11 +115,14 @@ class Wide:
         self.widths = widths
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Draw the table in the width of the terminal, or in the least that it needs."""
+        """Draw the table in the width of the terminal, or in the least that it needs.
+
+        Rich calls this method. Only a table wider than the terminal gets widths of columns here.
+        """
         padded = Padding(self.table, (0, 0, 0, 1), expand=False)
         width = options.max_width
         if console.measure(padded, options=options.update(max_width=WIDEST)).maximum > width:
-            between = PADDING * len(self.widths) + 1
+            between = PADDING * len(self.widths) + 1  # characters that are in no column
             shared = _shared(self.widths, width - between)
             for column, share in zip(self.table.columns, shared, strict=True):
                 column.width = share
@@ -122,7 +131,11 @@ class Wide:
 
 
 def _shared(widths: Sequence[tuple[int, int]], width: int) -> list[int]:
-    """Return the widths of columns that fill ``width``, the narrowest widened first."""
+    """Return widths of columns that share ``width``: the least ones, then the narrowest widened.
+
+    ``widths`` has the least and the greatest width of each column. Their sum is over ``width`` if
+    the least widths need it, and under it if all columns are at their greatest.
+    """
     shared = [least for least, _ in widths]
     while sum(shared) < width:
         growing = [i for i, (_, widest) in enumerate(widths) if shared[i] < widest]

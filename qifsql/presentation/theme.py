@@ -26,7 +26,7 @@ PERCENT = "format(100 * datum.value, '~g') + ' %'"
 
 
 def extra() -> tuple[ModuleType, ModuleType]:
-    """Return Altair, and the library that converts its charts to pictures."""
+    """Return Altair and the converter of its charts to pictures; InputError if they are missing."""
     try:
         import altair
         import vl_convert
@@ -36,7 +36,11 @@ def extra() -> tuple[ModuleType, ModuleType]:
 
 
 def word_questions(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return the frame with its questions (model, secret) in words, and their ``order``."""
+    """Return the frame with two more columns: ``question`` in words, and its ``order``, from 0.
+
+    A question is a pair of ``model`` and ``secret`` (NULL: re-identification); the order is that of
+    the first rows. Raises InputError if the frame is empty.
+    """
     if frame.is_empty():
         raise InputError("there is nothing to draw: the result has no rows")
     questions = frame.select("model", "secret").unique(maintain_order=True)
@@ -86,7 +90,8 @@ def data(alt: ModuleType, frame: pl.DataFrame) -> Any:
 def hints(alt: ModuleType, titles: Mapping[str, str]) -> list[Any]:
     """Return the fields, with their titles, that are shown for the dot or bar under the pointer.
 
-    Numbers are shares in percent, except ``individuals``, a number of people.
+    ``titles`` are by the field with its type in Altair, such as ``share:Q``. Numbers are shares in
+    percent, except ``individuals``, a number of people.
     """
     return [
         alt.Tooltip(name, title=title, format=",d" if name == "individuals:Q" else alt.Undefined)
@@ -109,7 +114,11 @@ def grid(alt: ModuleType, chart: Any, rows: pl.DataFrame) -> Any:
 
 
 def dressed(chart: Any, title: str, below: str, words: list[str]) -> Chart:
-    """Return the chart with its title, its description in words, and the common theme."""
+    """Return the chart with its title, its description in words, and the common theme.
+
+    ``below`` is the subtitle. ``words`` are sentences that say what the chart shows, for readers
+    who do not see it.
+    """
     black = {"labelColor": "black", "titleColor": "black", "gridColor": "#E5E5E5"}
     large = {"labelFontSize": 12, "titleFontSize": 13, "titleFontWeight": "normal"}
     chart = chart.properties(title={"text": title, "subtitle": wrap(below, 95)})

@@ -43,7 +43,8 @@ def scale(*shares: float) -> int:
 def frequency(p: float, of: int = 0) -> str:
     """Return a share of people as a natural frequency: ``82 of every 100``.
 
-    ``of`` is the scale, by default that of the share. Halves are rounded to even.
+    ``of`` is the scale, such as 100; 0: the smallest of SCALES on which the share is 5 or more.
+    Halves are rounded to even.
     """
     of, n, bound = _natural(p, of)
     if n == of:
@@ -64,9 +65,10 @@ def share(p: float, of: int = 0) -> str:
 
 
 def _natural(p: float, of: int) -> tuple[int, int, int]:
-    """Return a share as ``n`` of a scale ``of``, and -1 if it is fewer, 1 if more, 0 if rounded.
+    """Return (``of``, ``n``, bound) of a share ``p``: it is about n of every ``of``.
 
-    An ``of`` of 0 means the scale that fits. Rounding never turns a share into nobody or everybody.
+    The bound is 0; but -1 if the share is fewer than n, 1 if it is more, as rounding never turns
+    a share into nobody or everybody. An ``of`` of 0 means the scale that fits.
     """
     of = of or scale(p)
     n = round(p * of)
@@ -153,7 +155,7 @@ def releases(n: int) -> str:
 
 
 def sentence(row: Row) -> str:
-    """Return one sentence that states the result of a row."""
+    """Return the result of a row in words; if it has a ``target``, that of one person."""
     if not is_chance(row):
         return _gained(row)
     before, after = chance(row["prior_probabilistic"]), chance(row["posterior_probabilistic"])
@@ -170,7 +172,11 @@ def individuals(row: Row) -> int:
 
 
 def sure(row: Row) -> str:
-    """Return a sentence on the people who are singled out, or whose secret is known for certain."""
+    """Return a sentence on the people who are singled out, or whose secret is known for certain.
+
+    ``reported`` is in a row if missing secrets are counted apart; ``certain_missing`` then are the
+    people whose secret is certainly missing.
+    """
     values = {"records": count(individuals(row)), "people": people()}
     if row["secret"] is None:
         singular = "{n} of {records} {people} is singled out."
@@ -265,7 +271,9 @@ def success(row: Row, x: float) -> str:
 def gap(row: Row, groups: Sequence[Row], *, hidden: bool = False) -> str:
     """Return a sentence on the groups with the highest and the lowest success, and their gap.
 
-    ``hidden``: there are groups that are not shown. The sentence then is only about shown groups.
+    ``row`` is the result; ``groups`` have a row per group of the column ``by`` (``group`` None: a
+    missing value), whose ``gap`` is its success less the lowest one. ``hidden``: there are groups
+    that are not shown. The sentence then is only about shown groups.
     """
     worst = max(groups, key=lambda g: g["posterior_probabilistic"])
     best = min(groups, key=lambda g: g["posterior_probabilistic"])
@@ -324,8 +332,8 @@ def _of_hundred(p: float) -> str:
 
 
 def _gained(row: Row) -> str:
-    """Return one sentence that states the result of a row whose gain is an amount."""
-    unit, more = row.get("gain_unit"), row["leakage_additive"]
+    """Return the result of a row whose gain is an amount, in its unit, in words."""
+    unit, more = row.get("gain_unit"), row["leakage_additive"]  # per person
     before = amount(row["prior_probabilistic"], unit)
     after = amount(row["posterior_probabilistic"], unit)
     if row.get("target") is not None:
@@ -344,7 +352,7 @@ def _gained(row: Row) -> str:
 
 
 def _about_one(row: Row) -> str:
-    """Return a sentence on the people who look like the target."""
+    """Return a sentence on people who look like the target, and one if the secret is certain."""
     alike = said("The target is the only one with these values.")
     if row["matches"] != 1:
         many = "{n} of {records} {people} look like the target."
