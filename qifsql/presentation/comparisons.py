@@ -10,11 +10,7 @@ from qifsql.presentation.parts import Bad, Heading, Paragraph, Part, Table
 
 
 def named(row: Row) -> str:
-    """Return the name of the release of a row: its file, or its changes in words.
-
-    Rows have ``changes`` (texts such as ``age:5``) if forms of one file are compared; ``release``
-    then is "before", "together" (all changes) or a change.
-    """
+    """Return the name of a row's release: its file or, for forms of one file, its changes."""
     if "changes" not in row:
         return escaping.cell(row["release"])
     if row["release"] == "before":

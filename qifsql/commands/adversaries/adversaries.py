@@ -142,7 +142,7 @@ def adversaries(sweep: str | Path | Result, **options: Unpack[AdversariesOptions
 
 
 def _exact_share(value: object, name: str) -> Fraction | None:
-    """Return a chance or a success exactly; InputError outside [0, 1]."""
+    """Return a share exactly (None: not asked for); InputError outside [0, 1]."""
     if value is None:
         return None
     share = number(value)
@@ -214,6 +214,7 @@ def _success_row(
     """Return the row of an adversary and a question (``SCHEMA``); ``weights`` are by subset.
 
     Bit i of a subset stands for attribute i. The adversary knows it in proportion to its weight.
+    ``attempt`` is the chance that anybody tries (None: 1).
     """
     factor = Fraction(1) if attempt is None else attempt
     pairs = ((function.amounts[subset], weight) for subset, weight in weights.items())
@@ -259,7 +260,7 @@ def _expected_histogram(
 ) -> tuple[dict[str, pl.DataFrame], list[str]]:
     """Return the table ``histogram``, or a remark why there is none (M166).
 
-    ``weights`` are by adversary and subset.
+    ``weights`` are by adversary and subset. A bin is a success in percent.
     """
     table = swept.histogram
     if table is None or table.height > BINS:

@@ -36,7 +36,7 @@ def independent(name: str, probabilities: Sequence[Fraction]) -> Adversary:
 
 
 def _independent_weights(probabilities: Sequence[Fraction]) -> dict[int, int]:
-    """Return w(S) = product of p_a in S and 1 - p_a outside, times all denominators (M160)."""
+    """Return weights by subset S: product of p_a in S, 1 - p_a outside, and denominators (M160)."""
     weights = {0: 1}
     for i, p in enumerate(probabilities):
         yes, no = p.numerator, p.denominator - p.numerator
@@ -77,7 +77,7 @@ def mixture(name: str, shares: Mapping[str, Fraction], among: Sequence[Adversary
 
 
 def _mixed_weights(members: Sequence[tuple[Adversary, Fraction]]) -> dict[int, int]:
-    """Return w(S) = sum over members of the share times the probability of S, made whole (M160)."""
+    """Return weights by subset S: sums of share x probability of S by member, made whole (M160)."""
     weights = [member.weights() for member, _ in members]
     sums = [sum(by_subset.values()) for by_subset in weights]
     factors = _integer_weights({i: share / sums[i] for i, (_, share) in enumerate(members)})

@@ -204,7 +204,7 @@ def _split_name(text: str) -> tuple[str, str]:
 
 
 def _parse_items(text: str) -> Iterator[tuple[str, str, bool]]:
-    """Yield each attribute with its value, and whether its name was in quotes."""
+    """Yield (attribute, value, is its name in quotes) of a text ``age=0.9,"home town"=1``."""
     position = 0
     while position < len(text) or not position:  # an empty text is an error, too
         match = ITEM.match(text, position)
@@ -253,6 +253,7 @@ def _share(value: object, what: str) -> Fraction:
 def _make_mixture(
     lines: Lines, shares: Mapping[str, Fraction], members: Sequence[Adversary]
 ) -> Adversary:
+    """Return the adversary who is one of the members, with these shares by name."""
     names = [member.name for member in members]
     for name in shares:
         if name not in names:

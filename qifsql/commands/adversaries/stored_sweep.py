@@ -114,7 +114,7 @@ def read_sweep(source: str | Path | Result) -> StoredSweep:
 
 
 def _set_functions(frame: pl.DataFrame) -> list[SetFunction]:
-    """Return a function for each question and measure; ValueError for a repeated subset."""
+    """Return success by subset for each question and measure; ValueError for a repeated subset."""
     functions = []
     for part in questions(frame):
         subsets = [0, *part["subset"].to_list()]  # the values begin with that of nothing known
@@ -129,7 +129,7 @@ def _set_functions(frame: pl.DataFrame) -> list[SetFunction]:
 
 
 def _are_consistent(functions: tuple[SetFunction, ...], n: int) -> bool:
-    """Return whether all functions are of the same subsets of n quasi-identifiers, from 0 to 1."""
+    """Return whether all functions have the same subsets of n qids, and success from 0 to 1."""
     subsets = functions[0].amounts.keys()
     return (
         max(subsets) < 1 << n

@@ -117,6 +117,7 @@ def _best_sentence(rows: pl.DataFrame) -> str:
 
 
 def _success_table(rows: pl.DataFrame, measure: str) -> Table:
+    """Return a table with a line per adversary; ``chance`` is that of reaching the threshold."""
     heads = {"probabilistic": said("best guess"), "deterministic": said("certain")}
     columns = [heads[measure], said("mean"), said("median"), percent_head(95)]
     columns += [said("least"), said("greatest")]
@@ -133,6 +134,7 @@ def _success_table(rows: pl.DataFrame, measure: str) -> Table:
 
 
 def _size_table(table: pl.DataFrame) -> Table:
+    """Return a table with a line per number of attributes that are known."""
     heads = [said("attributes"), said("sets"), said("mean"), said("least")]
     heads += [percent_head(25), said("median"), percent_head(75), said("greatest")]
     sheet = Table.of(heads, range(len(heads)))

@@ -36,8 +36,8 @@ def check_options(options: AttackOptions) -> None:
 def rows(counts: Counts, secret: int, prior: Profile, after: Profile) -> Rows:
     """Return the bounds of one question, a row for each measure; secret 0 is re-identification.
 
-    ``prior`` and ``after`` are the profiles of the attack in which a missing value is a value,
-    which is one completion: its numbers show that some bounds are attained.
+    ``counts`` give bounds over all completions of missing values. ``prior`` and ``after`` are the
+    profiles if a missing value is a value, one completion: bounds that it attains are sharp.
     """
     n = counts.people
     before = gain.success(prior, secret, 0)
@@ -76,6 +76,7 @@ def rows(counts: Counts, secret: int, prior: Profile, after: Profile) -> Rows:
 
 
 def _row(name: str, bound: Bound, value: Number) -> dict[str, Any]:
+    """Return a measure: its ``value`` if missing is a value, and its bounds for any values."""
     return {
         "measure": name,
         "value": float(value),
@@ -96,11 +97,11 @@ def bound_columns(details: Mapping[str, Rows], secret: int) -> dict[str, Any]:
 def notes(bounds: Rows) -> list[str]:
     """Return notes on the completion of the other numbers, and on bounds that may be too wide."""
     successes = [r for r in bounds if r["measure"] in ("posterior_deterministic", SUCCESS)]
-    outer = [f"{r['measure']} ({e})" for r in successes for e in ENDS if not r[f"{e}_sharp"]]
+    unsharp = [f"{r['measure']} ({e})" for r in successes for e in ENDS if not r[f"{e}_sharp"]]
     first = (
         "the numbers besides the bounds take a missing value as one value more, which is one of "
         "its completions"
     )
-    listed = ", ".join(dict.fromkeys(outer))
+    listed = ", ".join(dict.fromkeys(unsharp))
     second = f"bounds that hold but that perhaps no completion attains: {listed}"
-    return [first, second] if outer else [first]
+    return [first, second] if unsharp else [first]

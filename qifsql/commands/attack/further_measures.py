@@ -33,7 +33,7 @@ CHANNEL = frozenset({"shannon", "guessing", "capacity", "pointwise", "security"}
 def measures_of_channel(
     counts: Counts, extras: Extras, secret: int, prior: Profile, after: Profile
 ) -> dict[str, Any]:
-    """Return the requested measures ``CHANNEL`` of one secret; no gain function changes them."""
+    """Return the requested measures of a secret's channel by column (0: the record itself)."""
     values: dict[str, Any] = {}
     if {"shannon", "guessing"} & set(extras.measures):
         of_both = entropies(counts, secret, prior, after)
@@ -51,7 +51,7 @@ def measures_of_channel(
 def measures_of_blocks(
     counts: Counts, extras: Extras, secret: int, after: Profile
 ) -> dict[str, Any]:
-    """Return the requested measures of the blocks of one secret: risks, k and l."""
+    """Return the requested measures of blocks by column: risks, k and l (None for secret 0)."""
     values: dict[str, Any] = {}
     if "risks" in extras.measures:
         values |= risks(counts, secret, after, population=extras.population is not None)
@@ -63,7 +63,7 @@ def measures_of_blocks(
 def details(
     counts: Counts, questions: Sequence[Question], extras: Extras, prior: Profiles
 ) -> dict[str, list[dict[str, Any]]]:
-    """Return the requested tables of details; each row names its question."""
+    """Return the rows of the requested details by name; each names its question (secret, gain)."""
     names = ["histogram"] if extras.histogram else []
     names += [name for name in ("thresholds", "quantiles") if getattr(counts.bound, name)]
     tables = distributions(counts, questions, names, prior)
@@ -90,14 +90,14 @@ def entropies(counts: Counts, secret: int, prior: Profile, after: Profile) -> di
         else:
             questions = [(secret, 0)]
             row = counts.frame("uncertainty", questions, prior=when == "prior").row(0, named=True)
-            bits, total = row["entropy"], row["guessing"]  # a mean, or a sum over people
-            guesses = float(total) if weighted else int(total) / profile.individuals
+            bits, total = row["entropy"], row["guessing"]  # guesses: a mean only if weighted,
+            guesses = float(total) if weighted else int(total) / profile.individuals  # else a sum
         values |= {f"{when}_entropy": bits, f"{when}_guessing": guesses}
     return values | {"mutual_information": values["prior_entropy"] - values["posterior_entropy"]}
 
 
 def capacity(counts: Counts, secret: int, after: Profile) -> dict[str, Any]:
-    """Return the capacity as a factor and in bits; None for one target."""
+    """Return the multiplicative Bayes capacity, a factor, and its bits; None for one target."""
     if counts.bound.target:
         return {"capacity": None, "capacity_bits": None}
     factor = float(after.blocks)  # of re-identification, secret 0
@@ -113,9 +113,9 @@ def pointwise(counts: Counts, secret: int, after: Profile) -> dict[str, Any]:
     if _has_shares(counts, secret):
         return dict.fromkeys(names)
     everybody = after.individuals
-    if secret:  # of blocks alike: their size, the people of a value in each and in all, how many
+    if secret:  # a row per kind of block, with the people of the value whose share rises most in it
         rows = counts.frame("pointwise", [(secret, 0)])
-        rows = rows.select("size", "people", "everybody", "blocks")
+        rows = rows.select("size", "people", "everybody", "blocks")  # everybody: in all blocks
         ratios = [
             (Fraction(people * everybody, size * with_value), size * blocks)
             for size, people, with_value, blocks in rows.rows()
@@ -136,16 +136,16 @@ def security(counts: Counts, secret: int, after: Profile) -> float | None:
         return None
     if not secret:
         return 1.0 if after.blocks == 1 else 0.0
-    values, compared = counts.domain(secret).values, pairs(after)
-    if compared < values * (values - 1) // 2:
+    n_values, n_pairs = counts.domain(secret).values, pairs(after)  # pairs of values in one block
+    if n_pairs < n_values * (n_values - 1) // 2:
         return 0.0  # some two values are in no block together
-    if compared > PAIRS:
+    if n_pairs > PAIRS:
         return None
     row = counts.frame("security", [(secret, 0)]).row(0, named=True)
     if not row["pairs"]:  # no two values are in a block, so there is no least overlap
-        return bayes_capacity.security(values, 0, Fraction())
+        return bayes_capacity.security(n_values, 0, Fraction())
     overlap = Fraction(int(row["overlap"]), int(row["product"]))
-    return bayes_capacity.security(values, row["pairs"], overlap)
+    return bayes_capacity.security(n_values, row["pairs"], overlap)
 
 
 def pairs(after: Profile) -> int:
@@ -197,7 +197,7 @@ def risks(counts: Counts, secret: int, after: Profile, *, population: bool) -> d
 def distributions(
     counts: Counts, all_questions: Sequence[Question], names: Collection[str], prior: Profiles
 ) -> dict[str, list[dict[str, Any]]]:
-    """Return histograms, thresholds and quantiles; each row names its question."""
+    """Return the rows of histogram, thresholds and quantiles, by name; each names its question."""
     tables: dict[str, list[dict[str, Any]]] = {}
     chances = [(j, g) for j, g in all_questions if counts.bound.gain(g).kind in CHANCES]
     for name in names:
@@ -213,7 +213,7 @@ def distributions(
 
 
 def groups(counts: Counts, questions: Sequence[Question], prior: Profiles) -> list[dict[str, Any]]:
-    """Return a row for each question and group of people: its success, and the gap to the least."""
+    """Return a row for each question and group: its success, and the gap to the least success."""
     by = counts.bound.microdata.by
     rows = counts.frame("groups", questions).to_dicts()
     if len(rows) > GROUPS * len(questions):
@@ -253,7 +253,7 @@ def group_capacity(
     identity = sorted({(j, 0) for j, _ in questions})  # no gain function changes a capacity
     shares: dict[tuple[int, Any], list[tuple[int, int]]] = {}
     for row in counts.frame("group_capacity", identity).iter_rows(named=True):
-        pair = int(row["people"]), int(row["everybody"])
+        pair = int(row["people"]), int(row["everybody"])  # with a value: in the group, in all
         shares.setdefault((row["secret"], row["member_of"]), []).append(pair)
     capacities = {key: bayes_capacity.capacity(pairs) for key, pairs in shares.items()}
     rows = []

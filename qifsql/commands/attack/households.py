@@ -40,7 +40,7 @@ def risks(counts: Counts, questions: Sequence[Question]) -> Rows:
 
 
 def rows(counts: Counts, after: Mapping[Question, Profile], measured: Rows) -> Rows:
-    """Return the rows of ``risks`` with the success against each household as one record.
+    """Return ``measured`` (rows of ``risks``) with the success on each household as one record.
 
     The tables of ``counts`` must be dropped before.
     """

@@ -134,6 +134,7 @@ class _Run:
     def __init__(
         self, engine: LocalEngine, spec: Attack, bound: BoundAttack, extras: Extras
     ) -> None:
+        """Check that the extras go with the attack; open its counts, with a population if any."""
         bound = bound if extras.any_value else suppressed.marked(engine, bound)
         self.spec = spec
         self.bound = bound
@@ -166,7 +167,7 @@ class _Run:
             self.counts.keep_rows("population", plan)
 
     def assess(self, origin: Origin) -> Result:
-        """Return the result: a row per model, secret and gain, with details and notes."""
+        """Return the result: a row per model, secret j (0: the record) and gain g (0: identity)."""
         bound = self.bound
         notes = secret_values.check(self.counts)
         self.prior = self.counts.profiles(self.questions, prior=True)
@@ -247,6 +248,7 @@ class _Run:
         return measures
 
     def _schema(self, details: Collection[str]) -> dict[str, pl.DataType]:
+        """Return the columns of the result's frame; ``details`` are the names of its details."""
         schema = SCHEMA | (INDIVIDUAL if self.bound.models[0].individual else {})
         schema |= GAIN if self.bound.gains else {}
         schema |= PEOPLE if self.bound.microdata.person is not None else {}
@@ -272,9 +274,9 @@ class _Run:
         return origin.sending(tables.statements)
 
     def _check_people(self, everybody: int) -> None:
-        """Refuse a target whom nobody or no belief matches; of everybody, check that blocks add up.
+        """Refuse a target that nobody matches; without a target, check that blocks add up.
 
-        Without people, a question has no ``after``.
+        A prior file may rule out all who match, too. A question without people has no ``after``.
         """
         prior, after = self.prior, self.after
         if self.bound.target:
@@ -295,7 +297,7 @@ class _Run:
             raise InternalError("the blocks do not add up to the records; please report this")
 
     def _row(self, m: Model, j: int, g: int) -> dict[str, Any]:
-        """Return the columns of success; secret 0 is re-identification, gain 0 is identity."""
+        """Return the columns of success of secret j (0: the record) and gain g (0: identity)."""
         names = [q.name for q in self.bound.microdata.qids]
         profile = self.after[j, g]
         before, then = (gain.success(p, j, g) for p in (self.prior[j, g], profile))
@@ -325,7 +327,7 @@ class _Run:
         return beside_reported(row, people.columns_of_one() if by_record else people.columns())
 
     def _guesses(self) -> dict[int, str | None]:
-        """Return the best guesses about the target by secret; 0 is the owner of the record."""
+        """Return the best guesses about the target, as texts, by secret (0: whose record it is)."""
         if not self.bound.target or not (self.bound.microdata.secrets or self.bound.microdata.key):
             return {}
         plan = compiler.guess_plan(self.bound)
@@ -384,10 +386,7 @@ def _undefined_ratios(rows: Sequence[Mapping[str, Any]]) -> list[str]:
 def attack_id(
     origin: Origin, model: Model, secret: int, gain: int, known_records: KnownRecords = "all"
 ) -> str:
-    """Return the identifier that joins details to their row.
-
-    It is a digest of the whole question, so it is the same in every run.
-    """
+    """Return the identifier that joins details to their row, a digest of the whole question."""
     parts = [dict(origin.spec), model.acronym, secret, gain]
     parts += [known_records] if known_records != "all" else []
     text = json.dumps(parts, sort_keys=True, default=str)

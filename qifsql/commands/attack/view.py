@@ -32,10 +32,7 @@ KIND = Kind(
 
 
 def parts(frame: pl.DataFrame, tables: Tables, _spec: Spec) -> list[Part]:
-    """Return the results and their details.
-
-    A progressive attack has one line per number of datasets.
-    """
+    """Return results and details; of a progressive attack, a line for each number of datasets."""
     if "knowledge" in frame.columns and frame.height:
         return keyless.parts(frame, tables)
     if "learner" in frame.columns and frame.height:
@@ -59,6 +56,7 @@ def question(row: Row, tables: Tables) -> list[Part]:
 
 
 def _success_table(row: Row) -> Table:
+    """Return certain and best guesses before and after; yes or no for one person's certainty."""
     heads = ["", said("before"), said("after"), said("degradation")]
     table = Table.of(heads, right=(1, 2, 3))
     if row.get("target") is None:

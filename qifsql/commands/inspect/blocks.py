@@ -69,10 +69,7 @@ def blocks(
 def choose_order(
     smallest: int | None, largest: int | None, revealing: int | None
 ) -> tuple[Order | None, int | None]:
-    """Return the order and the number of the blocks to show, from three exclusive options.
-
-    Both are None if no option is used.
-    """
+    """Return order and number of blocks from three exclusive options; (None, None) if unused."""
     numbers: list[tuple[Order, int | None]] = [
         ("smallest", smallest),
         ("largest", largest),
@@ -139,7 +136,7 @@ def blocks_plan(attack: BoundAttack, order: Order, limit: int) -> Plan:
 def _push_counts(steps: Steps, j: int, secret: Attribute) -> None:
     """Add the step that counts the values of secret j, with values of types that can be shown."""
     steps.need("counts", j)
-    query = steps.steps[-1].query.copy()  # other attacks have the same step
+    query = steps.steps[-1].query.copy()  # of ``counts``, which other attacks have, too
     for entry in query.find_all(exp.PropertyEQ):
         if entry.name == "value":
             entry.set("expression", as_native(entry.expression, secret, SHOWABLE))

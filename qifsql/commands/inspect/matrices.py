@@ -58,6 +58,7 @@ def _prior_parts(rows: Sequence[Mapping[str, Any]], secret: str) -> list[Part]:
 
 
 def _list_parts(frame: pl.DataFrame, show: str) -> list[Part]:
+    """Return an object that is too large for a matrix as a list of its first LISTED rows."""
     table = Table.of(frame.columns)
     for row in frame.head(LISTED).iter_rows():
         table.add_row(*(escaping.cell(v) for v in row))

@@ -113,7 +113,7 @@ def _about_one_secret(spec: Attack) -> Attack:
 
 
 def _prior_query(steps: Steps, native: tuple[str, ...]) -> exp.Select:
-    """Return one row per value of the secret; the prior is believed, or counted in all records."""
+    """Return one row per value of the secret; its prior is from a file or counted in everybody."""
     values = steps.need("secret_values", 1)
     believed = "believed" if 1 in steps.attack.beliefs else "cells"
     cells = steps.need(believed, 1, prior=True)
@@ -203,7 +203,7 @@ def _secret_column(steps: Steps, value: exp.Expr, native: tuple[str, ...]) -> ex
 def _fraction_columns(
     steps: Steps, part: exp.Expr, total: exp.Expr, name: str
 ) -> list[tuple[exp.Expr, str]]:
-    """Return a probability as a fraction in lowest terms and as a float."""
+    """Return ``part`` of ``total`` as a fraction in lowest terms and as a float, named ``name``."""
     type_ = "DECIMAL(38, 0)" if steps.weighted(1) else "BIGINT"
     whole_numbers = [exp.cast(number.copy(), "HUGEINT") for number in (part, total)]
     divisor = exp.Anonymous(this="gcd", expressions=whole_numbers)

@@ -104,7 +104,7 @@ def _minimal_sets(
 
 
 def _join_supersets(values: list[int], join: Callable[[int, int], int]) -> None:
-    """Replace the value of each set by the joined values of all its supersets."""
+    """Replace the value of each set (its index is a bit mask) by those of its supersets, joined."""
     bit = 1
     while bit < len(values):
         for mask in range(len(values)):

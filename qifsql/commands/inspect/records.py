@@ -105,7 +105,7 @@ def records_plan(
 
 
 def _measure_columns(steps: Steps, measures: Collection[str]) -> list[tuple[str, exp.Expr, str]]:
-    """Return the table, value and name of a column for each measure and gain function.
+    """Return (table, value, name) of a column for each measure and gain function.
 
     They are about the owner of a record (j = 0; no suffix) and about each secret.
     """

@@ -39,13 +39,14 @@ class Job:
     def __init__(
         self, number: int, lines: Sequence[Sequence[str]], limits: Sequence[str] = ()
     ) -> None:
+        """Start the lines in another thread; jobs have numbers from 0."""
         self.number = number
         self.lines = [list(words) for words in lines]
         self.limits = list(limits)
         self.state = RUNNING
-        self.output = ""
-        self.progress: tuple[str, float | None] = ("", None)
-        self._began, self._ended = time.monotonic(), 0.0
+        self.output = ""  # messages of the lines
+        self.progress: tuple[str, float | None] = ("", None)  # what is done, the share done
+        self._began, self._ended = time.monotonic(), 0.0  # 0: not at its end
         self._process: subprocess.Popen[str] | None = None
         self._lock = threading.Lock()
         self._thread = threading.Thread(target=self._run, name=f"job {number}", daemon=True)
@@ -99,7 +100,7 @@ class Job:
         return process.returncode
 
     def stop(self) -> None:
-        """Stop as Ctrl-C does."""
+        """Interrupt the running line as Ctrl-C does; no further line is run."""
         with self._lock:
             if self.state != RUNNING:
                 return
@@ -134,6 +135,7 @@ class SweepJob(Job):
         private: bool,
         temp: Path | None,
     ) -> None:
+        """Start the sweep; ``private``: its results show small groups and values of cells."""
         self.answers: Walk | None = None
         self.version = 0
         self.private = private
@@ -181,7 +183,7 @@ class Jobs:
     def __init__(self, settings: Settings | None = None) -> None:
         named = settings or Settings()
         limits = {"--memory": named.memory, "--threads": named.threads, "--temp": named.temp}
-        self._limits: list[str] = []
+        self._limits: list[str] = []  # as words of a command line
         for flag, limit in limits.items():
             self._limits += [] if limit is None else [flag, str(limit)]
         self._temp = None if named.temp is None else Path(named.temp)

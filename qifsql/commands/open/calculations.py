@@ -39,9 +39,9 @@ class Calculations:
     def __init__(self, interrupt: Callable[[], None] | None = _thread.interrupt_main) -> None:
         self.interrupt = interrupt
         self._last_request = time.monotonic()
-        self._line: queue.Queue[Calculation | None] = queue.Queue()
+        self._line: queue.Queue[Calculation | None] = queue.Queue()  # None is the end
         self._lock = threading.Lock()
-        self._waiting: dict[str, Calculation] = {}
+        self._waiting: dict[str, Calculation] = {}  # by topic, the newest; others are superseded
         self._running: Calculation | None = None
         self._stopped = False
 

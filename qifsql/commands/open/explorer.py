@@ -63,11 +63,11 @@ class Explorer:
         self.settings = replace(settings or Settings(), progress=self._progressed)
         self.share: float | None = None  # of the running calculation, that is done
         self.calculations = calculations or Calculations()
-        self.tried: list[Choices] = []
+        self.tried: list[Choices] = []  # states of the page that were attacked
         self.tabs = itertools.count(1)  # the numbers of pages that are opened
         self.jobs = Jobs(settings)
         self._identities: dict[str, Identity] = identities(dataset.paths)
-        self._results: OrderedDict[tuple[str, ...], Result] = OrderedDict()
+        self._results: OrderedDict[tuple[str, ...], Result] = OrderedDict()  # by command line
         self._columns: Future[tuple[SourceColumn, ...]] | None = None
 
     def read(self) -> None:
@@ -83,6 +83,7 @@ class Explorer:
         return self._columns
 
     def _describe(self) -> tuple[SourceColumn, ...]:
+        """Return the columns of the file with proposed roles and possible coarser steps."""
         rows = describe(self.dataset, where=self.where, settings=self.settings).rows()
         qids, secrets = described.proposal(rows)
         roles = dict.fromkeys(qids, "quasi-identifier") | dict.fromkeys(secrets, "secret")
@@ -119,7 +120,10 @@ class Explorer:
     def _calculated(
         self, topic: str, key: tuple[str, ...], work: Callable[[], Result]
     ) -> "Future[Result]":
-        """Return the result that is kept under ``key``, its command line, or calculate it."""
+        """Return the result kept under ``key`` (its command line), or that of ``work`` in the line.
+
+        A newer calculation of the same ``topic`` replaces one that waits or runs.
+        """
         self.check_unchanged()
         if key in self._results:
             self._results.move_to_end(key)

@@ -51,7 +51,7 @@ def explorer_page(
     tab: str,
     trail: Sequence[int] = (),
 ) -> str:
-    """Return the page but for its frame; ``trail`` has numbers of states in ``page.tried``."""
+    """Return the page of a file; ``trail`` has the numbers of its states in ``page.tried``."""
     return html.live(
         PAGE,
         "explorer.html",

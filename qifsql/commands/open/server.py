@@ -101,10 +101,7 @@ class Guard:
 def application(
     page: Explorer | Walk, *, token: str, port: int, lang: str, seen: Callable[[], None]
 ) -> ASGIApp:
-    """Return the application for a file or for a stored sweep.
-
-    ``seen`` is called for each request that passes the checks.
-    """
+    """Return the application for a file or sweep; it calls ``seen`` for each accepted request."""
     answers = SweepAnswers(page, lang) if isinstance(page, Walk) else Answers(page, lang)
     routes = [Route("/", answers.front), Route("/assets/{name}", _asset)]
     for name, method in POSTED.items():

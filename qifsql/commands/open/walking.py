@@ -116,9 +116,10 @@ class Walk:
         )
 
     def at(self, question: int, measure: str, text: str) -> Place:
-        """Return a set of columns, whose number is ``text``; by default the largest set.
+        """Return the set of columns whose number (bit mask) is ``text``; by default the largest.
 
-        ``measure`` is ``deterministic`` or ``probabilistic``: the success that is drawn.
+        ``question`` is an index of ``questions``. ``measure`` is ``deterministic`` or
+        ``probabilistic``: the success that is drawn.
         """
         question = question if question < len(self.questions) else 0
         rows = self.rows[question]
@@ -168,10 +169,7 @@ class Walk:
         return round(MARGIN + step * (size - smallest), 1)
 
     def _histogram(self, question: int, subset: int) -> list[tuple[str, str, float]]:
-        """Return the people by success in tenths: range and number as texts, share in [0, 1].
-
-        Empty if the sweep counted no histogram.
-        """
+        """Return people by success in tenths: range, number (texts), share; [] if not counted."""
         table = self.result.details.get("histogram")
         if table is None or table.is_empty():
             return []

@@ -70,7 +70,7 @@ def _groups(stored: Stored) -> list[Part]:
 
 
 def _gap(rows: pl.DataFrame, scale: int) -> str:
-    """Return a sentence on the groups (rows) with the highest and the lowest risk."""
+    """Return a sentence on the highest and the lowest risk of groups (rows), as n of ``scale``."""
     ordered = rows.sort("posterior_probabilistic", maintain_order=True).to_dicts()
     lowest, highest = ordered[0], ordered[-1]
     low, high = (row["posterior_probabilistic"] for row in (lowest, highest))

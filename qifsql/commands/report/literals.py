@@ -117,7 +117,7 @@ def knowledge(text: str) -> str | None:
 
 
 def change(text: str, qids: Sequence[str]) -> str | None:
-    """Return a change to a release with the kinds of its literals: ``top(age)=<number>``."""
+    """Return a change with the kinds of its literals, ``top(age)=<number>``; None if it is none."""
     columns = [Attribute(name, exp.column(name), "") for name in qids]
     try:
         release_change = adversary_changes.read(text, columns)
@@ -157,7 +157,7 @@ def _tokens(text: str) -> list[Token] | None:
 
 @lru_cache(maxsize=64)
 def _parsed(text: str) -> list[exp.Expr] | None:
-    """Return the trees of the statements; None if one cannot be parsed."""
+    """Return the trees of the statements; None if one is no SQL, or kept as text (Command)."""
     tokens = _tokens(text)
     if tokens is None:
         return None

@@ -190,7 +190,7 @@ class _Masks:
 
 
 def _masks(stored: Sequence[Stored], reader: Reader) -> _Masks:
-    """Return the groups to hide, found in all results together."""
+    """Return the groups to hide, by the columns that define them, from all results together."""
     tables: dict[Columns, list[small_groups.Sizes]] = {}
     filters: dict[Columns, set[str]] = {}
     for s in stored:
@@ -388,7 +388,7 @@ def _without_folders(text: str) -> str:
 
 
 def _labelled(stored: Stored, labels: Mapping[str, str]) -> Stored:
-    """Return a result with other names of its columns in its tables, options and manifest."""
+    """Return a result with the names ``labels`` for its columns: in tables, options, manifest."""
     if not labels:
         return stored
     details = {name: _renamed(table, labels) for name, table in stored.details.items()}

@@ -335,7 +335,7 @@ def first_steps(results: Sequence[Stored], rows: Sequence[Row]) -> list[str]:
 
 
 def _advice(stored: Stored, *, with_file: bool) -> list[str]:
-    """Return lines on dropping the best column of each question; the second: on coarser values."""
+    """Return lines on dropping the best column per question; the second one, on coarser values."""
     dropped = _best_columns(stored.details["drop_first"], "posterior_without")
     coarser = _best_columns(stored.details.get("coarsen_first"), "posterior_coarser")
     lines = [_saving(row, coarsened=False) for row in dropped if _is_visible(row)]

@@ -103,10 +103,7 @@ class Identity:
 
 
 def _plain_option(value: Any, contents: Contents) -> Any:
-    """Return an option as plain data.
-
-    A dataset becomes its contents and the options with which it is read, without its folder.
-    """
+    """Return an option as plain data: a dataset as its contents and how it is read, no folder."""
     if isinstance(value, Dataset):
         paths = [Path(path) for path in value.paths]
         shared = os.path.commonpath([path.parent for path in paths])
@@ -179,7 +176,7 @@ class Cache:
     def files(
         self, entry: Entry, identity: Identity, result: Result
     ) -> dict[Path, pl.DataFrame | str]:
-        """Return the files that keep a result; only ``seal`` makes them valid."""
+        """Return the content of the files that keep a result; only ``seal`` makes them valid."""
         record: dict[str, Any] = {
             "name": entry.name,
             "kind": entry.kind,

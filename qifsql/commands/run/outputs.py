@@ -57,7 +57,10 @@ class Outputs:
         display: Display,
         cache_files: Mapping[Path, Content] | None = None,
     ) -> None:
-        """Write the tables of an entry, and the files that keep its result for later runs."""
+        """Write the tables of an entry, and ``cache_files``, which keep its result for later runs.
+
+        ``digest`` is that of all that determines the result; empty if it is incomplete.
+        """
         files: dict[Path, Content] = {}
         for kind in self.formats:
             files |= contents(display, self.folder / f"{name}.{kind}")
@@ -123,7 +126,7 @@ def display(entry: Entry, result: Result) -> Display:
     title = f"{entry.name}: {' + '.join(entry.titles)}"
     if isinstance(result, Verdict):
         return view.display(result, title)
-    asides: dict[str, Collection[str]] = {
+    asides: dict[str, Collection[str]] = {  # details that nobody asked for, by kind
         "attack": (),
         "tables": tables_view.ASIDE,
         "synthetic": synthetic_view.ASIDE,
@@ -134,7 +137,7 @@ def display(entry: Entry, result: Result) -> Display:
 
 
 def _read(path: Path) -> dict[str, dict[str, Any]]:
-    """Return the list: digest, formats and files with digests by name; empty if it is damaged."""
+    """Return the list of written files: digest, formats, files by entry; {} if it is damaged."""
     try:
         data = parsed_json(path.read_text("utf-8"))
         return {

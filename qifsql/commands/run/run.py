@@ -105,6 +105,7 @@ class _Run:
     def __init__(
         self, study: Study, settings: Settings, tell: Tell, *, fresh: bool, anywhere: bool
     ) -> None:
+        """Find what determines each entry; ``anywhere``: the folder may lie outside the study's."""
         self.study = study
         self.fresh = fresh
         self.anywhere = anywhere
@@ -218,7 +219,7 @@ class _Run:
     def _verdict(self, entry: Entry) -> Verdict:
         """Return the verdict on an entry by its policy; by the rules in the study, if it has none.
 
-        Then the origin names the study as the policy.
+        In the latter case the origin of the verdict names the study as the policy.
         """
         policy, last = policy_of(entry.options), entry.options.get("baseline")
         verdict = check.judge(policy, entry.source, baseline=last, settings=self.settings)

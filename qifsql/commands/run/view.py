@@ -71,7 +71,7 @@ def _attacks(table: pl.DataFrame) -> Table:
 
 
 def _sweeps(table: pl.DataFrame) -> Table:
-    """Return a line for each best subset of a sweep."""
+    """Return a line for each subset that is the best of its size for a measure, of all sweeps."""
     heads = [said("name"), said("model"), said("of"), said("qids"), said("best for")]
     heads += [said("subset"), said("certain"), said("best guess"), said("degradation")]
     listing = Table.of(heads, right=(3, 6, 7, 8))
@@ -90,7 +90,7 @@ def _sweeps(table: pl.DataFrame) -> Table:
 
 
 def _borders(table: pl.DataFrame) -> Table:
-    """Return a line for each subset of a border."""
+    """Return a line for each subset at a border: minimal risky or maximal safe."""
     heads = [said("name"), said("model"), said("of"), said("measure"), said("border")]
     listing = Table.of([*heads, said("subset"), said("success")], (6,))
     kinds = {kind: said(kind) for kind in KINDS}
@@ -191,6 +191,7 @@ def _checks(table: pl.DataFrame) -> Table:
 
 
 def _entries(table: pl.DataFrame) -> Table:
+    """Return a line for each entry; an entry that was not run has no seconds."""
     heads = [said("name"), said("kind"), said("datasets"), said("state"), said("seconds")]
     listing = Table.of(heads, right=(4,))
     states = {state: said(state) for state in ("done", "unchanged", "incomplete", "to do")}

@@ -88,26 +88,28 @@ def releases(
     where: str | None,
     has_absence: bool,
 ) -> tuple[Release, ...]:
-    """Return the releases, the focal one first, with columns looked up and types compared."""
+    """Return the releases, the focal one first, with columns looked up and types compared.
+
+    ``keys`` has none, one for all releases or one for each; ``where`` is a filter of the focal one.
+    """
     datasets = tuple(c.dataset for c in catalogs if isinstance(c.dataset, Dataset))
     both = together(Collection(datasets), [c.schema for c in catalogs])
     attributes = names.attributes(qids, both, QID)
     if not attributes:
         raise ColumnError(f"no quasi-identifiers for {both.dataset}; name some with --qids")
-    hidden = names.attributes(secrets, both, SECRET)
+    focal_secrets = names.attributes(secrets, both, SECRET)
     sequence: list[Release] = []
     focal_columns: dict[Rule, Attribute] = {}
     for i, catalog in enumerate(catalogs):
         number = i + 1
         quasi_identifiers = typed([q for q in attributes if q.number == number], catalog)
-        sought = typed(hidden, catalog) if number == 1 else ()
-        _check_disjoint(sought, quasi_identifiers)
+        own_secrets = typed(focal_secrets, catalog) if number == 1 else ()
+        _check_disjoint(own_secrets, quasi_identifiers)
         columns = {rule: _linking_column(rule, catalog.schema) for rule in rules}
         focal_columns = focal_columns or columns
         _check_types(columns, focal_columns, catalogs[0].schema, catalog.schema)
         exact = tuple(_without_shifts(r, a, i) for r, a in columns.items() if not r.drifts)
         drift = tuple(a for r, a in columns.items() if r.drifts)
-        # One key for all releases, or one for each.
         key = person_key(keys[min(i, len(keys) - 1)], catalog.schema) if keys else None
         focal_key = sequence[0].key if sequence else key
         if key and focal_key and comparable(key.type) != comparable(focal_key.type):
@@ -119,7 +121,7 @@ def releases(
         row_filter = catalog.filter(where, what) if number == 1 else None
         by_role = {
             roles.QID: quasi_identifiers,
-            roles.SECRET: sought,
+            roles.SECRET: own_secrets,
             roles.LINK: tuple(columns.values()),
             roles.KEY: (key,) if key else (),
         }
@@ -129,7 +131,7 @@ def releases(
             exact=exact,
             drift=drift,
             qids=quasi_identifiers,
-            secrets=sought,
+            secrets=own_secrets,
             key=key,
             where=row_filter,
             has_absence=has_absence,
@@ -197,7 +199,7 @@ def _check_disjoint(secrets: Sequence[Attribute], qids: Sequence[Attribute]) -> 
 def _check_types(
     columns: dict[Rule, Attribute], first: dict[Rule, Attribute], focal: Schema, later: Schema
 ) -> None:
-    """Refuse linking columns of different types: values are not converted."""
+    """Refuse columns of a ``later`` release with other types than ``first``, the focal ones."""
     for rule, attribute in columns.items():
         reference = first[rule]
         is_number = rule.kind == "shift"  # shifted numbers may be of different types

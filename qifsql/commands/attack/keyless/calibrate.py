@@ -49,7 +49,7 @@ def learn(chain: Chain, rules: Sequence[Rule], *, keyed: bool) -> tuple[list[Rul
     pairs are two people, so the estimate may be too low. Raise InputError if there are no pairs or,
     without a key, fewer than ``ENOUGH_PAIRS``.
     """
-    law: list[Rule] = []
+    law: list[Rule] = []  # the rules, in the same order
     notes: list[str] = []
     k = 0  # the number of the rule among those of columns that may change
     for rule in rules:
@@ -57,12 +57,12 @@ def learn(chain: Chain, rules: Sequence[Rule], *, keyed: bool) -> tuple[list[Rul
         if rule.kind != "stay" or rule.stay is not None:
             law.append(rule)
             continue
-        # Of n pairs, some have the same value by chance: the estimate counts those beyond.
-        pairs, above, room = 0, Fraction(0), Fraction(0)
+        # Some pairs are alike by chance: of the others (``room``), ``beyond`` are alike.
+        pairs, beyond, room = 0, Fraction(0), Fraction(0)
         for later in range(2, chain.last + 1):
             n, same, by_chance = _count_stays(chain, later, k, keyed=keyed)
             pairs += n
-            above += same - by_chance
+            beyond += same - by_chance
             room += n - by_chance
         if not pairs:
             source = "the key finds nobody" if keyed else "no exact columns tell anybody apart"
@@ -76,7 +76,7 @@ def learn(chain: Chain, rules: Sequence[Rule], *, keyed: bool) -> tuple[list[Rul
                 f"two releases: too few to learn how often {quoted(rule.column)} stays; write a "
                 "number, as in stay=0.93, or name a --key"
             )
-        stay = min(max(above / room, Fraction(0)), Fraction(1)) if room else Fraction(1)
+        stay = min(max(beyond / room, Fraction(0)), Fraction(1)) if room else Fraction(1)
         stay = Fraction(round(float(stay), 6)).limit_denominator(10**6)
         law.append(replace(rule, stay=stay))
         whom = "of one key" if keyed else "alike in the exact columns and alone with that in both"
@@ -104,7 +104,7 @@ def check_keys(chain: Chain, key: str) -> None:
 
 
 def _count_stays(chain: Chain, later: int, k: int, *, keyed: bool) -> tuple[int, int, Fraction]:
-    """Return how many pairs of records there are, how many have one value, and have it by chance.
+    """Return (pairs of records, pairs with equal values, number expected to be equal by chance).
 
     Two records of consecutive releases are a pair if they have one key, or, without a key, if they
     match exactly and are alone with that. The value is that of drifting column ``k``.
@@ -148,7 +148,7 @@ def vulnerability(chain: Chain) -> float:
 
 
 def links(chain: Chain, *, truth: bool) -> tuple[pl.DataFrame, pl.DataFrame | None]:
-    """Return the tables ``LINKS`` and, with the truth, ``CALIBRATION``."""
+    """Return the tables ``LINKS``, a row per step, and ``CALIBRATION`` (None without ``truth``)."""
     rows, points = [], []
     for i in range(1, chain.last):
         query = chain.query("last_prospects", totals=f"totals_{i}_{i + 1}")

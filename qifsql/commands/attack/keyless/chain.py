@@ -37,19 +37,19 @@ class Chain:
     def __init__(self, engine: Engine, releases: Sequence[Release]) -> None:
         self.releases = releases
         self.tables = Tables(engine, "linking", releases[0].dataset.name)
-        self.last = len(releases)
-        self.width = len(releases[0].drift)
+        self.last = len(releases)  # the number of the last release, from 1
+        self.width = len(releases[0].drift)  # columns whose values may change
         # The numbers of two releases, the earlier and the later one.
         self.pairs = [(i, j) for j in range(2, self.last + 1) for i in range(1, j)]
         self.matched = False  # True once the weights are those of one-to-one links
-        self.records = [self._read(r) for r in releases]
+        self.records = [self._read(r) for r in releases]  # their numbers; tables are made, too
         self._number_kinds()
 
     def law(self, rules: Sequence[Rule], presence: Fraction) -> None:
-        """Create ``totals_i_j``, of all links from release i to j, by the rules of transitions."""
+        """Create the tables ``totals_i_j`` of all links from release i to j, by the rules."""
         self.rules = [rule for rule in rules if rule.drifts]  # in the order of their columns
         self.presence = presence
-        scale = 2.0 ** (BITS - max(self.records).bit_length())
+        scale = 2.0 ** (BITS - max(self.records).bit_length())  # sums of weights then fit BITS
         numbers = {"presence": float(presence), "absence": float(1 - presence), "scale": scale}
         columns = [exp.alias_(double(n), name) for name, n in numbers.items()]
         columns.append(exp.alias_(exp.cast(exp.Literal.number(UNIT), "HUGEINT"), "unit"))
@@ -76,7 +76,7 @@ class Chain:
         """Assign numbers to the tuples of exactly matching values, then to the kinds of records.
 
         Of release i, ``people_i`` has a row per record, ``kinds_i`` a row per kind with its number,
-        and ``spots_i`` a row per candidates alike.
+        and ``spots_i`` a row per group of candidates that are alike.
         """
         numbers = range(1, self.last + 1)
         queries = [exp.select("exact").from_(exp.table_(f"given_{i}")) for i in numbers]
@@ -165,7 +165,7 @@ class Chain:
         return query.where(_is_kind_of(sources, "offers")) if sources else query
 
     def compared(self, earlier: int, later: int) -> Step:
-        """Return pairs of kinds: the likelihood, and that of a new person by the frequencies."""
+        """Return pairs of kinds: the likelihood, and that of a new person by shares of values."""
         query = self._likely_pairs(earlier, later, theirs="kinds")
         background: exp.Expr = double(1.0)
         for share in ("exact_share", *(f"share_{k}" for k in range(1, self.width + 1))):

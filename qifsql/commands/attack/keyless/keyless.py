@@ -147,7 +147,7 @@ def _run(request: Request, settings: Settings | None) -> Result:
 def _link_releases(
     engine: Engine, request: Request
 ) -> tuple[Chain, list[Rule], list[str], list[list[str | None]]]:
-    """Return the linked releases, their rules, notes, and the target's values in each."""
+    """Return the linked releases, learned rules, notes, and the target's values in each release."""
     catalogs, sequence = _bind_releases(engine, request)
     aimed = target_values(request.models[0], request.target, sequence, catalogs[0])
     tables = [

@@ -69,7 +69,7 @@ def match(chain: Chain) -> tuple[str, ...]:
 
 
 def _exchange_messages(chain: Chain, earlier: int, later: int) -> int:
-    """Store the weights of two releases; return the number of records that have not settled.
+    """Store the weights of links (belief propagation); return how many records have not settled.
 
     ``pieces`` are tables of the offers of records that settled, ``offers`` those of the others.
     """
@@ -138,7 +138,7 @@ def _count_unsettled(chain: Chain) -> int:
 
 
 def _odds_step(chain: Chain, earlier: int, later: int) -> Step:
-    """Return the odds of a link before values count; refuse more people than records."""
+    """Return the step of a link's odds before values count; refuse more people than records."""
     before, after = chain.records[earlier - 1], chain.records[later - 1]
     expected = chain.presence * before
     if expected > after:
@@ -149,7 +149,7 @@ def _odds_step(chain: Chain, earlier: int, later: int) -> Step:
             f"{10_000 * after // before / 10_000:.4f}"
         )
     against = (1 - chain.presence) * (after - expected)
-    columns = {"odds": HARD, "impossible": IMPOSSIBLE}
+    columns = {"odds": HARD, "impossible": IMPOSSIBLE}  # nobody leaves, or nobody is new
     if against:
         columns = {"odds": float(chain.presence / against), "impossible": 0.0}
     doc = "One row: the odds of a link but for values, and odds that are taken for 0."

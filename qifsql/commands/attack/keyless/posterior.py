@@ -92,10 +92,7 @@ class Outcomes:
         return rows, int(pairs)
 
     def best_guess(self, secret: int) -> str | None:
-        """Return the most likely secret of the target as text; None if it is missing.
-
-        Of equally likely secrets, return the smallest.
-        """
+        """Return the target's likeliest secret as text (None: missing), the least of equal ones."""
         steps = (self._crowd_step(secret, 1, 0), self.chain.step("shares"))
         least = exp.Ordered(this=exp.column("secret"), nulls_first=False)
         query = exp.select(exp.cast(exp.column("secret"), "VARCHAR")).from_("shares")
@@ -104,7 +101,7 @@ class Outcomes:
         return None if guess is None else str(guess)
 
     def _make_endings(self, slices: int, i: int) -> None:
-        """Create ``endings``: all possible later observations of the people of a slice."""
+        """Create ``endings``: possible later observations of people in slice i of ``slices``."""
         chain = self.chain
         crowd = self._crowd_step(0, slices, i)
         kinds = exp.select("kind").distinct().from_("crowd").subquery("own")
@@ -140,7 +137,7 @@ class Outcomes:
         return Step("totals", load("keyless/totals").doc, union(every))
 
     def _crowd_step(self, secret: int, slices: int, i: int) -> Step:
-        """Return the people of a slice, or those with the target's observation."""
+        """Return the people of slice i of ``slices``, or those with the target's observation."""
         name = "secret_crowd" if secret else "crowd"
         table = f"{self.prefix}{name}_{secret}" if secret else f"{self.prefix}{name}"
         sight: exp.Expr = exp.column("first_sight")

@@ -28,7 +28,7 @@ def tagged_names(releases: Sequence[Release]) -> tuple[str, ...]:
 def target_values(
     kind: Model, target: Mapping[str, object], releases: Sequence[Release], catalog: Catalog
 ) -> list[list[str | None]]:
-    """Return the target's values in each release; an empty list for collective models."""
+    """Return, for each release, the target's values of its qids; [] for collective models."""
     qids = [
         replace(q, name=tagged(r.number, q.name), number=r.number) for r in releases for q in r.qids
     ]
@@ -41,7 +41,8 @@ def target_values(
 def target_observations(chain: Chain, aimed: Sequence[Sequence[str | None]]) -> list[int]:
     """Return the number of the target's observation in each release.
 
-    It is 0 if the target is not in the release or looks like it, -1 if nobody has the observation.
+    It is 0 if the target is not in a later release or all values there are missing, -1 if nobody
+    has the observation. ``aimed`` are the target's values in each release.
     """
     numbers = []
     for release, values in zip(chain.releases, aimed, strict=True):
@@ -110,7 +111,7 @@ def _target_words(releases: Sequence[Release], aimed: Sequence[Sequence[str | No
 def _success_row(
     m: Model, releases: Sequence[Release], outcome: Outcome, owner: Outcome, prior: Success
 ) -> dict[str, Any]:
-    """Return the columns of success; ``owner`` is the outcome of re-identification."""
+    """Return the columns of success; ``owner`` is the outcome of re-identification (secret 0)."""
     qids = tagged_names(releases)
     after = outcome.success
     if m.individual:

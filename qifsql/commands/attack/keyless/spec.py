@@ -107,6 +107,7 @@ def specify(model: str | Sequence[str], source: Source, options: AttackOptions) 
 
 
 def _models(model: str | Sequence[str]) -> tuple[Model, ...]:
+    """Return the models, each once; refuse those that do not attack releases over time."""
     names = model.split(",") if isinstance(model, str) else list(model)
     models = tuple(dict.fromkeys(model_of(name.strip()) for name in names))
     if not models or any(m.acronym not in LINKED for m in models):

@@ -15,7 +15,7 @@ from qifsql.query.templates import load
 
 
 def read_lines(path: str, drifting: Attribute, catalog: Catalog) -> tuple[Dataset, Step]:
-    """Return a file of transitions of one column, and its lines with the column's type."""
+    """Return a file of transitions and its lines; values get the type of the drifting column."""
     dataset, schema = catalog.beside(path)
     before, after, chance = (schema.find(name) for name in ("from", "to", "probability"))
     if before is None or after is None or chance is None:

@@ -61,6 +61,7 @@ def _question(row: Row) -> tuple[bool, str]:
 
 
 def _comparison(rows: Sequence[Row]) -> Table:
+    """Return a table of one question: the prior, and a line per knowledge (a row of results)."""
     heads = [said("the adversary has"), said("certain"), said("best guess")]
     table = Table.of([*heads, said("over the prior")], right=(1, 2, 3))
     first = rows[0]
@@ -134,8 +135,8 @@ def _calibration(frame: pl.DataFrame) -> list[Part]:
     bins = frame.with_columns((pl.col("bin") // LINES).clip(upper_bound=LINES - 1)).sort("bin")
     heads = [said("chance of a link"), said("links"), said("right by the model"), said("right")]
     table = Table.of(heads, right=(1, 2, 3))
-    for number, n, predicted, right in pooled(bins, "bin").iter_rows():
-        low, high = LINES * number, LINES * (number + 1) - (number < LINES - 1)
+    for tenth, n, predicted, right in pooled(bins, "bin").iter_rows():
+        low, high = LINES * tenth, LINES * (tenth + 1) - (tenth < LINES - 1)
         chance = said("{low} to {high}", low=low, high=f"{high} %")
         table.add_row(chance, words.count(n), words.percent(predicted), words.percent(right))
     fits = (

@@ -94,6 +94,7 @@ def _check_model(model: str | Sequence[str]) -> None:
 
 
 def _people(source: Source) -> Dataset:
+    """Return the file of the people whose secrets are guessed; refuse several."""
     files = source.datasets if isinstance(source, Collection) else tuple(datasets(source))
     if len(files) != 1:
         raise InputError(

@@ -59,6 +59,7 @@ def _learner_sentence(row: Row) -> str:
 
 
 def _scores(row: Row) -> Table:
+    """Return a table of shares of the people, with 95 % intervals where there are any."""
     table = Table.of([said("learner: {name}", name=row["learner"]), "", said("between")], (1,))
     table.add_row(
         said("always the most frequent value"), words.percent(row["prior_probabilistic"]), ""

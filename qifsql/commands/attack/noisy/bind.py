@@ -125,7 +125,7 @@ def relative_error(noisy: Sequence[NoisyQid], people: int) -> Fraction:
 
 
 def _exact_scale(qid: NoisyQid, wholes: dict[int, int | None]) -> int | None:
-    """Return the scale that makes all weights of a law whole; None if they are to be rounded."""
+    """Return the scale that makes a law's weights whole (see ``with_scales``); None: round them."""
     law = qid.law
     scale = wholes.get(qid.number)
     if law.kind == "within":
@@ -150,7 +150,7 @@ def shifts(law: Law, scale: int) -> list[tuple[int, int]]:
         width = int(law.number)
         return [(j, 1) for j in range(-width, width + 1)]
     deviation = float(law.number)
-    widest = math.ceil(6 * law.number)
+    widest = math.ceil(6 * law.number)  # larger errors are left out
     # The lower tail is computed, where differences keep their digits.
     normal = NormalDist(0, deviation)
     tail = [normal.cdf(-(j - 0.5)) - normal.cdf(-(j + 0.5)) for j in range(1, widest + 1)]

@@ -44,6 +44,7 @@ class Coded:
         noisy: Sequence[NoisyQid],
         lines: Mapping[int, tuple[Dataset, Step]],
     ) -> None:
+        """Make the tables of the class; ``noisy`` are the qids with a law, by number from 1."""
         self.bound = bound
         self.tables = Tables(engine, "measuring noisy knowledge", bound.microdata.dataset.name)
         self.notes: list[str] = []

@@ -26,6 +26,7 @@ class Draws:
     """People who are drawn, and what is known of them: the table ``drawn_people``."""
 
     def __init__(self, coded: Coded, *, seed: int, draws: int | None = None) -> None:
+        """Make the table ``drawn_people``: people, and what is known of each by the noisy laws."""
         self.coded = coded
         ((_, _, alike),) = coded.tables.rows(coded.query("sizes"))  # combinations for each draw
         self.number = draws or max(FEWEST, min(USUAL, int(COMPARED / float(alike))))

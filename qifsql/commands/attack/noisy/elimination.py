@@ -35,7 +35,7 @@ class Outcome:
 
 
 def elimination_order(coded: Coded) -> list[NoisyQid]:
-    """Return the quasi-identifiers in the order in which they give way.
+    """Return the quasi-identifiers in the order in which what is known replaces their true values.
 
     Those with few pairs are first, because combinations merge; of those that may be mistaken for
     any other value the one with the most values is last, because the last needs no pairs.
@@ -52,10 +52,7 @@ def elimination_order(coded: Coded) -> list[NoisyQid]:
 
 
 def measure(coded: Coded, secret: int = 0, *, limit: int = PAIRS) -> Outcome | None:
-    """Return the exact success at a secret, or at re-identification (0).
-
-    Returns None before a step of more than ``limit`` pairs.
-    """
+    """Return the exact success at a secret (0: the record); None if a step has too many pairs."""
     states = eliminate(coded, secret, limit=limit)
     if states is None:
         return None

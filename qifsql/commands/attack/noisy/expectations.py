@@ -69,7 +69,7 @@ def _make_expected(coded: Coded, secret: int) -> None:
 
 
 def _carry_back(coded: Coded, states: States) -> None:
-    """Replace the table ``worth`` of what is known by that of the true values, step by step."""
+    """Turn ``worth`` (a table: chance of the best guess) of known values into that of true ones."""
     tables = coded.tables
     for i, qid in reversed(list(enumerate(elimination.elimination_order(coded)))):
         names = {"state": f"state_{i}", "law": f"law_{qid.number}", "later": "worth"}

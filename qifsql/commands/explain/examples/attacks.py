@@ -15,7 +15,7 @@ RIGHT, WRONG = 3, 1  # parts of four: noise of epsilon ln 3 on a count
 
 
 def largest_shares(sample: Sample) -> list[str]:
-    """Return, for each block, how much of a value's people it has at most: ``3/5``."""
+    """Return, for each block, the largest share of all people with a value that it has: ``3/5``."""
     total = sample.values
     shares = []
     for people in sample.blocks.values():
@@ -39,7 +39,7 @@ def overlaps(sample: Sample) -> dict[str, list[Fraction]]:
 
 
 def weighted(sample: Sample) -> Blocks:
-    """Return the blocks with the people of the first group counted ``WEIGHT`` times."""
+    """Return people by value in each block, with those of the first group counted WEIGHT times."""
     _, first_group = sample.part
     heavy = first_group.blocks
     return {
@@ -130,6 +130,6 @@ def beliefs_with_and_without(sample: Sample) -> list[naive_bayes.Belief]:
     block, value = _first_person(sample)
     people = [(row[sample.qid], row[sample.secret]) for row in sample.rows]
     person = people.index((block, value))
-    records = [([lambda v, b=qid: v == b], secret) for qid, secret in people]
+    records = [([lambda v, b=qid: v == b], secret) for qid, secret in people]  # cells as tests
     releases = (records, records[:person] + records[person + 1 :])
     return [naive_bayes.bayes(release, [block], list(sample.values)) for release in releases]

@@ -85,7 +85,7 @@ class Meeting(NamedTuple):
 
 
 def meetings(sample: Sample) -> list[Meeting]:
-    """Return what two releases tell together: one by the quasi-identifier, one by group."""
+    """Return the secrets that two releases leave possible, one by block and one by group."""
     rows = []
     for (block, group), values in sample.cells.items():
         first = sorted(sample.blocks[f"{sample.qid} {block}"])

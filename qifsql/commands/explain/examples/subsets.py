@@ -19,7 +19,7 @@ CHANCES = (Fraction(1, 2), Fraction(1, 4))  # that an adversary knows each quasi
 
 
 def right(sample: Sample) -> dict[str, list[int]]:
-    """Return, by known quasi-identifiers, how many have the most frequent value of each block."""
+    """Return, by set of known qids, how many people of each block have its most frequent value."""
     blocks: dict[str, Iterable[Values]] = {
         "nothing": [sample.values],
         sample.qid: sample.blocks.values(),
@@ -39,7 +39,7 @@ def success(sample: Sample) -> dict[sets.Members, Fraction]:
 
 
 def borders(sample: Sample) -> list[tuple[str, str, Fraction]]:
-    """Return border, names and success: smallest sets that reach the threshold, largest below."""
+    """Return (border, names, success) of the smallest sets at the threshold and largest below."""
     by_set = success(sample)
     names = dict(zip(by_set, right(sample), strict=True))
     risky = sets.minimal(s for s, chance in by_set.items() if chance >= THRESHOLD)
@@ -49,7 +49,7 @@ def borders(sample: Sample) -> list[tuple[str, str, Fraction]]:
 
 
 def coarser(sample: Sample) -> list[tuple[str, str, Fraction]]:
-    """Return each quasi-identifier, its values in pairs (a text), the success if these merge."""
+    """Return (quasi-identifier, its values in pairs as a text, success if each pair is merged)."""
     results = []
     for name in (sample.qid, sample.by):
         values = list(dict.fromkeys(row[name] for row in sample.rows))

@@ -27,7 +27,7 @@ def _people(sample: Sample) -> list[published.Cell]:
 
 
 def bounds(sample: Sample) -> dict[str, list[Range]]:
-    """Return the least and the largest count of each group and value, by title of the block.
+    """Return the least and the largest possible count of each group and value, by block's title.
 
     A range is ``GROUP VALUE``, least, largest. Combinations with a published 0 are left out.
     """
@@ -100,7 +100,7 @@ def means(sample: Sample) -> dict[tuple[str, str], dict[str, Fraction]]:
 
 
 def guesses(sample: Sample) -> dict[tuple[str, str], tuple[list[str], Fraction]]:
-    """Return the Bayesian adversary's best guesses in each cell, and how many are guessed right."""
+    """Return, by cell (block, group), the Bayesian best guesses and how many they guess right."""
     expected = published.closed_form(_people(sample), SECRET_IN_BOTH).means
     # the values of greatest expectation in each cell; the real counts of block, group and value
     tied, truth = published.guesses(expected), published.count(_people(sample), (0, 1, 2))
@@ -114,7 +114,7 @@ def guesses(sample: Sample) -> dict[tuple[str, str], tuple[list[str], Fraction]]
 
 
 def small_cells(sample: Sample) -> list[str]:
-    """Return the cells of a table that show few people."""
+    """Return the cells (``BLOCK VALUE COUNT``) of a table of counts that show few people."""
     return [
         f"{block} {value} {n}"
         for block, values in sample.blocks.items()
@@ -152,7 +152,7 @@ def contributions(sample: Sample) -> dict[str, list[int]]:
 
 
 def dominance(sample: Sample) -> list[tuple[str, list[int], int, Fraction, bool]]:
-    """Return each sum, its parts, the sum of the largest, its limit, and if it passes the limit."""
+    """Return (cell, its parts, sum of the n largest, limit: k % of all, is the sum above it)."""
     n, k = DOMINANCE
     rows = []
     for cell, parts in contributions(sample).items():
