@@ -63,10 +63,7 @@ def columns(
 
 
 def together(first: Sequence[ColumnRoles], *others: Sequence[ColumnRoles]) -> list[ColumnRoles]:
-    """Return the columns of a file with their roles in all of these attacks.
-
-    All attacks are on the same file, so their columns have the same order.
-    """
+    """Return the columns of a file, each with its roles in all of these attacks on the file."""
     merged = []
     for entries in zip(first, *others, strict=True):  # of one column, an entry for each attack
         roles = dict.fromkeys(role for entry in entries for role in entry.roles)

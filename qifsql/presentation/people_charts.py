@@ -96,8 +96,6 @@ def thresholds(frame: pl.DataFrame) -> Chart:
 def groups(frame: pl.DataFrame) -> Chart:
     """Return the chart of success on the people of each group: bars, in a panel per question.
 
-    A mark on a bar is the success before the release.
-
     ``frame`` has ``model``, ``secret``, ``group`` (NULL: missing), ``individuals``,
     ``prior_probabilistic`` and ``posterior_probabilistic``.
     """

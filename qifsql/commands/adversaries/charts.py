@@ -67,7 +67,7 @@ def _named_adversaries(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
     """Return a row (dot) for each adversary with a name, question and measure; and the labels."""
     tried = frame.with_columns(pl.col("attempt").fill_null(1.0))
     named = tried.filter(~pl.col("adversary").str.contains(f"^{ANY.pattern}$"))
-    named = named.filter(pl.col("attempt") > 0)
+    named = named.filter(pl.col("attempt") > 0)  # without "any 3 of 9", and who never tries
     texts = {name: adversary_name(name) for name in named["adversary"].unique(maintain_order=True)}
     by_text = labels(texts.values())
     by_name = {name: by_text[text] for name, text in texts.items()}

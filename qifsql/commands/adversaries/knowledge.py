@@ -36,7 +36,10 @@ def independent(name: str, probabilities: Sequence[Fraction]) -> Adversary:
 
 
 def _independent_weights(probabilities: Sequence[Fraction]) -> dict[int, int]:
-    """Return weights by subset S: product of p_a in S, 1 - p_a outside, and denominators (M160)."""
+    """Return the whole weight of each subset (a bit mask) if attributes are known independently.
+
+    It is the product of p in the subset and 1 - p outside it, times all denominators (M160).
+    """
     weights = {0: 1}
     for i, p in enumerate(probabilities):
         yes, no = p.numerator, p.denominator - p.numerator
@@ -47,10 +50,7 @@ def _independent_weights(probabilities: Sequence[Fraction]) -> dict[int, int]:
 
 
 def any_of(n: int, first: int, last: int) -> list[Adversary]:
-    """Return the adversaries who know any r of n attributes, each set of r equally likely.
-
-    There is one for each r from the first to the last.
-    """
+    """Return, for each r from first to last, who knows any r of n attributes, equally likely."""
     return [
         Adversary(f"any {r} of {n}", math.comb(n, r), partial(_equal_weights, n, r))
         for r in range(first, last + 1)
@@ -77,7 +77,10 @@ def mixture(name: str, shares: Mapping[str, Fraction], among: Sequence[Adversary
 
 
 def _mixed_weights(members: Sequence[tuple[Adversary, Fraction]]) -> dict[int, int]:
-    """Return weights by subset S: sums of share x probability of S by member, made whole (M160)."""
+    """Return the whole weight of each subset (a bit mask) that an adversary of a mixture may know.
+
+    It is in proportion to the sum over members of share x probability of the subset (M160).
+    """
     weights = [member.weights() for member, _ in members]
     sums = [sum(by_subset.values()) for by_subset in weights]
     factors = _integer_weights({i: share / sums[i] for i, (_, share) in enumerate(members)})

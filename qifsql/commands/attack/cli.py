@@ -48,5 +48,6 @@ def attack(
     result = run(model, source, settings=settings, **options)
     written = options.get("records")
     notes = [f"written: {written}"] if written else []
+    # details that nobody asked for as tables
     aside = [*([] if histogram else ["histogram"]), *(["links", "calibration"] if links else [])]
     return Answer(result, shared_options.title_of(source), notes=notes, aside=aside)

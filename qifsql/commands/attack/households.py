@@ -28,6 +28,7 @@ def risks(counts: Counts, questions: Sequence[Question]) -> Rows:
     identity = [(secret, gain) for secret, gain in questions if not gain]
     if not identity:
         return []
+    # by secret: sums over people without a household, and over people in one
     alone = {r["secret"]: r for r in counts.frame("unhoused", identity).to_dicts()}
     housed = {r["secret"]: r for r in counts.frame("households", identity).to_dicts()}
     household = counts.bound.microdata.household

@@ -71,7 +71,7 @@ def specified(
     adversary = {n: v for n, v in options.items() if n in Options.__annotations__}
     if options.get("null") == MATCH_ANY:
         completion_bounds.check_options(options)
-        adversary["null"] = "distinct"
+        adversary["null"] = "distinct"  # for the numbers beside the bounds
     units: Any = {name: options.get(name) for name in ("person", "household")}
     units["any_value"] = options.get("null") == MATCH_ANY
     spec = Attack.of(model, source, **units, **cast("Options", adversary))

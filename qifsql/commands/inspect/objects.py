@@ -85,10 +85,7 @@ def object_plan(
     *,
     catalogs: Mapping[str, str] | None = None,
 ) -> Plan:
-    """Return the plan of one object, in the order of blocks and values of the secret.
-
-    Values of types that are not ``native`` become text.
-    """
+    """Return the plan of one object by block and value; types that are not native become text."""
     steps = Steps(attack, catalogs=catalogs)
     if show == "prior":
         query = _prior_query(steps, native)
@@ -146,9 +143,10 @@ def _pairs_query(steps: Steps, show: Object, native: tuple[str, ...]) -> exp.Sel
 
 
 def _hyper_query(steps: Steps, native: tuple[str, ...]) -> exp.Select:
-    """Return one row per inner and value of the secret in it.
+    """Return one row per inner (a posterior of the secret) and value of the secret in it.
 
-    ``parts`` of an inner are a list of values (``code``) with their weights (``part``).
+    Blocks with equal posteriors have one inner. Its ``parts`` are a list of values (``code``) with
+    their weights (``part``); ``outer`` is its probability.
     """
     table, numbered = steps.need("hyper", 1), steps.need("numbered", 1)
     values = steps.need("secret_values", 1)

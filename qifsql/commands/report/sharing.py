@@ -341,9 +341,9 @@ def _title_texts(stored: Stored) -> dict[str, str]:
 def _public_spec(
     spec: Mapping[str, Any], of_kind: Mapping[str, Callable[[str], str | None]]
 ) -> dict[str, Any]:
-    """Return the options as they may be shown, by the functions ``of_kind``, and by the lists.
+    """Return the options of a result as they may be shown; those on no list are left out.
 
-    Options that are on no list are left out.
+    ``of_kind`` has the functions that write the texts of this kind of result, by their column.
     """
     qids = [str(name) for name in spec.get("qids") or ()]
     writers: dict[str, Callable[[str], str | None]] = {

@@ -224,7 +224,8 @@ def _answers_of_wp29(stored: Stored) -> list[Row]:
 def _file_risks(stored: Stored) -> list[Row]:
     """Return the risks of each compared file, or of a file before its changes (``what-if``).
 
-    A row is an attack (crs, or cas on a secret) with the first changes of a file, as an attack has.
+    A row is an attack on a file (crs, or cas on a secret), with the columns of attacks. If a file
+    has several rows for it, the first counts.
     """
     if stored.kind not in ("compare", "what-if") or not stored.is_known:
         return []

@@ -142,10 +142,7 @@ def releases(
 
 
 def _linking_column(rule: Rule, schema: Schema) -> Attribute:
-    """Return the column of a rule in one release.
-
-    Raise ColumnError or InputError if it is missing, or if the rule does not fit its type.
-    """
+    """Return the column of a rule in one release; refuse a rule that does not fit its type."""
     field = schema[rule.column]
     if nested(field.type):
         raise ColumnError(

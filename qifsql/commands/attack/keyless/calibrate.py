@@ -170,7 +170,7 @@ def links(chain: Chain, *, truth: bool) -> tuple[pl.DataFrame, pl.DataFrame | No
 def _sum_best_links(
     chain: Chain, i: int, prospects: str, steps: tuple[Step, ...] = ()
 ) -> tuple[int, int]:
-    """Return the chance that the best link is right, summed over records, and how many have one.
+    """Return (sum over records of the chance that the best link is right, records with a link).
 
     The sum is in parts of a record (``UNIT``); ``i`` is the number of the earlier release.
     """
@@ -214,7 +214,7 @@ def _best_links(chain: Chain, i: int) -> list[_BestLinks]:
 
 
 def _calibration_rows(step: int, best_links: Sequence[_BestLinks]) -> list[dict[str, object]]:
-    """Return the rows of ``CALIBRATION`` of a step from one release to the next."""
+    """Return the rows of ``CALIBRATION`` of a step, by percent of probability; links are sorted."""
     rows: list[dict[str, object]] = []
     for percent, links_of_bin in groupby(best_links, key=lambda b: round(100 * b.probability)):
         group = list(links_of_bin)

@@ -46,14 +46,17 @@ class Chain:
         self._number_kinds()
 
     def law(self, rules: Sequence[Rule], presence: Fraction) -> None:
-        """Create the tables ``totals_i_j`` of all links from release i to j, by the rules."""
+        """Create the tables ``totals_i_j`` of all links from release i to j, by the rules.
+
+        ``presence`` is the chance that a person is in the next release.
+        """
         self.rules = [rule for rule in rules if rule.drifts]  # in the order of their columns
         self.presence = presence
         scale = 2.0 ** (BITS - max(self.records).bit_length())  # sums of weights then fit BITS
         numbers = {"presence": float(presence), "absence": float(1 - presence), "scale": scale}
         columns = [exp.alias_(double(n), name) for name, n in numbers.items()]
         columns.append(exp.alias_(exp.cast(exp.Literal.number(UNIT), "HUGEINT"), "unit"))
-        self.tables.make("asked", exp.select(*columns))
+        self.tables.make("asked", exp.select(*columns))  # one row of constants for the views
         self.estimates = {j: self._count_pairs(j - 1, j) for j in range(2, self.last + 1)}
         for earlier, later in self.pairs:
             steps = self.weighed([(earlier, later)])

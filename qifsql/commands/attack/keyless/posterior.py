@@ -44,7 +44,7 @@ class Outcomes:
         """Return the outcomes of re-identification, then of each secret, from the focal release."""
         unit = exp.cast(exp.Literal.number(UNIT), "HUGEINT")
         columns = ("kind AS source", "0 AS seen", "0 AS sight", exp.alias_(unit, "mass"))
-        self.chain.tables.make("endings", exp.select(*columns).from_("kinds_1"))
+        self.chain.tables.make("endings", exp.select(*columns).from_("kinds_1"))  # nothing later
         counted = [self._success_sums(j, 1, 0) for j in range(self.secrets + 1)]
         self.chain.tables.drop("endings")
         return [self._outcome([row]) for row in counted]

@@ -56,8 +56,8 @@ def specify(
             "Spark without --learn"
         )
     for name, value in options.items():
-        free = FREE.get(name, (None, (), [], "", False, {}))
-        if name not in ANSWERED and value not in free:
+        unset = FREE.get(name, (None, (), [], "", False, {}))  # values that ask for nothing
+        if name not in ANSWERED and value not in unset:
             instead = f": {INSTEAD[name]}" if name in INSTEAD else ""
             raise InputError(
                 f"an attack that learns (learn) does not take {name}{instead}; leave it out"

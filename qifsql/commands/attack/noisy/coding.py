@@ -144,7 +144,11 @@ class Coded:
         return self.tables.count(name)
 
     def _make_coded(self) -> None:
-        """Create ``coded``: combinations with the numbers of what is and is not known exactly."""
+        """Create ``coded``: combinations of qids, with numbers in place of values.
+
+        ``exact`` numbers the values that are known exactly, all together; ``place_i`` numbers the
+        value of each quasi-identifier i that is not (``places``).
+        """
         exact = [i for i in range(1, self.width + 1) if i not in self.places]
         columns: list[exp.Expr] = [exp.alias_(exp.cast(number(1), "BIGINT"), "exact")]
         query = exp.select().from_("combinations")

@@ -96,7 +96,9 @@ class Draws:
     def _drawn_pairs(self, table: str) -> exp.Select:
         """Return the query of pairs: drawn people and combinations (``table``) that they may be.
 
-        The likelihood is the product over the laws of the weight of what is known, above 0.
+        The likelihood is the product over the laws of the weight of what is known, above 0. In a
+        law ``right=...`` any value may be known as any other: in place of a row for each pair, a
+        true value has the weight ``same`` of itself, and ``other`` times the frequency of others.
         """
         query = exp.select("drawn_people.draw", exp.column(exp.Star(), table)).from_("drawn_people")
         factors: list[exp.Expr] = []

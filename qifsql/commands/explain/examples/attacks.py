@@ -15,7 +15,7 @@ RIGHT, WRONG = 3, 1  # parts of four: noise of epsilon ln 3 on a count
 
 
 def largest_shares(sample: Sample) -> list[str]:
-    """Return, for each block, the largest share of all people with a value that it has: ``3/5``."""
+    """Return, by block, the greatest share of a value's people who are in the block: ``3/5``."""
     total = sample.values
     shares = []
     for people in sample.blocks.values():
@@ -78,10 +78,7 @@ def group_means(sample: Sample) -> dict[str, Fraction]:
 
 
 def household_risks(sample: Sample) -> dict[str, tuple[list[int], Fraction]]:
-    """Return, for each group as a household: the size of each member's block, and the risk.
-
-    The risk is the chance to find at least one member.
-    """
+    """Return, by group (a household), its members' block sizes and the chance to find any."""
     risks: dict[str, tuple[list[int], Fraction]] = {}
     for name, group in sample.groups.items():
         sizes: list[int] = []

@@ -44,10 +44,7 @@ def individual_risks(sample: Sample) -> list[tuple[int, float]]:
 
 
 def special_uniques(sample: Sample) -> list[tuple[str, int]]:
-    """Return the minimal sets of columns that single out records, and how many; small sets first.
-
-    Columns are in their order in the table.
-    """
+    """Return the minimal sets of columns that single out records, and how many; smallest first."""
     counts = Counter(columns for sets in minimal_uniques(sample) for columns in sets)
     place = sample.columns.index
     ordered = {tuple(sorted(columns, key=place)): n for columns, n in counts.items()}

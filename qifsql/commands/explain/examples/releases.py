@@ -120,9 +120,10 @@ def linked(sample: Sample, people: Sample) -> Fraction:
 
 
 def nearest(sample: Sample) -> list[tuple[str, int, int, Fraction]]:
-    """Return block and value of records, their equals in original and control, and a share of them.
+    """Return (block and value, equals in the original, equals in the control, records nearer).
 
-    The share are the records nearer to the original: in a tie, each equal person has an equal part.
+    A record has its nearest people among its equals. Each of them has an equal part of it, so the
+    number of records that are nearer to the original is a fraction.
     """
     control, rows = sample.control[1].blocks, []
     for block, values in sample.part[1].blocks.items():
