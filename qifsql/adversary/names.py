@@ -216,7 +216,7 @@ def subset(text: str, names: Sequence[str]) -> int:
 
 
 def _members(text: str, names: Sequence[str]) -> list[int] | None:
-    """Return the positions of the names in a text; None on failure. A name may contain +."""
+    """Return the positions of names that a text joins by + (names may have it); None: unknown."""
     for name in sorted(names, key=len, reverse=True):
         if text == name:
             return [names.index(name)]

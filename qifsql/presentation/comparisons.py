@@ -40,7 +40,7 @@ def risks(
 
 
 def _identification(first: Sequence[Row], head: str, *, penalty: bool) -> list[Part]:
-    """Return the table of re-identification: a line per release, from its row in ``first``."""
+    """Return the table of re-identification: a line per row of ``first`` (see ``risks``)."""
     priors = [row["crs_prior_probabilistic"] for row in first]
     differ = len(set(priors)) > 1  # releases of different sizes have different priors
     is_of_people = first[0].get("people") is not None

@@ -323,9 +323,9 @@ def _text_writers(stored: Stored) -> dict[str, Callable[[str], str | None]]:
 
 
 def _title_texts(stored: Stored) -> dict[str, str]:
-    """Return the public form of each text in columns of ``WRITTEN`` that has another one.
+    """Return what readers see for the texts in columns of ``WRITTEN`` that are changed for them.
 
-    Notes name these texts, as they are or escaped.
+    Notes name these texts, as they are or escaped, so both are keys.
     """
     public: dict[str, str] = {}
     for table in (stored.frame, *stored.details.values()):

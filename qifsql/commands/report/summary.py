@@ -354,8 +354,8 @@ def _is_visible(row: Row) -> bool:
 def _best_columns(table: pl.DataFrame | None, after: str) -> list[Row]:
     """Return the column of each question that saves most, if any saves something.
 
-    Rows are those of a sweep's table, ordered by saving, with ``after``: the success without the
-    column, or with its coarser values, which has the name ``after`` in the table.
+    ``table`` is that of a sweep, ordered by saving. Its column ``after`` has the success without a
+    quasi-identifier or with its coarser values; in the rows it is ``after``.
     """
     if table is None or table.is_empty():  # stored as JSON, a table without rows has no columns
         return []

@@ -118,9 +118,10 @@ def _keep_first_offers(chain: Chain, earlier: int, later: int, flows: Step) -> N
 def _keep_messages(
     chain: Chain, name: str, table: str = "", *, sums: str, what: str, tables: dict[str, str]
 ) -> None:
-    """Store the messages of half a round in ``table``: the odds against all others received.
+    """Store the messages of half a round: odds of each link against all others of the receiver.
 
-    ``name`` is the view of the messages, ``sums`` that of what all received together.
+    ``name`` is the view of the messages, and of their table unless ``table`` names it; ``sums`` is
+    the view of what a receiver got in all, ``what`` the words of the progress bar.
     """
     steps = (
         Step("sums", load(f"keyless/{sums}").doc, chain.query(sums, **tables)),

@@ -140,7 +140,7 @@ class Outcomes:
         """Return the people of slice i of ``slices``, or those with the target's observation."""
         name = "secret_crowd" if secret else "crowd"
         table = f"{self.prefix}{name}_{secret}" if secret else f"{self.prefix}{name}"
-        sight: exp.Expr = exp.column("first_sight")
+        sight: exp.Expr = exp.column("first_sight")  # number of the observation in release 1
         query = exp.select("*").from_(exp.table_(table, db="main", catalog=LOADED))
         if self.target is not None:
             query = query.where(equal(sight, exp.Literal.number(self.target[0])))

@@ -44,14 +44,17 @@ class Coded:
         noisy: Sequence[NoisyQid],
         lines: Mapping[int, tuple[Dataset, Step]],
     ) -> None:
-        """Make the tables of the class; ``noisy`` are the qids with a law, by number from 1."""
+        """Make the tables ``coded``, ``dictionary_i`` and ``law_i``, for the qids ``noisy``.
+
+        ``lines`` has, by number of a qid, the file and the lines of a law that is a table.
+        """
         self.bound = bound
         self.tables = Tables(engine, "measuring noisy knowledge", bound.microdata.dataset.name)
         self.notes: list[str] = []
         self.width = len(bound.microdata.qids)
-        self.places = [q.number for q in noisy]
+        self.places = [q.number for q in noisy]  # from 1, of qids that are not known exactly
         self._make_combinations()
-        self.values = {q.number: self._make_dictionary(q) for q in noisy}
+        self.values = {q.number: self._make_dictionary(q) for q in noisy}  # how many there are
         self._make_coded()
         sums = (exp.cast(exp.Sum(this=exp.column(c)), "HUGEINT") for c in ("weight", "people"))
         ((total, records),) = self.tables.rows(exp.select(*sums).from_("combinations"))

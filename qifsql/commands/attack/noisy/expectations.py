@@ -50,7 +50,7 @@ def write(coded: Coded, path: Path, origin: Origin, notes: Sequence[str]) -> int
 
 
 def _make_expected(coded: Coded, secret: int) -> None:
-    """Create the table ``expected_j`` of the success of each combination."""
+    """Create the table ``expected_j``: for each combination, exact and expected success."""
     tables = coded.tables
     states = elimination.eliminate(coded, secret, keep=True)
     if states is None:
