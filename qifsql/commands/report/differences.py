@@ -26,7 +26,7 @@ def telling_results(stored: Sequence[Stored], minimum: int) -> Set[int]:
     always shown, so they come first; then those about more people.
     """
     telling: set[int] = set()
-    shown_by_files: dict[tuple[str, ...], dict[tuple[str, int], None]] = {}  # filters, people
+    shown_by_files: dict[tuple[str, ...], dict[tuple[str, int], None]] = {}  # (filter, people)
     order = sorted(range(len(stored)), key=lambda i: (bool(_where(stored[i])), -_people(stored[i])))
     for i in order:
         where, n = _where(stored[i]), _people(stored[i])

@@ -210,7 +210,7 @@ def _best_links(chain: Chain, i: int) -> list[_BestLinks]:
     plan = Plan((totals,), chain.query("best_links"))
     rows = chain.tables.rows(plan, "comparing links with the truth")
     chain.tables.drop("mine", "theirs", "tied", "paired")
-    return [_BestLinks(float(c), int(t), int(n), int(h)) for c, t, n, h in sorted(rows)]
+    return [_BestLinks(float(p), int(ties), int(n), int(hits)) for p, ties, n, hits in sorted(rows)]
 
 
 def _calibration_rows(step: int, best_links: Sequence[_BestLinks]) -> list[dict[str, object]]:

@@ -71,7 +71,8 @@ def match(chain: Chain) -> tuple[str, ...]:
 def _exchange_messages(chain: Chain, earlier: int, later: int) -> int:
     """Store the weights of links (belief propagation); return how many records have not settled.
 
-    ``pieces`` are tables of the offers of records that settled, ``offers`` those of the others.
+    In a round, records send claims to candidates, which answer by offers. ``pieces`` are tables of
+    the offers to records that have settled, ``offers`` is that of the others.
     """
     _check_pairs(chain, earlier, later)
     flows = _odds_step(chain, earlier, later)

@@ -219,10 +219,10 @@ class Coded:
     def _shifted_values(self, qid: NoisyQid) -> exp.Select:
         """Return the query of a law of numbers (+-2, sd=2); refuse values that it does not fit."""
         name = quoted(qid.attribute.name)
-        ((least, greatest, broken),) = self.tables.rows(self._query_of(qid, "whole"))
-        if broken:
+        ((least, greatest, fractional),) = self.tables.rows(self._query_of(qid, "whole"))
+        if fractional:
             raise InputError(
-                f"{plural(broken, 'value')} of {name} are not whole numbers, so {qid.law.law} "
+                f"{plural(fractional, 'value')} of {name} are not whole numbers, so {qid.law.law} "
                 "does not fit it; round it, as in --qids NAME=round(COLUMN)"
             )
         least, greatest = int(least or 0), int(greatest or 0)

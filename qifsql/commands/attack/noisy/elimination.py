@@ -136,7 +136,7 @@ def _is_truth_likeliest(coded: Coded, qid: NoisyQid, secret: int) -> bool:
 
 
 def _finish_without_pairs(coded: Coded, qid: NoisyQid, secret: int, state: str) -> None:
-    """Create the table ``known`` where the last quasi-identifier needs no pairs."""
+    """Create ``known`` from the table ``state``; the law of ``qid``, the last, needs no pairs."""
     tables, names = coded.tables, {"law": f"law_{qid.number}", "state": state}
     if secret:
         tables.make("secrets_here", coded.query("secrets_here", qid, tables=names))

@@ -103,7 +103,7 @@ def true_once(ranges: Mapping[str, list[str]], people: Sample) -> Mapping[str, l
 
 
 def links(sample: Sample) -> list[tuple[str, str, int, int, int]]:
-    """Return block, group, the people of each, and of both: those linked if a copy is released."""
+    """Return (block, group, people of the block, of the group, of both: those a copy links)."""
     rows = []
     for block, inside in sample.groups_of.items():
         for group, n in inside.items():
