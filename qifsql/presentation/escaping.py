@@ -11,7 +11,7 @@ SHOWN = 5  # values of a list that are shown in a cell
 
 
 def cell(value: Any) -> str:
-    """Return a value for display: on one line, without control characters."""
+    """Return a value as a line without control characters; of a list, the first SHOWN entries."""
     if value is None:
         return words.missing()
     if isinstance(value, bool):

@@ -101,7 +101,7 @@ class Notation:
             yield self._of_table(str(name), table)
 
     def _of_table(self, name: str, table: Mapping[str, Any]) -> Adversary:
-        """Return the adversary of probabilities by attribute."""
+        """Return the adversary ``name``, who knows attributes with the probabilities ``table``."""
         probabilities = {}
         for attribute, value in table.items():
             if attribute != OTHERS:
@@ -131,7 +131,7 @@ class Notation:
         return members, mixtures
 
     def _of_csv(self, file: str, name: str) -> Adversary:
-        """Return the adversary of a file of subsets and their weights."""
+        """Return the adversary who knows each subset in a file in proportion to its weight."""
         self.files.append(file)
         shares: dict[int, Fraction] = {}
         for line, (text, weight) in enumerate(_read_csv(file), 2):

@@ -100,7 +100,7 @@ def _progress(rows: Sequence[Row]) -> list[Part]:
 
 
 def steps(rows: Sequence[Row]) -> Table:
-    """Return one question with a growing number of datasets."""
+    """Return a table of one question: a line for each row, in which one more dataset is known."""
     heads = [said("datasets"), said("blocks"), said("certain"), said("degradation")]
     heads += [said("best guess"), said("degradation")]
     table = Table.of(heads, right=range(6))

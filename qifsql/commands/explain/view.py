@@ -14,7 +14,7 @@ def listed(explanations: Sequence[Explanation]) -> list[Part]:
 
 
 def explained(explanation: Explanation) -> list[Part]:
-    """Return all texts about a measure."""
+    """Return the title of a measure, and a table of all texts about it that are not empty."""
     parts = {
         "meaning": explanation.meaning,
         "formula": explanation.formula,

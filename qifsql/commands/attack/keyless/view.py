@@ -105,6 +105,7 @@ def _gain(rows: Sequence[Row]) -> str:
 
 
 def _links_sentence(row: Row) -> str:
+    """Return sentences on the chance that the best links are right, and on the truth if known."""
     values = {name: words.percent(row[name]) for name in ("link_vulnerability", "presence")}
     message = (
         "According to the model, the best chain of links is right with probability "

@@ -114,7 +114,7 @@ def rehearse(
 
 
 def _row(request: Request, files: Files, scores: Scores, secret: str) -> dict[str, Any]:
-    """Return the row of a secret, without the time."""
+    """Return the row of a secret from the learner's scores (numbers of people), without time."""
     people, is_constant = scores.people, scores.values == 1
     share = Fraction(scores.prior, people)
     before = Success(Fraction(is_constant), share, float(share), people if is_constant else 0)

@@ -239,7 +239,7 @@ class Coded:
         return _with_table(query, "shifts", self._shifts_query(qid, widest))
 
     def _shifts_query(self, qid: NoisyQid, widest: int) -> exp.Select:
-        """Return the query of the shifts and their weights."""
+        """Return the query of errors (``shift``, from -widest to widest) and their weights."""
         if qid.law.kind == "within":  # all shifts weigh 1
             ends = [number(-widest), number(widest + 1)]
             values: exp.Expr = exp.Anonymous(this="range", expressions=ends)

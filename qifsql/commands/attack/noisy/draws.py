@@ -28,9 +28,7 @@ class Draws:
     def __init__(self, coded: Coded, *, seed: int, draws: int | None = None) -> None:
         """Make the table ``drawn_people``: people, and what is known of each by the noisy laws."""
         self.coded = coded
-        ((_, _, alike),) = coded.tables.rows(
-            coded.query("sizes")
-        )  # combinations for a draw, a mean
+        ((_, _, alike),) = coded.tables.rows(coded.query("sizes"))  # mean combinations per draw
         self.number = draws or max(FEWEST, min(USUAL, int(COMPARED / float(alike))))
         numbers = {"seed": seed, "draws": self.number}
         query = coded.query("drawn", places=coded.places, numbers=numbers)

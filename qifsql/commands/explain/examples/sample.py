@@ -41,7 +41,7 @@ class Sample:
 
     @property
     def rows(self) -> list[dict[str, str]]:
-        """Return the people one by one."""
+        """Return a row for each person: the values by column."""
         return [
             {self.qid: block, self.by: group, self.secret: value}
             for (block, group), values in self.cells.items()

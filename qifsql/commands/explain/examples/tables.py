@@ -162,7 +162,7 @@ def dominance(sample: Sample) -> list[tuple[str, list[int], int, Fraction, bool]
 
 
 def p_percent(sample: Sample) -> list[tuple[str, list[int], int, int, int, Fraction, bool]]:
-    """Return each sum, its parts, the two largest, an error, its lower limit, and if it is below.
+    """Return (cell, its parts, the two largest, an error, its lower limit, is the error below).
 
     The second contributor, who subtracts the own part, errs about the largest by all other parts.
     """
