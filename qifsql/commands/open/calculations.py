@@ -37,6 +37,7 @@ class Calculations:
     """
 
     def __init__(self, interrupt: Callable[[], None] | None = _thread.interrupt_main) -> None:
+        """Begin with an empty line; ``interrupt`` stops what runs, as Ctrl-C does (None: no)."""
         self.interrupt = interrupt
         self._last_request = time.monotonic()
         self._line: queue.Queue[Calculation | None] = queue.Queue()  # None is the end

@@ -56,6 +56,7 @@ class Explorer:
         settings: Settings | None = None,
         calculations: Calculations | None = None,
     ) -> None:
+        """Keep a file for its page; ``words`` are the file and its options in command lines."""
         self.dataset = dataset
         self.words = tuple(words)
         self.where = where

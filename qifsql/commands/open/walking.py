@@ -70,6 +70,7 @@ class Walk:
     """
 
     def __init__(self, file: str, sweep: Stored, *, private: bool) -> None:
+        """Index a stored sweep; ``private``: its readers may see small groups and values."""
         self.file = Path(file).name
         self.stored = sweep
         self.private = private

@@ -245,9 +245,9 @@ def _file_risks(stored: Stored) -> list[Row]:
 
 
 def _success(stored: Stored, model: str, secret: str | None) -> dict[str, Any]:
-    """Return what an attack was, as columns of attacks; qids of later releases (2:a) are left out.
+    """Return the model, secret, qids and dataset of an attack, as columns of attacks.
 
-    The columns of its success are added by those who call.
+    Qids of later releases (2:a) are left out. Callers add the columns of success.
     """
     qids = [q for q in stored.spec.get("qids", ()) if not re.match(r"[2-9]\d*:", q)]
     about = {"model": model, "secret": secret, "qids": qids, "n_qids": len(qids)}
