@@ -41,8 +41,8 @@ def target_values(
 def target_observations(chain: Chain, aimed: Sequence[Sequence[str | None]]) -> list[int]:
     """Return the number of the target's observation in each release.
 
-    It is 0 if the target is not in a later release or all values there are missing, -1 if nobody
-    has the observation. ``aimed`` are the target's values in each release.
+    It is 0 if the target is not in a later release (absent, or, unless that is told apart, all
+    values missing), -1 if nobody has the observation. ``aimed`` has her values by release.
     """
     numbers = []
     for release, values in zip(chain.releases, aimed, strict=True):
