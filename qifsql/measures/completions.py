@@ -1,7 +1,7 @@
 """Bounds of an attack over all completions of missing quasi-identifiers.
 
 A completion replaces each missing value by any value, also one that does not occur. The counts
-(``qifsql.counting.completion_counts``) say which incomplete patterns may join which complete
+(``qifsql.counting.match_any_counts``) say which incomplete patterns may join which complete
 blocks. Bounds hold for every completion; they are sharp if a completion attains them.
 """
 

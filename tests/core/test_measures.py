@@ -18,7 +18,7 @@ from qifsql.measures import (
     gain,
     intervals,
     release_measures,
-    special_uniques,
+    suda_scores,
     syntactic,
     uniqueness,
 )
@@ -455,15 +455,15 @@ def test_success_beyond_the_control_has_an_interval_around_it() -> None:
 
 def test_odds_of_a_wrong_match() -> None:
     """A third of the population is in the sample, and six records are in blocks of two."""
-    assert special_uniques.odds(6, F(1, 3)) == 6 * 2
-    assert special_uniques.exponent(6) == 1.1
+    assert suda_scores.odds(6, F(1, 3)) == 6 * 2
+    assert suda_scores.exponent(6) == 1.1
     power = 4**1.1
-    found = special_uniques.dis_suda(4, n=6, paired=6, fraction=F(1, 3), powers=0.5)
+    found = suda_scores.dis_suda(4, n=6, paired=6, fraction=F(1, 3), powers=0.5)
     assert found == pytest.approx(1 / (1 + 12 / (power * 0.5)))
-    assert special_uniques.dis_suda(0, n=6, paired=6, fraction=F(1, 3), powers=0.5) == 0
-    assert special_uniques.score_of_size(6, 3, 2) == (6 - 2) * (6 - 3)
-    assert special_uniques.score_of_size(3, 5, 1) == (3 - 1) * (3 - 2)
-    alone = special_uniques.intrusion(5, 6, F(1, 3))
+    assert suda_scores.dis_suda(0, n=6, paired=6, fraction=F(1, 3), powers=0.5) == 0
+    assert suda_scores.score_of_size(6, 3, 2) == (6 - 2) * (6 - 3)
+    assert suda_scores.score_of_size(3, 5, 1) == (3 - 1) * (3 - 2)
+    alone = suda_scores.intrusion(5, 6, F(1, 3))
     assert alone == pytest.approx(5 / (5 + 6 * (1 / (1 / 3) - 1) * 1))
 
 

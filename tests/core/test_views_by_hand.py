@@ -120,7 +120,7 @@ def test_places_are_in_the_order_of_the_hierarchy_first() -> None:
 
 def test_the_most_frequent_secret_is_that_of_all_patterns_together() -> None:
     rows = [{"secret": s, "people": n} for s, n in (("x", 3), ("y", 4), ("x", 2), (None, 1))]
-    found = answer("completions/secrets", given={"pattern_secrets": rows})
+    found = answer("match_any/secrets", given={"pattern_secrets": rows})
     assert found == [{"most_frequent": 5, "secrets": 3}]
 
 
@@ -464,7 +464,7 @@ def test_patterns_of_values_that_are_present() -> None:
         {"place_1": 0, "mask": mask, "secret": secret, "people": people}
         for mask, secret, people in ((1, 4, 2), (1, 7, 5), (0, 7, 1))
     ]
-    found = answer("completions/patterns", given={"pattern_cells": cells}, places=[1])
+    found = answer("match_any/patterns", given={"pattern_cells": cells}, places=[1])
     rows = [(row["mask"], row["size"], row["mode"], row["values"]) for row in found]
     assert rows == [(0, 1, 1, 1), (1, 7, 5, 2)]
     assert [row["first_secret"] for row in found] == [7, 4]
@@ -504,7 +504,7 @@ def test_the_only_secret_of_the_complete_patterns_of_a_key() -> None:
         {"key": key, "pattern": pattern}
         for key, pattern in ((1, 1), (1, 2), (2, 1), (2, 3), (3, 1), (3, 4))
     ]
-    assert answer("completions/fitting", given={"patterns": patterns, "fits": fits}) == [
+    assert answer("match_any/fitting", given={"patterns": patterns, "fits": fits}) == [
         {"key": 1, "blocks": 2, "uniques": 1, "modes": 4, "only_secret": 4},
         {"key": 2, "blocks": 2, "uniques": 2, "modes": 2, "only_secret": None},
         {"key": 3, "blocks": 2, "uniques": 1, "modes": 6, "only_secret": None},

@@ -29,7 +29,7 @@ ROOMS = {
     "keyless": ("attack",),
     "learning": ("attack", "synthetic"),
     "noisy": ("attack",),
-    "completions": ("attack", "levels"),
+    "match_any": ("attack", "levels"),
     "cells": ("compose", "compare", "dit"),
     "sweep_valued": ("sweep",),
     "simple": ("sql",),

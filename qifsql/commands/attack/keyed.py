@@ -17,8 +17,8 @@ from qifsql.commands.attack import completion_bounds, further_measures, househol
 from qifsql.commands.attack.extras import Extras
 from qifsql.commands.attack.spec import AttackOptions
 from qifsql.counting import (
-    completion_counts,
     known_records,
+    match_any_counts,
     missing_secrets,
     secret_values,
     suppressed,
@@ -156,7 +156,7 @@ class _Run:
                 "everybody; ask for them with a collective model"
             )
         if extras.any_value:
-            completion_counts.check(bound)
+            match_any_counts.check(bound)
         # Whether questions other than those of success follow.
         again = bool(bound.gains or extras.measures or has_details or extras.any_value)
         people, file = extras.population, extras.store
@@ -266,7 +266,7 @@ class _Run:
             # Re-identification (0) is about blocks, which are those of any secret.
             secret = j or min(1, len(self.bound.microdata.secrets))
             if secret not in counted:
-                counted[secret] = completion_counts.count(
+                counted[secret] = match_any_counts.count(
                     self.counts, secret, tables, complete_secrets=True
                 )
             rows = completion_bounds.rows(counted[secret], j, self.prior[j, g], self.after[j, g])

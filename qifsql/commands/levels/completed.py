@@ -8,7 +8,7 @@ import polars as pl
 
 from qifsql.adversary.options import MATCH_ANY
 from qifsql.commands.levels.spec import SUPPRESSED, LevelOptions
-from qifsql.counting import completion_counts
+from qifsql.counting import match_any_counts
 from qifsql.counting.counts import Counts as AttackCounts
 from qifsql.engine.tables import Tables
 from qifsql.errors import InputError
@@ -50,11 +50,11 @@ def add_bounds(
     rows: Sequence[Mapping[str, Any]], counts: AttackCounts, tables: Tables
 ) -> list[dict[str, Any]]:
     """Return the rows of levels with their columns ``BOUNDS``, over all completions."""
-    completion_counts.check(counts.bound)
+    match_any_counts.check(counts.bound)
     names = [secret.name for secret in counts.bound.microdata.secrets]
-    by_secret = {n: completion_counts.count(counts, j, tables) for j, n in enumerate(names, 1)}
+    by_secret = {n: match_any_counts.count(counts, j, tables) for j, n in enumerate(names, 1)}
     # levels without a secret are of sizes, which any secret counts
-    sizes = next(iter(by_secret.values()), None) or completion_counts.count(counts, 0, tables)
+    sizes = next(iter(by_secret.values()), None) or match_any_counts.count(counts, 0, tables)
     return [dict(row) | _bound_columns(row, by_secret.get(row["secret"], sizes)) for row in rows]
 
 

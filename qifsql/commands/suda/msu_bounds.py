@@ -12,7 +12,7 @@ import polars as pl
 from qifsql.commands.suda.minimal_uniques import MinimalUniques
 from qifsql.commands.suda.spec import SudaOptions
 from qifsql.errors import InputError
-from qifsql.measures.special_uniques import score_of_size
+from qifsql.measures.suda_scores import score_of_size
 
 MEASURE = "records_with_msu"  # the measure that is bounded
 BOUNDS: dict[str, pl.DataType] = {

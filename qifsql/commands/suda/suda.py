@@ -26,7 +26,7 @@ from qifsql.data.types import family
 from qifsql.engine.protocol import LocalEngine
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError, plural
-from qifsql.measures.special_uniques import exponent, intrusion, odds, score_of_size
+from qifsql.measures.suda_scores import exponent, intrusion, odds, score_of_size
 from qifsql.query import microdata_steps
 from qifsql.query.columns import native_types, with_names
 from qifsql.query.plan import Plan

@@ -74,7 +74,7 @@ class _SecretTables:
         self.width = len(counts.bound.microdata.qids)
 
     def numbers(self) -> Counts:
-        """Make the tables of ``sql/completions.sql`` one after the other; return the counts."""
+        """Make the tables of ``sql/match_any.sql`` one after the other; return the counts."""
         ends = None  # bounds of what a missing secret may be, if it may be anything
         if self.complete_secrets:
             self.tables.make("secret_cells", self._people_by_pattern())
@@ -152,7 +152,7 @@ class _SecretTables:
 
     def _query(self, name: str) -> exp.Select:
         places = range(1, self.width + 1)
-        return splice(f"completions/{name}", places=places, numbers={"full_mask": self._full_mask})
+        return splice(f"match_any/{name}", places=places, numbers={"full_mask": self._full_mask})
 
     def _row(self, name: str) -> dict[str, Any]:
         view = self._view(name)
