@@ -33,22 +33,22 @@ Key = tuple[object, ...]
 
 @dataclass(frozen=True)
 class Success:
-    """The success against one secret in one measure: ``of`` has it by set of quasi-identifiers."""
+    """The success against one secret in one measure, by set of known quasi-identifiers."""
 
     qids: tuple[str, ...]
-    of: sets.Values
+    by_set: sets.Values
 
     def index(self, *players: str) -> Fraction:
         """Return the Shapley value of one quasi-identifier, the interaction index of two."""
-        return sets.index(self.of, players)
+        return sets.index(self.by_set, players)
 
     def gain_at_last(self, name: str) -> Fraction:
         """Return how much success a quasi-identifier adds to all others."""
-        return sets.added(self.of, frozenset(self.qids) - {name}, [name])
+        return sets.added(self.by_set, frozenset(self.qids) - {name}, [name])
 
 
 def repeat(request: Request) -> list[Repetition]:
-    """Return the numbers of the tables of answers of a stored sweep, from its rows and SQLite."""
+    """Return the numbers of the tables ANSWERS of a sweep: from its rows; coarsened, by SQLite."""
     stored = request.stored
     try:
         successes = dict(_successes(stored))
@@ -69,13 +69,13 @@ def _rows_of_table(stored: Stored, table: str) -> list[dict[str, Any]]:
 
 
 def _successes(stored: Stored) -> Iterator[tuple[Key, Success]]:
-    """Yield the success of each model, secret and measure; KeyError where a subset is missing."""
+    """Yield pairs of (model, secret, measure) and the success; KeyError if a subset is missing."""
     qids = tuple(stored.spec["qids"])
     for (model, secret), part in stored.frame.group_by("model", "secret", maintain_order=True):
         rows = part.rows(named=True)
         for measure in MEASURES:
             by_set = {frozenset(r["qids"]): Fraction(r[f"posterior_{measure}"]) for r in rows}
-            by_set[frozenset()] = Fraction(rows[0][f"prior_{measure}"])
+            by_set[frozenset()] = Fraction(rows[0][f"prior_{measure}"])  # nothing is known
             if len(by_set) < 2 ** len(qids):
                 raise KeyError
             yield (model, secret, measure), Success(qids, by_set)
@@ -84,56 +84,69 @@ def _successes(stored: Stored) -> Iterator[tuple[Key, Success]]:
 def _numbers_of_row(
     stored: Stored, table: str, row: Row, successes: Mapping[Key, Success]
 ) -> dict[str, Number]:
-    """Return the numbers of one row of a table of answers, by column, without its rank.
+    """Return the numbers of one row of a table of ANSWERS, by column, without its rank.
 
-    Shapley values and interactions add up all subsets, and are left out if these are too many.
+    ``successes`` has the keys (model, secret, measure). A table without a column ``measure`` is
+    about the probabilistic success. Shapley values and interactions add up all subsets, and are
+    left out if there are more than MOST quasi-identifiers.
     """
     deterministic, probabilistic = (successes[row["model"], row["secret"], m] for m in MEASURES)
     success = successes[row["model"], row["secret"], row.get("measure", MEASURES[1])]
-    everything, small = frozenset(success.qids), len(success.qids) <= MOST
+    every_qid, has_few_qids = frozenset(success.qids), len(success.qids) <= MOST
     if table == "best":
         return _numbers_of_best(stored, row, (deterministic, probabilistic))
     if table == "borders":
-        return {"n_qids": len(row["qids"]), "posterior": success.of[frozenset(row["qids"])]}
+        return {"n_qids": len(row["qids"]), "posterior": success.by_set[frozenset(row["qids"])]}
     if table == "interactions":
-        return {"interaction": success.index(row["a"], row["b"])} if small else {}
+        return {"interaction": success.index(row["a"], row["b"])} if has_few_qids else {}
     if table == "shapley":
-        name, total = row["qid"], success.of[everything] - success.of[frozenset()]
-        alone = sets.added(success.of, frozenset(), [name])
-        last = success.gain_at_last(name)
-        if not small:
-            return {"alone": alone, "last": last}
-        shapley = success.index(name)
-        share = shapley / total if total else None
-        return {"shapley": shapley, "share": share, "alone": alone, "last": last}
-    if table == "coarsen_first":
-        return {"posterior_all": success.of[everything]}
-    values: dict[str, Number] = {
-        "posterior_all": success.of[everything],
-        "posterior_without": success.of[everything - {row["qid"]}],
+        return _numbers_of_shapley(success, row["qid"])
+    if table == "coarsen_first":  # its other numbers are counted with SQLite
+        return {"posterior_all": success.by_set[every_qid]}
+    drop_first: dict[str, Number] = {
+        "posterior_all": success.by_set[every_qid],
+        "posterior_without": success.by_set[every_qid - {row["qid"]}],
         "saved": success.gain_at_last(row["qid"]),
         "saved_deterministic": deterministic.gain_at_last(row["qid"]),
     }
-    return values | ({"shapley": success.index(row["qid"])} if small else {})
+    return drop_first | ({"shapley": success.index(row["qid"])} if has_few_qids else {})
+
+
+def _numbers_of_shapley(success: Success, qid: str) -> dict[str, Number]:
+    """Return what a quasi-identifier adds to no other, to all others, and on average, by column."""
+    numbers: dict[str, Number] = {
+        "alone": sets.added(success.by_set, frozenset(), [qid]),
+        "last": success.gain_at_last(qid),
+    }
+    if len(success.qids) > MOST:  # the average adds up all subsets
+        return numbers
+    total = success.by_set[frozenset(success.qids)] - success.by_set[frozenset()]
+    shapley = success.index(qid)
+    return {**numbers, "shapley": shapley, "share": shapley / total if total else None}
 
 
 def _numbers_of_best(stored: Stored, row: Row, successes: Sequence[Success]) -> dict[str, Number]:
-    """Return the numbers of the best subset of its size: the most of any, where it is best."""
+    """Return the numbers of a row of the table ``best``: a best subset of one size, by column.
+
+    ``successes`` are those of MEASURES. In a measure for which the subset is said to be best, its
+    number is the largest of all subsets of this size; other numbers are those of its row.
+    """
     same_question = (pl.col(n).eq_missing(pl.lit(row[n], pl.String())) for n in ("model", "secret"))
     rows = stored.frame.filter(*same_question).rows(named=True)
     result = next(r for r in rows if set(r["qids"]) == set(row["qids"]))
     numbers = {name: result[name] for name in row if name.startswith(("degradation", "posterior"))}
     for measure, success in zip(MEASURES, successes, strict=True):
         if row["best_for"] in (measure, "both"):
-            of_size = (value for qids, value in success.of.items() if len(qids) == row["n_qids"])
-            numbers[f"posterior_{measure}"] = max(of_size)
+            sized = (value for qids, value in success.by_set.items() if len(qids) == row["n_qids"])
+            numbers[f"posterior_{measure}"] = max(sized)
     return numbers | {"n_qids": len(row["qids"])}
 
 
 def _ranks(stored: Stored, table: str, by: tuple[str, str]) -> dict[Place, Number]:
     """Return the rank of each row of a table among those of its secret, from 1.
 
-    The largest number in the first column of ``by`` is first; the second decides ties, then order.
+    The row with the largest number in the first column of ``by`` has rank 1. The second column
+    decides ties, and after it the order of the rows.
     """
     rows = list(enumerate(_rows_of_table(stored, table)))
     numbers: dict[Place, Number] = {}
@@ -145,7 +158,10 @@ def _ranks(stored: Stored, table: str, by: tuple[str, str]) -> dict[Place, Numbe
 
 
 def _ranks_before(rival: Row, row: Row, by: tuple[str, str], comes_first: bool) -> bool:
-    """Return whether a rival has larger numbers ``by`` columns, or equal ones and is first."""
+    """Return whether a rival's numbers in the columns ``by`` are larger, or equal and it is first.
+
+    A column counts if those before it are equal; ``comes_first``: in the order of the table.
+    """
     for column in by:
         difference = Fraction(rival[column]) - Fraction(row[column])
         if abs(difference) > SAME:
@@ -161,8 +177,8 @@ def _count_coarsened(request: Request) -> Repetition:
         return Repetition(second_engine.WAY)
     answer = second_engine.read_people(request)
     qids, secrets = list(stored.spec["qids"]), [None, *stored.spec["secrets"]]  # 0: the record
-    places = range(len(qids))
-    count = partial(second_engine.numbers_of, stored, places=places, width=len(qids))
+    all_places = range(len(qids))  # everything is known
+    count = partial(second_engine.numbers_of, stored, places=all_places, width=len(qids))
     before_of_secret: dict[int, dict[str, Number]] = {}
     numbers: dict[Place, Number] = {}
     for i, row in enumerate(rows):
@@ -187,9 +203,10 @@ def _count_coarsened(request: Request) -> Repetition:
 
 
 def _merge_pairs(answer: Answer, place: int) -> Answer:
-    """Return the people with the values of a column merged in pairs: first and second, and so on.
+    """Return the people with the values of the column at ``place`` merged in pairs.
 
-    A value becomes the number of its pair; a missing one stays. TypeError: values have no order.
+    In the order of the values, the first and second become 0, the next two 1, and so on; a missing
+    value stays. TypeError: the values have no order.
     """
     values = {row[place] for row in answer.rows} - {None}
     ordered = sorted(values, key=lambda v: (v != v, v))  # noqa: PLR0124 - NaN is last

@@ -25,10 +25,11 @@ MOST = 2_000_000  # pairs of values, in each block, that are compared for the Ba
 
 
 def kind_of_row(row: Mapping[str, Any], *, owner: bool, gain: bool = False) -> Kind:
-    """Return the blocks of one row of a profile, which are alike; their people may have weights.
+    """Return the ``blocks`` that one row of a profile describes: each has ``size`` people.
 
-    ``owner``: the secret is the record itself, so that everybody in a block has another value.
-    ``gain``: a gain function says what a guess is worth; its values are multiplied by ``scale``.
+    A row has the column ``weight`` if people have weights. ``owner``: the secret is the record
+    itself, so that everybody in a block has another value. ``gain``: a gain function says what a
+    guess is worth; ``mode`` and ``chance`` of the best guess are multiplied by ``scale``.
     """
     size, blocks, scale = int(row["size"]), int(row["blocks"]), Fraction(row["scale"])
     values = size if owner else int(row["values"])
@@ -52,8 +53,10 @@ def numbers_of_blocks(
 ) -> dict[str, Number]:
     """Return every number of an attack that follows from its blocks, by column of results.
 
-    ``before`` has one block, of everybody; ``owner``: the secret is the record itself. Measures of
-    the channel have the ``suppressed`` records as an output of their own.
+    ``before`` has one block, of everybody; ``after`` those of the release. ``owner``: the secret is
+    the record itself. ``population``: the journalist's risk needs more and is left out.
+    ``suppressed`` are the keys of blocks whose people may be anybody; measures of the channel
+    (entropies, guesses, capacity) take such a block for an output like the others.
     """
     prior = [kind(values) for values in before.values()]
     outputs = [kind(values) for values in after.values()]
@@ -61,7 +64,7 @@ def numbers_of_blocks(
     numbers = numbers_of_kinds(prior, posterior, owner=owner)
     numbers |= reidentification_risks(posterior, owner=owner, population=population)
     cells = (cell for values in after.values() for cell in values.values())
-    if any(cell.people != cell.weight for cell in cells):  # no other is defined for weights
+    if any(cell.people != cell.weight for cell in cells):  # the rest is not defined for weights
         return numbers
     if owner:
         return numbers | numbers_of_owner(prior, outputs)
@@ -84,7 +87,7 @@ def numbers_of_blocks(
 def numbers_of_kinds(
     prior: Sequence[Kind], posterior: Sequence[Kind], *, owner: bool
 ) -> dict[str, Number]:
-    """Return the numbers of an attack, by column, from the kinds of blocks before and after."""
+    """Return the numbers of an attack, by column; no ``l`` of an ``owner`` (the record itself)."""
     return {
         "records": sum(kind.size * kind.blocks for kind in prior),
         "matches": sum(kind.people for kind in posterior),
@@ -99,9 +102,11 @@ def numbers_of_kinds(
 def beside_reported(
     prior: Sequence[Kind], posterior: Sequence[Kind], unreported: int
 ) -> dict[str, Number]:
-    """Return the numbers, by column, of the people with a reported secret from blocks of them.
+    """Return the numbers, by column, of the people who report the secret: it is not missing.
 
-    ``unreported`` people are in blocks in which nobody reports it. ``l`` is that of the blocks.
+    ``prior`` and ``posterior`` are blocks of these people alone, before and after the release; if
+    there are none, the shares are None. ``unreported`` people are in blocks in which nobody
+    reports it. ``l`` is the fewest reported values in a block.
     """
     numbers = compared(success(prior), success(posterior)) if posterior else {}
     return {
@@ -116,7 +121,7 @@ def beside_reported(
 def with_reported(
     numbers: Mapping[str, Number], reported: Mapping[str, Number]
 ) -> dict[str, Number]:
-    """Return numbers with those of the people with a reported secret, and the smaller l."""
+    """Return numbers of everybody and of the people with a reported secret; the smaller ``l``."""
     both_l = [number for part in (numbers, reported) if (number := part.get("l")) is not None]
     return {**numbers, **reported, "l": min(both_l)}
 
@@ -124,9 +129,10 @@ def with_reported(
 def reidentification_risks(
     posterior: Sequence[Kind], *, owner: bool, population: bool
 ) -> dict[str, Number]:
-    """Return the risks of re-identification; None for attacks on another secret than the record.
+    """Return the risks of re-identification, by column.
 
-    With a ``population`` the journalist's risk is left out: it needs the counts of everybody there.
+    They are None unless ``owner``: the secret is the record itself. With a ``population`` the
+    journalist's risk is left out: it needs counts of the population. Without, it is None.
     """
     people = sum(kind.people for kind in posterior)
     highest = Fraction(1, min(kind.size for kind in posterior))
@@ -139,9 +145,10 @@ def reidentification_risks(
 
 
 def numbers_of_owner(prior: Sequence[Kind], posterior: Sequence[Kind]) -> dict[str, Number]:
-    """Return the measures of re-identification, by column.
+    """Return the measures of re-identification, by column, from blocks before and after.
 
-    In a block of n people each is the owner with chance 1/n: log2(n) bits, (n + 1)/2 guesses.
+    In a block of n people each is the owner with chance 1/n: log2(n) bits, (n + 1)/2 guesses. Bayes
+    security is 1 if one block has everybody, and 0 otherwise: two people then share no block.
     """
     numbers: dict[str, Number] = {}
     people = sum(kind.size * kind.blocks for kind in posterior)
@@ -161,7 +168,11 @@ def numbers_of_owner(prior: Sequence[Kind], posterior: Sequence[Kind]) -> dict[s
 
 
 def capacity(rows: Iterable[Mapping[str, Any]]) -> dict[str, Number]:
-    """Return the sum over values of ``people``, the most in a block, by ``everybody``; bits."""
+    """Return the multiplicative capacity of a secret and its logarithm, by column.
+
+    It adds up over blocks the largest share of the people of one value that the block has. A row
+    has the sum of such ``people`` in the blocks whose value has ``everybody`` people in all.
+    """
     shares = (Fraction(int(row["people"]), int(row["everybody"])) for row in rows)
     return in_bits(sum(shares, Fraction()))
 
@@ -177,8 +188,11 @@ def difference(before: Number, after: Number) -> float:
 
 
 def bayes_security(values: int, pairs: int, overlap: Fraction | None) -> Fraction:
-    """Return the least ``overlap`` of two values; 0 unless all ``pairs`` share a block."""
-    if values < 2:  # no two are told apart
+    """Return the Bayes security: the least overlap of two values; 1 if there is one value.
+
+    ``pairs`` of the ``values`` share a block, with an ``overlap`` of at least this; others have 0.
+    """
+    if values < 2:
         return Fraction(1)
     if overlap is None or pairs < math.comb(values, 2):
         return Fraction(0)

@@ -64,8 +64,11 @@ def _source_files(text: str) -> tuple[str, ...]:
 
 
 def _search_file(before: str, digest: str, name: str, folder: Path | None) -> str:
-    """Return where a file is now: at its path ``before``, or in the folder of the result."""
-    if before == "frame":
+    """Return the path of the file with a ``digest``: that of the manifest, or in ``folder``.
+
+    ``before`` is the path in the manifest of the result ``name``; the result is in ``folder``.
+    """
+    if before == "frame":  # what a manifest writes for a data frame
         raise InputError(
             f"{name} is about a data frame, which is not stored; write the data to a file, and "
             "store the result of that file"

@@ -15,7 +15,7 @@ from qifsql.reference.success import Number
 
 
 def repeat(request: Request) -> Repetition:
-    """Return the numbers of each row of stored levels that follows from counts of values."""
+    """Return the numbers of each row of stored levels that follow from counts of values."""
     stored = request.stored
     if stored.spec.get("suppressed_records") or stored.spec.get("suppressed") == "out":
         raise RepetitionError("suppressed cells are no values that can be counted")
@@ -50,7 +50,11 @@ def _value_counts(blocks: Blocks) -> list[Counts]:
 def _level_numbers(
     measure: str, wanted_level: float | None, blocks: Sequence[Counts], totals: Counts
 ) -> dict[str, Number]:
-    """Return the numbers of one level by column; nothing for one that needs more than counts."""
+    """Return the numbers of the level ``measure`` by column; none if it needs more than counts.
+
+    ``blocks`` has the people with each value of the secret, by block, ``totals`` in all. Levels
+    that are ROUNDED have their value alone: which blocks are worst may differ by rounding.
+    """
     if measure == "average_class_size":
         return {"value": syntactic_levels.average_class_size(blocks)}
     if measure not in (*COUNTED, *ROUNDED):

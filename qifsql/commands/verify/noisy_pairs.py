@@ -27,7 +27,10 @@ SLIGHT = Fraction(1, 10**6)  # largest relative error of rounding with which num
 
 
 def repeat(request: Request) -> Repetition:
-    """Return the numbers of noisy knowledge, without counts that rounding may change."""
+    """Return the numbers of noisy knowledge, from all pairs of people and what may be known.
+
+    The attack rounds the chances of its laws; counts that this may change are left out.
+    """
     stored = request.stored
     named = laws(list(map(str, stored.spec["knows"])))
     if any(" were drawn, " in str(note) for note in stored.manifest.get("notes", ())):
@@ -38,13 +41,13 @@ def repeat(request: Request) -> Repetition:
     chances = [_reference_law(_law_of(str(qid), named)) for qid in stored.spec["qids"]]
     rows, weights = _weighted_rows(answer, stored, named)
     names = [f"qid_{i}" for i, _ in enumerate(chances)]
-    owner = Knowledge.of(blocks(rows, names, None, weights), chances)
+    reidentified = Knowledge.of(blocks(rows, names, None, weights), chances)
     error = _rounding_bound(stored, named, sum(weights))
     if error > SLIGHT:
         raise RepetitionError("the probabilities of what is known are rounded to few digits")
-    if owner.pairs > MOST:
+    if reidentified.pairs > MOST:
         raise RepetitionError(f"more than {MOST:,} pairs of people and what may be known")
-    singled_out = owner.success(owner.crowds(owner=True).values())
+    singled_out = reidentified.success(reidentified.crowds(owner=True).values())
     numbers: dict[Place, Number] = {}
     for question in questions(stored, noisy=True):
         secret = f"secret_{question.secret}" if question.secret else None
@@ -60,8 +63,8 @@ def repeat(request: Request) -> Repetition:
             "low": None,
             "high": None,
         }
-        counts = {"singled_out": singled_out, "individuals_certain": after}
-        unclear = {name for name, of in counts.items() if _is_unclear(of, error, len(rows))}
+        success_of_count = {"singled_out": singled_out, "individuals_certain": after}
+        unclear = {n for n, s in success_of_count.items() if _is_unclear(s, error, len(rows))}
         if any(law.kind == "sd" for law in named):  # a rare error is rounded by a large share of it
             unclear.add("worst_case")
         clear_values = {name: value for name, value in values.items() if name not in unclear}
@@ -70,7 +73,7 @@ def repeat(request: Request) -> Repetition:
 
 
 def _is_unclear(success: Success, error: Fraction, records: int) -> bool:
-    """Return whether rounding may change the number of people without doubt."""
+    """Return whether rounding a success by a share ``error`` may change how many are certain."""
     people = success.deterministic * records
     return int(people * (1 - error)) != int(people * (1 + error))
 
@@ -78,8 +81,9 @@ def _is_unclear(success: Success, error: Fraction, records: int) -> bool:
 def _rounding_bound(stored: Stored, named: Sequence[Law], everybody: int) -> Fraction:
     """Return by how much the attack's rounding changes a success at most, as a share of it.
 
-    ``everybody`` is the weight of all people. A law is rounded to parts of 2^-bits, which a note of
-    the manifest says. A mistaken value has at least the chance 1/everybody, as has every success.
+    ``everybody`` is the weight of all people. The chances of a law are rounded to multiples of
+    2^-bits, as a note of the manifest says; without such a note nothing is rounded. A mistaken
+    value has at least the chance 1/everybody, as has every success. The errors of the laws add up.
     """
     notes = map(str, stored.manifest.get("notes", ()))
     bits = re.search(r"rounded to parts of 2\^-(\d+)", "\n".join(notes))
@@ -91,17 +95,19 @@ def _rounding_bound(stored: Stored, named: Sequence[Law], everybody: int) -> Fra
         if law.kind == "right" and not law.certain:
             error += part / min(law.number, 1 - law.number)
         elif law.kind == "sd":
-            farthest = math.ceil(noisy_knowledge.FAR * law.number)
-            error += part * (2 * farthest + 1)
+            farthest = math.ceil(noisy_knowledge.FAR * law.number)  # from the true number
+            error += part * (2 * farthest + 1)  # one rounding for each number that may be known
     return 4 * error
 
 
 def _weighted_rows(
     answer: Answer, stored: Stored, named: Sequence[Law]
 ) -> tuple[list[dict[str, object]], list[int]]:
-    """Return one row per person with the keys qid_0, ..., secret_1, ..., and the weights.
+    """Return one row per person with the keys qid_0, ..., secret_1, ..., and their weights.
 
-    Quasi-identifiers whose law adds to a number are numbers, other values texts.
+    ``answer`` has a row per person: the quasi-identifiers, the secrets, and ``weight`` if people
+    have one (else it is 1). Quasi-identifiers whose law adds an error to a number (within, sd) are
+    numbers, or None; other values are texts.
     """
     qids, secrets = list(map(str, stored.spec["qids"])), len(stored.spec["secrets"])
     width = len(qids)
@@ -119,8 +125,11 @@ def _weighted_rows(
 
 
 def _law_of(qid: str, named: Sequence[Law]) -> Law:
-    """Return the law of a quasi-identifier, which may be in another case or without its tag."""
-    for spelling in (str, str.casefold):  # a tag is the 2: of 2:age
+    """Return the law that is named for a quasi-identifier; if none is, it is known exactly.
+
+    A law may name the column in another case, or without the number of its dataset (2:age).
+    """
+    for spelling in (str, str.casefold):  # the same case is preferred
         for law in named:
             if spelling(law.column) in (spelling(qid), spelling(qid.partition(":")[2])):
                 return law

@@ -68,14 +68,15 @@ class Question:
 
 
 def questions(stored: Stored, *, noisy: bool = False) -> list[Question]:
-    """Return the rows of a stored attack, those of noisy or of exact knowledge, as questions.
+    """Return the questions that the rows of a stored attack answer, in their order.
 
-    Rows of people of whom one record is known are left out: their blocks are not those of people.
-    Rows that differ only in their gain are in the order in which the gains were asked for.
+    They are those of ``noisy`` knowledge, or else those of exact knowledge. Rows about people of
+    whom one record is known are left out: their blocks are not those of people. Rows that differ
+    only in their gain are in the order in which the gains were asked for.
     """
     secrets = [str(name) for name in stored.spec["secrets"]]
     gains = list(dict.fromkeys(map(str, stored.spec.get("gains") or ["identity"])))
-    numbered_gains = ["identity", *(gain for gain in gains if gain != "identity")]
+    numbered_gains = ["identity", *(gain for gain in gains if gain != "identity")]  # from 0
     gain_numbers = [numbered_gains.index(gain) for gain in gains]
     rows_before = Counter[tuple[object, ...]]()  # of a model, secret and number of datasets
     selection = []
@@ -93,7 +94,7 @@ def questions(stored: Stored, *, noisy: bool = False) -> list[Question]:
 
 
 def of_people(stored: Stored, repetition: Repetition) -> Repetition:
-    """Return the numbers with ``people`` in place of ``records``, where people have several."""
+    """Return the numbers with ``people`` for ``records``, as SQL counts people with several."""
     if not stored.spec.get("person"):
         return repetition
     numbers = {
@@ -106,14 +107,15 @@ def of_people(stored: Stored, repetition: Repetition) -> Repetition:
 def count_columns(stored: Stored, datasets: int) -> Repetition:
     """Return the columns ``datasets`` and ``n_qids`` of each row of results, from the request.
 
-    The rows of a progressive attack are about the first dataset, the first two, and so on. A row
-    of a sweep is about the first dataset and those of its quasi-identifiers (``2:age``).
+    ``datasets`` is how many the request has. A progressive attack has a row about the first one,
+    the first two, and so on, for each question. A row of a sweep is about the first dataset and
+    those of its quasi-identifiers (``2:age`` is of the second).
     """
     numbers: dict[Place, Number] = {}
     progressive = stored.kind == "attack" and stored.frame["datasets"].n_unique() > 1
     rows_of_question = Counter[str]()
     for i, row in enumerate(stored.frame.iter_rows(named=True)):
-        names = ("model", "secret", "gain", "knows", "known_records")
+        names = ("model", "secret", "gain", "knows", "known_records")  # not all results have all
         question = repr([row.get(name) for name in names])
         rows_of_question[question] += 1
         numbers[RESULTS, i, "datasets"] = rows_of_question[question] if progressive else datasets
@@ -126,7 +128,7 @@ def count_columns(stored: Stored, datasets: int) -> Repetition:
 
 
 def places(stored: Stored, *names: str) -> Iterator[Place]:
-    """Yield the place of each number in the tables of these names, or in all tables."""
+    """Yield the place of each number but PARAMETERS in the tables of these names, or in all."""
     parameters = PARAMETERS | ({"l"} if stored.kind == "levels" else set())
     for table, frame in tables(stored).items():
         if names and table not in names:

@@ -58,7 +58,7 @@ DETAILS = {  # table: the column that names a row, and the columns of numbers
 
 
 def repeat(stored: Stored, inputs: Inputs, settings: Settings) -> Repetition:
-    """Return the numbers of a stored attack by the SQL of its manifest."""
+    """Return the numbers of a stored attack by the SQL of its manifest; ``broken`` if it fails."""
     script = str(stored.manifest["sql"])
     if reason := _obstacle(stored, script):
         return Repetition(MANIFEST, reason=reason)
@@ -95,13 +95,13 @@ def _time_limit(stored: Stored) -> float:
 
 
 def _reads_every_file(script: str, inputs: Inputs) -> bool:
-    """Return whether a script names every file of the data where it reads a table or attaches."""
+    """Return whether a script reads every file of the data: in FROM, or with ATTACH."""
     names: set[str] = set()
     for tree in sqlglot.parse(script, read="duckdb"):
         for node in tree.find_all(exp.Table, exp.Attach) if tree is not None else ():
             texts = {literal.this for literal in node.find_all(exp.Literal) if literal.is_string}
             names |= texts | {node.name}
-    return all(names & {path, escaped(path)} for path in inputs.now)
+    return all(names & {path, escaped(path)} for path in inputs.now)  # escaped: *, ? and [
 
 
 def _obstacle(stored: Stored, script: str) -> str:
@@ -130,24 +130,25 @@ def _obstacle(stored: Stored, script: str) -> str:
 def _by_step(answers: Iterable[Answer]) -> dict[Key, list[Rows]]:
     """Return the rows of answers by step, secret and gain: one list of rows per statement.
 
-    A progressive attack has a statement for each number of datasets, in this order.
+    A statement may read several steps, in a UNION. A progressive attack has a statement for each
+    number of datasets, in this order. Answers of other columns (noisy knowledge) are left out.
     """
-    steps: dict[Key, list[Rows]] = {}
+    statements: dict[Key, list[Rows]] = {}
     for answer in answers:
         if answer.columns[:2] != ("secret", "gain"):
             continue
         rows = answer.lines()
         for step in _sources(answer.statement):
             match = STEP.fullmatch(step)
-            kind = match["kind"] if match else step
+            kind = match["kind"] if match else step  # profile, of profile_1_2
             secret, gain = _secret_and_gain(step, rows)
             of_step = [row for row in rows if (row["secret"], row["gain"]) == (secret, gain)]
-            steps.setdefault((kind, secret, gain), []).append(of_step)
-    return steps
+            statements.setdefault((kind, secret, gain), []).append(of_step)
+    return statements
 
 
 def _sources(statement: str) -> list[str]:
-    """Return the names in FROM of each SELECT of a UNION, or of the one SELECT of a statement."""
+    """Return the names of the steps that a statement reads: one for each SELECT of a UNION."""
     names: list[str] = []
     queries = [parsed(statement)]
     while queries:
@@ -160,7 +161,10 @@ def _sources(statement: str) -> list[str]:
 
 
 def _secret_and_gain(step: str, rows: Rows) -> tuple[int, int]:
-    """Return the numbers of the secret and the gain in the name of a step (``profile_1_2``)."""
+    """Return the numbers of secret and gain in the name of a step (``profile_1_2``); 0: identity.
+
+    A name without numbers is about the secret in its ``rows``.
+    """
     numbers = re.findall(r"_(\d+)", step)
     secret = int(numbers[0]) if numbers else int(rows[0]["secret"])
     return secret, int(numbers[1]) if len(numbers) > 1 else 0
@@ -190,7 +194,7 @@ class Pasted:
         return numbers
 
     def _measures(self, question: Question) -> dict[str, Number]:
-        """Return the numbers of one row of results, by column."""
+        """Return the numbers of the row of results that answers a question, by column."""
         prior, posterior = (self._kinds(step, question) for step in ("prior_profile", "profile"))
         owner, spec = not question.secret, self.stored.spec  # 0: the record itself
         numbers = exact_measures.numbers_of_kinds(prior, posterior, owner=owner)
@@ -204,7 +208,7 @@ class Pasted:
         numbers |= exact_measures.reidentification_risks(
             posterior, owner=owner, population=bool(spec.get("population"))
         )
-        if question.individual or self.progressive:  # the others are not measured
+        if question.individual or self.progressive:  # without entropies, guesses and capacity
             return numbers
         if owner and not spec.get("weight"):
             return numbers | exact_measures.numbers_of_owner(prior, posterior)
@@ -213,9 +217,10 @@ class Pasted:
     def _beside_reported(
         self, question: Question, prior: Sequence[Kind], posterior: Sequence[Kind]
     ) -> dict[str, Number]:
-        """Return the numbers of the people with a reported secret, by column.
+        """Return the numbers of the people whose secret is not missing, by column.
 
-        If the SQL does not count them apart, everybody reports it: ``prior`` and ``posterior``.
+        If the SQL does not count them apart, nobody misses it: their blocks are ``prior`` and
+        ``posterior``, those of everybody.
         """
         if ("reported_profile", question.secret, question.gain) not in self.answers:
             return exact_measures.beside_reported(prior, posterior, 0)
@@ -225,16 +230,20 @@ class Pasted:
         return exact_measures.beside_reported(prior, posterior, int(row["people"]))
 
     def _rows(self, step: str, question: Question | None) -> Rows:
-        """Return the rows of the first statement of a step about a question, if there are any."""
+        """Return the rows of the first statement of a step about a question; none without it."""
         if question is None:
             return []
         return self.answers.get((step, question.secret, question.gain), [[]])[0]
 
     def _kinds(self, step: str, question: Question) -> list[Kind]:
-        """Return the kinds of blocks that a step counts for a question."""
+        """Return the kinds of blocks that a step (``profile``) counts for a question.
+
+        Re-identification may not be counted apart: it needs only the sizes of the blocks, which are
+        the same for every secret.
+        """
         secret, gain = question.secret, question.gain
         is_counted = (step, secret, gain) in self.answers
-        if not is_counted and not secret and not gain:  # sizes are those of blocks of any secret
+        if not is_counted and not secret and not gain:
             secret = min(number for kind, number, _ in self.answers if kind == step and number)
         return [
             exact_measures.kind_of_row(row, owner=not question.secret, gain=bool(gain))
@@ -243,7 +252,7 @@ class Pasted:
         ]
 
     def _further_measures(self, secret: int, posterior: Sequence[Kind]) -> dict[str, Number]:
-        """Return the measures, by column, that need more of a secret than a profile."""
+        """Return the measures of a secret, by its number, that need more than a profile."""
         answers = {
             step: statements[0]
             for (step, number, gain), statements in self.answers.items()
@@ -266,27 +275,27 @@ class Pasted:
     def noisy_results(self, raw: Sequence[Answer]) -> dict[Place, Number]:
         """Return the numbers of an adversary with noisy knowledge; none if people were drawn.
 
-        The ``raw`` answers about her have one row, the outcome of a secret: the record itself, then
-        the others. Her exact numbers have no bounds ``low`` and ``high``.
+        ``raw`` are all answers of the SQL. Those about her have the columns NOISY and one row, in
+        the order of the secrets: the record itself (0), then those that were asked about.
         """
         noisy = questions(self.stored, noisy=True)
         secrets = list(dict.fromkeys([0, *(question.secret for question in noisy)]))
         outcomes = [answer.lines()[0] for answer in raw if answer.columns == NOISY]
-        if len(outcomes) != len(secrets):
+        if len(outcomes) != len(secrets):  # estimates from drawn people have other columns
             return {}
-        by_secret = dict(zip(secrets, outcomes, strict=True))
+        outcome_by_secret = dict(zip(secrets, outcomes, strict=True))
         numbers: dict[Place, Number] = {}
-        for question in (*questions(self.stored), *noisy):
+        for question in (*questions(self.stored), *noisy):  # no row is an estimate with an interval
             numbers |= place_numbers(RESULTS, question.row, {"low": None, "high": None})
         for question in noisy:
             prior = self._kinds("prior_profile", question)
             records = sum(kind.size * kind.blocks for kind in prior)
-            owner = _noisy_success(by_secret[0], records)
-            after = _noisy_success(by_secret[question.secret], records)
+            reidentified = _noisy_success(outcome_by_secret[0], records)
+            after = _noisy_success(outcome_by_secret[question.secret], records)
             values = {
                 "records": records,
-                "blocks": int(by_secret[question.secret]["blocks"]),
-                "singled_out": owner.certain,
+                "blocks": int(outcome_by_secret[question.secret]["blocks"]),
+                "singled_out": reidentified.certain,
                 **compared(success(prior), after),
             }
             numbers |= place_numbers(RESULTS, question.row, values)
@@ -314,16 +323,16 @@ class Pasted:
     def _detail_numbers(
         self, table: str, row: Mapping[str, Any], question: Question | None
     ) -> dict[str, Number]:
-        """Return the numbers of a row of one of DETAILS, by column; 0 where SQL has no row."""
+        """Return the numbers of a row of one of DETAILS: 0 where SQL counts the rest of a table."""
         if question is None or (table, question.secret, question.gain) not in self.answers:
             return {}
-        name, columns = DETAILS[table]
+        name, columns = DETAILS[table]  # the name of a bin, threshold or quantile
         counted = self._rows(table, question)
         same = [again for again in counted if float(again[name]) == float(row[name])]
         return {column: same[0][column] if same else 0 for column in columns}
 
     def _group_capacity(self, group: str, question: Question | None) -> dict[str, Number]:
-        """Return the capacity of a group, and its number of people, by column."""
+        """Return the capacity of a group (of any gain), and its number of people, by column."""
         rows = self._rows("group_capacity", question and replace(question, gain=0))
         shares = [row for row in rows if row["member_of"] == group]
         numbers = exact_measures.capacity(shares) if shares else {}
@@ -335,7 +344,10 @@ class Pasted:
     def _group_numbers(
         self, group: str, question: Question | None, results: Mapping[Place, Number]
     ) -> dict[str, Number]:
-        """Return the numbers of one group by column; ``gap`` is to the group with least success."""
+        """Return the numbers of the people of one group by column; none if SQL has no row of it.
+
+        ``gap`` is the success less the least of a group; ``results`` has the prior success.
+        """
         groups = self._rows("groups", question)
         row = next((line for line in groups if line["member_of"] == group), None)
         if question is None or row is None:
@@ -368,7 +380,7 @@ def _uncertainties(answers: Mapping[str, Rows], people: int) -> dict[str, Number
 
 
 def _noisy_success(row: Mapping[str, Any], records: int) -> Success:
-    """Return the success in an answer about noisy knowledge, whose counts are out of ``total``."""
+    """Return the success in a row (NOISY) about noisy knowledge, whose counts are of ``total``."""
     total = Fraction(int(row["total"]))
     sure, best = int(row["certain"]) / total, int(row["most"]) / total
     return Success(sure, best, Fraction(row["worst_case"]), int(sure * records))

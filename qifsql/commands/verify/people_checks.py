@@ -21,7 +21,8 @@ ROUNDED = ("l_entropy", "enhanced_beta", "delta_disclosure")
 def repeat(request: Request, chosen: Collection[int] | None = None) -> Repetition:
     """Return the numbers of all rows of an attack, or of the ``chosen`` rows of a sweep.
 
-    ``known_records`` of a row says whether the adversary knows all records of a person, or one.
+    ``chosen`` are positions of results. The column ``known_records`` of a row says whether the
+    adversary knows ``all`` records of a person, or ``one``.
     """
     if request.stored.spec.get("suppressed_records"):
         raise RepetitionError(SUPPRESSED)
@@ -35,14 +36,12 @@ def repeat(request: Request, chosen: Collection[int] | None = None) -> Repetitio
             continue
         qids = [f"qid {name}" for name in row["qids"]]
         secret = None if row["secret"] is None else f"secret {row['secret']}"
-        reading = row["known_records"]
-        again = people.attack(records, "person", qids, secret, known_records=reading)
+        extent = row["known_records"]
+        again = people.attack(records, "person", qids, secret, known_records=extent)
         if secret is not None and "reported" in row:
-            reported = people.beside_reported(
-                records, "person", qids, secret, known_records=reading
-            )
+            reported = people.beside_reported(records, "person", qids, secret, known_records=extent)
             both_l = [part["l"] for part in (again, reported) if part.get("l") is not None]
-            if request.stored.kind == "sweep":  # it counts nobody whose secret is missing apart
+            if request.stored.kind == "sweep":  # it has no blocks of people who miss the secret
                 reported["certain_missing"] = 0 if row["certain_missing"] == 0 else None
             again |= reported | ({"l": min(both_l)} if both_l else {})
         numbers |= place_numbers(RESULTS, i, {n: again[n] for n in row.keys() & again.keys()})
@@ -55,10 +54,10 @@ def levels(request: Request) -> Repetition:
     qids = [f"qid {name}" for name in request.stored.spec["qids"]]
     numbers: dict[Place, Number] = {}
     for i, row in enumerate(request.stored.frame.iter_rows(named=True)):
-        reading = row["known_records"]  # all records of a person are known, or one
+        extent = row["known_records"]  # all records of a person are known, or one
         column = "person" if row["secret"] is None else f"secret {row['secret']}"
         about = records, "person", qids, column
-        blocks, totals = people.blocks_of_people(*about, reading)
+        blocks, totals = people.blocks_of_people(*about, extent)
         values: dict[str, Number] = {
             "people": len(people.records_of(records, "person")),
             "records": len(records),
@@ -72,9 +71,10 @@ def levels(request: Request) -> Repetition:
             if row["secret"] is None:
                 level = assess(measure, blocks, totals, aim)
             else:
-                level = people.levels(*about, measure=measure, aim=aim, known_records=reading)
-            exact = ("value",) if row["measure"] in ROUNDED else level
-            values |= {name: level[name] for name in exact if row[name] is not None}
+                level = people.levels(*about, measure=measure, aim=aim, known_records=extent)
+            # of logarithms, only the level itself: which blocks are worst may differ by rounding
+            columns = ("value",) if row["measure"] in ROUNDED else level
+            values |= {name: level[name] for name in columns if row[name] is not None}
         numbers |= place_numbers(RESULTS, i, values)
     return Repetition(WAY, numbers)
 

@@ -35,7 +35,7 @@ def _repeat_printed(request: Request) -> Repetition:
 
 
 def answers_of(request: Request, *, simple: bool) -> list[Answer]:
-    """Return the answers of the shortest SQL (``simple``) or the whole; else RepetitionError."""
+    """Return the answers of the SQL printed for a request, in two levels if ``simple``."""
     if request.stored.spec.get("suppressed_records"):
         raise RepetitionError(SUPPRESSED)
     try:
@@ -47,10 +47,10 @@ def answers_of(request: Request, *, simple: bool) -> list[Answer]:
 
 
 def numbers_of_simple(stored: Stored, answers: Sequence[Answer]) -> dict[Place, Number]:
-    """Return the numbers of the shortest SQL, which has a row for each model and secret."""
+    """Return the numbers of the two-level SQL, whose answers have a row per model and secret."""
     rows = [line for answer in answers for line in answer.lines()]
     questions_asked = questions(stored)
-    if len(rows) != len(questions_asked):  # also about fewer datasets
+    if len(rows) != len(questions_asked):  # a progressive attack, also about fewer datasets
         return {}
     numbers: dict[Place, Number] = {}
     for question, row in zip(questions_asked, rows, strict=True):
@@ -59,9 +59,10 @@ def numbers_of_simple(stored: Stored, answers: Sequence[Answer]) -> dict[Place, 
 
 
 def numbers_by_question(stored: Stored, answers: Sequence[Answer]) -> dict[Place, Number]:
-    """Return the numbers of the whole statement, which has a row for each row of results.
+    """Return the numbers of the whole SQL, whose answers have a row for each row of results.
 
-    Rows of one model and secret, one for each gain, are in the same order in both.
+    Rows are matched by model and secret. Of these there is one for each gain: they are in the same
+    order in the answers and in the results, so each takes the first that is not used.
     """
     unused: dict[tuple[object, ...], deque[Mapping[str, Any]]] = {}
     for line in (line for answer in answers for line in answer.lines()):

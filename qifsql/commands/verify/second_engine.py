@@ -36,7 +36,7 @@ MISSING = ""  # text_of(None): a missing value
 
 
 def repeat(request: Request) -> Repetition:
-    """Return the numbers of a stored attack, counted by SQLite."""
+    """Return the numbers of a stored attack, its results and details, counted by SQLite."""
     stored = request.stored
     check_countable(stored)
     answer = read_people(request)
@@ -82,22 +82,25 @@ def numbers_of(
 
 
 def suppressed_blocks(stored: Stored, answer: Answer, places: Iterable[int]) -> list[Key]:
-    """Return the key of the block of suppressed records, if the result counts them apart.
+    """Return the key of the block of suppressed records; none if the result takes * for a value.
 
-    All texts of such a record are ``*``, and its other cells are missing.
+    ``places`` are the known columns of ``answer``. A suppressed record has ``*`` in each column of
+    texts, and its other cells are missing.
     """
     if not stored.spec.get("suppressed_records"):
         return []
-    texts = {i for row in answer.rows for i, cell in enumerate(row) if isinstance(cell, str)}
-    return [(_block_name(STAR if i in texts else None for i in places),)]
+    text_places = {i for row in answer.rows for i, cell in enumerate(row) if isinstance(cell, str)}
+    return [(_block_name(STAR if i in text_places else None for i in places),)]
 
 
 def beside_reported(
     before: Blocks, after: Blocks, suppressed: Collection[Key]
 ) -> dict[str, Number]:
-    """Return the numbers of people with a reported secret; ``before`` is one block of everybody.
+    """Return the numbers, by column, of the people who report the secret: it is not missing.
 
-    In a block of ``suppressed`` records may be anybody.
+    ``before`` is one block of everybody, ``after`` are those of the release, both with the missing
+    secrets. The records of ``suppressed`` blocks may be anybody's: nobody in them reports the
+    secret only if nobody at all does.
     """
     reported_before, reported_after = _drop_missing(before), _drop_missing(after)
     (everybody,) = before.values()
@@ -139,16 +142,17 @@ def read_people(request: Request, step: Literal["microdata", "records"] = "micro
 
 
 def count_blocks(answer: Answer, known_places: Iterable[int], width: int, secret: int) -> Blocks:
-    """Return the people with each value of the secret in each block, and their weight.
+    """Return for each block how many people have each value of the secret, and their weight.
 
-    The people of a block have the same values at ``known_places``, some of the ``width`` columns of
-    quasi-identifiers. The secrets follow, numbered from 1; ``secret`` 0 is the record itself, named
-    by its position. RepetitionError if the weights do not fit into 63 bits.
+    ``answer`` has a row per person: ``width`` quasi-identifiers, then the secrets, numbered from 1;
+    ``secret`` 0 is the record itself, named by its position. The people of a block have the same
+    values at ``known_places`` (none: one block). Weights are divided by their common divisor;
+    RepetitionError if they still do not fit into 63 bits.
     """
     places = list(known_places)
     weight = answer.columns.index("weight") if "weight" in answer.columns[width:] else None
     weights = [1] * len(answer.rows) if weight is None else [int(r[weight]) for r in answer.rows]
-    unit = reduce(math.gcd, weights, 0) or 1  # smaller numbers fit into those of SQLite
+    unit = reduce(math.gcd, weights, 0) or 1  # 0: nobody has weight
     people = []
     for position, (row, mass) in enumerate(zip(answer.rows, weights, strict=True)):
         value = text_of(row[width + secret - 1]) if secret else str(position)
@@ -177,7 +181,7 @@ def text_of(value: object) -> str:
 def _detail_numbers(
     stored: Stored, question: Question, kinds: Sequence[Kind]
 ) -> dict[Place, Number]:
-    """Return the numbers of histograms, thresholds and quantiles of one question."""
+    """Return the numbers of histograms, thresholds and quantiles of a question, from its blocks."""
     if "attack_id" not in stored.frame.columns:
         return {}
     attack_id = stored.frame["attack_id"][question.row]
@@ -185,7 +189,7 @@ def _detail_numbers(
     successes = [kind.chance for kind in kinds for _ in range(kind.people)]  # of each person
     tables = {"histogram", "thresholds", "quantiles"} & stored.details.keys()
     if stored.spec.get("weight") and _between_bins(successes):
-        tables -= {"histogram"}
+        tables -= {"histogram"}  # rounding may have put people into another bin
     for table in tables:
         for i, row in enumerate(stored.details[table].iter_rows(named=True)):
             if row["attack_id"] == attack_id:
@@ -195,7 +199,7 @@ def _detail_numbers(
 
 def _between_bins(successes: Iterable[Fraction]) -> bool:
     """Return whether a success is so close to the border of two bins that doubles may differ."""
-    near = Fraction(1, 10**9)
+    near = Fraction(1, 10**9)  # bins are whole percents: borders are halves
     return any(abs(100 * success % 1 - Fraction(1, 2)) < near for success in successes)
 
 

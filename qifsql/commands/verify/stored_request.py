@@ -92,13 +92,13 @@ def request(stored: Stored, inputs: Inputs, settings: Settings) -> Request:
     """Return the request of a stored attack or sweep on the files where they are now.
 
     Raises RepetitionError if the manifest does not say enough to make it again, UnfitError if the
-    data cannot have been asked that.
+    manifest asks for what these data do not have (somebody has changed it).
     """
     spec = stored.spec
     for option, why in APART.items():
         if spec.get(option):
             raise RepetitionError(why)
-    if any(str(model)[1:] in ("ms", "ml") for model in spec["models"]):
+    if any(str(model)[1:] in ("ms", "ml") for model in spec["models"]):  # membership
         raise RepetitionError("the manifest does not name the column or the file of membership")
     source = _current_source(stored, inputs)
     if any(d.format in (*CONVERTED, "frame", "spark") for d in source.datasets):
@@ -130,20 +130,23 @@ def _current_source(stored: Stored, inputs: Inputs) -> Dataset | Collection:
     hive = "hive_partitioning = true" in str(stored.manifest["sql"]).casefold()
     collection = spec.get("collection") or {}
     old_paths = list(inputs.paths)
-    if collection and not collection.get("wave"):  # waves are in one dataset
+    if collection and not collection.get("wave"):  # one file per dataset; waves are in one dataset
         names = list(collection.get("datasets") or [spec["dataset"]])
         now = [inputs.paths[_path(name, old_paths)] for name in names]
         datasets = [_open_dataset(n, [path], csv, hive) for n, path in zip(names, now, strict=True)]
         keys = collection.get("keys") or None
         return Collection.of(datasets, key=keys, absent=collection.get("absent", "null"))
-    side_files = _side_files(spec)
+    side_files = _side_files(spec)  # that options of the attack name
     attacked = [path for path in old_paths if not {path, Path(path).name} & side_files]
     paths = [inputs.paths[path] for path in attacked or old_paths]
     return _open_dataset(str(spec["dataset"]), paths, csv, hive)
 
 
 def _open_dataset(name: str, paths: Sequence[str], csv: Mapping[str, Any], hive: bool) -> Dataset:
-    """Return the dataset that the manifest calls ``name`` (file, or table@file), as it was read."""
+    """Return the dataset that the manifest calls ``name`` (file, or table@file), as it was read.
+
+    ``csv`` has the options of reading; ``hive``: folders such as year=2020 are columns.
+    """
     table, at, _ = name.rpartition("@")
     is_table = at and Path(paths[0]).name != name  # the name of a file may have an @, too
     dataset = Dataset.open(
@@ -182,8 +185,11 @@ def _moved_gain(gain: object, inputs: Inputs) -> str:
 
 
 def _as_written(name: str, expressions: Mapping[str, str]) -> str:
-    """Return the text that a user writes for a column: its name, or name=expression."""
-    if name not in expressions or re.fullmatch(r"[^:]+:[^:]*", name):  # a column; a coarser form
+    """Return the text that a user writes for a column: its name, or name=expression.
+
+    ``expressions`` has the SQL of computed columns; ``age:10`` (a coarser form) is a name.
+    """
+    if name not in expressions or re.fullmatch(r"[^:]+:[^:]*", name):
         return name
     tree = parsed(expressions[name])
     if isinstance(tree, exp.Column):  # a column of a collection, with its tag
@@ -196,7 +202,7 @@ def _as_written(name: str, expressions: Mapping[str, str]) -> str:
 
 
 def _check_columns(repeated: Request) -> None:
-    """Refuse a request that is bound to other columns than those of the manifest."""
+    """Refuse a request that, bound to the data, differs from its manifest in an entry of SAME."""
     spec = repeated.stored.spec
     options = {n: v for n, v in repeated.options.items() if n in Options.__annotations__}
     try:

@@ -42,7 +42,7 @@ def _repeat_by_printed_sql(request: Request, subsets: Mapping[Subset, Sequence[i
 
 
 def _repeat_by_sqlite(request: Request, subsets: Mapping[Subset, Sequence[int]]) -> Repetition:
-    """Return the numbers of each subset and its rows, from the same people counted by SQLite."""
+    """Return the numbers of each subset and its rows, from the people, read once, by SQLite."""
     qids = list(request.stored.spec["qids"])
     second_engine.check_countable(request.stored)
     answer = second_engine.read_people(request)

@@ -83,7 +83,10 @@ def verdict_rows(
 def _verdicts_on(
     place: Place, frame: pl.DataFrame, repetitions: Sequence[Repetition]
 ) -> list[dict[str, Any]]:
-    """Return a row for each way that gives a number, or is broken; one row if none does."""
+    """Return a row for each way that gives the number at a place, or is broken.
+
+    If there is none, one row says that it is not checked. ``frame`` is the table of the place.
+    """
     table, row, column = place
     number = frame[column][row]
     integer = frame.schema[column].is_integer()
@@ -143,7 +146,8 @@ def summary(frame: pl.DataFrame) -> Mapping[str, int]:
 def is_confirmed(stored: Stored, verdicts: Iterable[Mapping[str, Any]]) -> bool:
     """Return whether numbers of a result agree in a way that its file cannot influence.
 
-    A number in some row is enough, but for an attack: there it takes a number in every row.
+    The SQL and the request are written in the file, so agreement with them is no confirmation. An
+    attack must have a number that agrees in every row of results, a sweep or levels in some row.
     """
     independent = [v for v in verdicts if v["way"] not in (MANIFEST, REQUEST)]
     agreeing = {v["row"] for v in independent if v["verdict"] == AGREES and v["table"] == RESULTS}

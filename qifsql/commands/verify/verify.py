@@ -137,7 +137,10 @@ def verify(
 def _verdicts(
     stored: Stored, inputs: Inputs, chosen: VerifyOptions, settings: Settings
 ) -> list[dict[str, Any]]:
-    """Return a verdict on each number of a stored result by each way: rows of verdicts.SCHEMA."""
+    """Return a verdict on each number of a stored result by each way: rows of verdicts.SCHEMA.
+
+    The SQL of the manifest runs as it is (``chosen["sql"]``: no other way); others need a request.
+    """
     if stored.kind not in KINDS:
         return verdicts.unchecked_tables(stored, f"a result of {stored.kind} is not recomputed")
     repetitions, is_attack = list[Repetition](), stored.kind == "attack"
