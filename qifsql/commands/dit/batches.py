@@ -38,6 +38,7 @@ def open_passes(stream: Stream, people: People, meter: Meter) -> Passes:
     def look(open_: int) -> None:
         nonlocal turn
         turn += 1
+        # how many passes there are is not known before: each takes a tenth of what is left
         meter.inside(0.8 * (1 - 0.9**turn), f"pass {turn}: {open_:,} questions")
 
     return Passes(stream, people.coded, look, names=NAMES)
@@ -52,7 +53,7 @@ def compute_batches(
     hierarchy: Hierarchy | None,
     meter: Meter,
 ) -> tuple[str, ...]:
-    """Compute the distances of batches not finished, and ``each_one`` of all; return remarks."""
+    """Store the distances of unfinished batches, create ``each_one`` of all; return remarks."""
     question, engine = source.question, source.engine
     batches: list[int] = []
 
@@ -64,6 +65,7 @@ def compute_batches(
     if question.method == FILES:
         records = (record for batch in batches for _, record in _targets_of_batch(passes, batch))
         black_box.refuse_missing(question.without or "", records)
+    # a batch is some of the targets; a run has the limits of one k and l
     todo = [(run, batch) for run, _ in enumerate(question.runs, 1) for batch in batches]
     finished = store.finished()
     external: ExternalReleases | None = None
@@ -97,7 +99,7 @@ def _remarks(passes: Passes) -> tuple[str, ...]:
 
 
 def _tabulate_mondrian(passes: Passes, people: People, source: ReleaseSource, meter: Meter) -> None:
-    """Create the tables of counts of a batch from releases that Mondrian computes."""
+    """Create ``totals``, and ``patterns`` or ``tallies``, of the releases of Mondrian."""
     wishes = source.wishes
     assert wishes is not None  # noqa: S101 - Mondrian has limits
 
@@ -110,7 +112,7 @@ def _tabulate_mondrian(passes: Passes, people: People, source: ReleaseSource, me
 def _tabulate_files(
     passes: Passes, source: ReleaseSource, external: ExternalReleases, batch: int, meter: Meter
 ) -> None:
-    """Create the tables of counts of a batch from releases in files."""
+    """Create ``patterns``, ``totals`` and ``tallies`` of a batch from one file for each target."""
     files: dict[int, Path] = {}
     try:
         rows = _targets_of_batch(passes, batch)
@@ -125,7 +127,7 @@ def _tabulate_files(
 
 
 def _compute_distances(passes: Passes, source: ReleaseSource, meter: Meter) -> None:
-    """Create ``distances``, one row per target of a batch, from the tables of counts.
+    """Create ``distances``, one row per target of a batch, from ``totals`` and the other counts.
 
     Naive Bayes has a formula, in SQL; other classifiers are trained on two releases per target.
     """

@@ -49,8 +49,8 @@ def existing_files(without: str) -> tuple[str, ...]:
 
 
 def refuse_missing(without: str, records: Iterable[int]) -> None:
-    """Refuse missing files; the message states their number and the first of them."""
-    total, lacking, first = 0, 0, 0
+    """Refuse missing files of the pattern ``without``; the message names the first of them."""
+    total, lacking, first = 0, 0, 0  # records are numbered from 1: first is 0 if none is missing
     for record in records:
         total += 1
         if not path_of(without, record).is_file():
@@ -92,9 +92,10 @@ class Command:
         return cls(words, parse_timeout(timeout))
 
     def run(self, source: Path, target: Path, what: str) -> None:
-        """Write a release; InputError if the command fails, takes too long or writes nothing.
+        """Let the command read the records in ``source`` and write their release to ``target``.
 
-        ``what`` names the release in messages, such as ``without record 3``.
+        ``what`` names the release in messages, such as ``without record 3``. InputError: the
+        command fails, takes too long or writes nothing.
         """
         words = [w.replace(INPUT, str(source)).replace(OUTPUT, str(target)) for w in self.words]
         with TemporaryFile() as messages:

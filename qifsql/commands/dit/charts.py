@@ -38,7 +38,7 @@ def distribution(frame: pl.DataFrame) -> Chart:
         panel=pl.col("distance").replace_strict(_distance_titles()),
         name=pl.Series([run_title(row) for row in rows.iter_rows(named=True)], dtype=pl.String),
     )
-    names = list(dict.fromkeys(rows.sort("run")["name"]))
+    names = list(dict.fromkeys(rows.sort("run")["name"]))  # 7 colours, and again in other dashes
     x = alt.X("point:Q", title=said("distance, at most"))
     x = x.scale(type="log", nice=False).axis(format="~g", grid=False, tickCount=4)
     y = alt.Y("share:Q", title=said("share of people")).axis(labelExpr=PERCENT)
@@ -64,9 +64,10 @@ def distribution(frame: pl.DataFrame) -> Chart:
 
 
 def _between_ends(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return the points of each distance where a run has more than few people and not yet all.
+    """Return the points of each distance where a run has more than FEW people and not yet all.
 
-    Where no point has few people, or all, that end of the axis is not cut. 0 is not on its scale.
+    ``rows`` have the columns run, distance, point and share (of the people with at most this
+    distance). Where no share is below FEW, or is 1, that end is not cut. A logarithm has no 0.
     """
     point, share = pl.col("point"), pl.col("share")
     ends = rows.group_by("run", "distance").agg(
@@ -74,6 +75,7 @@ def _between_ends(rows: pl.DataFrame) -> pl.DataFrame:
     )
     ends = ends.group_by("distance").agg(pl.col("begin").min(), pl.col("end").max())
     from_begin = pl.col("begin").is_null() | (point >= pl.col("begin"))
+    # a point is 1.26 times the one before: the one after the end is drawn, too
     to_end = pl.col("end").is_null() | (point <= pl.col("end") * 1.3)
     return rows.join(ends, on="distance", how="left").filter(from_begin & to_end & (point > 0))
 

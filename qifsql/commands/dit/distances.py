@@ -58,7 +58,7 @@ def summary_rows(passes: Passes, question: Question) -> pl.DataFrame:
     for row in _in_order(passes.stream.rows(render(passes.query("dit/moments")))):
         run, distance, records, different, infinite, total, squares, greatest = row
         finite = records - infinite
-        mean = float(Fraction(total, UNIT * finite)) if finite else None
+        mean = float(Fraction(total, UNIT * finite)) if finite else None  # SQL counts in 1/UNIT
         std = math.sqrt(Fraction(squares, UNIT * finite)) if finite else None
         labels = (*_limits_of_run(question, run), question.classifier, distance, records)
         moments = (mean, std, greatest, different / records, infinite)
@@ -69,7 +69,7 @@ def summary_rows(passes: Passes, question: Question) -> pl.DataFrame:
 def share_rows(
     passes: Passes, question: Question, points: Sequence[float], *, above: bool
 ) -> pl.DataFrame:
-    """Return ``SHARES``: people of ``each_one`` with a distance of at most each point, or above."""
+    """Return ``SHARES``: people with at most each distance of ``points``, or ``above`` it."""
     listed = exp.values([(double(p),) for p in points], alias="listed", columns=["point"])
     passes.keep("points", exp.select("point").from_(listed))
     rows = []
@@ -120,8 +120,8 @@ def write_people(
         "apart": f"{STORE}.main.apart",
         "known": own_name("dictionary_secret_1"),
     }
-    rows = [(i, None if w is None else w.k) for i, w in enumerate(question.runs, 1)]
-    runs = exp.select("*").from_(exp.values(rows, alias="runs", columns=["run", "k"]))
+    k_of_runs = [(i, None if w is None else w.k) for i, w in enumerate(question.runs, 1)]
+    runs = exp.select("*").from_(exp.values(k_of_runs, alias="runs", columns=["run", "k"]))
     steps = [microdata_steps.everybody(microdata), Step("runs", "One row per run: its k.", runs)]
     query = splice("dit/record_guesses", tables=tables).select(*named(columns), append=False)
     plan = microdata_steps.plan(microdata, steps, query)

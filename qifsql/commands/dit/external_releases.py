@@ -29,9 +29,14 @@ LABELS = "write cells as values, intervals such as [20,30], sets such as {a,b}, 
 
 
 class ExternalReleases:
-    """The reader of a run's releases; ``release`` is the file of the release with everybody."""
+    """The reader of a run's releases; ``release`` is the file of the release with everybody.
+
+    ``raws`` are the quasi-identifiers of the people; ``plain`` those whose cells are never
+    generalised. ``types`` has the type of each column of the releases read so far.
+    """
 
     def __init__(self, passes: Passes, source: ReleaseSource, run: int) -> None:
+        """Create the places of the people's values, by which cells are known to contain them."""
         attack, engine = source.attack, source.engine
         self.engine, self.passes, self.attack, self.run = engine, passes, attack, run
         self.release = source.release_of_everybody()
@@ -52,7 +57,7 @@ class ExternalReleases:
         """Create ``patterns``, ``totals`` and ``tallies``: counts of records of each target.
 
         ``files`` has the release without each target, by the target's number. Raises ColumnError,
-        DatasetError or InputError if a release cannot be used.
+        DatasetError or InputError if a release cannot be used. Tables of one reading are dropped.
         """
         self._add_rows(WHOLE, self.release, first=True)
         for target, path in files.items():
@@ -72,7 +77,7 @@ class ExternalReleases:
         self.passes.drop("shown", *spans, *covers)
 
     def _add_rows(self, number: int, path: Path, *, first: bool) -> None:
-        """Add the distinct rows of a release to ``shown``: its number, cells, secret, people."""
+        """Add the distinct rows of a release to the table ``shown``; the ``first`` creates it."""
         catalog, columns = self._columns(path)
         title, csv = catalog.schema.dataset, catalog.dataset.format == "csv"
         self.typed = self.typed and not csv
@@ -91,7 +96,7 @@ class ExternalReleases:
         assert isinstance(catalog.dataset, Dataset)  # noqa: S101 - it is no collection
         rows = exp.alias_(relation(catalog.dataset), SOURCE, table=True)
         tree = exp.select(release_number, *cells, secret, "count(*) AS people").from_(rows)
-        tree = tree.group_by(*(exp.convert(i) for i in range(1, len(cells) + 3)))
+        tree = tree.group_by(*(exp.convert(i) for i in range(1, len(cells) + 3)))  # all but people
         if first:
             count = self.passes.keep("shown", tree)
         else:  # statements about releases without one person are not recorded
@@ -140,15 +145,15 @@ class ExternalReleases:
             )
 
     def _make_spans(self, raw: Raw) -> None:
-        """Create ``covers``: one row per cell of a quasi-identifier and target's value in it."""
+        """Create ``covers_j`` of quasi-identifier j: a row per cell and target's value in it."""
         release_column = self._column(raw)
         cells = exp.select(exp.alias_(exp.column(f"cell_{raw.number}"), "cell")).from_("shown")
         make_spans(self.tables, release_column, cells)
         numbers = {"wanted_attribute": raw.number}
         tables = {"scale": own_name(scale_table(raw.number)), "targets": own_name("targets")}
-        name = f"spotted_{raw.number}"
-        self.passes.keep(name, splice("dit/spotted", tables=tables, numbers=numbers))
-        names = {**release_column.names, "spotted": name}
+        spotted = f"spotted_{raw.number}"  # the targets' values
+        self.passes.keep(spotted, splice("dit/spotted", tables=tables, numbers=numbers))
+        names = {**release_column.names, "spotted": spotted}
         self.tables.make(f"covers_{raw.number}", splice("dit/covers", tables=names))
 
     def _column(self, raw: Raw) -> Generalised:

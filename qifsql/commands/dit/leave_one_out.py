@@ -59,7 +59,7 @@ def make_worlds(passes: Passes, wishes: Wishes) -> dict[int, World]:
         step = Step("dictionary", "One row per value that is left.", rest)
         values = passes.keep(f"{name}_1", Plan((step,), splice("anonymise/whole")))
         (before,) = passes.row(exp.select("sum(upto)").from_(own_table(f"{name}_1")))
-        is_missing = secret.missing > 0 and code == secret.values - 1  # the last code
+        is_missing = secret.missing > 0 and code == secret.values - 1  # NULL has the last code
         world_secret = replace(
             secret, values=values, before=int(before), missing=secret.missing - is_missing
         )
@@ -93,8 +93,9 @@ def _add_moved_values(passes: Passes, i: int, scale: Scale) -> None:
     positions = exp.select("value", "code", "people", "place", placed)
     positions = positions.from_(own_table(scale_table(i)))
     measured = Step("measured_scale", "One row per value: where it is, as a number.", positions)
-    ((is_even,),) = passes.stream.rows(statement(Plan((measured,), splice("dit/regular"))))
-    lonely = splice("dit/lonely", tables=tables, numbers={"wanted_ends": int(is_even)})
+    ((is_regular,),) = passes.stream.rows(statement(Plan((measured,), splice("dit/regular"))))
+    # without a value between the ends of a regular scale, all others stay
+    lonely = splice("dit/lonely", tables=tables, numbers={"wanted_ends": int(is_regular)})
     for spot, code in passes.stream.rows(render(lonely)):  # of values of one person
         spot_numbers = {"wanted_code": code, "wanted_spot": spot, "wanted_attribute": i}
         remaining = splice("dit/left_over", numbers=spot_numbers)

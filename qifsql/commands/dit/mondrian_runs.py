@@ -98,7 +98,7 @@ def _make_tallies(passes: Passes, scales: Sequence[Scale], *, joint: bool) -> No
 def _make_beneath(passes: Passes) -> None:
     """Create ``beneath``: one row per subtree (``unit``) that is needed and class in it."""
     now, then = "front_1", "front_2"
-    nodes = passes.make(now, "dit/front")  # that a pass has reached, one step down each
+    nodes = passes.make(now, "dit/front")  # the nodes from which this pass goes one step down
     passes.keep_empty("beneath", ("unit", "class"))
     while nodes:
         passes.add("beneath", "dit/beneath", front=now)

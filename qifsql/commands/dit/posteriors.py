@@ -107,6 +107,7 @@ def make_edges(passes: Passes, secret: Attribute, hierarchy: Hierarchy | None) -
         return
     text = exp.alias_(exp.cast(exp.column("value"), "VARCHAR"), "told")
     query = exp.select("code", text, "people").from_(own_table("dictionary_secret_1"))
+    # a line has a value and its ancestors up to the root; levels may repeat a node
     path_of_value = {fields[0]: list(dict.fromkeys(fields)) for fields in hierarchy.lines}
     has_one_root = len({path[-1] for path in path_of_value.values()}) == 1
     number_of_node: dict[str | None, int] = {}
@@ -144,8 +145,8 @@ def train_posteriors(
 ) -> Iterator[Belief]:
     """Yield the probability of each secret for each target, with and without their record.
 
-    ``lessons`` are in the order of target, release, pattern and secret. Releases with the same
-    table of patterns, secrets and people are trained on once.
+    ``lessons`` are in the order of target, release, pattern and secret; a pattern has ``width``
+    bits. Releases with the same table of patterns, secrets and people are trained on once.
     """
     beliefs_by_table: dict[tuple[tuple[int, ...], ...], list[tuple[int, float]]] = {}
     releases = groupby(lessons, key=lambda lesson: (lesson.target, lesson.release))

@@ -90,22 +90,25 @@ class ReleaseSource:
         target.with_name(f"{target.name}.manifest.json").unlink(missing_ok=True)
 
     def _plan_records(self, record: int | None, kind: str) -> Plan:
-        """Return the records that ``where`` keeps but ``record`` (a position), in their order."""
+        """Return the query of the records under the filter, without ``record``, in their order.
+
+        ``record`` is a position, from 1 (None: all stay); ``kind`` is the ending of the file.
+        """
         dataset, where = self.attack.microdata.dataset, self.attack.microdata.where
         assert isinstance(dataset, Dataset)  # noqa: S101 - it is no collection
         condition = exp.true() if where is None else where.copy()
         position = exp.alias_(exp.Window(this=exp.RowNumber()), "position")
-        inner = [position, exp.alias_(condition, "meant")]
+        numbered = [position, exp.alias_(condition, "meant")]  # a position is that in the input
         names = release.aliases([c.name for c in self.schema.columns])
-        outer: list[exp.Expr] = []
+        written: list[exp.Expr] = []
         for i, (source_column, name) in enumerate(zip(self.schema.columns, names, strict=True), 1):
-            inner.append(exp.alias_(column(source_column), f"column_{i}"))
+            numbered.append(exp.alias_(column(source_column), f"column_{i}"))
             value: exp.Expr = exp.column(f"column_{i}")
             if release.as_text(source_column.type, kind):
                 value = exp.cast(value, "VARCHAR")
-            outer.append(exp.alias_(value, identifier(name)))
+            written.append(exp.alias_(value, identifier(name)))
         rows = exp.alias_(relation(dataset), SOURCE, table=True)
-        query = exp.select(*outer).from_(exp.select(*inner).from_(rows).subquery("numbered"))
+        query = exp.select(*written).from_(exp.select(*numbered).from_(rows).subquery("numbered"))
         query = query.where("meant")
         if record is not None:
             query = query.where(exp.column("position").neq(record))

@@ -331,7 +331,7 @@ def _ascending_thresholds(
 ) -> tuple[float, ...]:
     """Return the thresholds in ascending order; by default the threshold of the paper."""
     if thresholds is None or (not isinstance(thresholds, int | float) and not thresholds):
-        return (THRESHOLD,)
+        return (THRESHOLD,)  # also for an empty text or list; 0 is a threshold
     parts = thresholds.split(",") if isinstance(thresholds, str) else thresholds
     parts = [parts] if isinstance(parts, int | float) else parts
     try:

@@ -38,6 +38,7 @@ class Store:
     def __init__(
         self, engine: Engine, stream: Stream, path: Path | None, question: Mapping[str, Any]
     ):
+        """Open the store at ``path`` (None: in memory) if it is of this question, or create it."""
         self.stream = stream
         text = json.dumps(dict(question), sort_keys=True, default=str)
         try:
@@ -108,7 +109,7 @@ class Store:
 
 
 def identity(question: Mapping[str, Any], paths: tuple[str, ...]) -> dict[str, Any]:
-    """Return the identity of a store: question, digests of the inputs, and versions."""
+    """Return what a store must share to be resumed: question, digests of inputs, versions."""
     inputs = [digest["sha256"] for digest in digests(paths)]
     versions = {"form": FORM, "qifsql": __version__, "engine": ledger.ENGINE}
     return {**versions, **question, "inputs": inputs}

@@ -52,14 +52,17 @@ def code_people(engine: Engine, microdata: Microdata) -> People:
 
 
 def choose_targets(passes: Passes, people: People, question: Question) -> list[int]:
-    """Create ``aimed``, the targets, and ``whose``, the target of each record; return the batches.
+    """Create ``aimed``, the targets with their batch, and ``whose``, the target of each record.
 
-    Also create ``different``; for Mondrian, create ``rescaled`` and the changed scales, too.
+    Return the numbers of the batches. A target stands for all people with the same values, unless
+    each record has a file. Also create ``different``; for Mondrian, also ``rescaled`` (the targets
+    without whom a scale is another one) and the changed scales.
     """
     numbers = {"wanted_targets": question.sample, "wanted_seed": question.seed}
     passes.make("different", "dit/different")
+    # a release without a target has about as many records as the data
     people_per_batch = {"wanted_many": max(1, min(LEARNT, ROWS // people.coded.records))}
-    if question.method == FILES:
+    if question.method == FILES:  # a file for each record
         passes.keep("whose", exp.select("record", "record AS target").from_(own_table("coded")))
         passes.make("aimed", "dit/records_aimed", numbers | people_per_batch)
         return _batches(passes)

@@ -111,7 +111,7 @@ def _distances(rows: Sequence[Row], thresholds: pl.DataFrame) -> Table:
     heads.append(said("other\nguess"))
     table = Table.of(heads, right=[0, *range(len(heads) - len(points) - 4, len(heads))])
     shares = thresholds.select("run", "distance", "point", "share").rows()
-    above = {(run, distance, point): share for run, distance, point, share in shares}
+    share_above = {(run, distance, point): share for run, distance, point, share in shares}
     last_run = None
     for row in rows:
         first = row["run"] != last_run
@@ -123,7 +123,7 @@ def _distances(rows: Sequence[Row], thresholds: pl.DataFrame) -> Table:
             distance_title(row["distance"]),
             *(_distance_text(row[name]) for name in ("mean", "std", "max")),
         ]
-        cells += [words.percent(above[row["run"], row["distance"], p]) for p in points]
+        cells += [words.percent(share_above[row["run"], row["distance"], p]) for p in points]
         table.add_row(*cells, words.percent(row["different"]) if first else "")
     return table
 
