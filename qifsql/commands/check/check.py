@@ -158,7 +158,7 @@ def judge(
     """Return the verdict by a policy already read: a row per rule, model, secret and group."""
     origin = Origin.now(settings, "check")
     last_release = _read_baseline(levels, baseline)
-    rows_by_rule: dict[tuple[int, Model | None], list[dict[str, Any]]] = {}
+    rows_by_rule: dict[tuple[int, Model | None], list[dict[str, Any]]] = {}  # None: synthetic
     results = []
     for by, rules in _shared_attacks(levels):
         models = list(dict.fromkeys(model for _, model in rules))
@@ -283,7 +283,8 @@ def _attack_options(policy: Policy, models: Sequence[Model], by: str | None) -> 
 def _shared_attacks(policy: Policy) -> Iterator[tuple[str | None, list[tuple[Rule, Model]]]]:
     """Yield as few attacks as possible: a column of groups (or None), its rules and their models.
 
-    Models that can run together share an attack, which has one column of groups.
+    Models that can run together share an attack, which has one column of groups. A prior, or to
+    drop who misses a secret, is about the inference of a secret: other goals then run apart.
     """
     goals_apart = policy.adversary.get("null") == "drop" or "prior" in policy.adversary
     kinds: dict[object, list[tuple[Rule, Model]]] = {}
@@ -337,8 +338,8 @@ def _worse_readings(rule: Rule, levels: Sequence[dict[str, Any]]) -> list[dict[s
     for level in levels:
         question = level["secret"], level["group"]
         before = worst.setdefault(question, level)
-        value, least = level["value"], before["value"]
-        is_worse = least is None or (value is not None and rule.worse(value, least))
+        value, value_before = level["value"], before["value"]
+        is_worse = value_before is None or (value is not None and rule.worse(value, value_before))
         if (before["met"] and not level["met"]) or (before["met"] == level["met"] and is_worse):
             worst[question] = level
     return list(worst.values())
@@ -396,6 +397,7 @@ def _levels_of_rows(
 def _level_row(
     rule: Rule, row: dict[str, Any], value: float | None, before: float | None, *, met: bool
 ) -> dict[str, Any]:
+    """Return the row of a level: ``value`` (success times attempt), ``before`` in the baseline."""
     low, high = row.get("interval") or (None, None)
     level = row | {"rule": rule.number, "measure": rule.measure, "wanted": rule.limits}
     level |= {"success": row[rule.measure] if rule.chance is not None else None}
@@ -445,7 +447,7 @@ def _combine_origins(
     for options in reversed(specs):  # of an option that several name, the first counts
         spec |= options
     spec["models"] = list(dict.fromkeys(m for options in specs for m in options["models"]))
-    spec["secrets"] = max((options["secrets"] for options in specs), key=len)
+    spec["secrets"] = max((options["secrets"] for options in specs), key=len)  # some have none
     spec |= {"policy": str(policy.file), "baseline": last_release.name if last_release else None}
     spec |= {"unnamed": policy.unnamed, "unit": policy.unit}
     if "known_records" in policy.adversary:

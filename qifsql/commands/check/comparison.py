@@ -84,7 +84,7 @@ class Comparison:
                     rule.measure: row[rule.measure],
                     "low": row.get(f"{rule.measure}_low"),
                     "high": row.get(f"{rule.measure}_high"),
-                    "nobody": rule.measure in RATIOS,
+                    "nobody": rule.measure in RATIOS,  # without a value, it is over no people
                 }
 
 

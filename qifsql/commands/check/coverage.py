@@ -104,7 +104,7 @@ def _measure_columns(
     if not measured:
         return [_uncovered_row(c, reason=why) for c, why in reasons], []
     counts = _Uniques(engine, bound.microdata, measured)
-    people, before = counts.count_alone([])
+    people, before = counts.count_alone([])  # alone by the quasi-identifiers
     _, by_all = counts.count_alone(measured)
     settled = by_all == before or len(measured) == 1  # fewer columns single out no more people
     rows = [_uncovered_row(None, people, by_all, before)]
@@ -130,7 +130,11 @@ def _reason_unmeasured(column: ColumnRoles, *, of_one_file: bool) -> str:
 def _uncovered_row(
     column: ColumnRoles | None, people: int = 0, alone: int = 0, before: int = 0, reason: str = ""
 ) -> dict[str, Any]:
-    """Return the row (``SCHEMA``) of a column, or of all together (None)."""
+    """Return the row (``SCHEMA``) of a column, or of all together (None).
+
+    Of the ``people``, ``alone`` are alone in their block if it is known, and ``before`` if it is
+    not. ``reason``: why it is not measured; there are then no numbers.
+    """
     row: dict[str, Any] = dict.fromkeys(SCHEMA)
     if column is not None:
         row |= {"column": column.name, "role": column.role}
@@ -148,6 +152,7 @@ class _Uniques:
     """
 
     def __init__(self, engine: Engine, microdata: Microdata, columns: Sequence[Attribute]) -> None:
+        """Take the people of the attack; nobody is left out for a missing value in ``columns``."""
         conditions = [microdata.where] if microdata.where is not None else []
         conditions += microdata_steps.nothing_missing(microdata) if microdata.null == "drop" else []
         where = exp.and_(*conditions) if conditions else None

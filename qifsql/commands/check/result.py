@@ -54,7 +54,7 @@ class Verdict(Result):
         notes: tuple[str, ...],
         details: Mapping[str, pl.DataFrame],
     ) -> "Verdict":
-        """Return the verdict on the levels."""
+        """Return the verdict: all levels are met, no column is refused, and people are counted."""
         unnamed = refused(str(origin.spec.get("unnamed")), origin.columns)
         met = bool(levels["met"].all()) and not unnamed and not repeated(origin.spec)
         return cls(frame=levels, origin=origin, details=details, notes=notes, met=met)

@@ -141,7 +141,10 @@ def links_in_log(row: Mapping[str, Any]) -> Row:
 
 
 def with_answer(row: Row, threshold: float | None) -> Row:
-    """Return the row with its answer: yes or no only with a threshold."""
+    """Return the row with its answer: with a threshold YES or NO, else how sure a case is.
+
+    POSSIBLE: some cases are certain. UNSURE: none is, but a guess is better than before.
+    """
     if threshold is not None:
         reached = row["at_threshold"]  # None: only a chance over all people is known
         met = row["value"] >= threshold if reached is None else reached > 0
@@ -161,6 +164,7 @@ def _row(question: str, measure: str, reached: int | None) -> Row:
 
 
 def _row_of_attack(row: Mapping[str, Any], people: str) -> Row:
+    """Return the columns about an attack; ``people`` names that of the certain cases."""
     return {
         "model": row["model"],
         "value": row["posterior_deterministic"],
