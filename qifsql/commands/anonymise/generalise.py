@@ -242,7 +242,7 @@ def _interval_expressions(column: Cells) -> list[exp.Expr]:
             type_ = "DOUBLE" if form == "numbers" else type_
         if release.as_text(type_, column.ending):
             ends = [exp.cast(end, "VARCHAR") for end in ends]
-        return [*ends, missing][: len(column.suffixes)]
+        return [*ends, missing][: len(column.suffixes)]  # the flag only where values are missing
     if not column.text:
         return [_cell_of_view("interval_structs", bounds)]
     half_open = defined is not None and defined.half_open

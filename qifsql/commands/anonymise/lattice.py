@@ -242,11 +242,11 @@ class Lattice:
             self.nodes[node] = self.measure(node)
         measured = self.nodes[node]
         if measured.suppressed > self.limit:
-            if self.monotone:
+            if self.monotone:  # then finer nodes are refused, too
                 self._remember_refused(node)
             return False
         if not self._keeps_bounds(node):
-            if self.falling:
+            if self.falling:  # then finer nodes are refused, too
                 self._remember_refused(node)
             return False
         if self.best is None or (not self.optimal and self._rank(node) < self._rank(self.best)):

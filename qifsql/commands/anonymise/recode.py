@@ -162,7 +162,7 @@ class Recoding:
         if shrinks and len(self.sources) < SOURCES and self._is_worth_a_table(node):
             self._roll_up(node, source)
         counts = (blocks, classes, suppressed, smallest, int(squares), int(all_squares))
-        measured = Measured(*counts, guessed=Fraction(int(guessed), 1 << 80))
+        measured = Measured(*counts, guessed=Fraction(int(guessed), 1 << 80))  # SQL: in 2^-80
         if not 0 < suppressed <= limit:
             return measured
         penalty, entropy = self._suppression_loss(node)
@@ -258,7 +258,10 @@ class Recoding:
         return *self._judged_steps(table, node), sized
 
     def _judged_steps(self, table: str, node: Node | None) -> list[Step]:
-        """Return the steps ``tuples_of_node`` and, if limits need it, ``refused`` (classes)."""
+        """Return the steps ``tuples_of_node`` and, if limits need it, ``refused`` (classes).
+
+        ``table`` has the people. Without a ``node`` its steps are parameters of the SQL.
+        """
         people = self.view(
             "tuples_of_node",
             tables={"tuples": own_name(table)},

@@ -100,6 +100,7 @@ class Work:
         request: Request,
         meter: Meter,
     ) -> None:
+        """Check the names in the options; ``run`` makes the release, and fills what is empty."""
         self.engine = engine
         self.catalog = catalog
         self.microdata = replace(microdata, person=None)
@@ -216,7 +217,8 @@ class Work:
         """Return a row of ``SUMMARY``, without method, records, time; make the table ``COLUMNS``.
 
         ``losses``, ``changes`` and ``hidden``, the number of suppressed cells, have an entry for
-        each quasi-identifier; the last two are empty for Mondrian and MDAV.
+        each quasi-identifier; the last two are empty for Mondrian and MDAV. ``sizes`` are columns
+        about classes. ``steps`` (of a node) and ``optimal`` are None for methods without any.
         """
         words = {column.number: column.words for column in self.cells}
         columns = zip_longest(self.scales, losses, changes, hidden)

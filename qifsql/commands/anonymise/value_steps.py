@@ -155,7 +155,7 @@ class RequestedSteps:
     def _without_idle_prefix(self, i: int, step: ValueStep) -> ValueStep:
         """Return a step; one of prefixes that shorten no value becomes one of plain values.
 
-        Raises ColumnError where a prefix would have a star of its own.
+        Raises ColumnError if a kept prefix has a star, which stands for hidden characters.
         """
         if step.content != "prefix":
             return step

@@ -136,7 +136,8 @@ def _table_names(i: int) -> Mapping[str, str]:
 def _intersect_next(tables: Tables, names: Mapping[str, str], *, first: bool, bayes: bool) -> None:
     """Intersect the values left with those of one more release: ``told`` has the results.
 
-    Without ``bayes`` all frequencies are 1, so that their products stay small.
+    ``names`` are those of ``_table_names``. Without ``bayes``, where products of frequencies are
+    too large to be exact, all frequencies are 1.
     """
     tables.make(names["standing"], template("standing", **names))
     tables.make(names["at_now"], template("at_now", **names))
@@ -151,6 +152,7 @@ def _intersect_next(tables: Tables, names: Mapping[str, str], *, first: bool, ba
 
 
 def _count_step(tables: Tables, names: Mapping[str, str], *, truth: bool, bayes: bool) -> Step:
+    """Return the counts of the releases so far; without ``bayes`` no chances of the best guess."""
     (summary,) = rows(tables, template("summary", **names))
     return Step(
         summary,

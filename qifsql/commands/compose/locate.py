@@ -97,7 +97,7 @@ def _has_gaps(tables: Tables, column: Generalised) -> bool:
 
 
 def _make_boxes(tables: Tables, release: Located, axes: Axes) -> None:
-    """Create the table of boxes: the classes, written out along the exact columns."""
+    """Create the table of boxes: one row per class and combination of places in exact columns."""
     names = {f"spans_{c.raw.number}": c.names["spans"] for c in release.columns}
     names["classes"] = release.name("classes")
     covered = [
@@ -121,7 +121,8 @@ def _make_nodes(tables: Tables, release: Located, axes: Axes) -> None:
 def _halve(tables: Tables, release: Located, spanned: Sequence[int]) -> None:
     """Cut nodes in halves as long as this is useful; create ``found_r`` of matching pairs.
 
-    Each round keeps the pairs (point, class) of the nodes that are not cut in a table ``met_``.
+    A node has points and boxes, which are compared pair by pair; boxes are spans in the columns
+    ``spanned``. Each round keeps the pairs (point, class) of nodes that are not cut in ``met_``.
     """
     met_tables: list[str] = []
     for depth in range(ROUNDS + 1):

@@ -101,7 +101,7 @@ def success(chances: Iterable[Row], release: int, people: int) -> float | None:
 
 def summary_row(releases: int, people: int, counted: Row, chances: Sequence[Row]) -> dict[str, Any]:
     """Return a row of ``SCHEMA`` from counts over the people who are located in all releases."""
-    clear = counted["located"] - counted["contradictions"]
+    clear = counted["located"] - counted["contradictions"]  # people with a value left
     return {
         "releases": releases,
         "people": people,
@@ -132,7 +132,7 @@ def release_row(
     ``step`` is about all releases together: the summary, a row of sums per release, the chances.
     """
     counted, sums, chances = step
-    clear = counted["located"] - counted["contradictions"]
+    clear = counted["located"] - counted["contradictions"]  # people with a value left
     totals: Row = next((row for row in sums if row["release"] == number), {})
     drop = totals.get("effective", 0) - counted["posterior"]
     return {
@@ -174,7 +174,7 @@ def curve_rows(
 
 def truth_row(counted: Row, truths: Row, *, bayes: bool) -> dict[str, Any]:
     """Return the row of ``TRUTH``, from counts of people located, and of those who are right."""
-    clear = counted["located"] - counted["contradictions"]
+    clear = counted["located"] - counted["contradictions"]  # people with a value left
     return {
         "located": clear,
         "true_value_left": truths["kept"],

@@ -100,7 +100,7 @@ def read_secrets(tables: Tables, bound: Bound) -> None:
         secret = exp.alias_(_comparable(normal(release.secret), bound), "secret")
         rows = exp.alias_(relation(release.dataset), SOURCE, table=True)
         query = exp.select(*columns, secret, "count(*) AS records").from_(rows)
-        positions = [exp.Literal.number(i) for i in range(1, len(columns) + 2)]
+        positions = [exp.Literal.number(i) for i in range(1, len(columns) + 2)]  # all but records
         counted = f"counted_{release.number}"
         tables.doing("reading releases", release.title).make(counted, query.group_by(*positions))
         if not tables.count(counted):

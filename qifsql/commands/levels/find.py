@@ -65,7 +65,8 @@ def find_levels(
 ) -> dict[tuple[str, int], Finding]:
     """Return the worst level of each measure and secret (its number), and violations.
 
-    ``thresholds`` are required levels by name, ``heights`` those of hierarchies by secret.
+    A question is a measure, a secret, and how many columns identify a block. ``thresholds`` are
+    required levels by name, ``heights`` those of hierarchies by secret.
     """
     scores = _highest_scores(tables, questions, heights)
     steps = Steps(tables)
@@ -144,12 +145,13 @@ def find_entropy(tables: Tables, secret: Secret, threshold: Fraction | None) -> 
     of_counts = exp.select("counts", "blocks", "people").from_(near)
     together = exp.select(exp.alias_(exp.null(), "counts"), "blocks", "people").from_(clear)
     rows = tables.rows(steps.plan(union([of_counts, together])))
+    # in all blocks that clearly violate the required level, then also in those that do so narrowly
     ((blocks, people),) = ((b, p) for counts, b, p in rows if counts is None)
     close = {tuple(counts): (b, p) for counts, b, p in rows if counts is not None}
-    for counts, (b, p) in close.items():
+    for counts, (blocks_of_counts, people_of_counts) in close.items():
         is_clear = -math.log2(entropy_l(counts)) > required + CLOSE  # SQL has counted it
         if threshold is not None and not is_clear and not meets_entropy(counts, threshold):
-            blocks, people = blocks + b, people + p
+            blocks, people = blocks + blocks_of_counts, people + people_of_counts
     violated = None if threshold is None else (people, blocks)
     if secret.fewest == 1:  # blocks of one value are counted as l_distinct
         return Finding(1.0, 0, 0, violated=violated)
@@ -161,15 +163,19 @@ def find_entropy(tables: Tables, secret: Secret, threshold: Fraction | None) -> 
 
 
 def _bounds(name: str, thresholds: Mapping[str, Fraction], worst: float) -> Parameters:
-    """Return the range of scores near the required level, and the least one near the worst."""
+    """Return the range of scores near the required level, and the least one near the worst.
+
+    ``worst`` is the worst score; high scores are worse. Without a required level the range is only
+    infinity.
+    """
     definition = measure_named(name)
     edge = worst if math.isinf(worst) else worst - _tolerance(worst)
     required = math.inf
     if definition.aim is not None and definition.aim in thresholds:
         required = float(thresholds[definition.aim])
-        if name == "delta_disclosure":
+        if name == "delta_disclosure":  # its score is without the logarithm
             required = math.exp(required) if required < LARGEST else math.inf
-        required = -required if definition.higher_is_safer else required  # high scores are worse
+        required = -required if definition.higher_is_safer else required
     room = 0.0 if math.isinf(required) else _tolerance(required)
     return _bounds_row(required - room, required + room, edge)
 

@@ -89,6 +89,7 @@ class Run:
         suppressed: Suppressed,
         default_l: int | None = None,
     ) -> None:
+        """Read suppressed records as asked for; the blocks are counted by ``count``."""
         self.spec, self.suppressed = spec, suppressed
         self.thresholds = thresholds
         self.default_l = default_l
@@ -214,7 +215,8 @@ class Run:
     ) -> None:
         """Add entropy l-diversity and enhanced beta-likeness of a secret to ``levels``.
 
-        The latter is the gain of basic beta-likeness, at most -ln of the rarest value's share.
+        The latter is the gain of basic beta-likeness, at most -ln of the rarest value's share; its
+        violations were counted as BREACH.
         """
         entropy = find.find_entropy(self.tables, secret, self.thresholds.get("l_entropy"))
         if secret.fewest == 1:  # entropy is least in the blocks of one value
@@ -256,7 +258,11 @@ class Run:
         block: Mapping[str, Any],
         threshold: Fraction | None,
     ) -> dict[str, Any]:
-        """Return the row (``SCHEMA``) of a level; k is counted in blocks of secret ``j``."""
+        """Return the row (``SCHEMA``) of a level; k is counted in blocks of secret ``j``.
+
+        ``block`` is a worst one. ``threshold`` is the required level, if there is one; of several
+        distances, only one is compared with a required t.
+        """
         secret = self.secrets.get(j) if measure.name != "k" else None
         row: dict[str, Any] = {
             "measure": measure.name,

@@ -17,6 +17,7 @@ def levels_in_both_readings(run: Run, trees: Mapping[int, Hierarchy], skew: Frac
     run_of_one.count(trees)
     of_one = reported_secrets.smaller_levels(run_of_one, trees, skew, show_blocks=False)
     records = {"records": run.counts.records}
+    # a person may be in several blocks if one record is known: these columns are then empty
     totals = {"people": of_all.rows[0]["people"], **dict.fromkeys(IN_SEVERAL_BLOCKS)}
     rows = [row | records | {"known_records": "all"} for row in of_all.rows]
     rows += [row | records | totals | {"known_records": "one"} for row in of_one.rows]

@@ -52,7 +52,7 @@ def count_secrets(tables: Tables, hierarchies: Mapping[int, Hierarchy], apart: i
 
 
 def _count_secret(tables: Tables, j: int, hierarchy: Hierarchy | None, apart: int) -> Secret:
-    """Keep the tables about secret ``j`` that levels read; return it with its totals."""
+    """Keep the tables of secret ``j``; return its totals. The block of ``apart`` people is all."""
     counts = tables.counts
     by_kind = j in counts.values  # few values: a block is known by its kind, its counts
     width = 1 if by_kind else counts.bound.microdata.width
@@ -110,6 +110,7 @@ def keep_blocks_of_all(tables: Tables, apart: int, everybody: int) -> None:
     steps.need("crowds_of_size", 0, 1, instead={"blocks": "blocks_of_all"})
     sizes = steps.steps.pop().query
     if apart:
+        # columns: the key of the block (-1, as no other), its size, members, number of such blocks
         everyone = [typed_number(n, "BIGINT") for n in (-1, everybody, apart, 1)]
         sizes = exp.union(sizes, exp.select(*everyone), distinct=False)
     counts.keep_rows("grades_0", steps.plan(sizes))
@@ -149,7 +150,7 @@ def _starred(microdata: Microdata) -> list[bool]:
 
 
 def _keep_hierarchy(tables: Tables, j: int, width: int, hierarchy: Hierarchy) -> None:
-    """Keep the tables about a hierarchy; refuse one without all values of the secret."""
+    """Keep ``ancestors``, ``branches``, ``climbed`` of secret ``j``; all values need a line."""
     counts = tables.counts
     names = ["leaf", "level", "node"]
     rungs = exp.values(list(hierarchy.rungs()), alias="listed", columns=names)

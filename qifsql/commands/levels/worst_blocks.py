@@ -130,7 +130,7 @@ def _block_counts(tables: Tables, secret: Secret, steps: Steps, block: str) -> l
 
 
 def _block_of_counts(tables: Tables, secret: Secret, people: list[int]) -> Plan:
-    """Return a plan for a block with these ``people`` by value; its size tells the last number."""
+    """Return a plan for a block with these ``people`` by value (no tally of the last is needed)."""
     counts = tables.counts
     attack = AttackSteps(counts.bound, catalogs=counts.catalogs, values=counts.values)
     table = attack.need("tallies")
