@@ -223,10 +223,10 @@ def _interval_expressions(column: Cells) -> list[exp.Expr]:
 
     ``alone``: both ends are one value. ``missing``: missing values, last on the scale, are in it.
     """
-    i, defined, type_ = column.number, column.nominal, column.scale.attribute.type
-    if defined is not None:
+    i, nominal, type_ = column.number, column.nominal, column.scale.attribute.type
+    if nominal is not None:  # the changes define the ends, not the data
         lower, upper = (exp.column(end, table=f"values_{i}") for end in ("lower", "upper"))
-        alone, type_ = equal(lower, upper), defined.type
+        alone, type_ = equal(lower, upper), nominal.type
     else:
         lower, upper = (exp.column("value", table=f"{end}_{i}") for end in ("lower", "upper"))
         alone = equal(exp.column(f"low_{i}", "classes"), exp.column(f"high_{i}", "classes"))
@@ -245,9 +245,9 @@ def _interval_expressions(column: Cells) -> list[exp.Expr]:
         return [*ends, missing][: len(column.suffixes)]  # the flag only where values are missing
     if not column.text:
         return [_cell_of_view("interval_structs", bounds)]
-    half_open = defined is not None and defined.half_open
+    half_open = nominal is not None and nominal.half_open
     return [
-        _cell_of_view("interval_texts", bounds, defined=defined is not None, half_open=half_open)
+        _cell_of_view("interval_texts", bounds, defined=nominal is not None, half_open=half_open)
     ]
 
 

@@ -51,7 +51,8 @@ def largest_part(k: int, width: int, within: int) -> int:
 def make_groups(passes: Passes, wishes: Wishes, within: int) -> bool:
     """Create the table ``done`` of groups, places and people; return whether medians cut it first.
 
-    Each turn forms one group in every part. ``near`` has the people that are in no group yet.
+    Each turn forms a group around a pole in every part: the person farthest from the centroid, or
+    opposite the last pole (``carried``). ``near`` has the people that are in no group yet.
     """
     size = largest_part(wishes.k, passes.coded.width, within)
     partition(passes, Wishes(wishes.k), small=size)
@@ -86,6 +87,7 @@ def make_groups(passes: Passes, wishes: Wishes, within: int) -> bool:
 
 def _check_parts(passes: Passes, near: str) -> None:
     """Refuse parts of too many different records that no cut divides between enough people."""
+    # the different records of a part have ids from 1
     (largest,) = passes.row(exp.select(exp.Max(this=exp.column("id"))).from_(own_table(near)))
     if largest > MOST:
         raise InputError(

@@ -122,7 +122,7 @@ class Recoding:
                 )
 
     def losses(self, i: int) -> list[StepLoss]:
-        """Return the information loss of each step of a quasi-identifier, over all records."""
+        """Return the loss of each step of quasi-identifier number ``i``, over all records."""
         scale, records = self.scales[i - 1], self.passes.coded.records
         losses = []
         for s, _ in enumerate(self.steps[i - 1]):
@@ -149,7 +149,7 @@ class Recoding:
     def measure(self, node: Node, limit: int) -> Measured:
         """Count the classes of a node; may make a table that speeds up coarser nodes.
 
-        The loss of suppressed records is measured if there are any, and at most ``limit``.
+        The loss of suppressed records is measured if there are any, and at most ``limit`` records.
         """
         source = self._smallest_source(node)
         if source.table not in self.texts:
@@ -184,8 +184,8 @@ class Recoding:
         penalty = entropy = Fraction(0)
         for scale, (_number, listed, spanned, lost) in zip(self.scales, rows, strict=True):
             covered, length = (spanned, scale.span) if scale.interval else (listed, scale.values)
-            penalty += Fraction(int(covered), length or 1)
-            entropy += Fraction(int(lost), 1 << 40)
+            penalty += Fraction(int(covered), length or 1)  # 0: there is one value
+            entropy += Fraction(int(lost), 1 << 40)  # SQL counts in 2^-40 nats
         cells = self.passes.coded.records * len(node)
         return penalty / cells, entropy / cells
 

@@ -101,7 +101,7 @@ def compose(
         if out is not None:
             plan = plan_people(bound, bayes=crossed.bayes)
             rows = stream(tables.engine, plan, out, origin, what="writing people")
-    origin = origin.about(description, paths)
+    origin = origin.about(description, paths)  # with the time of writing, too
     return _make_result(bound, crossed, origin, people=people, levels=levels, written=rows)
 
 

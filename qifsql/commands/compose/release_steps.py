@@ -27,7 +27,7 @@ def read_people(tables: Tables, bound: Bound, *, keyed: bool) -> int:
     _load_people(tables, bound)
     people = tables.count("people")
     if not people:
-        raise DatasetError(_refuse_nobody(bound))
+        raise DatasetError(_nobody_message(bound))
     numbers = [raw.number for raw in bound.raws]
     for raw in bound.raws:
         value = exp.column(f"qid_{raw.number}")
@@ -78,7 +78,7 @@ def _key(key: Column) -> exp.Expr:
     return with_one_missing(tree) if key.type in FLOATING else tree
 
 
-def _refuse_nobody(bound: Bound) -> str:
+def _nobody_message(bound: Bound) -> str:
     """Return the message of the error for an empty overlap."""
     if bound.key is not None:
         return (

@@ -113,12 +113,12 @@ def _run(
             stream.close()
         statements = (*openings(microdata.dataset), *passes.statements)
         origin = origin.about(description, files).sending(statements)
-        rows = out and distances.write_people(engine, microdata, question, out, origin)
-    origin = replace(origin.about(description, files), statements=origin.statements)
+        written = out and distances.write_people(engine, microdata, question, out, origin)
+    origin = origin.about(description, files)  # with the time of writing, too
     origin = origin.listing(microdata.columns)
     drawn = _sample_remark(question, people.coded.records)
     notes = (*microdata.notes, *drawn, *notes)
-    return Result(frame=frame, origin=origin, details=details, notes=notes, written=rows or 0)
+    return Result(frame=frame, origin=origin, details=details, notes=notes, written=written or 0)
 
 
 def _share_tables(passes: Passes, question: Question) -> dict[str, pl.DataFrame]:

@@ -200,7 +200,7 @@ def _worst_finding(name: str, near: Sequence[Near], thresholds: Mapping[str, Fra
     violated = None
     if definition.aim is not None and definition.aim in thresholds:
         aim = thresholds[definition.aim]
-        broken = [row for row in near if row.part is None]
+        broken = [row for row in near if row.part is None]  # clearly worse than the aim
         broken += [row for level, row in levels.items() if is_violated(definition, level, aim)]
         violated = sum(row.people for row in broken), sum(row.blocks for row in broken)
     worst = (min if definition.higher_is_safer else max)(levels, key=Level.order)

@@ -52,7 +52,7 @@ def count_secrets(tables: Tables, hierarchies: Mapping[int, Hierarchy], apart: i
 
 
 def _count_secret(tables: Tables, j: int, hierarchy: Hierarchy | None, apart: int) -> Secret:
-    """Keep the tables of secret ``j``; return its totals. The block of ``apart`` people is all."""
+    """Keep the tables of secret ``j``, return totals; ``apart``: people whose block is everyone."""
     counts = tables.counts
     by_kind = j in counts.values  # few values: a block is known by its kind, its counts
     width = 1 if by_kind else counts.bound.microdata.width

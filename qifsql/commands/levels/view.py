@@ -100,8 +100,8 @@ def _reading_parts(frame: pl.DataFrame, tables: Tables, spec: Spec, minimum: int
             *_level_table(secret_rows),
             *_worst_block_parts(secret_rows, minimum),
         ]
-        bites = [row for row in tables["attacks"].to_dicts() if row["secret"] == secret]
-        parts += [Paragraph(_attack_sentence(row)) for row in bites]
+        attacks = [row for row in tables["attacks"].to_dicts() if row["secret"] == secret]
+        parts += [Paragraph(_attack_sentence(row)) for row in attacks]
     if "worst" in tables:
         parts += [Heading(said("Where the worst blocks are")), _block_table(tables["worst"], rows)]
     return parts

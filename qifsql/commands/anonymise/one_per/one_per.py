@@ -80,7 +80,7 @@ def one_per(
             *(notes_of_people(attack.microdata) if attack else catalog.remarks),
             *_notes(rows, kind),
         )
-    origin = origin.about(description, dataset.paths)
+    origin = origin.about(description, dataset.paths)  # with the time of writing, too
     return Result(frame=frame, origin=origin, details=details, notes=notes)
 
 
