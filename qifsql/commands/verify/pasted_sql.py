@@ -323,7 +323,7 @@ class Pasted:
     def _detail_numbers(
         self, table: str, row: Mapping[str, Any], question: Question | None
     ) -> dict[str, Number]:
-        """Return the numbers of a row of one of DETAILS: 0 where SQL counts the rest of a table."""
+        """Return the numbers of a row of one of DETAILS, by column; 0 where SQL has no such row."""
         if question is None or (table, question.secret, question.gain) not in self.answers:
             return {}
         name, columns = DETAILS[table]  # the name of a bin, threshold or quantile
