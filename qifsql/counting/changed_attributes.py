@@ -47,9 +47,10 @@ class Changed:
     def of(
         cls, catalog: Catalog, qids: tuple[Attribute, ...], files: Mapping[str, str]
     ) -> "Changed":
-        """Return them with the hierarchies in ``files``, by quasi-identifier.
+        """Return the quasi-identifiers with their hierarchies.
 
-        Raises ColumnError where one is of no quasi-identifier, DatasetError where it is none.
+        ``files`` maps names of quasi-identifiers to paths of hierarchies. Raises ColumnError if a
+        name is of no quasi-identifier, DatasetError if a file is no hierarchy.
         """
         check_qids(files, [q.name for q in qids])
         trees = {name: Hierarchy.read(path) for name, path in files.items()}
@@ -71,8 +72,9 @@ def apply(
 ) -> list[Attribute | None]:
     """Return each quasi-identifier after the changes, made one after the other; None: dropped.
 
-    ``qids`` are unchanged columns ``value`` (``as_values``). The ``qid`` of a change is the number
-    of its quasi-identifier from 1; that of a sample, which changes none of them, is 0.
+    ``qids`` are unchanged columns ``value`` (``as_values``); ``of`` has their hierarchies. The
+    ``qid`` of a change is the number of its quasi-identifier from 1; a sample, which changes no
+    quasi-identifier, has 0.
     """
     forms: list[Attribute | None] = list(qids)
     for change in changes:
@@ -84,9 +86,10 @@ def apply(
 
 
 def changed(attribute: Attribute, change: Change, of: Changed) -> Attribute:
-    """Return the changed quasi-identifier as an expression over the column ``value``.
+    """Return a quasi-identifier after one change, as an expression over the column ``value``.
 
-    Raises InputError, ColumnError or ExpressionError if it has no such form.
+    ``attribute`` may have earlier changes in its expression; ``of`` has the hierarchies for changes
+    to a level. Raises InputError, ColumnError or ExpressionError if the change does not fit it.
     """
     if change.kind in ("top", "bottom"):
         return _limited(attribute, change, of.catalog)
@@ -102,7 +105,7 @@ def changed(attribute: Attribute, change: Change, of: Changed) -> Attribute:
 
 
 def nothing_changed(text: str, attribute: Attribute) -> str:
-    """Return the note on a change whose groups have one value each."""
+    """Return the note on a change, written as ``text``, which gives no two values the same form."""
     kind = family(attribute.type)
     of_text = ", of which a number keeps the first characters" if kind == "VARCHAR" else ""
     return (
@@ -119,13 +122,18 @@ def _readable_schema(attribute: Attribute, name: str | None = None) -> Schema:
 
 
 def _form(attribute: Attribute, change: Change) -> exp.Expr:
-    """Return the expression of a change, or that of its coarser form, over ``value``."""
+    """Return the expression that a change makes of the column ``value``.
+
+    ``change.how`` is an expression (``least(age, 90)``) or a coarser form (``5``, ``month``).
+    """
     if change.kind == "expression":
         return parse(change.how, _readable_schema(attribute), f"change {quoted(change.text)}")
-    for name in (attribute.name, "value"):  # "value" for a name with blanks at its ends, not read
-        named_form = coarsened(f"{name}:{change.how}", _readable_schema(attribute, name))
-        if named_form is not None:
-            return named_form[1]
+    # A name with blanks at its ends cannot be read back from NAME:HOW: "value" then stands for it.
+    for name in (attribute.name, "value"):
+        form = coarsened(f"{name}:{change.how}", _readable_schema(attribute, name))
+        if form is not None:
+            _, expression = form
+            return expression
     raise ExpressionError(f"change {quoted(change.text)} cannot be read; write {HOW}")
 
 
@@ -135,7 +143,10 @@ def _substituted(tree: exp.Expr, attribute: Attribute) -> exp.Expr:
 
 
 def _limited(attribute: Attribute, change: Change, catalog: Catalog) -> Attribute:
-    """Replace the values beyond a limit by the limit; a missing value stays missing."""
+    """Replace values above (``top``) or below (``bottom``) the limit ``change.how`` by the limit.
+
+    A missing value stays missing.
+    """
     if not has_distances(attribute.type):
         raise ColumnError(
             f"change {quoted(change.text)} needs a column of numbers, dates or times, and "
@@ -154,13 +165,16 @@ def _limited(attribute: Attribute, change: Change, catalog: Catalog) -> Attribut
 
 
 def _at_level(attribute: Attribute, change: Change, hierarchy: Hierarchy | None) -> Attribute:
-    """Replace each value by its node of one level, found by the text of the value."""
+    """Replace each value by its node of the level in ``change.how`` (``@2``).
+
+    A line of the hierarchy has the text of a value (level 0) and its nodes of levels 1, 2, ...
+    """
     if hierarchy is None:
         raise InputError(
             f"change {quoted(change.text)} needs the hierarchy of {quoted(attribute.name)}; name "
             "it with --hierarchy COLUMN=FILE"
         )
-    level = change.how[1:]  # of ``@2``
+    level = change.how.removeprefix("@")
     highest = hierarchy.levels - 1
     if not re.fullmatch(r"\d{1,3}", level, re.ASCII) or int(level) > highest:
         raise InputError(

@@ -56,11 +56,12 @@ class Coded:
     def cells(
         self, secret: int, subset: Iterable[int] | None = None, table: str = "coded"
     ) -> exp.Select:
-        """Return the query of the cells of a subset of the quasi-identifiers (numbers from 0).
+        """Return the query of the cells of a subset of the quasi-identifiers, counted in each file.
 
-        One row per combination of their values and the secret: ``word_1 ..``, ``secret`` (0 if
-        ``secret`` is 0, for none), and the counts of people and records with it. They are summed
-        from ``coded``, or from the cells of a larger subset in ``table``, which has fewer rows.
+        ``subset`` has their numbers from 0 (None: all); ``secret`` is the number of a secret from
+        1, or 0 for none. One row per combination of their values: ``word_1 ..`` (packed codes),
+        ``secret`` (its code; always 0 for none), and the columns ``counts``. They are summed from
+        ``coded``, or from ``table``: the cells of a larger subset, which are fewer rows.
         """
         words = self.masked(range(len(self.fields)) if subset is None else subset)
         name = "secret" if table != "coded" else f"secret_{secret}"
@@ -107,7 +108,10 @@ class Coded:
         return int(rows[0][0]) if rows else -1
 
     def masked(self, subset: Iterable[int]) -> list[exp.Expr]:
-        """Return the words of a subset: those of a row with the bits of its fields alone."""
+        """Return the columns ``word_1 ..`` with the bits of a subset; all other bits are 0.
+
+        ``subset`` has numbers of quasi-identifiers from 0.
+        """
         masks = [0] * self.words
         for i in subset:
             masks[self.fields[i].word - 1] |= self.fields[i].mask
@@ -119,28 +123,29 @@ class Coded:
 
 
 def make(tables: Tables, files: Files) -> Coded:
-    """Create the table ``coded`` of all files, and a dictionary of each attribute.
+    """Create the table ``coded`` of all files, and the table ``dictionary_i`` of each attribute i.
 
-    The table of a dictionary has a row per value that occurs in any file, with its code.
+    Attributes have numbers from 1: quasi-identifiers, secrets, and the group if there is one. A
+    dictionary has a row per value that occurs in any file, with its code.
     """
-    for n, file in enumerate(files.files, 1):  # the different records of each
+    for n, file in enumerate(files.files, 1):
         query = splice("synthetic/people", width=file.columns)
         if file.microdata.person is not None:
             shape = {"qids": files.width, "secrets": len(files.secrets)}
             query = splice("synthetic/people_of_records", shape=shape)
         plan = microdata_steps.plan(file.alike, microdata_steps.steps(file.alike), query)
         tables.doing("reading", file.title).make(f"people_{n}", plan)
-    k, m = files.width, len(files.secrets)
+    qids, last_secret = files.width, files.width + len(files.secrets)
     values = []  # how many values each attribute has
-    for i in range(1, k + m + (files.by is not None) + 1):
+    for i in range(1, last_secret + (files.by is not None) + 1):
         tables.make(f"dictionary_{i}", _dictionary(files, i), "encoding values")
         values.append(tables.count(f"dictionary_{i}"))
-    fields = _packed(values[:k])
+    fields = _packed(values[:qids])
     pooled = [POOLED_RELEASE] if len(files.releases) > 1 else []
     releases = (*range(1, len(files.releases) + 1), *pooled)
     tables.make("coded", _coded_query(files, fields, releases), "encoding records")
     tables.drop(*(f"people_{n}" for n in range(1, len(files.files) + 1)))
-    return Coded(tables, fields, tuple(values[:k]), tuple(values[k : k + m]), releases)
+    return Coded(tables, fields, tuple(values[:qids]), tuple(values[qids:last_secret]), releases)
 
 
 def _dictionary(files: Files, i: int) -> Plan:
@@ -150,21 +155,24 @@ def _dictionary(files: Files, i: int) -> Plan:
     queries = [exp.select(value.copy()).from_(exp.table_(f"people_{n}")) for n in numbers]
     query = splice("synthetic/dictionary")
     for table in list(query.find_all(exp.Table)):
-        if table.name == "listed":  # in place of the values that the file of SQL reads
+        if table.name == "listed":  # a placeholder of the SQL file for the values
             table.replace(exp.alias_(union(queries).subquery(), "listed", table=True))
     return Plan((), query)
 
 
 def _packed(values: Sequence[int]) -> tuple[Field, ...]:
-    """Return places for the codes of attributes with so many values, word after word."""
+    """Return the place of the code of each attribute, in words of ``BITS`` bits.
+
+    ``values`` has the number of values of each attribute: its codes are 0 to that number less 1.
+    """
     fields: list[Field] = []
-    word, used = 1, 0
-    for n in values:
-        width = max(1, (n - 1).bit_length())
-        if used + width > BITS:
-            word, used = word + 1, 0
-        fields.append(Field(word, used, width))
-        used += width
+    word, used_bits = 1, 0
+    for number_of_values in values:
+        width = max(1, (number_of_values - 1).bit_length())
+        if used_bits + width > BITS:  # a code is not split over two words
+            word, used_bits = word + 1, 0
+        fields.append(Field(word, used_bits, width))
+        used_bits += width
     return tuple(fields)
 
 
@@ -174,12 +182,15 @@ def code(i: int) -> exp.Column:
 
 
 def words(fields: Sequence[Field]) -> list[exp.Expr]:
-    """Return the columns ``word_1 ..`` of a record: the codes of its fields, each in its bits."""
-    codes: dict[int, list[exp.Expr]] = {}
+    """Return the columns ``word_1 ..`` of a record: the codes of its fields, each in its bits.
+
+    The query that reads them is joined with the dictionaries (``code``).
+    """
+    codes_by_word: dict[int, list[exp.Expr]] = {}
     for i, field in enumerate(fields, 1):
         bits = _shifted(code(i), exp.BitwiseLeftShift, field) if field.shift else code(i)
-        codes.setdefault(field.word, []).append(bits)
-    packed = (fold(exp.BitwiseOr, in_word) for in_word in codes.values())
+        codes_by_word.setdefault(field.word, []).append(bits)
+    packed = (fold(exp.BitwiseOr, codes) for codes in codes_by_word.values())
     return [exp.alias_(tree, f"word_{i}") for i, tree in enumerate(packed, 1)]
 
 
@@ -201,33 +212,35 @@ def decoded(query: exp.Select, table: str, attributes: Iterable[int]) -> exp.Sel
 
 
 def _coded_query(files: Files, fields: Sequence[Field], releases: Sequence[int]) -> exp.Query:
-    """Return a query for the codes and counts of all files, equal rows merged.
+    """Return the query of the table ``coded``: a row per different record of all files.
 
-    Its rows have the words, the secrets, the group (``member``) and the counts of ``Coded.counts``.
+    Its columns are ``word_1 ..`` (packed codes), ``secret_1 ..``, ``member`` (the code of the
+    group, with ``files.by``) and ``Coded.counts``. ``releases`` are the numbers of the releases;
+    ``POOLED_RELEASE`` among them counts the records of all.
     """
-    k, m = files.width, len(files.secrets)
+    qids, secrets = files.width, len(files.secrets)
     queries = []
     release = 0  # the number of the release, in the order of the files
     for n, file in enumerate(files.files, 1):
         is_release = file.role not in (ORIGINAL, CONTROL)
         release += is_release
         columns = words(fields)
-        columns += [exp.alias_(code(k + j), f"secret_{j}") for j in range(1, m + 1)]
+        columns += [exp.alias_(code(qids + j), f"secret_{j}") for j in range(1, secrets + 1)]
         if files.by is not None:
-            has_group = file.columns > k + m
-            group = code(k + m + 1) if has_group else exp.cast(exp.null(), "BIGINT")
+            has_group = file.columns > qids + secrets  # a release has none
+            group = code(qids + secrets + 1) if has_group else exp.cast(exp.null(), "BIGINT")
             columns.append(exp.alias_(group, "member"))
         counts = {"original": file.role == ORIGINAL, "control": file.role == CONTROL}
         for r in releases:
             counts[f"synthetic_{r}"] = is_release and r in (release, POOLED_RELEASE)
         people, zero = exp.column("people", f"people_{n}"), exp.cast(number(0), "BIGINT")
-        for name, counted in counts.items():
-            columns.append(exp.alias_((people if counted else zero).copy(), name))
+        for name, counts_here in counts.items():
+            columns.append(exp.alias_((people if counts_here else zero).copy(), name))
         query = exp.select(*columns).from_(exp.table_(f"people_{n}"))
         queries.append(decoded(query, f"people_{n}", range(1, file.columns + 1)))
     everybody = exp.union(*queries, distinct=False).subquery("everybody")
     keys = [exp.column(f"word_{i}") for i in range(1, max(f.word for f in fields) + 1)]
-    keys += [exp.column(f"secret_{j}") for j in range(1, m + 1)]
+    keys += [exp.column(f"secret_{j}") for j in range(1, secrets + 1)]
     keys += [exp.column("member")] if files.by is not None else []
     query = exp.select(*keys, *map(_sum_of, counts)).from_(everybody)
     return query.group_by(*(key.copy() for key in keys))

@@ -53,9 +53,9 @@ class Sources:
         *,
         different: bool = True,
     ) -> "Sources":
-        """Return the files; raise InputError if one is missing.
+        """Return the files, opened; ``control`` is None if there is none.
 
-        ``different``: also raise InputError if one is given twice.
+        Raises InputError if no release is named or, with ``different``, if a file is given twice.
         """
         releases = datasets(synthetic)
         if not releases:
@@ -63,7 +63,7 @@ class Sources:
         first = Dataset.open(original)
         last = None if control is None else Dataset.open(control)
         inputs = [first, *releases, *([last] if last is not None else [])]
-        twice = [d.name for d in repeated(inputs) if d.frame is None]
+        twice = [d.name for d in repeated(inputs) if d.frame is None]  # frames may have equal rows
         if different and twice:
             raise InputError(
                 f"{twice[0]} is given twice; the original, each release and the control are "
@@ -100,9 +100,9 @@ class File:
 
     @property
     def alike(self) -> Microdata:
-        """Return the microdata with all attributes as quasi-identifiers, to code them alike.
+        """Return the microdata with all attributes as quasi-identifiers: all get codes in one way.
 
-        If people have several records, secrets stay secrets: a person has one per record.
+        If people have several records, secrets stay secrets, since a person has one per record.
         """
         if self.microdata.person is None:
             return replace(self.microdata, qids=self.attributes, secrets=(), by=None)
@@ -157,8 +157,9 @@ class Files:
 def read(engine: Engine, sources: Sources, names: Names) -> Files:
     """Return the files with all names looked up in each, in one order and with one type.
 
-    Raises ColumnError, ExpressionError, InputError or DatasetError if a file lacks a column or has
-    no records, or if types differ.
+    ``sources`` are the files and ``names`` the columns to look up, as the user named them. Raises
+    ColumnError, ExpressionError, InputError or DatasetError if a file lacks a column or has no
+    records, or if types differ.
     """
     roles = [ORIGINAL, *(RELEASE for _ in sources.releases)]
     roles += [CONTROL] if sources.control is not None else []
@@ -216,10 +217,10 @@ def _in_common_order(file: File, names: Sequence[str]) -> File:
 def _in_common_types(files: Sequence[File]) -> list[File]:
     """Return the files with each attribute in one type; ColumnError if types do not compare.
 
-    The attributes of a place are the same in all files; the last one, the group, may lack in some.
+    All files have their attributes in one order; releases lack the last one, the group.
     """
     attributes = [list(file.attributes) for file in files]
-    for place in range(max(map(len, attributes))):
+    for place in range(max(map(len, attributes))):  # the index of an attribute in each file
         with_place = [columns for columns in attributes if place < len(columns)]
         shared = domain(with_place[0][place].type)
         for file, columns in zip(files, attributes, strict=True):

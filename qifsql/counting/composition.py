@@ -39,7 +39,8 @@ class Composition:
     ) -> "Composition":
         """Return the composition of these files, each opened under a different name.
 
-        Raises InputError if a release is missing or given twice, or if the options do not fit.
+        ``options`` are the other fields; ``instead`` ends the message about a release that is given
+        twice. Raises InputError if a release is missing or given twice, or if options do not fit.
         """
         opened = datasets(releases)
         if not opened:
@@ -50,7 +51,7 @@ class Composition:
         composition = cls(_attached(opened), everybody, **options)  # type: ignore[arg-type]
         if composition.suppressed not in SUPPRESSED:
             raise InputError(f"suppressed records are one of {', '.join(SUPPRESSED)}")
-        if len(composition.keys) not in (0, 1, len(opened) + 1):
+        if len(composition.keys) not in (0, 1, len(opened) + 1):  # none, one for all, one for each
             raise InputError(
                 f"{plural(len(composition.keys), 'key')} for people and "
                 f"{plural(len(opened), 'release')}; name one key for all of them, or that of the "

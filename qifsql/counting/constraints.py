@@ -78,7 +78,10 @@ class Wishes:
         return " and ".join(part for part in (f"k={self.k}", self.diversity) if part)
 
     def plain(self) -> dict[str, object]:
-        """Return the limits that are set, by name, as plain data for manifests."""
+        """Return the limits that are set, by name of the field, as plain data for manifests.
+
+        Fractions become numbers, and ``l_recursive`` the list [c, l].
+        """
         c, l_of_c = self.l_recursive or (None, None)
         limits: dict[str, object] = {
             "k": self.k,
@@ -92,7 +95,7 @@ class Wishes:
 
     @property
     def diversity(self) -> str:
-        """Return the limits on the secret in words."""
+        """Return the limits on the secret in words; empty if there are none."""
         limits = self.plain()
         if self.l_recursive is not None:
             c, l = self.l_recursive  # noqa: E741
@@ -103,7 +106,10 @@ class Wishes:
 
 
 def fraction(value: Number, what: str) -> Fraction:
-    """Return a number exactly: 0.1 is one tenth. Raise InputError if it is invalid."""
+    """Return a number exactly (0.1 is one tenth); ``what`` names the limit in errors.
+
+    Raises InputError if it is no number, or has too many digits for SQL to compare exactly.
+    """
     try:
         if isinstance(value, bool):
             raise ValueError
@@ -129,11 +135,11 @@ def _number_from_one(value: Number, what: str) -> Fraction:
 
 
 def _recursive_limits(value: Sequence[Number]) -> tuple[Fraction, int]:
-    """Return c and l of recursive (c, l)-diversity."""
-    parts = value.split(",") if isinstance(value, str) else list(value)
-    if len(parts) != 2:
+    """Return c and l of recursive (c, l)-diversity from a pair, or from a text such as ``3,2``."""
+    pair = value.split(",") if isinstance(value, str) else list(value)
+    if len(pair) != 2:
         raise InputError("recursive l needs two numbers, c and l, as in 3,2")
-    c, l = fraction(parts[0], "c of recursive l"), fraction(parts[1], "l of recursive l")  # noqa: E741
+    c, l = fraction(pair[0], "c of recursive l"), fraction(pair[1], "l of recursive l")  # noqa: E741
     if c <= 0:
         raise InputError("c of recursive l must be above 0")
     if l.denominator != 1 or l < 1:
@@ -142,7 +148,7 @@ def _recursive_limits(value: Sequence[Number]) -> tuple[Fraction, int]:
 
 
 def _closeness(value: Number, what: str) -> Fraction:
-    """Return a distance in (0, 1]."""
+    """Return the limit of t-closeness, a distance in (0, 1]; ``what`` names it in errors."""
     distance = fraction(value, what)
     if distance == 0:
         raise InputError(

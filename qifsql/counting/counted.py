@@ -81,10 +81,11 @@ def sums(rows: Iterable[Row]) -> dict[str, int]:
 
 
 def right_guesses(rows: Iterable[Row], name: str, modal: int) -> Fraction:
-    """Return how many people are guessed right, counted in column ``name``.
+    """Return the expected number of people who are guessed right.
 
-    ``ties`` equally good guesses of a row are right in turn. With 0 of them, no record looks like
-    the people, and the adversary guesses one of the ``modal`` most frequent values.
+    Column ``name`` counts the people who have one of the ``ties`` best guesses of a row, of which
+    the adversary draws one. If ``ties`` is 0, no record looks like these people, and the adversary
+    draws one of the ``modal`` most frequent values.
     """
     return sum((Fraction(row[name], row["ties"] or modal) for row in rows), Fraction())
 
@@ -104,9 +105,12 @@ def disclosure(rows: Sequence[Row]) -> Disclosure:
 
 
 def guesses(rows: Sequence[Row], priors: Row) -> Guesses:
-    """Return the counts of right guesses from ``Cells.totals`` and ``Cells.priors``.
+    """Return the counts of right guesses.
 
-    ``modal`` values are the most frequent ones; a constant guess names one of them.
+    ``rows`` are ``Cells.totals``. ``priors`` is ``Cells.priors``: ``original`` and ``control`` are
+    the people of these files with the most frequent value, ``modal`` and ``typical`` how many
+    values are most frequent in the release and in the control. ``control_both`` are guessed right
+    by the release and by a guess of a ``typical`` value.
     """
     totals, modal = sums(rows), priors["modal"]
     return Guesses(

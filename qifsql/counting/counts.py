@@ -38,8 +38,11 @@ FORM = 2  # version of the tables in a file of counts
 def _by_question(
     frame: pl.DataFrame, questions: Sequence[Question]
 ) -> Iterable[tuple[Question, pl.DataFrame]]:
-    """Split a frame by its columns ``secret`` and ``gain``: the rows of each question with any."""
-    if len(questions) == 1:
+    """Split a frame by question: by its columns ``secret`` and ``gain``, which are numbers.
+
+    A question without rows is left out.
+    """
+    if len(questions) == 1:  # all rows are about it
         return [(questions[0], frame)] if frame.height else []
     parts = frame.partition_by("secret", "gain", maintain_order=True, as_dict=True)
     return [((secret, gain), part) for (secret, gain), part in parts.items()]
@@ -115,9 +118,9 @@ class Counts:
     ) -> dict[Question, Profile]:
         """Return the profile of each question: the numbers of a secret and of a gain function.
 
-        Secret 0 is the owner of the record. ``prior``: without quasi-identifiers. ``reported``:
-        only people whose secret is not missing. With quasi-identifiers, people with suppressed
-        records may be anybody: their block is everyone.
+        Secret 0 is the owner of the record, gain 0 the identity. ``prior``: without
+        quasi-identifiers. ``reported``: only people whose secret is not missing. With
+        quasi-identifiers, people with suppressed records may be anybody: their block is everyone.
         """
         profiles = self._profiles(self.bound, questions, prior=prior, reported=reported)
         if prior or not self._hides:
@@ -147,49 +150,57 @@ class Counts:
         prior: bool,
         reported: bool = False,
     ) -> dict[Question, Profile]:
-        """Return the profiles of the people of an attack; a question without people has none."""
+        """Return the profiles of the people of ``bound``; a question without people has none.
+
+        The other arguments are those of ``profiles``.
+        """
         counted_as = {q: self._same_blocks(q) for q in questions}
-        groups: dict[bool, list[Question]] = {}  # profiles with weights have columns of their own
+        by_weight: dict[bool, list[Question]] = {}  # profiles with weights have other columns
         for question in sorted(set(counted_as.values())):
-            groups.setdefault(self._is_weighted(question[0]), []).append(question)
+            by_weight.setdefault(self._is_weighted(question[0]), []).append(question)
         what = "measuring the prior" if prior else "attacking"
         profiles: dict[Question, Profile] = {}
-        for weighted, group in sorted(groups.items()):
+        for weighted, alike in sorted(by_weight.items()):
             plan = compiler.profile_plan(
                 bound,
-                group,
+                alike,
                 prior=prior,
                 reported=reported,
                 catalogs=self._tables_of(bound),
                 values=self.values,
             )
-            for question, rows in _by_question(self._frame(plan, what), group):
+            for question, rows in _by_question(self._frame(plan, what), alike):
                 blocks = rows.drop_nulls("size")
                 build = Profile.of_weights if weighted else Profile.of_counts
                 profiles[question] = build(blocks)
         return {q: profiles[i] for q, i in counted_as.items() if i in profiles}
 
     def frame(
-        self, name: str, questions: Sequence[Question], *, prior: bool = False
+        self, step: str, questions: Sequence[Question], *, prior: bool = False
     ) -> pl.DataFrame:
-        """Return all rows of one step for each question, numbered by ``secret`` and ``gain``."""
-        return self.frame_of(self.bound, name, questions, prior=prior)
+        """Return the rows of the query ``step`` about all people (``frame_of``)."""
+        return self.frame_of(self.bound, step, questions, prior=prior)
 
     def frame_of(
-        self, bound: BoundAttack, name: str, questions: Sequence[Question], *, prior: bool = False
+        self, bound: BoundAttack, step: str, questions: Sequence[Question], *, prior: bool = False
     ) -> pl.DataFrame:
-        """Return all rows of a step for each question, of the people of ``bound``.
+        """Run the query ``step`` (a view of ``sql/``) for each question; return all rows.
 
-        They are all people of these counts, or the ``hidden`` ones.
+        The columns ``secret`` and ``gain`` are the numbers of the question. ``bound`` is the attack
+        on all people of these counts, or on the ``hidden`` ones. ``prior``: without
+        quasi-identifiers.
         """
         tables = self._tables_of(bound)
         plan = compiler.step_plan(
-            bound, name, questions, prior=prior, catalogs=tables, values=self.values
+            bound, step, questions, prior=prior, catalogs=tables, values=self.values
         )
         return self._frame(plan, "measuring")
 
     def _tables_of(self, bound: BoundAttack) -> dict[str, str]:
-        """Return the kept tables that hold for the people of an attack, with their catalogs."""
+        """Return the kept tables that hold for the people of ``bound``: catalogs by table.
+
+        Of the people with suppressed records these are the tables that are about everybody.
+        """
         if bound.microdata.part == self.bound.microdata.part:
             return self.catalogs
         of_all_people = ("microdata", "prior_", PERSONS)
@@ -218,14 +229,18 @@ class Counts:
         prior: bool = False,
         lasting: bool = True,
     ) -> None:
-        """Keep a step, a view of ``sql/``, as a table; only a ``lasting`` one goes to the store."""
+        """Keep the rows of the view ``name`` of ``sql/`` as a table, for later questions.
+
+        ``secret`` and ``gain`` are numbers (0: the owner, the identity). A table that is not
+        ``lasting`` does not go to the store.
+        """
         name, plan = compiler.kept_plan(
             self.bound, name, secret, gain, prior=prior, catalogs=self.catalogs, values=self.values
         )
         self.keep_rows(name, plan, lasting=lasting)
 
     def keep_rows(self, name: str, plan: Plan, *, lasting: bool = False) -> None:
-        """Keep the rows of any plan as a table of that name."""
+        """Keep the rows of any plan as a table of that name, unless there is one already."""
         if name not in self.catalogs:
             catalog = STORE if lasting else LOADED
             self._send(replace(plan, keeps=(catalog, name)))
@@ -243,7 +258,10 @@ class Counts:
         self.catalogs = {}
 
     def give_people(self) -> dict[str, str]:
-        """Drop the kept tables but those of people with several records, and hand these over."""
+        """Return the tables of people with several records, for other counts: catalogs by table.
+
+        All other kept tables are dropped.
+        """
         lasting = set(lasting_steps(self.bound.microdata)) - {"microdata"}
         people = {name: catalog for name, catalog in self.catalogs.items() if name in lasting}
         self.catalogs = {n: c for n, c in self.catalogs.items() if n not in people}
@@ -281,7 +299,10 @@ class Counts:
         return {j for j, _ in compiler.questions(self.bound)}
 
     def _tallied_values(self) -> dict[int, int]:
-        """Return each secret that is counted by tallies, with its number of values."""
+        """Return the secrets that are counted by tallies: numbers of values by number of secret.
+
+        These are secrets of few values, until all together have ``TALLIES``.
+        """
         tallied: dict[int, int] = {}
         for j in range(1, len(self.bound.microdata.secrets) + 1):
             values = self.domain(j).values
@@ -290,9 +311,10 @@ class Counts:
         return tallied
 
     def _same_blocks(self, question: Question) -> Question:
-        """Return the question to count for this one: for the owner (0, 0), that of any secret.
+        """Return the question whose profile answers this one.
 
-        The profile of a secret has the sizes of the blocks, which is all that the owner needs.
+        That of the owner, (0, 0), needs the sizes of the blocks alone, which the profile of any
+        secret has; a secret with beliefs has weights instead, so it cannot stand for the owner.
         """
         secrets = range(1, len(self.bound.microdata.secrets) + 1)
         without_beliefs = next((j for j in secrets if j not in self.bound.beliefs), 0)
@@ -310,10 +332,11 @@ class Counts:
         self.plans.append(replace(plan, setup=(self._opening, *plan.setup)))
 
     def _read_signature(self, store: Store, tables: set[str]) -> dict[str, Any]:
-        """Return the ``question`` and ``records`` of a file of counts, which has these tables.
+        """Return what the store says of its counts: ``question`` (``_question``), ``records``.
 
-        Raises InputError if the counts are of another question, DatasetError if a table differs
-        from what was stored in it. Drop tables that an interrupted run left unfinished.
+        ``tables`` are the names of its tables; those that an interrupted run left unfinished are
+        dropped. Raises InputError if the counts are of another question, DatasetError if a table
+        differs from what was stored in it.
         """
         if "question" not in tables:
             raise InputError(

@@ -13,9 +13,9 @@ from qifsql.query.splice import make_step, splice
 
 
 def check_secret_limits(wishes: Wishes, secret: Secret) -> None:
-    """Refuse limits that no class can keep, or that do not apply to such a secret."""
+    """Refuse an l above the number of values, and an ordered t of values without distances."""
     name = quoted(secret.attribute.name)
-    values = secret.values - secret.partly_missing
+    values = secret.values - secret.partly_missing  # a missing value does not count for l
     if wishes.l is not None and wishes.l > values:
         beside = " beside the missing one" if secret.partly_missing else ""
         raise InputError(
@@ -34,10 +34,11 @@ def refused_parts(
 ) -> Plan:
     """Return the plan of the parts that must not be cut: one of their sides breaks a limit.
 
-    ``sided`` has one row per side of a part and combination of secrets: ``part``, ``side``,
-    ``secrets_1 ..``, ``people``. A side has to keep every limit in every reading in which it has
-    people. ``person`` is the column of the person, if some have several records; then limits are
-    about different people, and k is judged, too (else the sizes of sides tell it).
+    The plan returns the column ``part``. ``sided`` has one row per side of a part and combination
+    of secrets: ``part``, ``side``, ``secrets_1 ..``, ``people``. A side has to keep every limit in
+    every reading in which it has people. ``person`` is the column of the person, if some people
+    have several records: limits are then about different people, and k is judged here, too. If
+    nobody has (None), the caller judges k by the sizes of the sides.
     """
     steps = [Step("sides", "One row per side and secrets.", sided, materialized=True)]
     person_column = {} if person is None else {"person": person}
@@ -59,12 +60,15 @@ def refused_parts(
         tables = {"sided": name, "whole": own_name(reading.totals)}
         for file, numbers in _limits(wishes, reading):
             queries.append(splice(f"anonymise/{file}", tables=tables, numbers=numbers).distinct())
-    everything: exp.Query = queries[0] if len(queries) == 1 else exp.union(*queries)
-    return Plan(tuple(steps), everything)
+    parts: exp.Query = queries[0] if len(queries) == 1 else exp.union(*queries)
+    return Plan(tuple(steps), parts)
 
 
 def _limits(wishes: Wishes, reading: Reading) -> list[tuple[str, dict[str, int]]]:
-    """Return the SQL file that finds what breaks each limit on a secret, with its numbers."""
+    """Return a pair per limit on a secret: the SQL view of what breaks it, and its numbers.
+
+    The numbers are by the names that stand for them in the view; fractions are two numbers.
+    """
     limits: list[tuple[str, dict[str, int]]] = []
     if wishes.l is not None:
         limits.append(("l_distinct", {"wanted_l": wishes.l}))

@@ -58,10 +58,11 @@ def dependents(
     generalised: Sequence[Attribute],
     columns: Sequence[ColumnRoles],
 ) -> tuple[list[Dependent], list[Plan]]:
-    """Return the columns without a role that are functions of a quasi-identifier; the plans, too.
+    """Return the columns that are functions of a quasi-identifier, and the plans that ran.
 
-    ``people`` are the records, whose filter and weights apply; ``generalised`` the
-    quasi-identifiers that the release generalises or drops; ``columns`` all columns of the dataset.
+    A column counts if it has no role in the attack and is not nested. ``people`` are the records,
+    whose filter and weights apply; ``generalised`` the quasi-identifiers that the release
+    generalises or drops; ``columns`` all columns of the dataset.
     """
     candidates = tuple(
         c.attribute
@@ -77,8 +78,8 @@ def dependents(
         plans += more_plans
         for risk in column_risks:
             row = risk.partition
-            share = row["cas_posterior_probabilistic"]
-            constant = row["cas_prior_probabilistic"] >= CONSTANT
+            share = row["cas_posterior_probabilistic"]  # guessed right from the quasi-identifier
+            constant = row["cas_prior_probabilistic"] >= CONSTANT  # guessed right without it
             if share >= NEARLY and row["average_class_size"] >= TOGETHER and not constant:
                 functions.append(Dependent(risk.secret or "", qid.name, share))
     return functions, plans

@@ -24,7 +24,11 @@ CUTS = 12  # characters of the longest texts that are cut, one by one
 
 
 def named_steps(changes: Sequence[Change], qids: Sequence[Attribute]) -> list[list[Change]]:
-    """Return a list per quasi-identifier of its named changes, in their order, finest first."""
+    """Return the named changes, a list per quasi-identifier, in the order in which they are named.
+
+    The user names the finest first. Raises InputError for a change of no quasi-identifier (qid 0),
+    and for one that comes after its quasi-identifier is dropped.
+    """
     steps: list[list[Change]] = [[] for _ in qids]
     for change in changes:
         if not change.qid:
@@ -51,7 +55,7 @@ def usual_steps(
     """Return a list per quasi-identifier of the usual changes, finest first; the last drops it.
 
     For each quasi-identifier, ``reaches`` has the greatest minus the least of whole numbers, and
-    ``lengths`` the length of texts (``common_length``).
+    ``lengths`` the length of texts (``common_length``); ``hierarchies`` are by its name.
     """
     steps = []
     for number, (qid, reach, length) in enumerate(zip(qids, reaches, lengths, strict=True), 1):
@@ -66,9 +70,9 @@ def usual_steps(
 def common_length(
     qid: Attribute, values: exp.Table, rows: Callable[[exp.Query], Sequence[tuple[Any, ...]]]
 ) -> int | None:
-    """Return the length of the texts of a column; None if they differ in length or are no texts.
+    """Return the length of all texts of a column; None if they differ in it or are no texts.
 
-    ``values`` has them in its column ``value``; ``rows`` runs a query.
+    ``values`` is the table of the values, in its column ``value``; ``rows`` runs a query.
     """
     if family(qid.type) not in ("VARCHAR", "ENUM"):
         return None
@@ -82,7 +86,11 @@ def common_length(
 def _forms(
     qid: Attribute, reach: int, length: int | None, hierarchy: Hierarchy | None
 ) -> list[str]:
-    """Return the usual coarser forms of a quasi-identifier, finest first: HOW in NAME:HOW."""
+    """Return the usual coarser forms of a quasi-identifier, finest first: HOW in NAME:HOW.
+
+    ``@1`` is a level of its hierarchy, ``5`` a width of numbers or a number of first characters of
+    texts, ``month`` a period. ``reach`` and ``length`` are those of ``usual_steps``.
+    """
     if hierarchy is not None:
         top_nodes = {line[-1] for line in hierarchy.lines}
         levels = hierarchy.levels - (top_nodes == {TOP})  # a level of * alone is to drop the column

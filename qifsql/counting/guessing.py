@@ -58,7 +58,11 @@ class Learner:
         *,
         classifiers_only: bool = False,
     ) -> "Learner":
-        """Return the learner; InputError if it is unknown, or the threshold cannot be one."""
+        """Return the learner; ``rapid`` is the threshold (None: ``RAPID``), ``seed`` 0 if None.
+
+        Raises InputError if the learner is unknown, or if the threshold is no probability of at
+        most six decimals.
+        """
         level = RAPID if rapid is None else probability(rapid, "the threshold of RAPID (rapid)")
         if 10**6 % level.denominator:
             raise InputError("the threshold of RAPID (rapid) has more than six decimals; round it")
@@ -105,8 +109,11 @@ class Guessing:
         self.notes: dict[str, None] = {}
 
     def scores(self, cells: Cells, secret: int) -> Scores:
-        """Return the scores of guesses of a secret, learned from the release of ``cells``."""
-        modal = cells.priors()["modal"]
+        """Return the scores of guesses of a secret, learned from the release of ``cells``.
+
+        ``cells`` are those of all quasi-identifiers and the secret number ``secret``, from 1.
+        """
+        modal = cells.priors()["modal"]  # how many values are most frequent in the release
         self._tables.make("verdicts", cells.plan("verdicts"))
         self._tables.make("bases", self._view("bases", cells))
         (base,) = rows_of(Plan((), self._view("prior", cells)), self._tables)
@@ -123,7 +130,7 @@ class Guessing:
         numbers = {"level": level.numerator, "scale": level.denominator}
         rows = rows_of(Plan((), splice("learning/scores", numbers=numbers)), self._tables)
         extent = splice("learning/extent", words=cells.words, numbers={"modal": modal})
-        (about,) = rows_of(Plan((), extent), self._tables)
+        (blocks,) = rows_of(Plan((), extent), self._tables)
         self._tables.drop("answers")
         totals = sums(rows)
         return Scores(
@@ -139,9 +146,9 @@ class Guessing:
             control=totals["control"],
             control_right=right_guesses(rows, "control_correct", modal),
             control_confident=totals["control_confident"],
-            blocks=about["blocks"],
-            singled_out=about["singled_out"],
-            worst_case=about["worst_case"],
+            blocks=blocks["blocks"],
+            singled_out=blocks["singled_out"],
+            worst_case=blocks["worst_case"],
         )
 
     def _view(self, name: str, cells: Cells, **numbers: int) -> exp.Select:
@@ -183,10 +190,11 @@ class Guessing:
         path.unlink()
 
     def _answers(self, student: Student, words: Any, secrets: Any) -> tuple[Any, Any, Any]:
-        """Return three numbers for each row of words and secret, as a trained classifier answers.
+        """Return the answers of a trained classifier: three arrays, an entry per row.
 
-        They are the values that are best guesses (``ties``), the probability of the secret in
-        ``PARTS`` (``part``), and a flag if the secret is a best guess (``best``).
+        Each row of ``words`` is a tuple of quasi-identifiers, and ``secrets`` has a code for it.
+        The arrays are ``ties``: how many values are best guesses; ``part``: the probability of this
+        secret, in parts of 1 / ``PARTS``; ``best``: whether this secret is a best guess.
         """
         numpy = import_module("numpy")
         classes = numpy.array(student.classes)
@@ -195,14 +203,15 @@ class Guessing:
         chances = student.probabilities(self._unpacked_codes(distinct))
         best = chances >= chances.max(axis=1, keepdims=True) - ALIKE
         place = numpy.searchsorted(classes, secrets).clip(max=len(classes) - 1)
-        learnt = classes[place] == secrets  # no lesson had the other secrets: their chance is 0
+        learnt = classes[place] == secrets  # False: no lesson had this secret, its chance is 0
         part = numpy.rint(chances[row, place] * PARTS).astype(numpy.int64)
         return best.sum(axis=1)[row], numpy.where(learnt, part, 0), learnt & best[row, place]
 
     def _lessons(self, cells: Cells, secret: int) -> tuple[Any, Any, Any]:
         """Return the words, secrets and weights to learn from: a row per distinct record.
 
-        A draw leaves out those above the limit. A weight is the number of equal records.
+        A weight is the number of equal records. If there are more distinct records than a
+        classifier can hold, as many as it can are drawn at random.
         """
         lessons = self._view("lessons", cells, seed=self._learner.seed)
         counts = exp.select("count(*)", "count(DISTINCT secret)")

@@ -17,10 +17,10 @@ from qifsql.query.templates import load
 
 
 def with_joined_people(engine: Engine, microdata: Microdata) -> Microdata:
-    """Return the microdata with the people of its collection joined; others as they are.
+    """Return the microdata with the people of its collection joined by their keys in one table.
 
-    Raises DatasetError if a key is not unique in a dataset, or if a dataset shares no person with
-    the focal one.
+    Microdata of a single dataset are returned as they are. Raises DatasetError if a key is not
+    unique in a dataset, or if a dataset shares no person with the focal one.
     """
     collection = microdata.dataset
     if not isinstance(collection, Collection):
@@ -36,9 +36,10 @@ def with_joined_people(engine: Engine, microdata: Microdata) -> Microdata:
 
 
 def check_keys(engine: Engine, microdata: Microdata) -> list[str]:
-    """Return remarks on the keys of a collection; raise DatasetError if they cannot join people.
+    """Return notes on the keys of a collection; raise DatasetError if they cannot join people.
 
-    A key must be unique in each dataset, and the focal dataset must share a person with each other.
+    A key must be unique in each dataset, and the focal dataset must share a person with each of the
+    others. A single dataset has no keys to check, and no notes.
     """
     collection = microdata.dataset
     if not isinstance(collection, Collection):
@@ -113,7 +114,7 @@ def _count_common_people(engine: Engine, collection: Collection, i: int) -> list
 
 
 def _keyed(collection: Collection, i: int, name: str) -> Step:
-    """Return the step of the keys of one dataset."""
+    """Return a step, named ``name``, with the keys of the records of dataset ``i`` (``key``)."""
     key_column = collection.key_columns[i]
     key: exp.Expr = column(key_column)
     key = with_one_missing(key) if key_column.type in FLOATING else key

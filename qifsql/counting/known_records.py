@@ -26,9 +26,10 @@ class OneRecord:
     hidden: int = 0
 
     def columns(self, prior: Profile, secret: int, measures: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the columns of the row for one known record that differ from that for all.
+        """Return the columns in which the row for one known record differs from that for all.
 
-        Of ``measures`` it has k and, with a secret (0: the owner), l; the others are None.
+        ``prior`` is the profile without quasi-identifiers, ``secret`` its number (0: the owner).
+        Of the keys of ``measures`` it computes k and, with a secret, l; the others are None.
         """
         before = gain.success(prior, secret, 0)
         profile = self._profile(prior)
@@ -56,10 +57,10 @@ class OneRecord:
 
 
 def measure(counts: Counts, questions: Sequence[Question]) -> dict[int, OneRecord]:
-    """Return the blocks of equal records by the number of the secret (0: the owner).
+    """Count the blocks of equal records; return them by the number of the secret (0: the owner).
 
-    It is empty if nobody has several records. Drop the tables of ``counts``; add the plans that
-    ran to its own.
+    Questions with a gain function are left out. Without a person column, the result is empty. This
+    drops the tables of ``counts``, and adds the plans that ran to its own.
     """
     if counts.bound.microdata.person is None:
         return {}
@@ -68,7 +69,7 @@ def measure(counts: Counts, questions: Sequence[Question]) -> dict[int, OneRecor
     blocks = Counts(counts.engine, by_record, again=False, tallied=False, people=counts)
     for j, _ in identity:
         blocks.keep("known_blocks", j, lasting=False)
-    profiles, people = (blocks.frame(n, identity) for n in ("known_profile", "known_certain"))
+    profiles, people = (blocks.frame(step, identity) for step in ("known_profile", "known_certain"))
     hidden: dict[int, int] = {}
     if by_record.microdata.suppressed:
         of_hidden = blocks.frame_of(blocks.hidden, "known_profile", identity)

@@ -50,7 +50,10 @@ ALIKE = 1e-9  # probabilities that differ by less are one, as they differ by rou
 
 
 def check_learner(name: str, *, classifiers_only: bool = False) -> str:
-    """Check the name of a learner; InputError if it is unknown or scikit-learn is missing."""
+    """Return the name of a learner; InputError if it is unknown or scikit-learn is missing.
+
+    ``classifiers_only``: the table of most frequent values is none of the choices.
+    """
     names = WEIGHTED if classifiers_only else LEARNERS
     if name not in names:
         hint = did_you_mean(name, names)
@@ -98,8 +101,9 @@ class Student:
     def learn(self, codes: Any, secrets: Any, weights: Any) -> None:
         """Train on one row per distinct record, sorted, so that the result is always the same.
 
-        ``codes`` has a column per quasi-identifier, ``secrets`` the code of the secret, ``weights``
-        how many records are alike. With one class there is nothing to train.
+        ``codes`` is a matrix with a column per quasi-identifier; ``secrets`` has the code of the
+        secret of each row, ``weights`` how many records are alike. If all have one secret (class),
+        there is nothing to train.
         """
         numpy = import_module("numpy")
         order = numpy.lexsort((secrets, *reversed(codes.T)))
@@ -118,12 +122,15 @@ class Student:
         self.converged = not any("converge" in w.category.__name__.casefold() for w in caught)
 
     def probabilities(self, codes: Any) -> Any:
-        """Return the probability of each class, a row for each row of codes."""
+        """Return a matrix of probabilities: a row for each row of codes, a column for each class.
+
+        The classes are the secrets that were learnt, in the order of ``classes``.
+        """
         numpy = import_module("numpy")
-        if self._model is None:  # one class
+        if self._model is None:  # one class, which is certain
             return numpy.ones((len(codes), 1))
         if self.name == FOREST:
-            self._model.n_jobs = 1  # sums of trees in one order
+            self._model.n_jobs = 1  # trees are then summed in one order, so results do not vary
         with _single_threaded():
             return self._model.predict_proba(self._features_of(codes))
 
@@ -135,7 +142,11 @@ class _Linear:
     """The features of logistic regression: numbers in standard units, and bits."""
 
     def __init__(self, codes: Any, weights: Any, scales: Sequence[Any]) -> None:
-        """Find the values of each column, or the weighted mean and deviation of its numbers."""
+        """Learn the features of each column: mean and deviation of numbers, else its values.
+
+        ``codes`` has a row per distinct record and ``weights`` how many are alike; ``scales`` has
+        the numbers of each column by code (None: its values are no numbers).
+        """
         numpy = import_module("numpy")
         self._scales = scales
         self._centres: dict[int, tuple[float, float]] = {}
@@ -147,12 +158,12 @@ class _Linear:
             numbers = scale[codes[:, i]]
             finite = numpy.isfinite(numbers)
             total = weights[finite].sum()
-            if not total:  # all numbers are missing
+            if not total:  # all numbers are missing: they become 0, whatever the centre is
                 self._centres[i] = 0.0, 1.0
                 continue
             centre = float((numbers[finite] * weights[finite]).sum() / total)
             variance = ((numbers[finite] - centre) ** 2 * weights[finite]).sum() / total
-            self._centres[i] = centre, float(numpy.sqrt(variance)) or 1.0
+            self._centres[i] = centre, float(numpy.sqrt(variance)) or 1.0  # 1: all are equal
 
     def of(self, codes: Any) -> Any:
         """Return a sparse matrix of the features, a row for each row of codes.

@@ -75,10 +75,11 @@ class Sizes(NamedTuple):
 
 
 def read_original(tables: Tables, raws: Sequence[Raw], microdata: Microdata) -> list[Scale]:
-    """Create the tables of the original's values, and of usual words for missing ones.
+    """Create the tables of the original's values; return the scale of each quasi-identifier.
 
-    ``places_i``: the values of a quasi-identifier in order, with their people; ``positions_i``:
-    where each is, as a number (NULL without distances). Return the scales.
+    ``places_i``: the values of quasi-identifier i in order, with their people; ``positions_i``:
+    where each is, as a number (NULL without distances); ``missing_words``: usual words for a
+    missing value. ``raws`` and the quasi-identifiers of ``microdata`` have one order.
     """
     words = [exp.Tuple(expressions=[exp.Literal.string(word)]) for word in USUAL]
     listed = exp.alias_(exp.Values(expressions=words), "listed", table=["word"])
@@ -99,13 +100,15 @@ def read_original(tables: Tables, raws: Sequence[Raw], microdata: Microdata) -> 
 
 
 def _read_scale(raw: Raw, values: int, reach: float | None) -> Scale:
-    """Return the scale of values that lie so far apart; None: they have no distances.
+    """Return the scale of a quasi-identifier: whole units, so that sums of lengths are exact.
 
-    Fractions are measured in ``PARTS`` of the reach. If it is infinite, only cells that reach as
-    far have a length, that of the scale: the unit is 0.
+    ``values`` is their number, ``reach`` the greatest position minus the least (None: values have
+    no distances). Whole numbers have units of 1; fractions have ``PARTS`` units in all.
     """
-    if not reach or not math.isfinite(reach):
-        return Scale(raw, values, 0.0, utility.PARTS if reach else 0)
+    if not reach:
+        return Scale(raw, values, 0.0, 0)
+    if not math.isfinite(reach):  # only cells that reach as far have a length, all of the scale
+        return Scale(raw, values, 0.0, utility.PARTS)
     if family(raw.type) in FRACTIONAL:
         return Scale(raw, values, utility.PARTS / reach, utility.PARTS)
     return Scale(raw, values, 1.0, int(reach))
@@ -114,9 +117,10 @@ def _read_scale(raw: Raw, values: int, reach: float | None) -> Scale:
 def loss_rows(
     tables: Tables, file: Compared, scales: Sequence[Scale]
 ) -> tuple[list[dict[str, Any]], int]:
-    """Return the rows of ``COLUMNS`` of a release, and how many records are fully suppressed.
+    """Return a row of ``COLUMNS`` per quasi-identifier, and how many records are fully suppressed.
 
-    These reveal nothing in any of the columns. If the release has no column, all records do so.
+    A fully suppressed record of the release ``file`` reveals nothing in any of the columns. If the
+    release has none of the columns, these are all its records.
     """
     columns = {g.raw.number: g for g, _ in file.cells}
     counted = f"counted_{file.number}"
@@ -131,6 +135,7 @@ def loss_rows(
             losses.append(_row_of_absent_column(tables, file, scale, sizes))
             continue
         losses.append(_loss_of_column(tables, file, column, scale, sizes))
+        # Records that stay in the count after the last semi-join are suppressed in every column.
         withheld = splice("compare/withheld", tables=_tables_of(column, file))
         alias = f"hidden_{scale.raw.number}"
         on = same(exp.column(f"cell_{scale.raw.number}", counted), exp.column("cell", alias))
@@ -143,9 +148,9 @@ def loss_rows(
 
 
 def _count_cells(tables: Tables, file: Compared, counted: str) -> exp.Select:
-    """Create ``counted`` (``cell_1 ..``, ``records``), a row per combination of a release's cells.
+    """Create the table named ``counted``; return the query of the number of all its records.
 
-    Return the query of the number of all its records.
+    It has a row per combination of the cells of a release: ``cell_1 ..``, ``records``.
     """
     cells = [
         exp.alias_(a.expression.copy() if nested(a.type) else normal(a), f"cell_{g.raw.number}")
@@ -167,7 +172,7 @@ def rows_of(microdata: Microdata, columns: Sequence[exp.Expr] = (exp.true(),)) -
 def _loss_of_column(
     tables: Tables, file: Compared, column: Generalised, scale: Scale, sizes: Sizes
 ) -> dict[str, Any]:
-    """Return the row of ``COLUMNS`` for one column of a release."""
+    """Return the row of ``COLUMNS`` for one column of a release, by the view ``compare/lost``."""
     original, records = sizes
     j, r = scale.raw.number, file.number
     held = exp.select(exp.column(f"cell_{j}").as_("cell"), "sum(records)::BIGINT AS records")
@@ -177,12 +182,13 @@ def _loss_of_column(
     tables.make(names["told"], splice("compare/told", tables=names))
     tables.make("units", units_step(scale, 1))
     tables.make("contained", splice("compare/contained", tables=names))
-    # A record is cut into parts that all cells can share evenly among their values.
+    # The mass of a record is cut into parts, so many that each cell (of ``width`` values) can give
+    # all its values the same whole number of parts.
     query = exp.select("width").from_("contained").where("width > 0").distinct().limit(WIDTHS + 1)
     widths = [n for (n,) in tables.rows(query)]
     parts = utility.parts(widths) if len(widths) <= WIDTHS else utility.PARTS
     (row,) = tables.rows(splice("compare/lost", tables=names))
-    _, generalised, outside, suppressed, listed, spanned = row  # the last two: lost values, units
+    _, generalised, outside, suppressed, lost_values, lost_units = row
     cells = tables.count("held")
     tables.drop("units")
     tables.make("units", units_step(scale, parts))
@@ -192,7 +198,7 @@ def _loss_of_column(
     tables.drop("held", "units", "contained", "shares")
     by_distance = scale.by_distance
     penalty = utility.penalty(
-        int(spanned if by_distance else listed),
+        int(lost_units if by_distance else lost_values),
         scale.length if by_distance else scale.values,
         suppressed=suppressed,
         records=records,
@@ -233,7 +239,10 @@ def units_step(scale: Scale, parts: int) -> exp.Select:
 def _row_of_absent_column(
     tables: Tables, file: Compared, scale: Scale, sizes: Sizes
 ) -> dict[str, Any]:
-    """Return the row for a column that the release lacks: every record may have any value."""
+    """Return the row for a column that the release lacks: every record may have any value.
+
+    A record is cut into a part for each value, so that each value gets ``records`` parts.
+    """
     original, records = sizes
     places = exp.table_(f"places_{scale.raw.number}")
     people = exp.select("people", "1", "count(*)").from_(places)

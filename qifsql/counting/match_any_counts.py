@@ -62,7 +62,7 @@ def count(
 
 
 class _SecretTables:
-    """The tables of one secret."""
+    """The tables of one secret, by its number (0: the owner of the record)."""
 
     def __init__(
         self, counts: AttackCounts, secret: int, tables: Tables, complete_secrets: bool
@@ -75,7 +75,7 @@ class _SecretTables:
 
     def numbers(self) -> Counts:
         """Make the tables of ``sql/match_any.sql`` one after the other; return the counts."""
-        ends = None  # bounds of what a missing secret may be, if it may be anything
+        ends = None  # what bounds need of missing secrets; None: a missing secret is a value
         if self.complete_secrets:
             self.tables.make("secret_cells", self._people_by_pattern())
             ends = SecretEnds(**self._row("secret_ends"), **self._row("secret_totals"))
@@ -101,8 +101,8 @@ class _SecretTables:
         """Return the plan of the people by pattern and secret.
 
         One row per block and value of the secret: ``place_1 ..`` (the values of quasi-identifiers),
-        ``mask`` (bit i - 1: the i-th is present), ``secret`` (the number of the value; 1 if the
-        secret is the owner), ``people``.
+        ``mask`` (bit i - 1 is set if the i-th is present), ``secret`` (the number of the value; 1
+        if the secret is the owner; NULL if it is missing and may be anything), ``people``.
         """
         bound = self.counts.bound
         steps = Steps(bound, catalogs=self.counts.catalogs, values=self.counts.values)
@@ -130,7 +130,8 @@ class _SecretTables:
     def _patterns_with_mates(self) -> Plan:
         """Return the plan of the incomplete patterns that may share a block with another such one.
 
-        It returns all incomplete patterns, which is safe, if there are too many to compare.
+        Its column is ``pattern`` (a number). If there are too many pairs to compare, it returns all
+        incomplete patterns: bounds stay valid and are less tight.
         """
         is_incomplete = exp.LT(this=exp.column("mask"), expression=number(self._full_mask))
         patterns = exp.select("pattern").from_("patterns").where(is_incomplete)

@@ -62,11 +62,11 @@ def bind_sides(
     truth: Sequence[str],
     wheres: Sequence[str | None],
 ) -> tuple[Side, Side]:
-    """Return release and register with the columns to compare, checked once.
+    """Return the release and the register, each with the columns to compare.
 
-    ``catalogs`` and ``wheres`` (filters) are those of the release and the register; ``truth`` names
-    the person key, once for both or for each. Raises ColumnError if a column has no partner, or a
-    partner of another type.
+    ``catalogs`` and ``wheres`` (filters; None: all records) are those of the release and the
+    register; ``truth`` names the person key, once for both or for each (empty: none). Raises
+    ColumnError if a column has no partner, or a partner of another type.
     """
     datasets = tuple(c.dataset for c in catalogs if isinstance(c.dataset, Dataset))
     both = together(Collection(datasets), [c.schema for c in catalogs])  # columns of both files
@@ -91,8 +91,9 @@ def bind_sides(
 def _pairs(qids: Sequence[str], both: Schema) -> list[tuple[Attribute, Attribute]]:
     """Return the quasi-identifiers of the release, each with its partner in the register.
 
-    A name or pattern that both files have pairs columns of the same name. Names with tags
-    (``1:zip`` of the release, ``2:plz`` of the register) are paired in their order.
+    ``both`` has the columns of the two files, with the number of the file (1: release, 2:
+    register). A name or pattern that both files have pairs columns of the same name. Names with
+    tags (``1:zip``, ``2:plz``) are paired in their order.
     """
     pairs: list[tuple[Attribute, Attribute]] = []
     tagged_1: list[Attribute] = []
@@ -102,7 +103,7 @@ def _pairs(qids: Sequence[str], both: Schema) -> list[tuple[Attribute, Attribute
         release, register = ([a for a in columns if a.number == n] for n in (1, 2))
         names = [{_strip_tag(a): a for a in side} for side in (release, register)]
         folded = [{name.casefold() for name in side} for side in names]
-        if len(release) == len(register) == 1 and folded[0] == folded[1]:
+        if len(release) == len(register) == 1 and folded[0] == folded[1]:  # a name, in any case
             pairs.append((release[0], register[0]))
         elif release and register:  # a pattern
             if lonely := set(names[0]) ^ set(names[1]):
@@ -137,7 +138,10 @@ def _strip_tag(attribute: Attribute) -> str:
 
 
 def _no_partner(name: str, names: Sequence[Mapping[str, Attribute]], both: Schema) -> ColumnError:
-    """Return the error about a name that one of two files lacks: ``names`` has those of each."""
+    """Return the error about a name that one of two files lacks.
+
+    ``names`` has the attributes of the release and those of the register, by name without tag.
+    """
     text, (file, partner) = quoted(name)[1:-1], (part.dataset for part in both.parts)
     example = f"1:{text},2:..."
     if name not in names[0]:
@@ -149,7 +153,10 @@ def _no_partner(name: str, names: Sequence[Mapping[str, Attribute]], both: Schem
 
 
 def typed(qids: Sequence[Attribute], catalog: Catalog) -> tuple[Attribute, ...]:
-    """Return the attributes of one dataset, without its tag, with their types; refuse nested."""
+    """Return the attributes of one dataset with their types, without its tag in names and columns.
+
+    Raises ColumnError if one is nested.
+    """
     columns = [replace(a, name=_strip_tag(a), expression=_untagged(a), number=1) for a in qids]
     whats = [f"expression {quoted(a.name)}" for a in columns]
     types = catalog.types([a.expression for a in columns], whats)
@@ -164,16 +171,16 @@ def typed(qids: Sequence[Attribute], catalog: Catalog) -> tuple[Attribute, ...]:
 
 
 def _untagged(attribute: Attribute) -> exp.Expr:
-    """Return the expression of an attribute without the tag of its dataset."""
+    """Return the expression of an attribute without the tag of its dataset (``1:``) in columns."""
     tag = tagged(attribute.number, "")
 
-    def change(node: exp.Expr) -> exp.Expr:
+    def without_tag(node: exp.Expr) -> exp.Expr:
         if not isinstance(node, exp.Column) or node.table != SOURCE:
             return node
         name = identifier(node.name.removeprefix(tag))
         return exp.Column(this=name, table=exp.to_identifier(SOURCE))
 
-    return attribute.expression.transform(change)
+    return attribute.expression.transform(without_tag)
 
 
 def person_key(name: str, schema: Schema) -> Attribute:
@@ -185,7 +192,10 @@ def person_key(name: str, schema: Schema) -> Attribute:
 
 
 def _check_types(attribute: Attribute, partner: Attribute, parts: Sequence[Schema]) -> None:
-    """Refuse two columns if their values cannot be compared without a conversion."""
+    """Refuse two columns if their values cannot be compared without a conversion.
+
+    ``attribute`` is of the release and ``partner`` of the register; ``parts`` are their schemas.
+    """
     if comparable(attribute.type) == comparable(partner.type):
         return
     raise ColumnError(

@@ -36,7 +36,11 @@ class Reported:
     known_one: OneRecord | None = None
 
     def columns(self) -> dict[str, Any]:
-        """Return the columns of a row; ``l`` is the fewest reported values of a block."""
+        """Return columns to add to the row of the attack: ``bayes.REPORTED``, and ``l``.
+
+        ``l`` is the fewest reported values of a block. If nobody reports the secret, it is left
+        out, and the success against those who do is None.
+        """
         if self.prior is None or self.after is None:
             nothing = dict.fromkeys(bayes.REPORTED)
             return nothing | {"reported": 0, "certain_reported": 0} | self._missing
@@ -45,7 +49,10 @@ class Reported:
         return row | self._missing | {"l": self.after.least("values")}
 
     def columns_of_one(self) -> dict[str, Any]:
-        """Return the columns of a row if one record of a person is known."""
+        """Return the same columns for an adversary who knows one record of a person.
+
+        ``certain_missing`` is None, as it is about all records of a person.
+        """
         if self.prior is None or self.known_one is None:
             return dict.fromkeys(bayes.REPORTED)
         blocks = self.known_one
@@ -60,10 +67,11 @@ class Reported:
 
 
 def measure(counts: Counts, questions: Sequence[Question]) -> dict[Question, Reported]:
-    """Return the people with a reported secret by question, of secrets that some people miss.
+    """Return the people with a reported secret, by question; secrets that all report are left out.
 
     A question is the number of a secret (0, the owner, is never missing) and of a gain function
-    (0: identity). Drop the tables of ``counts`` if people have several records.
+    (0: identity). If people have several records, this drops the tables of ``counts``, and only
+    questions of the identity are answered.
     """
     numbers = {j for j, _ in questions if j} if not counts.bound.member else set[int]()
     secrets = sorted(j for j in numbers if is_missed(counts, j))
@@ -82,10 +90,14 @@ def measure(counts: Counts, questions: Sequence[Question]) -> dict[Question, Rep
 
 
 def _with_several_records(counts: Counts, question: Question) -> Reported:
-    """Return the people with several records who report a secret in one of them."""
+    """Return the people, of whom some have several records, who report a secret in one of them.
+
+    ``question`` has the number of the secret; its gain function is the identity.
+    """
     bound, (j, _) = counts.bound, question
     unreported = counts.frame("people_unreported", [question])["people"][0]
-    if not records_of_sets(counts, j)[1]:
+    _, reporting = records_of_sets(counts, j)
+    if not reporting:
         return Reported(question, None, None, unreported)
     microdata = replace(bound.microdata, secrets=(bound.microdata.secrets[j - 1],), reported=True)
     only_question = [(1, 0)]  # the secret is the first of this microdata
@@ -120,7 +132,10 @@ def incomplete(engine: Engine, microdata: Microdata) -> list[int]:
 
 
 def _reported_records(engine: Engine, microdata: Microdata) -> list[int]:
-    """Return a list: the number of records, then of those with the first secret, the second ..."""
+    """Return a list: the number of records, then of those that report secret 1, secret 2 ...
+
+    With a person column these are the records in the sets of people.
+    """
     secrets = [exp.column(f"secret_{j}") for j in range(1, len(microdata.secrets) + 1)]
     counted = [exp.Count(this=this) for this in (exp.Star(), *secrets)]
     table = "microdata" if microdata.person is None else "records"

@@ -11,7 +11,7 @@ from sqlglot import exp
 
 from qifsql.counting.constraints import Wishes
 from qifsql.counting.cuts import refused_parts
-from qifsql.counting.scales import Owners, Secret, own_name, own_table
+from qifsql.counting.scales import Owners, Reading, Secret, own_name, own_table
 from qifsql.data.readers import LOADED
 from qifsql.engine.connections import Stream
 from qifsql.query import render
@@ -59,12 +59,17 @@ class Coded:
         return wishes.of_secret or self.owners is not None
 
     def refused(self, wishes: Wishes, sides: exp.Select) -> Plan:
-        """Return the parts of ``sides`` that break a limit on a secret, or on different people."""
+        """Return the plan of the parts of which a side breaks a limit (column ``part``).
+
+        ``sides`` puts people on sides (``refused_parts``). Limits are those on secrets, and with
+        ``owners`` also that on the number of different people.
+        """
         if self.owners is not None:
             owners = self.owners
             return refused_parts(wishes, owners.readings, sides, person=owners.person)
-        secrets = enumerate(self.secrets, 1)
-        readings = [r for j, secret in secrets for r in secret.readings(j, self.records)]
+        readings: list[Reading] = []
+        for j, secret in enumerate(self.secrets, 1):
+            readings += secret.readings(j, self.records)
         return refused_parts(wishes, readings, sides)
 
 
@@ -98,7 +103,11 @@ class Passes:
         /,
         **tables: str,
     ) -> exp.Select:
-        """Return the query of a SQL file, with names replaced by ``numbers`` and ``tables``."""
+        """Return the query of a view of ``sql/``; a name without / is one of ``sql/anonymise``.
+
+        In it, names are replaced: those in ``numbers`` by whole numbers, tables by the internal
+        tables that ``tables`` names (else of the same name). ``shape`` chooses a form of the view.
+        """
         return splice(
             file if "/" in file else f"anonymise/{file}",
             places=range(1, self.coded.width + 1),
@@ -118,7 +127,7 @@ class Passes:
         /,
         **tables: str,
     ) -> int:
-        """Create an internal table from a SQL file; return its number of rows."""
+        """Create the internal table ``name`` from a view (``query``); return its number of rows."""
         return self._send_file(render.keeping, name, file, numbers, shape, **tables)
 
     def add(self, name: str, file: str, numbers: Numbers | None = None, **tables: str) -> int:
@@ -135,7 +144,11 @@ class Passes:
         /,
         **tables: str,
     ) -> int:
-        """Send a statement about an internal table, whose text is written when it is first sent."""
+        """Send a statement about the internal table ``name``; return the number of its rows.
+
+        ``write`` makes the text from the plan of the view, the table and its catalog. The text is
+        kept, as the same statement is sent thousands of times.
+        """
         key = (write, name, file, str(numbers), str(shape), *tables.items())
         if key not in self._texts:
             plan = Plan((), self.query(file, numbers, shape, **tables))
@@ -185,8 +198,8 @@ class Passes:
     def judge(self, wishes: Wishes, sides: str, **tables: str) -> None:
         """Create the table ``refused``: the parts with a side that breaks a limit on a secret.
 
-        ``sides`` is the SQL file that puts people on sides. The table is empty if no limit is on a
-        secret, and nobody has several records.
+        ``sides`` is the view that puts people on sides; ``tables`` are the tables that it reads.
+        ``refused`` is empty if no limit is on a secret, and nobody has several records.
         """
         if not self.coded.judges(wishes):
             self.keep_empty("refused", ["part"])

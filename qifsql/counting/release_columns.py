@@ -68,7 +68,10 @@ def bind(engine: Engine, spec: Composition) -> Bound:
 
 
 def _people_qids(people: Catalog, names: Sequence[str], tags: Tags) -> Attributes:
-    """Return the quasi-identifiers of the people; refuse a tag that is about none of them."""
+    """Return the quasi-identifiers of the people; refuse a tag that is about none of them.
+
+    ``tags`` are the names in releases that the user gave, by number of release and name here.
+    """
     qids = typed(naming.attributes(names, people.schema, QID), people, QID)
     if not qids:
         raise ColumnError(f"no quasi-identifiers of {people.schema.dataset}; name some with --qids")
@@ -93,9 +96,9 @@ def _check_together(releases: Sequence[Release], raws: Sequence[Raw], secret: st
 
 
 def _true_secret(people: Catalog, name: str, release: Release) -> Attribute:
-    """Return the column of the people that holds their true secret."""
-    named = naming.attributes([name], people.schema, "truth")[:1]
-    (truth,) = typed(named, people, "truth")
+    """Return the people's column ``name`` of true secrets, comparable with those of a release."""
+    (named, *_) = naming.attributes([name], people.schema, "truth")
+    (truth,) = typed([named], people, "truth")
     what = f"truth {quoted(truth.name)} of {people.schema.dataset}"
     _check_same(truth, release.secret, what)
     return truth
@@ -109,9 +112,11 @@ def _dataset(catalog: Catalog) -> Dataset:
 def tagged_names(texts: Sequence[str], last: int, schema: Schema) -> tuple[list[str], Tags]:
     """Return the names of the people's quasi-identifiers, and their names in releases.
 
-    ``2:age=AGE``: the quasi-identifier age is named AGE in release 2; ``2:age``: it is named age.
+    ``texts`` are as the user wrote them, ``last`` is the number of the last release, and ``schema``
+    has the people's columns. The text ``2:age=AGE`` says that the quasi-identifier age is named AGE
+    in release 2; ``2:age``: it is named age there.
     """
-    names: dict[str, None] = {}
+    names: dict[str, None] = {}  # a set in order
     tags: Tags = {}
     for text in texts:
         tag = None if schema.find(text) else tag_of(text, last)
@@ -123,8 +128,8 @@ def tagged_names(texts: Sequence[str], last: int, schema: Schema) -> tuple[list[
         if (number, name) in tags:
             raise ColumnError(f"quasi-identifier {quoted(text)} is given twice; name it once")
         tags[number, name] = written
-    bare_names = {(split_name(n) or (n,))[0] for n in names}
-    for _, name in tags:  # a tag alone also names the quasi-identifier
+    bare_names = {(split_name(n) or (n,))[0] for n in names}  # age of ``age=EXPRESSION``
+    for _, name in tags:  # a column that is only named with a tag is a quasi-identifier, too
         if name not in bare_names and schema.find(name) is not None:
             names.setdefault(name)
     return list(names), tags
@@ -137,7 +142,10 @@ def names_of_all(spec: Composition, schema: Schema) -> set[str]:
 
 
 def typed(attributes: Sequence[Attribute], catalog: Catalog, role: str) -> tuple[Attribute, ...]:
-    """Return the attributes with their types; ColumnError if one is nested."""
+    """Return the attributes with their types; ``role`` names what they are in errors.
+
+    Raises ColumnError if one is nested.
+    """
     whats = [f"{role} {quoted(a.name)}" for a in attributes]
     types = catalog.types([a.expression for a in attributes], whats)
     for what, type_ in zip(whats, types, strict=True):
@@ -158,12 +166,16 @@ def raw_columns(spec: Composition, qids: Sequence[Attribute], schema: Schema) ->
 
 
 def _secret_names(spec: Composition, last: int) -> tuple[str, Tags]:
-    """Return the name of the secret, and its names in releases (number 0: in all others)."""
+    """Return the name of the secret, and its names in releases.
+
+    These are by number of the release and name of the secret. Number 0 stands for all releases that
+    have no name of their own. ``last`` is the number of the last release.
+    """
     tags: Tags = {}
     names = []
     for text in spec.secrets:
         tag = tag_of(text, last)
-        number, rest = tag or (0, text)
+        number, rest = tag or (0, text)  # text without a tag is about all releases
         name, written = split_name(rest) or (rest.strip(), rest.strip())
         if (number, name) in tags:
             raise ColumnError(f"secret {quoted(text)} is given twice; name it once")
@@ -188,6 +200,7 @@ def cells_of(
 
     ``number`` is that of the release, ``written`` the name or expression of each quasi-identifier
     there (None: it has no such column), ``plain`` the names of those whose cells are plain values.
+    A name in ``tags`` must be found; a quasi-identifier without one may lack.
     """
     cells = []
     for raw, text in written.items():
@@ -201,7 +214,11 @@ def cells_of(
 
 
 def column_of_release(catalog: Catalog, written: str, name: str) -> Attribute:
-    """Return a column of a release, or an expression over its columns; with its type."""
+    """Return a column of a release, or an expression over its columns; with its type.
+
+    ``written`` is the name or expression there, ``name`` that of the quasi-identifier or secret
+    which it stands for. Raises ColumnError if there is no such column.
+    """
     schema = catalog.schema
     column = schema.find(written) or schema.find(written.strip())
     try:
@@ -237,7 +254,10 @@ def _check_release(release: Release) -> None:
 
 
 def _check_same(attribute: Attribute, reference: Attribute, what: str) -> None:
-    """Refuse values that cannot be compared with those of the first release."""
+    """Refuse values that cannot be compared with ``reference``, those of the first release.
+
+    ``what`` names the attribute in the error.
+    """
     if together(domain(attribute.type), domain(reference.type)) is None:
         raise ColumnError(
             f"{what} is {family(attribute.type)}, but that of the first release is "

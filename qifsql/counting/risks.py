@@ -66,7 +66,7 @@ def measure(engine: Engine, bound: BoundAttack) -> tuple[list[Risk], list[Plan]]
     the posterior equals the prior.
     """
     counts = Counts(engine, bound, again=False)
-    questions = compiler.questions(bound)
+    questions = compiler.questions(bound)  # pairs: number of a secret (0: the owner), of a gain
     questions = questions if (0, 0) in questions else [(0, 0), *questions]
     prior = counts.profiles(questions, prior=True)
     after = counts.profiles(questions, prior=False) if bound.microdata.qids else prior
@@ -96,8 +96,9 @@ def risk(
 ) -> Risk:
     """Return the risk for one secret, number ``j`` from 1, or for none (0).
 
-    The profiles of question (0, 0) are about whose record it is, those of (j, 0) about the secret;
-    ``reported`` are the people who report it, if some miss it.
+    ``prior`` and ``after`` are profiles without and with the quasi-identifiers: those of question
+    (0, 0) are about whose record it is, those of (j, 0) about the secret. ``reported`` are the
+    people who report it, if some miss it.
     """
     before, blocks = prior[0, 0], after[0, 0]
     attacks = {"crs": _row(bayes.reidentification(before), bayes.reidentification(blocks), blocks)}
@@ -152,7 +153,10 @@ def _of_attacks(
     totals: Mapping[str, int],
     mean_size: float,
 ) -> Risk:
-    """Return the risk whose attacks have these rows; ``totals`` are added to all of them."""
+    """Return the risk whose ``attacks`` have these rows, by model: ``crs``, perhaps ``cas``.
+
+    ``totals`` (such as ``records``) are added to all rows; ``mean_size`` is that of the blocks.
+    """
     crs, cas = (attacks.get(model, {}) for model in ("crs", "cas"))
     partition = {
         **totals,

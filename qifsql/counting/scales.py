@@ -45,8 +45,8 @@ def make_dictionary(
 ) -> Spread:
     """Create the table ``dictionary_ATTRIBUTE``; return the spread of people over its values.
 
-    ``attribute`` is ``qid_1``, ``secret_1`` ...; a row is a value: ``value``, its number ``code``,
-    ``people``. ``steps`` are those of the people, which dictionaries share.
+    ``attribute`` is ``qid_1``, ``secret_1`` ...; a row is a value: ``value``, its number ``code``
+    from 0, ``people``. ``steps`` are those of the microdata, if the caller has made them.
     """
     tables = Tables(engine, "encoding", microdata.dataset.name)
     query = splice("sweep/dictionary", columns={"attribute": attribute})
@@ -96,10 +96,10 @@ class Secret:
     missing: int = 0
 
     def readings(self, number: int, records: int, totals: str = "whole") -> tuple["Reading", ...]:
-        """Return the readings that limits are judged in; ``totals`` is a table without its number.
+        """Return the readings of secret ``number`` (from 1) of so many records, to be judged.
 
         A missing value protects nobody: where some records miss it, limits are judged again among
-        those that report it.
+        those that report it. ``totals``: the name of the tables of distributions, less the number.
         """
         column, table = f"secrets_{number}", f"{totals}_{number}"
         of_all = Reading(column, table, records, self.values, self.before)
@@ -165,7 +165,10 @@ def scale_table(i: int) -> str:
 
 
 def make_scales(engine: Engine, microdata: Microdata) -> list[Scale]:
-    """Create the tables ``scale_1 ..``, the place of each value; return the scales."""
+    """Create a table ``scale_i`` for each quasi-identifier; return the scales.
+
+    A row is a value: ``value``, its number ``code``, ``people``, its ``place`` from 0 to 2^30.
+    """
     scales = []
     tables = Tables(engine, "measuring", microdata.dataset.name)
     for i, qid in enumerate(microdata.qids, 1):
@@ -184,7 +187,10 @@ def make_scales(engine: Engine, microdata: Microdata) -> list[Scale]:
 
 
 def make_secrets(engine: Engine, microdata: Microdata) -> list[Secret]:
-    """Create the tables ``whole_1 ..`` of the secrets; return the secrets."""
+    """Create the tables ``whole_1 ..`` of the secrets; return the secrets.
+
+    A row is a value: ``code``, ``people``, and ``upto``, the people with that or a smaller value.
+    """
     secrets = []
     tables = Tables(engine, "counting secrets", microdata.dataset.name)
     for j, secret in enumerate(microdata.secrets, 1):
@@ -193,15 +199,15 @@ def make_secrets(engine: Engine, microdata: Microdata) -> list[Secret]:
         tables.make(f"whole_{j}", splice("anonymise/whole", tables=table))
         sums = exp.select("sum(upto)", "arg_max(people, code)").from_(own_table(f"whole_{j}"))
         ((before, last),) = tables.rows(sums)
-        missing = int(last) if spread.missing else 0
+        missing = int(last) if spread.missing else 0  # the missing value is the last
         secrets.append(Secret(secret, spread.values, int(before or 0), missing))
     return secrets
 
 
 def code_records(engine: Engine, microdata: Microdata, secrets: Sequence[Secret] = ()) -> None:
-    """Create the table ``coded``: the position of each record, ``place_1 ..`` and ``secrets_1 ..``.
+    """Create the table ``coded``, a row per record: its position, ``place_1 ..``, ``secrets_1 ..``.
 
-    The last are the codes of secrets. If people have several records, the number of the person
+    The last are the codes of the secrets. If people have several records, the number of the person
     follows, and for each secret those of her multisets of all and of reported values (``Owners``).
     """
     person = () if microdata.person is None else (microdata.person,)
@@ -237,13 +243,14 @@ def code_records(engine: Engine, microdata: Microdata, secrets: Sequence[Secret]
 def count_owners(engine: Engine, name: str, secrets: Sequence[Secret]) -> Owners:
     """Create the tables ``whole_people_1 ..``, distributions of people; return the people.
 
-    The columns ``secrets_1 ..`` of ``coded`` are the secrets, the person, and for each secret the
-    numbers of her multisets of values: of all her records, and of those that report the secret.
+    ``name`` is that of the dataset, for messages. The columns ``secrets_1 ..`` of ``coded`` are the
+    secrets, the person, and then two for each secret: the numbers of her multisets of values, of
+    all her records and of those that report the secret.
     """
     tables, person = Tables(engine, "counting people", name), len(secrets) + 1
     readings: list[Reading] = []
     for j, secret in enumerate(secrets, 1):
-        all_values, reported_values = person + 2 * j - 1, person + 2 * j
+        all_values, reported_values = person + 2 * j - 1, person + 2 * j  # numbers of columns
         single, missing = _reading_of_people(tables, j, person)
         multiset, _ = _reading_of_people(tables, all_values, person)
         readings += [single, multiset]
@@ -274,7 +281,7 @@ def _reading_of_people(tables: Tables, number: int, person: int) -> tuple[Readin
 
 
 def position(type_: str) -> exp.Expr:
-    """Return a value as a number; NULL if its type has no distances."""
+    """Return ``value`` as a number: days or microseconds of times; NULL without distances."""
     kind, value = family(type_), exp.column("value")
     if kind in NUMBERS:
         return exp.cast(value, "DOUBLE")

@@ -13,26 +13,22 @@ CLOSE = 1e-9  # largest distance of the sum of beliefs from 1
 
 
 def check(counts: Counts) -> list[str]:
-    """Refuse gains and beliefs that do not fit the secrets; return notes about the others.
-
-    Secrets ``j`` and gain functions ``g`` are numbered from 1.
-    """
+    """Refuse gains and beliefs that do not fit the secrets; return notes about the rest."""
     notes: list[str] = []
     if counts.bound.member:
         _check_flag(counts)
     for j in counts.bound.beliefs:
         notes += _check_beliefs(counts, j)
     for g, bound in enumerate(counts.bound.gains, 1):
+        gain, tries = bound.gain, int(bound.gain.number or 0)
         for j, secret in enumerate(counts.bound.microdata.secrets, 1):
-            what = f"gain {quoted(bound.gain.text)} of secret {quoted(secret.name)}"
-            if bound.gain.kind == "tries":
-                values = counts.domain(j).values
-                notes += _check_tries(int(bound.gain.number or 0), values, "value", what)
-            elif bound.gain.kind in STAKED:
+            what = f"gain {quoted(gain.text)} of secret {quoted(secret.name)}"
+            if gain.kind == "tries":
+                notes += _check_tries(tries, counts.domain(j).values, "value", what)
+            elif gain.kind in STAKED:
                 notes += _check_stakes(counts, j, g, what)
-        if bound.gain.kind == "tries" and not counts.bound.microdata.secrets:
-            what = f"gain {quoted(bound.gain.text)}"
-            notes += _check_tries(int(bound.gain.number or 0), counts.records, "record", what)
+        if gain.kind == "tries" and not counts.bound.microdata.secrets:  # guesses of the record
+            notes += _check_tries(tries, counts.records, "record", f"gain {quoted(gain.text)}")
     return notes
 
 
@@ -48,7 +44,10 @@ def _check_flag(counts: Counts) -> None:
 
 
 def _check_tries(tries: int, answers: int, answer: str, what: str) -> list[str]:
-    """Return a note if all ``answers`` can be guessed in so many tries; refuse too many tries."""
+    """Return a note if there are more tries than ``answers`` to guess; refuse above ``TRIES``.
+
+    ``answer`` is the word for one, ``what`` names the gain function in messages.
+    """
     if tries > answers:
         return [
             f"{what} allows more guesses than the {plural(answers, answer)} there are: one of them "
@@ -89,7 +88,10 @@ def _check_beliefs(counts: Counts, j: int) -> list[str]:
 
 
 def _check_stakes(counts: Counts, j: int, g: int, what: str) -> list[str]:
-    """Refuse gain function ``g`` if its gains of secret ``j`` cannot be computed; return notes."""
+    """Refuse gain function ``g`` if its gains of secret ``j`` cannot be computed; return notes.
+
+    Both are numbers from 1; ``what`` names the two in messages.
+    """
     gain = counts.bound.gains[g - 1].gain
     if gain.kind == "sql":
         row = _check_computed(counts, j, g, what)
@@ -128,7 +130,10 @@ def _check_stakes(counts: Counts, j: int, g: int, what: str) -> list[str]:
 
 
 def _check_computed(counts: Counts, j: int, g: int, what: str) -> dict[str, Any]:
-    """Return the least and greatest gains of an expression; refuse too many pairs."""
+    """Return the row of ``gains_check``: ``lowest`` and ``highest`` gain, ``unusable`` pairs.
+
+    Refuses gain function ``g`` if secret ``j`` has too many pairs of a guess and a value.
+    """
     pairs = counts.domain(j).values ** 2
     if pairs > PAIRS:
         raise InputError(
@@ -139,9 +144,10 @@ def _check_computed(counts: Counts, j: int, g: int, what: str) -> dict[str, Any]
 
 
 def _check_listed(counts: Counts, j: int, g: int, what: str) -> dict[str, Any]:
-    """Return counts of the lines of a file of gains; refuse it unless it has each pair once.
+    """Return the row of ``pairs_check`` and ``unknown``: lines with values that nobody has.
 
-    ``worth`` has a line per value (*: all others), a ``matrix`` one per pair of guess and value.
+    Refuses a file of gains unless it has each pair once. ``worth`` has a line per value (*: all
+    others), a ``matrix`` one per pair of a guess and a value.
     """
     gain, values = counts.bound.gains[g - 1].gain, counts.domain(j).values
     unknown = stars = 0

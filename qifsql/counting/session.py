@@ -41,9 +41,10 @@ def opened(
 ) -> Iterator[tuple[LocalEngine, BoundAttack]]:
     """Yield an engine and the attack bound to its columns; remove temporary data at the end.
 
-    The engine opens the files of the attack, and those of ``access``. ``joined``: check and join
-    the people of a collection, which is needed to run queries. ``apart``: count the suppressed
-    records, and keep them out of all blocks. ``command``: the command, if it also runs on Spark.
+    The engine opens the files of the attack, and those of ``access``. ``settings`` are its limits.
+    ``joined``: check and join the people of a collection, which is needed to run queries.
+    ``apart``: count the suppressed records, and keep them out of all blocks. ``command``: the
+    command, if it also runs on Spark.
     """
     access["sources"] = (spec.dataset, *spec.tables, *access.get("sources", ()))
     with open_engine(settings, command=command, **access) as engine:
@@ -74,7 +75,7 @@ def _waves(engine: Engine, spec: Attack) -> tuple[list[Dataset], tuple[str, ...]
     notes = (f"{outside}: no wave has them",) if without else ()
     if not listed:
         return waves, notes
-    by_value = {d.wave[1]: d for d in waves if d.wave}  # a wave: its column, its value
+    by_value = {d.wave[1]: d for d in waves if d.wave}  # a wave is a pair: its column, its value
     chosen = [value.strip() for value in listed.split(",")]
     if missing := [i for i, value in enumerate(chosen, 1) if value not in by_value]:
         raise InputError(
@@ -85,7 +86,10 @@ def _waves(engine: Engine, spec: Attack) -> tuple[list[Dataset], tuple[str, ...]
 
 
 def _split_waves(engine: Engine, dataset: Dataset, column: str) -> tuple[list[Dataset], int]:
-    """Return one dataset per value of a column, in their order, and the records without a value."""
+    """Return one dataset per value of a column, in order, and how many records have no value.
+
+    Raises InputError if the column has no values, or more than ``WAVES``.
+    """
     catalog = Catalog(engine, dataset)
     assert isinstance(catalog.dataset, Dataset)  # noqa: S101 - it was one
     original = catalog.schema[column]
@@ -170,7 +174,10 @@ def note_dropped(records: int, kept_records: int) -> tuple[str, ...]:
 
 
 def _check_range(smallest: float, greatest: float, records: int, name: str) -> None:
-    """Refuse weights whose exact sum needs more than 126 bits, from the smallest to the total."""
+    """Refuse weights whose exact sum needs more than 126 bits, from the smallest to the total.
+
+    ``smallest`` and ``greatest`` are the weights above 0, ``name`` is that of their column.
+    """
     mantissa = 53  # bits of a float
     bits = mantissa - math.floor(math.log2(smallest)) + math.log2(greatest) + math.log2(records)
     if bits > 124 or math.log2(smallest) < -900:  # 2 bits in reserve; far from the least float
@@ -183,7 +190,10 @@ def _check_range(smallest: float, greatest: float, records: int, name: str) -> N
 def population_plan(
     engine: Engine, spec: Attack, microdata: Microdata, population: Dataset
 ) -> Plan:
-    """Return the plan for the population's blocks by the quasi-identifiers of the release."""
+    """Return the plan of the population's blocks by the quasi-identifiers of the release.
+
+    ``spec`` and ``microdata`` are those of the release; types must be the same in both files.
+    """
     if population.format == "duckdb":
         raise InputError("the population cannot be a table of a database; give a file")
     catalog = Catalog(engine, population, spec.mentions)

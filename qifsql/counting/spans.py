@@ -96,9 +96,9 @@ class Generalised:
 
 
 def make_places(tables: Tables, raw: Raw, values: exp.Query) -> None:
-    """Create the table of places of the people's values; ``values`` has the columns value, people.
+    """Create the table ``places_j`` of the values of quasi-identifier j, in their order.
 
-    Raises ColumnError if the hierarchy lacks a value.
+    ``values`` has the columns value, people. Raises ColumnError if the hierarchy lacks a value.
     """
     j = raw.number
     tables.make(f"counted_values_{j}", values)
@@ -112,7 +112,10 @@ def make_places(tables: Tables, raw: Raw, values: exp.Query) -> None:
 
 
 def _make_ordered(tables: Tables, raw: Raw, source: exp.Select) -> None:
-    """Create ``raw_values_j``: the people's values, each with its ``leaf`` of the hierarchy."""
+    """Create ``raw_values_j``: the rows of ``source``, each with the ``leaf`` of its value.
+
+    A leaf is the number, from 1, of a value in the hierarchy; ``source`` has value and people.
+    """
     assert raw.hierarchy is not None  # noqa: S101 - the caller has checked
     j = raw.number
     leaves = [
@@ -136,45 +139,49 @@ def _make_ordered(tables: Tables, raw: Raw, source: exp.Select) -> None:
 def make_spans(
     tables: Tables, column: Generalised, cells: exp.Select, *, may_be_lost: bool = False
 ) -> None:
-    """Create the tables of spans and members of a column; ``cells`` are those of its classes.
+    """Create the tables of spans and members of a column (``Generalised.names``).
 
-    ``may_be_lost``: a usual word for a missing value may stand where values are numbers or dates;
-    it contains none of them.
+    ``cells`` is the query of its cells (column ``cell``). ``may_be_lost``: a usual word for a
+    missing value may stand where values are numbers or dates; it contains none of them.
     """
     names = column.names
-    mode, kind = _reading_mode(column)
+    mode, values = _reading_mode(column)
     different = cells.distinct().subquery("different")
     tables.make(names["cells"], exp.select("row_number() OVER () AS id", "cell").from_(different))
-    _parse_cells(tables, column, mode, kind, USUAL if may_be_lost else ())
+    _parse_cells(tables, column, mode, values, USUAL if may_be_lost else ())
     views = ("listed", "begun", "absent")
-    queries = [splice(f"cells/{view}", tables=names, domain=kind) for view in views]
-    tables.make(names["members"], exp.union(exp.union(queries[0], queries[1]), queries[2]))
-    tables.make(names["ranges"], splice("cells/ranges", tables=names, domain=kind))
+    listed, begun, absent = (splice(f"cells/{v}", tables=names, domain=values) for v in views)
+    tables.make(names["members"], exp.union(exp.union(listed, begun), absent))
+    tables.make(names["ranges"], splice("cells/ranges", tables=names, domain=values))
     tables.make(names["spans"], splice("cells/spans", tables=names))
     tables.drop(names["parsed"], names["ranges"])
 
 
 def _parse_cells(
-    tables: Tables, column: Generalised, mode: str, kind: Domain, words: Sequence[str]
+    tables: Tables, column: Generalised, mode: str, values: Domain, words: Sequence[str]
 ) -> None:
-    """Create the table of parsed cells, read as ``mode`` says; ``words`` are not values."""
+    """Create the table ``parsed``, a row per different cell, read as ``mode`` says.
+
+    ``mode`` and ``values`` are of ``_reading_mode``; ``words`` stand for a missing value.
+    """
     names = column.names
-    if mode != "text":
-        tables.make(names["parsed"], splice(f"cells/parsed_{mode}", tables=names, domain=kind))
+    if mode != "text":  # the engine reads these cells itself
+        tables.make(names["parsed"], splice(f"cells/parsed_{mode}", tables=names, domain=values))
         return
     nodes = column.raw.hierarchy.nodes if column.raw.hierarchy else None
     unread = splice("cells/unread", tables=names)  # text that is no value of the people as it is
-    if nodes is not None or kind.kind != "text":
+    if nodes is not None or values.kind != "text":
         unread = exp.select("id", "cell").from_(names["cells"]).where("cell IS NOT NULL")
     path = tables.engine.scratch / f"{names['readings']}.parquet"
-    source = CellSource(column.column, column.release, kind, nodes, column.labels, words)
+    source = CellSource(column.column, column.release, values, nodes, column.labels, words)
     generalised = _write_parsed(tables, unread, path, source)
-    clashes = column.plain if generalised else column.typed  # text, where values have a type
-    if kind.kind != "text" and clashes and tables.count(names["cells"]):
+    # Where people have numbers or dates, text may only be generalised cells, or values of a CSV.
+    clashes = column.plain if generalised else column.typed
+    if values.kind != "text" and clashes and tables.count(names["cells"]):
         raise column.clash("text")
     rows = exp.select("*").from_(relation(Dataset.open(path)))
     tables.make(names["readings"], rows)
-    tables.make(names["parsed"], splice("cells/parsed_text", tables=names, domain=kind))
+    tables.make(names["parsed"], splice("cells/parsed_text", tables=names, domain=values))
     tables.drop(names["readings"])
     path.unlink()
 
@@ -197,9 +204,10 @@ class CellSource:
 def _write_parsed(tables: Tables, query: exp.Query, path: Path, source: CellSource) -> int:
     """Write the parsed cells of a query (id, cell) to a Parquet file; count the generalised ones.
 
-    Raises ColumnError if some cells do not parse: it states their number by form, never their text.
+    A row is an id and the fields of ``Cell``. Raises ColumnError if some cells do not parse: it
+    states their number by form, never their text.
     """
-    refused: Counter[str] = Counter()
+    refused: Counter[str] = Counter()  # cells that do not parse, by form
     seen = generalised = 0
     with pq.ParquetWriter(path, SCHEMA) as writer:
         frames = tables.engine.batches(Plan((), query), tables.what, source.release, rows=BATCH)
@@ -213,7 +221,7 @@ def _write_parsed(tables: Tables, query: exp.Query, path: Path, source: CellSour
                     if text not in source.words:
                         refused[str(e)] += 1
                         continue
-                    cell = Cell()
+                    cell = Cell()  # a word for a missing value: it contains nothing
                 generalised += _is_generalised(cell, text)
                 rows.append({"id": number, **{name: getattr(cell, name) for name in _FIELDS}})
             writer.write_table(pa.Table.from_pylist(rows, SCHEMA))
@@ -229,7 +237,7 @@ def _is_generalised(cell: Cell, text: str) -> bool:
 
 
 def _refusal(source: CellSource, refused: Counter[str], seen: int) -> str:
-    """Return the message about cells that do not parse, counted by form."""
+    """Return the message about cells that do not parse, counted by form, of ``seen`` cells."""
     forms = "; ".join(f"{n:,} {form}" for form, n in refused.most_common())
     hint = source.labels
     if source.domain.kind == "text" and any(form.startswith(INTERVAL) for form in refused):
@@ -258,12 +266,12 @@ def _reading_mode(column: Generalised) -> tuple[str, Domain]:
         if raw.kind == "other" and raw.type != "BOOLEAN":
             raise column.clash("text")
         return "text", raw
-    both = together(raw, cells)
-    if both is None or (mode == "interval" and not both.ordered):
+    shared = together(raw, cells)  # None: they cannot be compared
+    if shared is None or (mode == "interval" and not shared.ordered):
         prefix = {"list": "lists of ", "interval": "intervals of "}.get(mode, "")
         words = cells.words if cells.kind != "other" else family(inner)
         raise column.clash(prefix + words)
-    return mode, both
+    return mode, shared
 
 
 def count_rows(tables: Tables, columns: Sequence[Generalised], classes: str) -> int:

@@ -112,13 +112,13 @@ def _setting(name: str, value: int, kind: str) -> str:
 def varying_macro(fields: tuple[tuple[int, int], ...], kind: str) -> str:
     """Return the SQL macro ``varying(x)``: the sum of the bits of the attributes that differ.
 
-    ``x`` is an integer of type ``kind`` with the bits in which packed codes differ. ``fields`` has
-    the bit of each attribute, and the mask of its code in ``x``.
+    ``x`` is an integer of type ``kind`` with the bits in which two packed records differ. A field
+    is an attribute: its bit in the sum (1, 2, 4, ...), and the mask of its code in ``x``.
     """
     terms: list[exp.Expr] = [exp.cast(exp.Literal.number(0), "BIGINT")]
     for bit, mask in fields:
-        differs = exp.BitwiseAnd(this=exp.column("x"), expression=typed_number(mask, kind))
-        is_any = exp.NEQ(this=exp.paren(differs), expression=exp.Literal.number(0))
-        flag = exp.cast(exp.paren(is_any), "BIGINT")
+        code_bits = exp.BitwiseAnd(this=exp.column("x"), expression=typed_number(mask, kind))
+        differs = exp.NEQ(this=exp.paren(code_bits), expression=exp.Literal.number(0))
+        flag = exp.cast(exp.paren(differs), "BIGINT")
         terms.append(exp.Mul(this=flag, expression=exp.Literal.number(bit)))
     return macro("varying", ("x",), fold(exp.Add, terms))

@@ -24,9 +24,9 @@ from qifsql.query.suppression import STAR, everything, may_be_suppressed
 def marked(engine: Engine, bound: BoundAttack) -> BoundAttack:
     """Return the attack with the number of suppressed records, and a note on them.
 
-    A record is suppressed in the quasi-identifiers of the attack: call this again where they
-    change; the new note replaces the former. Files whose types allow no suppressed record are not
-    read.
+    A record is suppressed if it is * in every quasi-identifier of the attack: call this again if
+    these change; the new note replaces the former. Files whose types allow no suppressed record are
+    not read.
     """
     microdata = bound.microdata
     if microdata.suppressed:
@@ -40,7 +40,10 @@ def marked(engine: Engine, bound: BoundAttack) -> BoundAttack:
 
 
 def note(records: int, *, of_target: bool = False) -> str:
-    """Return the note on suppressed records: which numbers they are left out of."""
+    """Return the note on suppressed records: which numbers they are left out of.
+
+    ``of_target``: the attack is on one person, and they count only if no other record fits.
+    """
     there = f"{plural(records, 'suppressed record')} ({STAR} in every quasi-identifier) may be"
     if of_target:
         return f"{there} anybody's: counted for the target only if no other record fits"
@@ -52,7 +55,7 @@ def note(records: int, *, of_target: bool = False) -> str:
 
 
 def notes_as_value(engine: Engine, microdata: Microdata) -> list[str]:
-    """Return a note on suppressed records where ``*`` counts as a value; none without any."""
+    """Return a note on suppressed records for commands in which ``*`` counts as a value."""
     records = count(engine, microdata)
     if not records:
         return []

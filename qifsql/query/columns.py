@@ -32,9 +32,10 @@ def native_types(path: Path | None) -> tuple[str, ...]:
 def known_values(
     microdata: Microdata, table: str, native: Collection[str]
 ) -> list[tuple[exp.Expr, str]]:
-    """Return the columns of a block that are known, each with the name of its quasi-identifier.
+    """Return the quasi-identifiers of ``table`` (a row per block): columns and the user's names.
 
-    If all records of a person are known, a column is a text: the values of her records, in order.
+    Values of types that are not in ``native`` become text. If all records of a person are known, a
+    column is a text, too: the list of the values of her records, in order.
     """
     columns: list[tuple[exp.Expr, str]] = []
     for i, qid in enumerate(microdata.qids, 1):
@@ -129,7 +130,7 @@ def without_rows(types: Mapping[str, str]) -> exp.Select:
 
 
 def unique(names: Sequence[str]) -> list[str]:
-    """Return distinct names, ignoring case: ``size``, ``size_2``."""
+    """Return the names, each repeated one (ignoring case) with a number: ``size``, ``size_2``."""
     taken: set[str] = set()
     result = []
     for name in names:
@@ -145,7 +146,7 @@ def unique(names: Sequence[str]) -> list[str]:
 def labels(microdata: Microdata, queries: Iterable[exp.Query]) -> dict[str, str]:
     """Return the user's name of each column ``qid_1 ..`` and ``secret_1 ..``.
 
-    A name that a query with such columns uses for something else gets a number: ``size_2``.
+    A name gets a number (``size_2``) if one of ``queries`` with such columns uses it for another.
     """
     numbered = {f"qid_{i}": qid.name for i, qid in enumerate(microdata.qids, 1)}
     numbered |= {f"secret_{j}": secret.name for j, secret in enumerate(microdata.secrets, 1)}

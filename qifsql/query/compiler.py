@@ -42,9 +42,10 @@ def profile_plan(
 ) -> Plan:
     """Return the plan of the profiles that answer the questions, numbers of secrets and gains.
 
-    A row has ``secret``, ``gain``, ``scale`` and the columns of the view ``profile``. ``prior``
-    leaves out the quasi-identifiers: there is one block of all people, even with a target.
-    ``reported`` leaves out the people whose secret is missing. For the rest see ``Steps``.
+    A row has ``secret``, ``gain``, ``scale`` (gains are whole numbers of 1 / scale; 1 for identity,
+    gain 0) and the columns of the view ``profile``. ``prior`` leaves out the quasi-identifiers:
+    there is one block of all people, even with a target. ``reported`` leaves out the people whose
+    secret is missing. For ``catalogs`` and ``values`` see ``Steps``.
     """
     steps = Steps(attack, catalogs=catalogs, values=values)
     queries = []
@@ -67,7 +68,11 @@ def step_plan(
     catalogs: Mapping[str, str] | None = None,
     values: Mapping[int, int] | None = None,
 ) -> Plan:
-    """Return the plan of the rows of one step for each question: ``secret, gain``, its columns."""
+    """Return the plan of the rows of the view ``name`` for each question, below one another.
+
+    A row has ``secret``, ``gain`` (the numbers of its question) and the columns of the view. For
+    ``key``, ``catalogs`` and ``values`` see ``Steps``; ``prior``: without quasi-identifiers.
+    """
     steps = Steps(attack, key=key, catalogs=catalogs, values=values)
     queries = [
         numbered(j, g, exp.Star()).from_(steps.need(name, j, g, prior=prior))
@@ -86,14 +91,17 @@ def kept_plan(
     catalogs: Mapping[str, str] | None = None,
     values: Mapping[int, int] | None = None,
 ) -> tuple[str, Plan]:
-    """Return the name of a step and the plan of its rows, to keep them as a table of that name."""
+    """Return a name such as ``cells_2`` for the view ``name`` of a question, and its plan.
+
+    The rows are to be kept as a table of that name, from which later plans read (``catalogs``).
+    """
     steps = Steps(attack, catalogs=catalogs, values=values)
     actual = steps.need(name, secret, gain, prior=prior)
     return actual, plan(attack.microdata, steps.steps, exp.select("*").from_(actual))
 
 
 def everyone_plan(attack: BoundAttack) -> Plan:
-    """Return the plan of one row: the number of groups, including people of weight 0."""
+    """Return the plan of the number of groups of people (``--by``), with those of weight 0."""
     everybody = replace(attack.microdata, weight=None, suppressed=0)
     steps = Steps(replace(attack.on(everybody), target={}))
     groups = exp.select("member_of").distinct().from_(steps.need("microdata"))
@@ -121,9 +129,9 @@ def answer_plan(attack: BoundAttack) -> Plan:
 
 
 def guess_plan(attack: BoundAttack) -> Plan:
-    """Return the plan of the best guess about the target.
+    """Return the plan of the best guesses about the target: ``secret``, ``gain``, ``best_guess``.
 
-    It has a row for each secret, and for the owner (0) if there is a key.
+    It has a row for each secret, and for the owner (secret 0) if a key says who that is.
     """
     has_key = attack.microdata.key is not None
     steps = Steps(attack, key=has_key)

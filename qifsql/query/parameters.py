@@ -84,7 +84,8 @@ def make(attack: BoundAttack, name: str, secret: int, gain: int) -> Step | None:
 def _request_row(attack: BoundAttack, secret: int, gain: int) -> exp.Select:
     """Return the one row of ``asked`` for a secret and a gain function (0: identity).
 
-    Where a parameter is not of this kind of gain, it has the value that changes nothing.
+    It has the parameters of all kinds of gains; those of other kinds than this one have the value
+    that changes nothing. Gains of a penalty n / d are in units of 1 / d (``scale``).
     """
     gain_function = attack.gains[gain - 1].gain if gain else None
     kind = gain_function.kind if gain_function else "identity"
@@ -118,7 +119,11 @@ def _is_integer(secret: Attribute) -> bool:
 
 
 def _pairs(attack: BoundAttack, secret: int, gain: int) -> Step:
-    """Return the step of the gains of guesses: computed, listed in a file, or one number."""
+    """Return the step of the gains of guesses: computed, listed in a file, or one number.
+
+    ``secret`` and ``gain`` are numbers from 1. A row has ``guess``, ``code`` (of the true value)
+    and ``gain``; ``worth`` has only right guesses, all others gain 0.
+    """
     bound = attack.gains[gain - 1]
     if bound.gain.kind == "sql":
         return Step("pairs", PAIRS, _computed_gains(bound.expressions[secret]))

@@ -74,7 +74,7 @@ class Protection:
         if self.kind not in ("round", "noise"):
             return published
         half_up = self.kind == "round" and not self.variant
-        down = self.number // 2 if half_up else self.unlisted
+        down = self.number // 2 if half_up else self.unlisted  # else the same as up (``upper``)
         return exp.func("greatest", number(0), exp.Sub(this=published, expression=number(down)))
 
     def upper(self, published: exp.Expr) -> exp.Expr:
@@ -88,7 +88,10 @@ class Protection:
 
 
 def parse(text: str) -> Protection:
-    """Return the protection that a text names; raise InputError if it names none."""
+    """Return the protection that a text names; raise InputError if it names none.
+
+    ``top:N`` is another way to write ``atleast:N``.
+    """
     words = text.strip().casefold()
     names = "exact|suppress|round|noise|atleast|top"
     match = re.fullmatch(rf"({names})\s*[<:]?\s*(\d{{0,18}})\s*(\w*)", words)
@@ -109,9 +112,10 @@ def parse(text: str) -> Protection:
 
 
 def split(text: str) -> tuple[str, Protection]:
-    """Return the names (or the file) before a protection, and the protection, exact without one.
+    """Split ``NAMES:PROTECTION``; return the names (or the file) and the protection.
 
-    A coarser form such as ``age:5`` is none. Raises InputError for an unknown protection.
+    A text without a protection is returned whole, with an exact one: the ending of ``age:5`` is a
+    coarser form. Raises InputError for an ending that looks like a misspelt protection.
     """
     for colon in (m.start() for m in re.finditer(":", text)):
         if _PROTECTION.fullmatch(text[colon + 1 :]):
@@ -119,5 +123,5 @@ def split(text: str) -> tuple[str, Protection]:
     names, _, ending = text.rpartition(":")
     words = ending.strip()
     if names and ("<" in words or did_you_mean(words.casefold(), WORDS).startswith("; did")):
-        parse(words)  # a misspelt protection, which raises the error
+        parse(words)  # raises the error, with the nearest protection
     return text, Protection()

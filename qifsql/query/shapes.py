@@ -39,7 +39,7 @@ def is_template(code: str) -> bool:
 
 
 def in_shape(code: str, shape: Mapping[str, Frozen]) -> str:
-    """Return the text of a view in one shape."""
+    """Return the text of a view, written for ``shape`` if it is a template."""
     if is_template(code):
         from jinja2 import TemplateError
 

@@ -86,7 +86,7 @@ def splice(
     domain: Domain | None = None,
     shape: Mapping[str, Shape] | None = None,
 ) -> exp.Select:
-    """Return the query of a view with its placeholders filled.
+    """Return the query of a view with its placeholders filled: they are listed in this module.
 
     Args:
         view: A view of ``sql/``, or its name.
@@ -149,19 +149,22 @@ def make_step(view: str, name: str = "", *, materialized: bool = False, **fillin
 
 
 def _copies(members: Iterable[int], numbers: Numbers) -> list[_Copy]:
-    """Return a copy for each number of ``members``, with its element of each sequence."""
+    """Return a copy for each quasi-identifier, whose number is in ``members``.
+
+    Of ``numbers``, a sequence has an element for each member; a copy gets its own by name.
+    """
     lists = {name: value for name, value in numbers.items() if not isinstance(value, int)}
     copies = []
-    for place, i in enumerate(members):
-        of_member = {name: elements[place] for name, elements in lists.items()}
+    for index, i in enumerate(members):
+        of_member = {name: elements[index] for name, elements in lists.items()}
         copies.append(_Copy(ending=f"_{i}", numbers={"number": i, **of_member}))
     return copies
 
 
 def _conditions(query: exp.Select, families: Mapping[str, _Family]) -> None:
-    """Repeat the conditions of ``each(...)``, and comparisons of tuples in a join.
+    """Repeat the conditions in ``each(...)`` and comparisons of ``qid`` in joins; join them by AND.
 
-    ``families`` are those of the placeholders in the query, by name.
+    ``families`` has the columns that a placeholder of the query stands for, by its name.
     """
     places = next((families[name] for name in PLACES if name in families), None)
     for node in list(query.find_all(exp.Anonymous)) if places else ():
@@ -191,7 +194,10 @@ def _in_join(node: exp.Expr) -> bool:
 
 
 def _repeat(query: exp.Select, families: Mapping[str, _Family]) -> None:
-    """Repeat the items of all lists that have placeholders of several columns."""
+    """Repeat the items of all lists (SELECT, GROUP BY, ...) for the columns of their placeholders.
+
+    ``families`` has the columns that a placeholder stands for, by its name.
+    """
     for join in query.find_all(exp.Join):
         if using := join.args.get("using"):
             join.set("using", _repeated_items(join, using, families))
@@ -229,10 +235,13 @@ def _repeated_items(
 
 
 def _placeholder(holder: exp.Expr, item: exp.Expr, families: Mapping[str, _Family]) -> str | None:
-    """Return the placeholder that repeats an item, None without one."""
+    """Return the placeholder that repeats ``item`` in the list ``holder``, None without one.
+
+    A tuple, ``qid``, has to stand alone as an item, and not in a list or in USING.
+    """
     if _is_qid(item.this if isinstance(item, exp.Ordered) else item):
         return "qid" if not isinstance(holder, exp.Array | exp.Join) else None
-    if isinstance(holder, exp.Select):
+    if isinstance(holder, exp.Select):  # only by the name that it gives its column
         names = [item.alias_or_name]
     else:
         names = [node.name for node in item.find_all(exp.Identifier)]
@@ -240,20 +249,23 @@ def _placeholder(holder: exp.Expr, item: exp.Expr, families: Mapping[str, _Famil
 
 
 def _copied(item: exp.Expr, family: _Family, copy: _Copy) -> exp.Expr:
-    """Return an item with the names and numbers of one copy in place of the placeholders."""
+    """Return an item with the names and numbers of one copy in place of the placeholders.
+
+    In a tally, the secret and the value (``code = ...``) become those that it counts.
+    """
     holder = exp.paren(item.copy())  # so that the item itself can be replaced
     for column in list(holder.find_all(exp.Column)):
         if column.name in copy.numbers and not column.table:
             column.replace(number(copy.numbers[column.name]))
-    secret, code = copy.tally or (None, None)
     for node in holder.find_all(exp.Identifier):
         if node.name in family.names:
             node.set("this", f"{node.name}{copy.ending}")
-        elif secret and node.name in ("secret", "secret_values"):
-            node.set("this", f"{node.name}_{secret}")
-    for equal in holder.find_all(exp.EQ) if code is not None else ():
-        if code is not None and equal.this.name == "code":
-            equal.set("expression", exp.Literal.number(code))
+        elif copy.tally and node.name in ("secret", "secret_values"):
+            node.set("this", f"{node.name}_{copy.tally[0]}")
+    if copy.tally:
+        for equal in holder.find_all(exp.EQ):
+            if equal.this.name == "code":
+                equal.set("expression", exp.Literal.number(copy.tally[1]))
     inner = holder.this
     assert isinstance(inner, exp.Expr)  # noqa: S101 - it was one
     return inner.pop()
@@ -274,7 +286,11 @@ def _fill_functions(query: exp.Select, domain: Domain | None) -> None:
 def _fill_columns(
     query: exp.Select, columns: Mapping[str, str], numbers: Numbers, rows: Mapping[str, Parameters]
 ) -> None:
-    """Replace columns that stand for ``columns``, ``numbers``, or values of one-row tables."""
+    """Replace columns by others, by whole numbers, or by the values of tables of one row.
+
+    ``columns`` and ``numbers`` are by the names that stand for them; ``rows`` has the values by
+    table and column.
+    """
     if not columns and not numbers and not rows:
         return
     for column in list(query.find_all(exp.Column)):
@@ -290,7 +306,10 @@ def _fill_columns(
 def _fill_tables(
     query: exp.Select, tables: Mapping[str, str], rows: Mapping[str, Parameters]
 ) -> None:
-    """Replace names of tables, which are still called so; drop tables of one row."""
+    """Replace tables by those in ``tables``; the old names stay as their aliases.
+
+    Joins with tables of one row (``rows``) are removed, since their values are filled in.
+    """
     for join in [j for j in query.find_all(exp.Join) if j.this.name in rows] if rows else ():
         join.pop()
     for table in list(query.find_all(exp.Table)) if tables else ():

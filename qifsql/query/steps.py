@@ -103,6 +103,7 @@ class Steps:
         catalogs: Mapping[str, str] | None = None,
         values: Mapping[int, int] | None = None,
     ) -> None:
+        """Begin a plan without steps; ``key``: the step ``microdata`` has the key of the person."""
         self.attack = attack
         self.key = key
         self.catalogs = dict(catalogs or {})
@@ -118,7 +119,11 @@ class Steps:
         prior: bool = False,
         reported: bool = False,
     ) -> str:
-        """Add a step and all steps that it reads; return its name."""
+        """Add the view ``name`` for a question, and all steps that it reads; return its new name.
+
+        ``secret`` and ``gain`` are numbers (0: the owner, identity); ``prior``: without
+        quasi-identifiers; ``reported``: of the people with a reported secret.
+        """
         return self._add_needed(name, About(secret, gain, prior, reported))
 
     def push(self, step: Step) -> str:
@@ -128,7 +133,10 @@ class Steps:
         return step.name
 
     def _add_needed(self, name: str, about: About) -> str:
-        """Add the step of a subject unless it is there; return its name."""
+        """Add the step ``name`` of a subject unless it is in the plan; return its numbered name.
+
+        It is generated, a table that the engine keeps, or a view of ``sql/``.
+        """
         if name == "microdata":
             return self._people(about)
         if name == "hidden":
@@ -137,7 +145,7 @@ class Steps:
         actual = _numbered_name(name, about)
         if any(s.name == actual for s in self.steps):
             return actual
-        if self.attack.microdata.person is not None:
+        if self.attack.microdata.person is not None:  # more steps are generated for sets of records
             for generated in (name, actual):
                 if self._make_individuals(generated):
                     return generated
@@ -173,7 +181,7 @@ class Steps:
         A step that is kept as a table is read from there.
         """
         names, steps = {name}, list[Step]()
-        for step in reversed(self._generated):
+        for step in reversed(self._generated):  # a step reads only earlier ones
             if step.name in names and step.name in self.catalogs:
                 steps.append(_read_table(step.name, self.catalogs[step.name]))
             elif step.name in names:
@@ -212,8 +220,12 @@ class Steps:
         return self.attack.microdata.weight is not None or has_belief
 
     def _file(self, name: str, about: About) -> str:
-        """Return the view of ``sql/`` that defines a step: it may have forms for some subjects."""
-        by_tallies = not about.prior and not about.gain  # these have no form by tallies
+        """Return the view of ``sql/`` that defines the step ``name`` for a subject.
+
+        A step may have forms for the owner (secret 0), for secrets that are counted by tallies, and
+        for kinds of gain functions.
+        """
+        by_tallies = not about.prior and not about.gain  # the prior and gains have no such form
         kind = self.attack.gains[about.gain - 1].gain.kind if about.gain else "identity"
         if name == "signatures" and self.attack.microdata.by is not None:
             return "grouped_signatures"
@@ -252,14 +264,15 @@ class Steps:
         )
 
     def _positions(self, secret: int) -> tuple[int, int]:
-        """Return the places of the first and last tally of a secret in a list of all tallies."""
-        before = sum(self.values[j] - 1 for j in self.values if j < secret)  # the last value: none
+        """Return the places, from 1, of the first and last tally of a secret among all tallies."""
+        before = sum(self.values[j] - 1 for j in self.values if j < secret)  # last value: no tally
         return before + 1, before + self.values[secret] - 1
 
     def _read(self, table: str, reader: str, about: About) -> str:
-        """Add the step that a table in the FROM clause of the view ``reader`` means for a subject.
+        """Add the step that ``table`` means in a FROM clause of the view ``reader``; return its name.
 
-        Return its name.
+        It may differ from the table of that name for the subject: ``prior_`` in front, people with
+        a reported secret, counts changed by beliefs, everyone as one more block, gains of blocks.
         """
         if reader in ("tallies", "member_tallies") and table == "secret_values":
             for j in self.values:  # these views read the values of all tallied secrets
@@ -269,7 +282,7 @@ class Steps:
             return self._add_needed("profile", replace(about, prior=True))
         if table.startswith("prior_"):
             table, about = table.removeprefix("prior_"), replace(about, prior=True)
-        if reader in OF_REPORTED.values():
+        if reader in OF_REPORTED.values():  # it leaves out the others itself
             about = replace(about, reported=False)
         elif about.reported:
             table = OF_REPORTED.get(table, table)
@@ -300,7 +313,10 @@ def _spliced(
     tallies: tuple[Tally, ...],
     positions: tuple[int, int] | None,
 ) -> Step:
-    """Return the step of a file; attacks of the same form share it, and its text."""
+    """Return the step ``actual`` of a view, filled; attacks of the same form share it and its text.
+
+    The arguments are those of ``splice``; ``positions``: the first and last place of the tallies.
+    """
     places: Parameters = {}
     if positions is not None:
         places = dict(zip(("first_tally", "last_tally"), map(number, positions), strict=True))
@@ -316,8 +332,11 @@ def _spliced(
 
 
 def _numbered_name(name: str, about: About) -> str:
-    """Return the name of a step with what it depends on: ``prior_profile_2_1``, ``cells_2``."""
-    if name in (*SHARED, "microdata", PERSONS):
+    """Return the name of a step with the numbers of its subject: ``cells_2``.
+
+    It says what the step depends on: ``prior_profile_2_1`` is of secret 2 and gain function 1.
+    """
+    if name in (*SHARED, "microdata", PERSONS):  # the same for all subjects
         return name
     gain = f"_{about.gain}" if about.gain and name in PER_GAIN else ""
     prior = "prior_" if about.prior and name not in OF_THE_QUESTION else ""

@@ -29,7 +29,10 @@ def may_be_suppressed(qids: Sequence[Attribute], *, written_here: bool) -> bool:
 
 
 def everything(qids: Sequence[Attribute], cells: Sequence[exp.Expr]) -> exp.Expr:
-    """Return the condition that all cells, one per quasi-identifier, stand for anything."""
+    """Return the condition that all cells, one per quasi-identifier, stand for anything.
+
+    Such a cell is ``*`` in a column of texts, and NULL in any other.
+    """
     tests: list[exp.Expr] = []
     for qid, cell in zip(qids, cells, strict=True):
         kind = family(qid.type)
@@ -41,7 +44,7 @@ def everything(qids: Sequence[Attribute], cells: Sequence[exp.Expr]) -> exp.Expr
 def is_hidden(microdata: Microdata) -> exp.Expr:
     """Return the condition that an individual of ``microdata`` has a suppressed record.
 
-    An individual with a set of records is hidden if all of them are suppressed.
+    An individual with a set of records (``qid_1`` is their list) is hidden if all are suppressed.
     """
     names = [exp.to_identifier(f"qid_{i}") for i, _ in enumerate(microdata.qids, 1)]
     if microdata.person is None or microdata.known_records == "one":

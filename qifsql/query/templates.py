@@ -62,7 +62,7 @@ def _load_shape(name: str, shape: tuple[tuple[str, Frozen], ...]) -> Template:
 
 
 def read(name: str, code: str) -> Template:
-    """Return the view that a text makes."""
+    """Return the view ``name`` of ``sql/`` from its text: one statement and its comments."""
     create, *more = sqlglot.parse(code, read="duckdb")
     query = create.args.get("expression") if create else None
     title = create.this.name if isinstance(create, exp.Create) else ""
