@@ -90,7 +90,8 @@ def datasets_of(sources: Iterable[Source]) -> list[Dataset]:
 
 def _paths(source: Source) -> Iterable[str]:
     """Return the paths that DuckDB opens for a source: files, databases and their journals."""
-    databases, files = [str(source)] if isinstance(source, Path) else [], []
+    databases = [str(source)] if isinstance(source, Path) else []
+    files: list[str] = []
     for dataset in datasets_of([source]):
         if dataset.format == "duckdb":
             databases += dataset.paths

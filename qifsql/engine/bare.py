@@ -55,6 +55,7 @@ class BareDuckDB:
     """An empty DuckDB in memory that opens ``paths`` to read them, and no other file."""
 
     def __init__(self, paths: Iterable[str], settings: Settings, where: str) -> None:
+        """Open the database within the limits of ``settings``; errors call the data ``where``."""
         self._settings = settings
         self._where = where
         self._folder = private_folder(settings.temp)
@@ -105,7 +106,7 @@ class BareDuckDB:
         return answers
 
     def _answers(self, script: str, limit: int) -> list[Answer]:
-        """Check all statements of a text, then run them."""
+        """Check all statements of a text, then run them; return ``limit`` rows of each SELECT."""
         try:
             statements = self._connection.extract_statements(script)
             for statement in statements:
@@ -113,7 +114,7 @@ class BareDuckDB:
             answers = [
                 self._answer(statement, limit)
                 for statement in statements
-                if not ZONE.fullmatch(COMMENT.sub("", statement.query).strip())  # it is so already
+                if not ZONE.fullmatch(COMMENT.sub("", statement.query).strip())  # set already
             ]
             return [answer for answer in answers if answer is not None]
         except duckdb.Error as e:
@@ -129,7 +130,10 @@ class BareDuckDB:
 
 
 def _check_statement(kind: str, text: str, where: str) -> None:
-    """Refuse a statement that could write a file, or change what may be opened."""
+    """Refuse a statement that could write a file, or change which files may be opened.
+
+    ``kind`` is DuckDB's name for it, ``where`` the source of the SQL.
+    """
     plain = COMMENT.sub("", text).strip()
     if kind in HARMLESS or OPENING.fullmatch(plain) or ZONE.fullmatch(plain):
         return

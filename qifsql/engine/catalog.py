@@ -99,7 +99,8 @@ class Catalog:
     def _note_writings(self, columns: frozenset[str]) -> None:
         """Record those of the columns whose different fields may be one value (``1.5``, ``1.50``).
 
-        An ``unusual`` writing matters only where values of several files are compared.
+        ``several``: one column has both. ``unusual``: it has one of them, not as DuckDB writes it,
+        which matters only where values of several files are compared.
         """
         across_files = len(self.engine.sources) > 1 and not isinstance(self.dataset, Collection)
         noted = ("several", "unusual") if across_files else ("several",)
@@ -109,7 +110,7 @@ class Catalog:
                     self.engine.written[part.dataset, column.name] = column.writing
 
     def number(self, tree: exp.Expr, columns: Mapping[str, str], what: str) -> None:
-        """Refuse an expression over columns of these types that does not return a number."""
+        """Refuse an expression, called ``what``, that is no number; ``columns`` are types by name."""
         self._check_functions(tree, what)
         empty = [
             exp.alias_(exp.cast(exp.null(), type_, dialect="duckdb"), identifier(name))
@@ -142,7 +143,10 @@ class Catalog:
         growth.check(nodes, what, self._lengths(tree) if growth.GROWING & {*names} else None)
 
     def _lengths(self, tree: exp.Expr) -> dict[str, int]:
-        """Return the lengths of the longest values of the columns that an expression reads."""
+        """Return the length of the longest value of each column that an expression reads, by name.
+
+        That of numbers and dates is not looked up: it is ``SMALL``.
+        """
         columns = read(tree)
         used = [c for c in self.schema.columns if c.source_name in columns and not nested(c.type)]
         lengths = {c.source_name: growth.SMALL for c in used}
@@ -212,8 +216,8 @@ class Catalog:
     def households(self, names: Sequence[str], where: exp.Expr | None) -> tuple[Repeated, ...]:
         """Return those of the columns that number households, in which some members differ.
 
-        A number that repeats with people who are all alike may be that of one person. Of a large
-        file the first records are compared; on Spark none.
+        If the records of a number are all alike, they may be of one person. Of a large file the
+        first records are compared; on Spark none.
         """
         once = [name for name, times in Counter(names).items() if times == 1]  # else ambiguous
         of_members = [self.schema[name] for name in telling_members_apart(once)]

@@ -80,7 +80,7 @@ def check_pages(path: str, rows: list[tuple[int | None, int | None, int | None]]
                     if crc is None:
                         continue
                     has_checksum = True
-                    if _crc(file, start, length) != crc & 0xFFFFFFFF:
+                    if _crc(file, start, length) != crc & 0xFFFFFFFF:  # stored with a sign
                         raise _damaged(path)
     except (IndexError, ValueError) as e:  # the bytes are no pages
         if has_checksum:
@@ -107,7 +107,7 @@ def _crc(file: BinaryIO, start: int, length: int) -> int:
 
 
 def _pages(file: BinaryIO, start: int, size: int) -> Iterator[tuple[int, int, int | None]]:
-    """Yield start, length and checksum of the data of each page; the checksum may be None."""
+    """Yield start, length and checksum (None: it has none) of each page in ``size`` bytes."""
     end = start + size
     while start < end:
         header, header_length = _header(file, start)
@@ -119,7 +119,7 @@ def _pages(file: BinaryIO, start: int, size: int) -> Iterator[tuple[int, int, in
 
 
 def _header(file: BinaryIO, start: int) -> tuple[dict[int, int], int]:
-    """Return the integers of a page header by their field, and the length of the header."""
+    """Return the integers of the page header at ``start`` by field number, and its length."""
     size = HEADER
     while True:
         file.seek(start)
@@ -127,7 +127,7 @@ def _header(file: BinaryIO, start: int) -> tuple[dict[int, int], int]:
         try:
             reader = _Compact(data)
             return reader.struct(), reader.place
-        except IndexError:
+        except IndexError:  # the header is longer than what was read, unless the file ends
             if len(data) < size or size > LONGEST:
                 raise
             size *= 8

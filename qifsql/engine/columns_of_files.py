@@ -36,7 +36,7 @@ def _read_schema(
 
     ``mentions`` tells by its name whether a column is used; without it, all columns are.
     """
-    dataset = replace(dataset, missing=(), names=())
+    dataset = replace(dataset, missing=(), names=())  # forget what was looked up before
     if dataset.format == "csv":
         return _read_csv_schema(engine, dataset, mentions)
     if dataset.format == "parquet" and len(dataset.paths) > 1:
@@ -184,8 +184,8 @@ def _check_keys(engine: Engine, datasets: Sequence[Dataset], keys: Sequence[Colu
 def _header(engine: Engine, dataset: Dataset) -> tuple[Dataset, list[str], bool]:
     """Return the dataset with its delimiter, and the names in the first line of its CSV.
 
-    The third part is whether these may be the values of a record. If the user names no delimiter,
-    it is the one that splits the first line into most names.
+    The flag says whether these may be the values of a record. If the user names no delimiter, it is
+    the one that splits the first line into most names.
     """
     candidates = [dataset.delimiter] if dataset.delimiter else list(DELIMITERS)
     split = {delimiter: _lines(engine, dataset, delimiter) for delimiter in candidates}
@@ -229,9 +229,10 @@ def _may_be_record(names: Sequence[str], records: Sequence[Sequence[str]]) -> bo
 
 
 def find_table(engine: Engine, dataset: Dataset) -> Dataset:
-    """Return the dataset with its table found by its name or ``schema.table``, else in any case.
+    """Return the dataset with the names of its schema and table as they are in the file.
 
-    DatasetError if it is a view: the author of the file decides what a view reads.
+    The user names ``table`` or ``schema.table``, in the same or any case. DatasetError if it is a
+    view: the author of the file decides what a view reads.
     """
     stored = exp.select("schema_name", "table_name", "TRUE AS stored").from_("duckdb_tables()")
     views = exp.select("schema_name", "view_name", "FALSE").from_("duckdb_views()")

@@ -32,6 +32,7 @@ class Stream:
         where: str = WHERE,
         frames: Mapping[str, Any] | None = None,
     ) -> None:
+        """Open it: ``frames`` are tables to read by name, ``where`` names the data in errors."""
         self._cursor = connection.cursor()
         register(self._cursor, frames or {})
         self._settings = settings
@@ -60,7 +61,7 @@ class Stream:
             self._cursor.unregister(name)
 
     def _run(self, call: Callable[[duckdb.DuckDBPyConnection], T]) -> T:
-        """Return what a call of the connection returns."""
+        """Return what ``call`` returns for the connection; Ctrl-C can interrupt it."""
         if threading.current_thread() is not threading.main_thread():
             return self._call_translated(call)
         # The main thread receives Ctrl-C, so another thread runs the statement.

@@ -43,9 +43,9 @@ WRITERS: dict[str, Writer] = {
 def convert(engine: Engine, dataset: Dataset) -> str:
     """Copy the rows of a dataset to Parquet; return the statement that makes their view.
 
-    In between, the columns ``mixed`` have numbers and texts, and ``long`` have HUGEINT as text.
-    Raises DatasetError if the file is damaged, its table is missing, the library that reads it is
-    not installed, or a column has values that no type keeps apart.
+    In the copy, columns ``mixed`` have numbers and texts, as structures, and columns ``long`` have
+    HUGEINT as text. Raises DatasetError if the file is damaged, its table is missing, the library
+    that reads it is not installed, or a column has values that no type keeps apart.
     """
     folder = engine.scratch / dataset.copy_name
     folder.mkdir(mode=0o700)
@@ -100,7 +100,10 @@ def _exact_columns(
 def _passing(
     engine: Engine, dataset: Dataset, rows: exp.Table, names: Sequence[str], template: str
 ) -> set[str]:
-    """Return the columns that pass a test: ``template`` is an aggregate over ``field``."""
+    """Return those of the columns ``names`` for which ``template``, an aggregate of SQL, is true.
+
+    In it, ``field`` stands for the column.
+    """
     passing: set[str] = set()
     for i in range(0, len(names), TOGETHER):
         batch = names[i : i + TOGETHER]

@@ -162,7 +162,11 @@ def _count_distinct(engine: Engine, dataset: Dataset, name: str) -> int:
 def _filled(
     template: str, name: str, type_: str, extras: Mapping[str, exp.Expr] | None = None
 ) -> exp.Expr:
-    """Return a template with its words replaced by a column, casts to a type, and ``extras``."""
+    """Return a template of SQL about column ``name``, with its words replaced.
+
+    ``field`` is the text of a cell, ``cast_value`` and ``value`` are that cast to the type,
+    ``canonical`` is the value as DuckDB writes it; ``extras`` are further words.
+    """
     field = exp.column(identifier(name))
     cast = exp.TryCast(this=field, to=exp.DataType.build(type_, dialect="duckdb"))
     value = with_one_missing(cast) if type_ in FLOATING else cast

@@ -122,8 +122,9 @@ def _check(node: exp.Expr) -> None:
 def _note_types(select: exp.Select, describe: Describe) -> None:
     """Write the types of operands into the nodes of a SELECT whose translation depends on them.
 
-    DuckDB is asked for all types at once, or one by one if it cannot find some of them: first after
-    the groups of the SELECT, then before, where arguments of aggregates are. "" means unknown.
+    DuckDB is asked for all types at once, or one by one if it cannot find some of them: first as
+    columns of the grouped SELECT, then of its rows before they are grouped, which the arguments of
+    aggregates are. A type is "" if it is not found.
     """
     nodes = [
         node

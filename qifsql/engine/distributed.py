@@ -72,6 +72,7 @@ class Spark:
     """
 
     def __init__(self, settings: Settings | None = None, **access: Unpack[Access]) -> None:
+        """Open a session, and DuckDB on this machine (``here``) on the sources of ``access``."""
         self.settings = settings or Settings()
         self.sources = tuple(access.get("sources", ()))
         self.ordered = access.get("ordered", False)
@@ -92,8 +93,8 @@ class Spark:
         self.describe = self.here.describe
         self.check_inputs = self.here.check_inputs
         self.partial = self.here.partial
-        self._entries: dict[tuple[str, str], KeptTable] = {}
-        self._number = 0
+        self._entries: dict[tuple[str, str], KeptTable] = {}  # by catalog and name
+        self._number = 0  # of the last view or table that was given a new name
         self._placing = Placing(self.here, self._view, self._is_source)
         try:
             self._spark = session(self.settings)
@@ -316,10 +317,10 @@ class Spark:
     def _local_plan(
         self, plan: Plan, what: str, where: str, *, lasting: bool = False
     ) -> "PlanHere | None":
-        """Return the plan for DuckDB here if its result is computed here, else None.
+        """Return the plan for DuckDB here if its result is computed here, else None (on Spark).
 
         DuckDB here computes plans over small tables, and results that Spark cannot. Spark then
-        computes the steps that DuckDB reads, as far as it can.
+        computes the steps that DuckDB reads, as far as it can. ``lasting``: the rows are kept.
         """
         names = {step.name for step in plan.steps}
         queries = [*(step.query for step in plan.steps), plan.result]
@@ -361,7 +362,10 @@ class Spark:
             )
 
     def _compute(self, step: str, plan: Plan, placed: Placed, what: str, where: str) -> str:
-        """Compute a step on Spark and keep it; return the name of the table."""
+        """Compute a step of ``plan`` on Spark and keep it; return the name of its table.
+
+        One with too many rows for DuckDB here is refused; the message gives the first reason.
+        """
         index = [s.name for s in plan.steps].index(step)
         plan_of_step = Plan(plan.steps[:index], plan.steps[index].query)
         name = self._new_name("taken")
@@ -427,7 +431,8 @@ class Spark:
     ) -> T:
         """Run an action of Spark in a thread, to show progress and react to Ctrl-C.
 
-        ``look`` shows the progress instead, from the finished share of the action.
+        ``what`` names the work and ``where`` its data. ``look`` shows the progress in another way,
+        from the finished share of the action, 0 to 1.
         """
         outcome: list[T] = []
         context = self._spark.sparkContext

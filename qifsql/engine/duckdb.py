@@ -51,11 +51,12 @@ class DuckDB:
     """One connection. Use it as a context manager: temporary files are removed when it ends."""
 
     def __init__(self, settings: Settings | None = None, **access: Unpack[Access]) -> None:
+        """Open a database in memory that reads and writes the files of ``access`` alone."""
         self.settings = settings or Settings()
         self.sources = tuple(access.get("sources", ()))
         self.ordered = access.get("ordered", False)
-        self.declared_missing: dict[tuple[str, str], int] = {}  # values of columns of datasets
-        self.written: dict[tuple[str, str], Writing] = {}  # irregular spellings of fields in use
+        self.declared_missing: dict[tuple[str, str], int] = {}  # by dataset and column
+        self.written: dict[tuple[str, str], Writing] = {}  # irregular spellings, likewise
         self._attached: set[str] = set()
         datasets = datasets_of(self.sources)
         if remote := next((d.name for d in datasets if d.format == "spark"), None):
@@ -90,7 +91,7 @@ class DuckDB:
         options = connection_options(self.settings, self.scratch)
         options["preserve_insertion_order"] = self.ordered
         self._connection = duckdb.connect(config=options)
-        aside = UNCOUNTED if files else 0
+        aside = UNCOUNTED if files else 0  # which writing takes
         self._connection.execute(setting("memory_limit", self._duckdb_limit(aside)))
         with suppress(duckdb.InvalidInputException):  # refused in Jupyter without ipywidgets
             self._connection.execute("SET enable_progress_bar = true")
@@ -272,7 +273,7 @@ class DuckDB:
 
     @contextmanager
     def single_threaded(self) -> Iterator[None]:
-        """Run statements with one thread, and join their tables in the written order."""
+        """Run statements inside with one thread, and join their tables in the written order."""
         ((threads, disabled),) = self._fetch(
             "SELECT current_setting('threads'), current_setting('disabled_optimizers')"
         )

@@ -39,8 +39,9 @@ SOME = 1_000  # names in the first records that are reason to count all
 def query(engine: Engine, dataset: Dataset) -> tuple[exp.Select, set[str]]:
     """Return the query for the records of JSON files, and the names of its columns of HUGEINT.
 
-    These columns are text, because Parquet has no such numbers. Raises DatasetError if the files
-    hold anything but records, or names that differ only in case.
+    These columns are text, because Parquet has no such numbers. Other columns get the type of
+    DuckDB if it keeps different cells apart, else text. Raises DatasetError if the files hold
+    anything but records, or names that differ only in case.
     """
     for path in dataset.paths:
         _check_end(path)
@@ -51,7 +52,7 @@ def query(engine: Engine, dataset: Dataset) -> tuple[exp.Select, set[str]]:
     short = _passing(engine, dataset, floats, SHORT)  # no whole number of 16 digits and more
     long_numbers = [(name, type_) for name, type_ in floats if name not in short]
     integral = _passing(engine, dataset, long_numbers, ARE_INTEGERS)
-    types: dict[str, str] = {}  # in which columns are read, so that different cells stay different
+    types: dict[str, str] = {}  # in which columns are read, before they are cast
     selected: list[exp.Expr] = []
     for name, type_ in columns:
         column: exp.Expr = exp.column(identifier(name))
@@ -133,9 +134,9 @@ def _query_of_objects(template: str, dataset: Dataset) -> exp.Query:
 def _passing(
     engine: Engine, dataset: Dataset, columns: Sequence[tuple[str, str]], template: str
 ) -> set[str]:
-    """Return the columns that pass a test: ``template`` is an aggregate over ``field``.
+    """Return those of ``columns`` (name, type) for which ``template``, an aggregate, is true.
 
-    A field is a cell as JSON, or as text in columns of times; ``value`` is the cell in its type.
+    In it, ``field`` is a cell as JSON (text in columns of times), ``value`` the cell in its type.
     """
     passing: set[str] = set()
     for i in range(0, len(columns), TOGETHER):

@@ -30,9 +30,10 @@ def begin(stream: Stream) -> None:
 
 
 def enter(stream: Stream, name: str, rows: exp.Query | None = None, *, gone: bool = False) -> None:
-    """Enter rows of a table, by default all; ``gone``: subtract rows that will be deleted.
+    """Add the number and digest of rows of the table ``name`` to the ledger, by default of all.
 
-    Call this in the transaction that stores or deletes the rows.
+    ``gone``: subtract them, for rows that will be deleted. Call this in the transaction that stores
+    or deletes the rows.
     """
     count, digest = _sum_columns()
     if gone:

@@ -43,11 +43,11 @@ def private_outputs(*, when: bool) -> Iterator[None]:
 
 
 def usual() -> int:
-    """Return the mask of results: that outside of private contexts, unless they hold values."""
+    """Return the mask of results: that of the user, or inside ``private_outputs`` the private."""
     if _private_outputs.get():
         return PRIVATE
     with _lock:
-        if _open:
+        if _open:  # the mask of the process is private now; this was the user's
             return _open[-1]
         mask = os.umask(PRIVATE)  # the only way to read it
         os.umask(mask)

@@ -28,12 +28,13 @@ def resolve(
     """Return a dataset in which the user's words for missing values are NULL.
 
     ``names`` are the names in the file of its ``columns``, each with the engine's name and type.
-    ColumnError if a word is of a column that is not there.
+    A column of text in CSV gets the type that its other fields have. ColumnError if a word is of a
+    column that is not there.
     """
     listed = [Column(n, source, type_) for n, (source, type_) in zip(names, columns, strict=True)]
     schema = Schema(dataset.name, tuple(listed))
     by_name = words(dataset.na)
-    for_all = by_name.pop("", ())
+    for_all = by_name.pop("", ())  # the words of no column are of all
     by_source = {schema[name].source_name: texts for name, texts in by_name.items()}
     missing: list[MissingValues] = []
     words_of_texts: dict[str, tuple[str, ...]] = {}
@@ -52,7 +53,10 @@ def resolve(
 
 
 def readable(engine: Engine, where: str, type_: str, candidates: Sequence[str]) -> tuple[str, ...]:
-    """Return those of the words that are values of a type; none for a column without values."""
+    """Return those of the words ``candidates`` that can be read as values of a type.
+
+    The type of a column without values has none. ``where`` names the data in errors.
+    """
     if type_ == NOTHING:
         return ()
     kind = exp.DataType.build(type_, dialect="duckdb")

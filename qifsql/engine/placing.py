@@ -51,8 +51,9 @@ class Placing:
     def placed(self, plan: Plan, where: str, *, lasting: bool = False) -> Placed:
         """Return which steps of a plan Spark runs, and which are left for DuckDB, with reasons.
 
-        The result of the plan counts as its last step, without a name. DuckDB gets a view without
-        rows of each step, to find the types of the steps that read it.
+        The result of the plan counts as its last step, without a name; ``lasting``: it is computed
+        once and kept. DuckDB gets a view without rows of each step, to find the types of the steps
+        that read it; the views are dropped at the end.
         """
         translated: dict[str, exp.Query] = {}
         local: dict[str, Step] = {}
@@ -121,11 +122,11 @@ class Placing:
     def _number_rows(
         self, select: exp.Select, replaced: dict[str, exp.Table], *, lasting: bool
     ) -> None:
-        """Add an order to windows that number rows in none, which Spark would do in any order.
+        """Add an order to windows that number rows without one: Spark would number them at random.
 
-        It is the place of the records in their files, for a SELECT of these alone. For others it is
-        arbitrary if the rows are computed once (``lasting``), else none is added. ``replaced`` are
-        the files by their views.
+        A SELECT that reads one file and groups or joins nothing gets the order of the file. Others
+        get an arbitrary one if the rows are computed once (``lasting``), else none: such a step
+        stays in DuckDB. ``replaced`` are the files by their views; a new view is added.
         """
         windows = [w for w in select.find_all(exp.Window) if w.parent_select is select]
         unordered = [w for w in windows if rewrites.is_unordered(w)]
@@ -133,7 +134,7 @@ class Placing:
         is_plain = not any(select.args.get(c) for c in ("joins", "group", "distinct"))
         keys: list[exp.Expr] = [exp.null()] if lasting else []
         if isinstance(source, exp.Table) and source.name in replaced and is_plain:
-            if not source.name.startswith(SOURCE_VIEW):
+            if not source.name.startswith(SOURCE_VIEW):  # a table has no order
                 return
             view = source.name + PLACED
             replaced[view] = replaced[source.name]

@@ -30,7 +30,7 @@ def check(path: str, sheet: str, title: str) -> None:
     for cells, rest in _pieces(path, sheet):
         # the value of a formula of a text may be an empty text
         formulas += sum(b't="str"' not in match[1] for match in FORMULA.finditer(cells))
-        merged = sum(int(match[1]) > 1 for match in MERGED.finditer(rest))  # below all cells
+        merged = sum(int(match[1]) > 1 for match in MERGED.finditer(rest))  # listed after all cells
     if formulas:
         raise DatasetError(
             f"{title} has {plural(formulas, 'formula')} without a value, because no program has "

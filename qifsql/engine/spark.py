@@ -366,9 +366,10 @@ class Folders:
     """
 
     def __init__(self, spark: Any, root: str, scratch: Path) -> None:
+        """Create the folder ``root``: a path, or a URL of a file system of Hadoop."""
         self._root = root
         self._scratch = scratch
-        self._system: Any = None
+        self._system: Any = None  # the file system of a URL; None: the folder is on this machine
         if URL.match(root):
             java = spark._jvm
             self._path = java.org.apache.hadoop.fs.Path

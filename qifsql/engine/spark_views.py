@@ -40,7 +40,7 @@ class SparkViews:
         return render.render(source) in self.views
 
     def of(self, source: exp.Table, where: str) -> str:
-        """Return the view of a source; create it when it is first read."""
+        """Return the view of a source: files, or a table of DuckDB here; create it if there is none."""
         key = render.render(source)
         if key in self.views:
             return self.views[key]

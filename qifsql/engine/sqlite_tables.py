@@ -40,7 +40,10 @@ class _Contents:
     greatest: int
 
     def kind(self, name: str, where: str) -> Kind:
-        """Return the type that keeps all values apart; DatasetError if there is none."""
+        """Return the type that keeps all values of column ``name`` apart; DatasetError without one.
+
+        Whole numbers up to 2^53 are exact as reals; texts and one kind of number are ``mixed``.
+        """
         present = [kind for kind in KINDS if getattr(self, kind)]
         exact = self.least >= -EXACT and self.greatest <= EXACT
         if present == ["integer", "real"] and exact:
@@ -90,7 +93,7 @@ def _check_size(file: Path) -> None:
     with file.open("rb") as opened:
         header = opened.read(100)
         size = opened.seek(0, os.SEEK_END)
-    page_size = int.from_bytes(header[16:18])
+    page_size = int.from_bytes(header[16:18])  # the offsets are those of SQLite's file format
     page_size = 2**16 if page_size == 1 else page_size  # two bytes cannot hold it
     is_counted = header[24:28] == header[92:96]  # by a version of SQLite that counts pages
     pages = int.from_bytes(header[28:32]) if is_counted else 0

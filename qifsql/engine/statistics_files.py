@@ -98,10 +98,10 @@ def declared_missing(dataset: Dataset) -> dict[str, int]:
 
 
 def _unify(folder: Path, schemas: Sequence[pl.Schema], unknown: Mapping[str, Type]) -> None:
-    """Write chunks again in which the type of a column is not that of all chunks.
+    """Give all chunks, whose schemas these are, the same types; write those again that differ.
 
-    A chunk has no type for a column without values; ``unknown`` are the types of all columns, for
-    those that have no values in any chunk.
+    A chunk has no type (Null) for a column without values. Chunks of several types are of floats.
+    ``unknown`` has the types of columns, by name, that have no values in any chunk.
     """
     types = dict(unknown)
     for name in unknown:

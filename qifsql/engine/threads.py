@@ -20,6 +20,7 @@ class _Job:
     def __init__(
         self, call: Callable[[], object], trouble: list[BaseException], stopped: threading.Event
     ) -> None:
+        """Make the job; errors go to ``trouble``, and no call begins when ``stopped`` is set."""
         self.done = threading.Event()  # a signal may end Thread.join too early
         self._call = call
         self._trouble = trouble

@@ -89,7 +89,7 @@ def _sheet(book: Any, dataset: Dataset) -> str:
 
 
 def _rows(load: Callable[..., Any], dataset: Dataset) -> Any:
-    """Return the records of a sheet as an Arrow table; ``load`` reads rows with some options."""
+    """Return the records of a sheet as an Arrow table; ``load`` reads its rows with options."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

@@ -269,7 +269,7 @@ class Steps:
         return before + 1, before + self.values[secret] - 1
 
     def _read(self, table: str, reader: str, about: About) -> str:
-        """Add the step that ``table`` means in a FROM clause of the view ``reader``; return its name.
+        """Add the step that ``table`` means in a FROM clause of the view ``reader``; name it.
 
         It may differ from the table of that name for the subject: ``prior_`` in front, people with
         a reported secret, counts changed by beliefs, everyone as one more block, gains of blocks.
