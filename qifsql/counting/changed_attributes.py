@@ -143,10 +143,7 @@ def _substituted(tree: exp.Expr, attribute: Attribute) -> exp.Expr:
 
 
 def _limited(attribute: Attribute, change: Change, catalog: Catalog) -> Attribute:
-    """Replace values above (``top``) or below (``bottom``) the limit ``change.how`` by the limit.
-
-    A missing value stays missing.
-    """
+    """Replace values above (``top``) or below the limit ``change.how`` by it; not missing ones."""
     if not has_distances(attribute.type):
         raise ColumnError(
             f"change {quoted(change.text)} needs a column of numbers, dates or times, and "

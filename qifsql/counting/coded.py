@@ -108,10 +108,7 @@ class Coded:
         return int(rows[0][0]) if rows else -1
 
     def masked(self, subset: Iterable[int]) -> list[exp.Expr]:
-        """Return the columns ``word_1 ..`` with the bits of a subset; all other bits are 0.
-
-        ``subset`` has numbers of quasi-identifiers from 0.
-        """
+        """Return the columns ``word_1 ..`` with the bits of a subset (numbers from 0), else 0."""
         masks = [0] * self.words
         for i in subset:
             masks[self.fields[i].word - 1] |= self.fields[i].mask
@@ -161,14 +158,11 @@ def _dictionary(files: Files, i: int) -> Plan:
 
 
 def _packed(values: Sequence[int]) -> tuple[Field, ...]:
-    """Return the place of the code of each attribute, in words of ``BITS`` bits.
-
-    ``values`` has the number of values of each attribute: its codes are 0 to that number less 1.
-    """
+    """Return the place of the code of each attribute; ``values`` has their numbers of values."""
     fields: list[Field] = []
     word, used_bits = 1, 0
     for number_of_values in values:
-        width = max(1, (number_of_values - 1).bit_length())
+        width = max(1, (number_of_values - 1).bit_length())  # codes are from 0 on
         if used_bits + width > BITS:  # a code is not split over two words
             word, used_bits = word + 1, 0
         fields.append(Field(word, used_bits, width))
@@ -182,10 +176,7 @@ def code(i: int) -> exp.Column:
 
 
 def words(fields: Sequence[Field]) -> list[exp.Expr]:
-    """Return the columns ``word_1 ..`` of a record: the codes of its fields, each in its bits.
-
-    The query that reads them is joined with the dictionaries (``code``).
-    """
+    """Return the columns ``word_1 ..`` of a record: the ``code`` of each field, in its bits."""
     codes_by_word: dict[int, list[exp.Expr]] = {}
     for i, field in enumerate(fields, 1):
         bits = _shifted(code(i), exp.BitwiseLeftShift, field) if field.shift else code(i)

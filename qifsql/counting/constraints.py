@@ -78,10 +78,7 @@ class Wishes:
         return " and ".join(part for part in (f"k={self.k}", self.diversity) if part)
 
     def plain(self) -> dict[str, object]:
-        """Return the limits that are set, by name of the field, as plain data for manifests.
-
-        Fractions become numbers, and ``l_recursive`` the list [c, l].
-        """
+        """Return the limits that are set, by field, as plain data: (c, l) is a list."""
         c, l_of_c = self.l_recursive or (None, None)
         limits: dict[str, object] = {
             "k": self.k,
@@ -106,10 +103,7 @@ class Wishes:
 
 
 def fraction(value: Number, what: str) -> Fraction:
-    """Return a number exactly (0.1 is one tenth); ``what`` names the limit in errors.
-
-    Raises InputError if it is no number, or has too many digits for SQL to compare exactly.
-    """
+    """Return a number exactly; InputError, which names it ``what``, if it is none or too long."""
     try:
         if isinstance(value, bool):
             raise ValueError

@@ -38,10 +38,7 @@ FORM = 2  # version of the tables in a file of counts
 def _by_question(
     frame: pl.DataFrame, questions: Sequence[Question]
 ) -> Iterable[tuple[Question, pl.DataFrame]]:
-    """Split a frame by question: by its columns ``secret`` and ``gain``, which are numbers.
-
-    A question without rows is left out.
-    """
+    """Split a frame by its columns ``secret`` and ``gain``: pairs of a question and its rows."""
     if len(questions) == 1:  # all rows are about it
         return [(questions[0], frame)] if frame.height else []
     parts = frame.partition_by("secret", "gain", maintain_order=True, as_dict=True)
@@ -150,10 +147,7 @@ class Counts:
         prior: bool,
         reported: bool = False,
     ) -> dict[Question, Profile]:
-        """Return the profiles of the people of ``bound``; a question without people has none.
-
-        The other arguments are those of ``profiles``.
-        """
+        """Return the profiles of the people of ``bound``, as ``profiles``; none without people."""
         counted_as = {q: self._same_blocks(q) for q in questions}
         by_weight: dict[bool, list[Question]] = {}  # profiles with weights have other columns
         for question in sorted(set(counted_as.values())):
@@ -197,10 +191,7 @@ class Counts:
         return self._frame(plan, "measuring")
 
     def _tables_of(self, bound: BoundAttack) -> dict[str, str]:
-        """Return the kept tables that hold for the people of ``bound``: catalogs by table.
-
-        Of the people with suppressed records these are the tables that are about everybody.
-        """
+        """Return the kept tables, with catalogs, that are also about the people of ``bound``."""
         if bound.microdata.part == self.bound.microdata.part:
             return self.catalogs
         of_all_people = ("microdata", "prior_", PERSONS)
@@ -258,10 +249,7 @@ class Counts:
         self.catalogs = {}
 
     def give_people(self) -> dict[str, str]:
-        """Return the tables of people with several records, for other counts: catalogs by table.
-
-        All other kept tables are dropped.
-        """
+        """Return the tables of people (with catalogs) for other counts; drop all other tables."""
         lasting = set(lasting_steps(self.bound.microdata)) - {"microdata"}
         people = {name: catalog for name, catalog in self.catalogs.items() if name in lasting}
         self.catalogs = {n: c for n, c in self.catalogs.items() if n not in people}
@@ -299,13 +287,11 @@ class Counts:
         return {j for j, _ in compiler.questions(self.bound)}
 
     def _tallied_values(self) -> dict[int, int]:
-        """Return the secrets that are counted by tallies: numbers of values by number of secret.
-
-        These are secrets of few values, until all together have ``TALLIES``.
-        """
+        """Return the number of values of each secret that is counted by tallies."""
         tallied: dict[int, int] = {}
         for j in range(1, len(self.bound.microdata.secrets) + 1):
             values = self.domain(j).values
+            # few values of one secret, and not too many together for one pass
             if values <= TALLIED_VALUES and sum(tallied.values()) + values <= TALLIES:
                 tallied[j] = values
         return tallied

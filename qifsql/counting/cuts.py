@@ -65,10 +65,7 @@ def refused_parts(
 
 
 def _limits(wishes: Wishes, reading: Reading) -> list[tuple[str, dict[str, int]]]:
-    """Return a pair per limit on a secret: the SQL view of what breaks it, and its numbers.
-
-    The numbers are by the names that stand for them in the view; fractions are two numbers.
-    """
+    """Return pairs for the limits on a secret: the SQL view of what breaks it, and its numbers."""
     limits: list[tuple[str, dict[str, int]]] = []
     if wishes.l is not None:
         limits.append(("l_distinct", {"wanted_l": wishes.l}))

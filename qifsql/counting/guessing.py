@@ -109,10 +109,7 @@ class Guessing:
         self.notes: dict[str, None] = {}
 
     def scores(self, cells: Cells, secret: int) -> Scores:
-        """Return the scores of guesses of a secret, learned from the release of ``cells``.
-
-        ``cells`` are those of all quasi-identifiers and the secret number ``secret``, from 1.
-        """
+        """Return the scores of guesses of secret number ``secret``, learned from ``cells``."""
         modal = cells.priors()["modal"]  # how many values are most frequent in the release
         self._tables.make("verdicts", cells.plan("verdicts"))
         self._tables.make("bases", self._view("bases", cells))

@@ -50,10 +50,7 @@ ALIKE = 1e-9  # probabilities that differ by less are one, as they differ by rou
 
 
 def check_learner(name: str, *, classifiers_only: bool = False) -> str:
-    """Return the name of a learner; InputError if it is unknown or scikit-learn is missing.
-
-    ``classifiers_only``: the table of most frequent values is none of the choices.
-    """
+    """Return the name of a learner or, ``classifiers_only``, of a classifier; else InputError."""
     names = WEIGHTED if classifiers_only else LEARNERS
     if name not in names:
         hint = did_you_mean(name, names)
@@ -122,10 +119,7 @@ class Student:
         self.converged = not any("converge" in w.category.__name__.casefold() for w in caught)
 
     def probabilities(self, codes: Any) -> Any:
-        """Return a matrix of probabilities: a row for each row of codes, a column for each class.
-
-        The classes are the secrets that were learnt, in the order of ``classes``.
-        """
+        """Return probabilities: a row per row of codes, a column per class of ``classes``."""
         numpy = import_module("numpy")
         if self._model is None:  # one class, which is certain
             return numpy.ones((len(codes), 1))

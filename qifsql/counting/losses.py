@@ -239,10 +239,7 @@ def units_step(scale: Scale, parts: int) -> exp.Select:
 def _row_of_absent_column(
     tables: Tables, file: Compared, scale: Scale, sizes: Sizes
 ) -> dict[str, Any]:
-    """Return the row for a column that the release lacks: every record may have any value.
-
-    A record is cut into a part for each value, so that each value gets ``records`` parts.
-    """
+    """Return the row for a column that the release lacks: a record gives a part to each value."""
     original, records = sizes
     places = exp.table_(f"places_{scale.raw.number}")
     people = exp.select("people", "1", "count(*)").from_(places)

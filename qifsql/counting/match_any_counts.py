@@ -76,6 +76,7 @@ class _SecretTables:
     def numbers(self) -> Counts:
         """Make the tables of ``sql/match_any.sql`` one after the other; return the counts."""
         ends = None  # what bounds need of missing secrets; None: a missing secret is a value
+        ends = None  # what bounds need of missing secrets; None: a missing secret is a value
         if self.complete_secrets:
             self.tables.make("secret_cells", self._people_by_pattern())
             ends = SecretEnds(**self._row("secret_ends"), **self._row("secret_totals"))
@@ -83,7 +84,7 @@ class _SecretTables:
             self.tables.drop("secret_cells")
         else:
             self.tables.make("pattern_cells", self._people_by_pattern())
-        for name in ("patterns", "pattern_secrets", "masks"):
+        for name in ("patterns", "pattern_secrets", "masks"):  # a pattern may have missing values
             self.tables.make(name, self._view(name))
         self.tables.drop("pattern_cells")
         self.tables.make("mates", self._patterns_with_mates())

@@ -138,10 +138,7 @@ def _strip_tag(attribute: Attribute) -> str:
 
 
 def _no_partner(name: str, names: Sequence[Mapping[str, Attribute]], both: Schema) -> ColumnError:
-    """Return the error about a name that one of two files lacks.
-
-    ``names`` has the attributes of the release and those of the register, by name without tag.
-    """
+    """Return the error that a file lacks ``name``; ``names`` has the columns of both, untagged."""
     text, (file, partner) = quoted(name)[1:-1], (part.dataset for part in both.parts)
     example = f"1:{text},2:..."
     if name not in names[0]:
@@ -153,10 +150,7 @@ def _no_partner(name: str, names: Sequence[Mapping[str, Attribute]], both: Schem
 
 
 def typed(qids: Sequence[Attribute], catalog: Catalog) -> tuple[Attribute, ...]:
-    """Return the attributes of one dataset with their types, without its tag in names and columns.
-
-    Raises ColumnError if one is nested.
-    """
+    """Return the attributes of one dataset, without its tag, with their types; refuse nested."""
     columns = [replace(a, name=_strip_tag(a), expression=_untagged(a), number=1) for a in qids]
     whats = [f"expression {quoted(a.name)}" for a in columns]
     types = catalog.types([a.expression for a in columns], whats)
@@ -192,10 +186,7 @@ def person_key(name: str, schema: Schema) -> Attribute:
 
 
 def _check_types(attribute: Attribute, partner: Attribute, parts: Sequence[Schema]) -> None:
-    """Refuse two columns if their values cannot be compared without a conversion.
-
-    ``attribute`` is of the release and ``partner`` of the register; ``parts`` are their schemas.
-    """
+    """Refuse columns of the release and the register whose values would have to be converted."""
     if comparable(attribute.type) == comparable(partner.type):
         return
     raise ColumnError(

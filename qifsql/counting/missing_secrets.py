@@ -49,10 +49,7 @@ class Reported:
         return row | self._missing | {"l": self.after.least("values")}
 
     def columns_of_one(self) -> dict[str, Any]:
-        """Return the same columns for an adversary who knows one record of a person.
-
-        ``certain_missing`` is None, as it is about all records of a person.
-        """
+        """Return the same columns if one record of a person is known; ``certain_missing``: None."""
         if self.prior is None or self.known_one is None:
             return dict.fromkeys(bayes.REPORTED)
         blocks = self.known_one
@@ -90,10 +87,7 @@ def measure(counts: Counts, questions: Sequence[Question]) -> dict[Question, Rep
 
 
 def _with_several_records(counts: Counts, question: Question) -> Reported:
-    """Return the people, of whom some have several records, who report a secret in one of them.
-
-    ``question`` has the number of the secret; its gain function is the identity.
-    """
+    """Return the people who report the secret of ``question`` in one of their records."""
     bound, (j, _) = counts.bound, question
     unreported = counts.frame("people_unreported", [question])["people"][0]
     _, reporting = records_of_sets(counts, j)
@@ -132,10 +126,7 @@ def incomplete(engine: Engine, microdata: Microdata) -> list[int]:
 
 
 def _reported_records(engine: Engine, microdata: Microdata) -> list[int]:
-    """Return a list: the number of records, then of those that report secret 1, secret 2 ...
-
-    With a person column these are the records in the sets of people.
-    """
+    """Return the number of records, then of those that report secret 1, secret 2, ..."""
     secrets = [exp.column(f"secret_{j}") for j in range(1, len(microdata.secrets) + 1)]
     counted = [exp.Count(this=this) for this in (exp.Star(), *secrets)]
     table = "microdata" if microdata.person is None else "records"

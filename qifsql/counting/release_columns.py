@@ -68,10 +68,7 @@ def bind(engine: Engine, spec: Composition) -> Bound:
 
 
 def _people_qids(people: Catalog, names: Sequence[str], tags: Tags) -> Attributes:
-    """Return the quasi-identifiers of the people; refuse a tag that is about none of them.
-
-    ``tags`` are the names in releases that the user gave, by number of release and name here.
-    """
+    """Return the quasi-identifiers of the people; refuse ``tags`` (names in releases) of others."""
     qids = typed(naming.attributes(names, people.schema, QID), people, QID)
     if not qids:
         raise ColumnError(f"no quasi-identifiers of {people.schema.dataset}; name some with --qids")
@@ -142,10 +139,7 @@ def names_of_all(spec: Composition, schema: Schema) -> set[str]:
 
 
 def typed(attributes: Sequence[Attribute], catalog: Catalog, role: str) -> tuple[Attribute, ...]:
-    """Return the attributes with their types; ``role`` names what they are in errors.
-
-    Raises ColumnError if one is nested.
-    """
+    """Return the attributes with their types; ColumnError, which names the ``role``, if nested."""
     whats = [f"{role} {quoted(a.name)}" for a in attributes]
     types = catalog.types([a.expression for a in attributes], whats)
     for what, type_ in zip(whats, types, strict=True):
@@ -254,10 +248,7 @@ def _check_release(release: Release) -> None:
 
 
 def _check_same(attribute: Attribute, reference: Attribute, what: str) -> None:
-    """Refuse values that cannot be compared with ``reference``, those of the first release.
-
-    ``what`` names the attribute in the error.
-    """
+    """Refuse values (``what``, in errors) that do not compare with those of the first release."""
     if together(domain(attribute.type), domain(reference.type)) is None:
         raise ColumnError(
             f"{what} is {family(attribute.type)}, but that of the first release is "

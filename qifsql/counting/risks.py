@@ -153,10 +153,7 @@ def _of_attacks(
     totals: Mapping[str, int],
     mean_size: float,
 ) -> Risk:
-    """Return the risk whose ``attacks`` have these rows, by model: ``crs``, perhaps ``cas``.
-
-    ``totals`` (such as ``records``) are added to all rows; ``mean_size`` is that of the blocks.
-    """
+    """Return the risk of rows by model (``crs``, ``cas``); ``totals`` are added to each row."""
     crs, cas = (attacks.get(model, {}) for model in ("crs", "cas"))
     partition = {
         **totals,

@@ -165,10 +165,7 @@ def scale_table(i: int) -> str:
 
 
 def make_scales(engine: Engine, microdata: Microdata) -> list[Scale]:
-    """Create a table ``scale_i`` for each quasi-identifier; return the scales.
-
-    A row is a value: ``value``, its number ``code``, ``people``, its ``place`` from 0 to 2^30.
-    """
+    """Create the tables ``scale_1 ..``: value, code, people, place; return the scales."""
     scales = []
     tables = Tables(engine, "measuring", microdata.dataset.name)
     for i, qid in enumerate(microdata.qids, 1):
@@ -187,10 +184,7 @@ def make_scales(engine: Engine, microdata: Microdata) -> list[Scale]:
 
 
 def make_secrets(engine: Engine, microdata: Microdata) -> list[Secret]:
-    """Create the tables ``whole_1 ..`` of the secrets; return the secrets.
-
-    A row is a value: ``code``, ``people``, and ``upto``, the people with that or a smaller value.
-    """
+    """Create the tables ``whole_1 ..``: code, people, people ``upto`` it; return the secrets."""
     secrets = []
     tables = Tables(engine, "counting secrets", microdata.dataset.name)
     for j, secret in enumerate(microdata.secrets, 1):

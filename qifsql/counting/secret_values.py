@@ -44,10 +44,7 @@ def _check_flag(counts: Counts) -> None:
 
 
 def _check_tries(tries: int, answers: int, answer: str, what: str) -> list[str]:
-    """Return a note if there are more tries than ``answers`` to guess; refuse above ``TRIES``.
-
-    ``answer`` is the word for one, ``what`` names the gain function in messages.
-    """
+    """Return a note if there are more tries than answers; refuse more than ``TRIES``."""
     if tries > answers:
         return [
             f"{what} allows more guesses than the {plural(answers, answer)} there are: one of them "
@@ -88,10 +85,7 @@ def _check_beliefs(counts: Counts, j: int) -> list[str]:
 
 
 def _check_stakes(counts: Counts, j: int, g: int, what: str) -> list[str]:
-    """Refuse gain function ``g`` if its gains of secret ``j`` cannot be computed; return notes.
-
-    Both are numbers from 1; ``what`` names the two in messages.
-    """
+    """Refuse gain function ``g`` if its gains of secret ``j`` (from 1) cannot be computed."""
     gain = counts.bound.gains[g - 1].gain
     if gain.kind == "sql":
         row = _check_computed(counts, j, g, what)
@@ -130,10 +124,7 @@ def _check_stakes(counts: Counts, j: int, g: int, what: str) -> list[str]:
 
 
 def _check_computed(counts: Counts, j: int, g: int, what: str) -> dict[str, Any]:
-    """Return the row of ``gains_check``: ``lowest`` and ``highest`` gain, ``unusable`` pairs.
-
-    Refuses gain function ``g`` if secret ``j`` has too many pairs of a guess and a value.
-    """
+    """Return the row of ``gains_check``: lowest, highest, unusable; refuse too many pairs."""
     pairs = counts.domain(j).values ** 2
     if pairs > PAIRS:
         raise InputError(

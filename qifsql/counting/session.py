@@ -86,10 +86,7 @@ def _waves(engine: Engine, spec: Attack) -> tuple[list[Dataset], tuple[str, ...]
 
 
 def _split_waves(engine: Engine, dataset: Dataset, column: str) -> tuple[list[Dataset], int]:
-    """Return one dataset per value of a column, in order, and how many records have no value.
-
-    Raises InputError if the column has no values, or more than ``WAVES``.
-    """
+    """Return one dataset per value of a column, in order, and how many records have none."""
     catalog = Catalog(engine, dataset)
     assert isinstance(catalog.dataset, Dataset)  # noqa: S101 - it was one
     original = catalog.schema[column]
@@ -174,10 +171,7 @@ def note_dropped(records: int, kept_records: int) -> tuple[str, ...]:
 
 
 def _check_range(smallest: float, greatest: float, records: int, name: str) -> None:
-    """Refuse weights whose exact sum needs more than 126 bits, from the smallest to the total.
-
-    ``smallest`` and ``greatest`` are the weights above 0, ``name`` is that of their column.
-    """
+    """Refuse weights above 0, by their ends, whose exact sum needs more than 126 bits."""
     mantissa = 53  # bits of a float
     bits = mantissa - math.floor(math.log2(smallest)) + math.log2(greatest) + math.log2(records)
     if bits > 124 or math.log2(smallest) < -900:  # 2 bits in reserve; far from the least float
@@ -190,10 +184,7 @@ def _check_range(smallest: float, greatest: float, records: int, name: str) -> N
 def population_plan(
     engine: Engine, spec: Attack, microdata: Microdata, population: Dataset
 ) -> Plan:
-    """Return the plan of the population's blocks by the quasi-identifiers of the release.
-
-    ``spec`` and ``microdata`` are those of the release; types must be the same in both files.
-    """
+    """Return the plan of the population's blocks by the qids of a release (``microdata``)."""
     if population.format == "duckdb":
         raise InputError("the population cannot be a table of a database; give a file")
     catalog = Catalog(engine, population, spec.mentions)

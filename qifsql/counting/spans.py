@@ -112,10 +112,7 @@ def make_places(tables: Tables, raw: Raw, values: exp.Query) -> None:
 
 
 def _make_ordered(tables: Tables, raw: Raw, source: exp.Select) -> None:
-    """Create ``raw_values_j``: the rows of ``source``, each with the ``leaf`` of its value.
-
-    A leaf is the number, from 1, of a value in the hierarchy; ``source`` has value and people.
-    """
+    """Create ``raw_values_j``: ``source`` (value, people), with the number of its ``leaf``."""
     assert raw.hierarchy is not None  # noqa: S101 - the caller has checked
     j = raw.number
     leaves = [

@@ -40,10 +40,7 @@ def marked(engine: Engine, bound: BoundAttack) -> BoundAttack:
 
 
 def note(records: int, *, of_target: bool = False) -> str:
-    """Return the note on suppressed records: which numbers they are left out of.
-
-    ``of_target``: the attack is on one person, and they count only if no other record fits.
-    """
+    """Return the note on suppressed records; ``of_target``: of an attack on one person."""
     there = f"{plural(records, 'suppressed record')} ({STAR} in every quasi-identifier) may be"
     if of_target:
         return f"{there} anybody's: counted for the target only if no other record fits"

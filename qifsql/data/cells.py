@@ -89,9 +89,10 @@ def parse(text: str, domain: Domain, nodes: Mapping[str, Sequence[str]] | None =
 def _values(
     texts: Sequence[str], read: Callable[[str], str | None], domain: Domain
 ) -> tuple[str, ...]:
-    """Return texts as values of the domain, without numbers that have too many decimals for it.
+    """Return texts as values of the domain (``read``: None if a text is no value of it).
 
-    No person can have such a number, for example 28.5 among whole numbers.
+    Numbers with too many decimals for the domain are left out, as no person can have one: 28.5
+    among whole numbers.
     """
     infinite = _INFINITE if domain.kind == "floating" else ()
     values = [text if text in infinite else read(text) for text in texts]
@@ -139,9 +140,9 @@ def _ranged(cell: Cell, read: Callable[[str], str | None], domain: Domain) -> Ce
     if (lower is None, upper is None) != (cell.lower is None, cell.upper is None):
         raise UnreadableError(f"{INTERVAL} whose bounds are not {domain.words}")
     if lower is not None and upper is not None:
-        bounds = (exact(lower), exact(upper)) if domain.kind in NUMBERS else (lower, upper)
+        low, high = (exact(lower), exact(upper)) if domain.kind in NUMBERS else (lower, upper)
         is_open = cell.open_below or cell.open_above
-        if bounds[0] > bounds[1] or (bounds[0] == bounds[1] and is_open):  # type: ignore[operator]
+        if low > high or (low == high and is_open):  # type: ignore[operator]
             raise UnreadableError(f"{INTERVAL} with nothing between its bounds")
     cell = replace(cell, lower=lower, upper=upper)
     return _on_grid(cell, domain) if domain.kind in ("whole", "decimal") else cell

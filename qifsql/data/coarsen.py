@@ -70,7 +70,7 @@ def _integer_band(original: Column, width: str) -> exp.Expr:
 
 
 def _decimal_band(original: Column, width: str) -> exp.Expr:
-    """Return the SQL of the lower end of a number's interval: exact in DECIMAL, else rounded."""
+    """Return the lower end of a number's interval in SQL: exact in DECIMAL, else a DOUBLE."""
     if not re.fullmatch(r"\d{1,9}(\.\d{1,9})?", width, re.ASCII) or not float(width):
         raise _wrong(original, width, "a width above 0, as in {name}:0.5")
     literal = exp.Literal.number(width)

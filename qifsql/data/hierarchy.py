@@ -58,7 +58,7 @@ class Hierarchy:
             node: str | None = leaf
             while node is not None:
                 below.setdefault(node, {})[leaf] = None
-                node = parents[node][0] if node in parents else None
+                node, _ = parents.get(node, (None, 0))
         nodes = {node: tuple(descendants) for node, descendants in below.items()}
         return cls(path, tuple(leaves), nodes, tuple(tuple(fields) for _, fields in lines))
 
@@ -96,8 +96,8 @@ class Hierarchy:
     def rungs(self) -> list[tuple[str | None, int, int]]:
         """Return (value, level, number of its node on that level) for every value and level.
 
-        Levels are those below the root; that of the values is 0. Nodes are numbered from 0 on each
-        level. The value ``None`` is the missing value, an empty first field.
+        The values are level 0, and the root is left out. Nodes are numbered from 0 on each level.
+        The value None is the missing value, an empty first field.
         """
         rungs: list[tuple[str | None, int, int]] = []
         for level in range(self.height):
@@ -164,12 +164,12 @@ def _parents(path: str, lines: Lines) -> dict[str, tuple[str, int]]:
         for node, parent in pairwise(fields):
             if node in (parent, TOP):
                 continue
-            entry = parents.setdefault(node, (parent, number))
-            if entry[0] != parent:
+            first_parent, first_line = parents.setdefault(node, (parent, number))
+            if first_parent != parent:
                 raise DatasetError(
                     f"hierarchy {path} has conflicting parents: what line {number} puts below one "
-                    f"node stands below another in line {entry[1]}; a label means the same values "
-                    "wherever it stands"
+                    f"node stands below another in line {first_line}; a label means the same "
+                    "values wherever it stands"
                 )
     return parents
 

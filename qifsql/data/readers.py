@@ -137,7 +137,7 @@ def header_line(dataset: Dataset) -> exp.Table:
     nothing = exp.Literal.string("")
     options: dict[str, exp.Expr] = {
         "columns": _texts(["line"]),
-        "delim": exp.Literal.string("\x01"),
+        "delim": exp.Literal.string("\x01"),  # which no line has, so that a line is one field
         "quote": nothing,
         "escape": nothing.copy(),
         "header": exp.false(),

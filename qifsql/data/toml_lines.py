@@ -131,6 +131,7 @@ class _PartLines:
     """The lines of all parts of a valid file, found in one pass over its tokens."""
 
     def __init__(self, text: str) -> None:
+        """Read all tokens of ``text``, table by table, and record where each part begins."""
         self.numbers: dict[Route, int] = {}
         self.lists: dict[Route, int] = {}  # of tables: the number of the last table so far
         self.tokens = deque(_tokens(text))

@@ -130,10 +130,7 @@ class BareDuckDB:
 
 
 def _check_statement(kind: str, text: str, where: str) -> None:
-    """Refuse a statement that could write a file, or change which files may be opened.
-
-    ``kind`` is DuckDB's name for it, ``where`` the source of the SQL.
-    """
+    """Refuse a statement, of DuckDB's ``kind``, that could write a file or open other ones."""
     plain = COMMENT.sub("", text).strip()
     if kind in HARMLESS or OPENING.fullmatch(plain) or ZONE.fullmatch(plain):
         return

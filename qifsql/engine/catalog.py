@@ -110,7 +110,7 @@ class Catalog:
                     self.engine.written[part.dataset, column.name] = column.writing
 
     def number(self, tree: exp.Expr, columns: Mapping[str, str], what: str) -> None:
-        """Refuse an expression, called ``what``, that is no number; ``columns`` are types by name."""
+        """Refuse an expression, called ``what``, that is no number; ``columns``: types by name."""
         self._check_functions(tree, what)
         empty = [
             exp.alias_(exp.cast(exp.null(), type_, dialect="duckdb"), identifier(name))
@@ -143,10 +143,7 @@ class Catalog:
         growth.check(nodes, what, self._lengths(tree) if growth.GROWING & {*names} else None)
 
     def _lengths(self, tree: exp.Expr) -> dict[str, int]:
-        """Return the length of the longest value of each column that an expression reads, by name.
-
-        That of numbers and dates is not looked up: it is ``SMALL``.
-        """
+        """Return the length of the longest value of each column read; of numbers ``SMALL``."""
         columns = read(tree)
         used = [c for c in self.schema.columns if c.source_name in columns and not nested(c.type)]
         lengths = {c.source_name: growth.SMALL for c in used}

@@ -100,10 +100,7 @@ def _exact_columns(
 def _passing(
     engine: Engine, dataset: Dataset, rows: exp.Table, names: Sequence[str], template: str
 ) -> set[str]:
-    """Return those of the columns ``names`` for which ``template``, an aggregate of SQL, is true.
-
-    In it, ``field`` stands for the column.
-    """
+    """Return the columns for which ``template``, an aggregate over ``field``, is true."""
     passing: set[str] = set()
     for i in range(0, len(names), TOGETHER):
         batch = names[i : i + TOGETHER]

@@ -362,10 +362,7 @@ class Spark:
             )
 
     def _compute(self, step: str, plan: Plan, placed: Placed, what: str, where: str) -> str:
-        """Compute a step of ``plan`` on Spark and keep it; return the name of its table.
-
-        One with too many rows for DuckDB here is refused; the message gives the first reason.
-        """
+        """Compute a step of ``plan`` on Spark; return the table, which must not be too large."""
         index = [s.name for s in plan.steps].index(step)
         plan_of_step = Plan(plan.steps[:index], plan.steps[index].query)
         name = self._new_name("taken")

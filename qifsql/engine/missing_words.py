@@ -53,10 +53,7 @@ def resolve(
 
 
 def readable(engine: Engine, where: str, type_: str, candidates: Sequence[str]) -> tuple[str, ...]:
-    """Return those of the words ``candidates`` that can be read as values of a type.
-
-    The type of a column without values has none. ``where`` names the data in errors.
-    """
+    """Return the words that can be read as values of a type; none for a column without values."""
     if type_ == NOTHING:
         return ()
     kind = exp.DataType.build(type_, dialect="duckdb")

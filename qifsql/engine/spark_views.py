@@ -40,7 +40,7 @@ class SparkViews:
         return render.render(source) in self.views
 
     def of(self, source: exp.Table, where: str) -> str:
-        """Return the view of a source: files, or a table of DuckDB here; create it if there is none."""
+        """Return the view of a source, files or a table of DuckDB here; create it if need be."""
         key = render.render(source)
         if key in self.views:
             return self.views[key]

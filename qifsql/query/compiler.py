@@ -91,10 +91,7 @@ def kept_plan(
     catalogs: Mapping[str, str] | None = None,
     values: Mapping[int, int] | None = None,
 ) -> tuple[str, Plan]:
-    """Return a name such as ``cells_2`` for the view ``name`` of a question, and its plan.
-
-    The rows are to be kept as a table of that name, from which later plans read (``catalogs``).
-    """
+    """Return the numbered name (``cells_2``) of a view for a question, and its plan, to keep it."""
     steps = Steps(attack, catalogs=catalogs, values=values)
     actual = steps.need(name, secret, gain, prior=prior)
     return actual, plan(attack.microdata, steps.steps, exp.select("*").from_(actual))

@@ -88,10 +88,7 @@ class Protection:
 
 
 def parse(text: str) -> Protection:
-    """Return the protection that a text names; raise InputError if it names none.
-
-    ``top:N`` is another way to write ``atleast:N``.
-    """
+    """Return the protection that a text names (``top:N``: atleast); InputError if it names none."""
     words = text.strip().casefold()
     names = "exact|suppress|round|noise|atleast|top"
     match = re.fullmatch(rf"({names})\s*[<:]?\s*(\d{{0,18}})\s*(\w*)", words)

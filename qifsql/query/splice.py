@@ -194,10 +194,7 @@ def _in_join(node: exp.Expr) -> bool:
 
 
 def _repeat(query: exp.Select, families: Mapping[str, _Family]) -> None:
-    """Repeat the items of all lists (SELECT, GROUP BY, ...) for the columns of their placeholders.
-
-    ``families`` has the columns that a placeholder stands for, by its name.
-    """
+    """Repeat items of lists (SELECT, GROUP BY, ...) for all columns of their placeholder."""
     for join in query.find_all(exp.Join):
         if using := join.args.get("using"):
             join.set("using", _repeated_items(join, using, families))
@@ -235,11 +232,8 @@ def _repeated_items(
 
 
 def _placeholder(holder: exp.Expr, item: exp.Expr, families: Mapping[str, _Family]) -> str | None:
-    """Return the placeholder that repeats ``item`` in the list ``holder``, None without one.
-
-    A tuple, ``qid``, has to stand alone as an item, and not in a list or in USING.
-    """
-    if _is_qid(item.this if isinstance(item, exp.Ordered) else item):
+    """Return the placeholder, such as ``qid``, that repeats an item of a list, None without one."""
+    if _is_qid(item.this if isinstance(item, exp.Ordered) else item):  # not in a list or in USING
         return "qid" if not isinstance(holder, exp.Array | exp.Join) else None
     if isinstance(holder, exp.Select):  # only by the name that it gives its column
         names = [item.alias_or_name]
@@ -306,10 +300,7 @@ def _fill_columns(
 def _fill_tables(
     query: exp.Select, tables: Mapping[str, str], rows: Mapping[str, Parameters]
 ) -> None:
-    """Replace tables by those in ``tables``; the old names stay as their aliases.
-
-    Joins with tables of one row (``rows``) are removed, since their values are filled in.
-    """
+    """Replace tables, whose names stay as aliases; remove joins with tables of one row."""
     for join in [j for j in query.find_all(exp.Join) if j.this.name in rows] if rows else ():
         join.pop()
     for table in list(query.find_all(exp.Table)) if tables else ():

@@ -133,10 +133,7 @@ class Steps:
         return step.name
 
     def _add_needed(self, name: str, about: About) -> str:
-        """Add the step ``name`` of a subject unless it is in the plan; return its numbered name.
-
-        It is generated, a table that the engine keeps, or a view of ``sql/``.
-        """
+        """Add the step of a subject (generated, kept or a view); return its numbered name."""
         if name == "microdata":
             return self._people(about)
         if name == "hidden":
@@ -313,10 +310,7 @@ def _spliced(
     tallies: tuple[Tally, ...],
     positions: tuple[int, int] | None,
 ) -> Step:
-    """Return the step ``actual`` of a view, filled; attacks of the same form share it and its text.
-
-    The arguments are those of ``splice``; ``positions``: the first and last place of the tallies.
-    """
+    """Return the step of a view, filled; attacks of the same form share it, and its text."""
     places: Parameters = {}
     if positions is not None:
         places = dict(zip(("first_tally", "last_tally"), map(number, positions), strict=True))
@@ -332,10 +326,7 @@ def _spliced(
 
 
 def _numbered_name(name: str, about: About) -> str:
-    """Return the name of a step with the numbers of its subject: ``cells_2``.
-
-    It says what the step depends on: ``prior_profile_2_1`` is of secret 2 and gain function 1.
-    """
+    """Return the name of a step with its subject: ``prior_profile_2_1`` (secret 2, gain 1)."""
     if name in (*SHARED, "microdata", PERSONS):  # the same for all subjects
         return name
     gain = f"_{about.gain}" if about.gain and name in PER_GAIN else ""

@@ -29,10 +29,7 @@ def may_be_suppressed(qids: Sequence[Attribute], *, written_here: bool) -> bool:
 
 
 def everything(qids: Sequence[Attribute], cells: Sequence[exp.Expr]) -> exp.Expr:
-    """Return the condition that all cells, one per quasi-identifier, stand for anything.
-
-    Such a cell is ``*`` in a column of texts, and NULL in any other.
-    """
+    """Return the condition that all cells, one per qid, are suppressed: ``*`` or, no text, NULL."""
     tests: list[exp.Expr] = []
     for qid, cell in zip(qids, cells, strict=True):
         kind = family(qid.type)

@@ -81,16 +81,19 @@ def inners(joint: Joint) -> dict[Key, dict[Any, Fraction]]:
 
 
 def hyper(joint: Joint) -> dict[frozenset[tuple[Any, Fraction]], Fraction]:
-    """Return the outer of each distinct inner: equal inners are merged (M6)."""
+    """Return the outer of each distinct inner, a set of pairs (v, p): equal ones merged (M6)."""
     outer, merged = outers(joint), dict[frozenset[tuple[Any, Fraction]], Fraction]()
     for b, inner in inners(joint).items():
-        alike = frozenset(inner.items())
-        merged[alike] = merged.get(alike, Fraction()) + outer[b]
+        pairs = frozenset(inner.items())
+        merged[pairs] = merged.get(pairs, Fraction()) + outer[b]
     return merged
 
 
 def _belief(prior: Mapping[Any, Weight], counts: Distribution) -> dict[Any, Fraction]:
-    """Return the given prior, exact; it may not believe in values that nobody has."""
+    """Return a prior exactly: probabilities by value. ``counts`` has the values that people have.
+
+    Raises ValueError if it is no distribution, or believes in a value that nobody has.
+    """
     belief = {value(v): Fraction(p) for v, p in prior.items()}
     if len(belief) < len(prior) or min(belief.values(), default=-1) < 0:
         raise ValueError("the prior has a value twice, or a negative probability")

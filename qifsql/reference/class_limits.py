@@ -74,11 +74,11 @@ def judge(
 
 
 def _keeps(counts: Counts, totals: Counts, limits: Mapping[str, Any]) -> bool:
-    """Return whether the counts of a class keep the limits on a secret."""
+    """Return whether a class (``counts`` by value) keeps the ``limits``; an empty one does."""
     names = {"l": "l_distinct", "l_entropy": "l_entropy", "t": "t_equal", "t_ordered": "t_ordered"}
-    given_limits = {name: limit for name, limit in limits.items() if limit is not None}
-    aims = [(MEASURES[m], given_limits[name]) for name, m in names.items() if name in given_limits]
-    if "l_recursive" in given_limits:
-        c, l = given_limits["l_recursive"]  # noqa: E741 - the field's own letter
+    required = {name: limit for name, limit in limits.items() if limit is not None}
+    aims = [(MEASURES[m], required[name]) for name, m in names.items() if name in required]
+    if "l_recursive" in required:
+        c, l = required["l_recursive"]  # noqa: E741 - the field's own letter
         aims.append((recursive(l), c))
     return not counts or all(m.holds(counts, totals, Fraction(aim)) for m, aim in aims)

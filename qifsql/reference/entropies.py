@@ -52,7 +52,7 @@ def pointwise_leakage(joint: Joint) -> list[tuple[Fraction, Fraction]]:
 
 
 def leakage_over_people(ratios: Iterable[tuple[Fraction, Fraction | int]]) -> dict[str, float]:
-    """Return mean, median, 95th percentile and maximum over people, in bits (M168)."""
+    """Return mean, median, 95th percentile, maximum (M168, bits) of pairs of ratio and people."""
     ordered = sorted(ratios)
     people = sum(n for _, n in ordered)
     bits = [(math.log2(ratio), n) for ratio, n in ordered]
@@ -76,7 +76,8 @@ def _quantile(ordered: Sequence[tuple[float, Fraction | int]], people: Fraction)
 def bayes_security(channel: Joint) -> Fraction:
     """Compute Bayes security (M169): the least overlap of two rows of the channel; 1 with one row.
 
-    The overlap is 1 less the distance in total variation.
+    A row is the distribution of a value over the blocks. The overlap is 1 less the distance in
+    total variation.
     """
     rows: dict[object, dict[Key, Fraction]] = {}
     for (block, v), p in channel.items():

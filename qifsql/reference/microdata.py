@@ -67,7 +67,8 @@ Blocks: TypeAlias = Mapping[Key, Values]
 def blocks(rows: Rows, qids: Names, secret: str | None, weights: Weights = None) -> Blocks:
     """Return the values of the secret in each block (M3), of the people who have weight.
 
-    The secret of re-identification (None) is the record itself, named by its position.
+    The keys are the values of the quasi-identifiers, in their order. The secret of
+    re-identification (None) is the record itself, named by its position.
     """
     check(qids, secret)
     cells: dict[Key, dict[Any, Cell]] = {}

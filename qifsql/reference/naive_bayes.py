@@ -12,7 +12,11 @@ Record: TypeAlias = tuple[Sequence[Cell], Any]
 
 
 def bayes(release: Sequence[Record], values: Sequence[Any], domain: Sequence[Any]) -> Belief:
-    """Return Bernoulli naive Bayes (M85), with alpha 1, of who has these values."""
+    """Return the probability of each secret of ``domain`` for a person with these ``values``.
+
+    Bernoulli naive Bayes (M85) with alpha 1: the share of the records with the secret, times for
+    each value the share of these whose cell it may stand in, with 1 added to both counts.
+    """
     weights = {}
     for secret in domain:
         records = [cells for cells, s in release if s == secret]

@@ -36,9 +36,12 @@ def within(width: int) -> Law:
 
 
 def normal(deviation: float) -> Law:
-    """Return the law of a normal error, rounded to a whole number (M151)."""
+    """Return the law of a normal error, rounded to a whole number (M151); missing stays missing.
+
+    Errors beyond ``FAR`` deviations are left out, and the others scaled to add up to 1.
+    """
     unit, far = deviation * math.sqrt(2), math.ceil(FAR * deviation)
-    tail = [Fraction(math.erfc((j - 0.5) / unit)) for j in range(1, far + 2)]
+    tail = [Fraction(math.erfc((j - 0.5) / unit)) for j in range(1, far + 2)]  # |error| > j - 1/2
     # Twice the chance of an error of j, which is that of -j, too.
     parts = {j: tail[j - 1] - tail[j] for j in range(1, far + 1)} | {0: 2 * (1 - tail[0])}
     total = 2 * sum(parts.values()) - parts[0]
@@ -105,7 +108,11 @@ class Knowledge:
 
     @classmethod
     def of(cls, people: Blocks, laws: Sequence[Law]) -> "Knowledge":
-        """Return what may be known by these laws (M150), one for each quasi-identifier."""
+        """Return what may be known by these laws (M150), one for each quasi-identifier.
+
+        Each law gets the weights of the people by value of its column. Its probabilities become
+        whole numbers of parts, in the scale of the column.
+        """
         parts, scales = [], []
         for column, law in enumerate(laws):
             weights: dict[Any, Fraction] = {}  # of the people with each value of the column
@@ -158,12 +165,12 @@ class Knowledge:
         cells = [cell for values in self.people.values() for cell in values.values()]
         weight = sum(int(cell.weight) for cell in cells) * self.scale
         seen = list(crowds)
-        sure = Fraction(sum(crowd.total for crowd in seen if crowd.possible == 1), weight)
+        certain = Fraction(sum(crowd.total for crowd in seen if crowd.possible == 1), weight)
         return Success(
-            sure,
+            certain,
             Fraction(sum(crowd.best for crowd in seen), weight),
             max(Fraction(crowd.best, crowd.total) for crowd in seen),
-            int(sure * sum(cell.people for cell in cells)),
+            int(certain * sum(cell.people for cell in cells)),
         )
 
     def expected(self, crowds: Mapping[Key, Crowd], true: Key) -> Fraction:

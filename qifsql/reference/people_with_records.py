@@ -28,19 +28,20 @@ def multiset(rows: Rows, names: Names) -> Multiset:
 
 
 def all_known(rows: Rows, person: str, qids: Names, secret: str | None) -> list[dict[str, Any]]:
-    """Return a record per person: ``known`` of her (M178), her ``secret`` (M179), what she reports.
+    """Return a record per person: ``known``, the multiset of her tuples (M178), and her ``secret``.
 
-    Without a ``secret`` it is the person. ``reported`` is the multiset of the values that are not
-    missing; None if all are.
+    This is the multiset of her values (M179), or her number without a secret; ``reported`` is that
+    of the values that are not missing, None if all are.
     """
-    return [
-        {
-            "known": multiset(records, qids),
-            "secret": place if secret is None else multiset(records, [secret]),
-            "reported": secret and (multiset(_with_secret(records, secret), [secret]) or None),
-        }
-        for place, records in enumerate(records_of(rows, person))
-    ]
+    people: list[dict[str, Any]] = []
+    for place, records in enumerate(records_of(rows, person)):
+        of_person: dict[str, Any] = {"known": multiset(records, qids), "secret": place}
+        reported = None
+        if secret is not None:
+            of_person["secret"] = multiset(records, [secret])
+            reported = multiset(_with_secret(records, secret), [secret]) or None
+        people.append({**of_person, "reported": reported})
+    return people
 
 
 def individuals(
@@ -72,9 +73,10 @@ def reported_rows(rows: Rows, person: str, secret: str) -> list[Row]:
 def beside_reported(
     rows: Rows, person: str, qids: Names, secret: str, *, known_records: str = "all"
 ) -> dict[str, Any]:
-    """Return the success against people who report the secret in a record, by column.
+    """Return the success against people who report the secret in a record: ``..._reported``.
 
-    ``certain_missing`` is not defined (None) if one record is known.
+    With them come ``reported`` (how many people these are) and ``certain_missing``, which is not
+    defined (None) if one record is known; then also ``l``.
     """
     everybody = all_known(rows, person, qids, secret)
     numbers = success.beside_reported(everybody, ["known"], "reported")
@@ -124,7 +126,8 @@ def one_known(
 ) -> dict[str, Any]:
     """Return the success of an adversary who knows one record, each as likely (M188, M189).
 
-    ``before`` has the success before the release, which is that of all records.
+    The keys are those of ``success.attack``, k and l. ``before`` has the success before the
+    release, which is that of all records; ``column`` of ``all_known`` is the secret.
     """
     secrets = [p[column] for p in all_known(rows, person, qids, secret)]
     people = [{key(row, qids) for row in records} for records in records_of(rows, person)]

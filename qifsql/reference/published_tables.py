@@ -41,7 +41,7 @@ class ClosedForm:
 def closed_form(people: Sequence[Cell], order: Sequence[tuple[Dims, Dims]]) -> ClosedForm:
     """Return bounds (M93) and means (M101) of each cell.
 
-    ``order`` has the attributes of the tables, each with those that it shares with all before it.
+    ``order`` has the attributes of each table, with those that it shares with all tables before it.
     """
     margins = {dims: count(people, dims) for pair in order for dims in pair}
     bounds, means = {}, {}

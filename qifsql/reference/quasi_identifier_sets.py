@@ -64,7 +64,10 @@ def added(values: Values, to: Members, players: Names) -> Fraction:
 
 
 def index(values: Values, players: Names) -> Fraction:
-    """Compute the Shapley value of a quasi-identifier (M35), the interaction index of two (M36)."""
+    """Compute the Shapley value of a quasi-identifier (M35), the interaction index of two (M36).
+
+    ``players`` are one or two, who come as one in a random order of them and the n others.
+    """
     others = subsets(max(values, key=len) - set(players))
     n = max(map(len, others))
     return sum(

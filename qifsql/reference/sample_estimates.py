@@ -13,7 +13,7 @@ Blocks: TypeAlias = Mapping[int, int]
 
 def zayatz(blocks: Blocks, population: int) -> Fraction:
     """Return the chance that a unique of the sample is one of the population (M69)."""
-    n = sum(size * count for size, count in blocks.items())
+    n = sum(size * count for size, count in blocks.items())  # people of the sample
     u = sum(blocks.values())
 
     def once(size: int) -> Fraction:
@@ -21,6 +21,7 @@ def zayatz(blocks: Blocks, population: int) -> Fraction:
         ways = size * math.comb(population - size, n - 1)
         return Fraction(ways, math.comb(population, n))
 
+    # Sizes of blocks are taken to be as frequent in the population as in the sample.
     likely = sum(Fraction(count, u) * once(size) for size, count in blocks.items())
     return Fraction(blocks.get(1, 0), u) * once(1) / likely if likely else Fraction(0)
 

@@ -39,7 +39,7 @@ def minimal_uniques_of_people(
 def _minimal_sets(
     people: Sequence[Rows], qids: Names, max_size: int, *, omit_missing: bool = False
 ) -> list[set[Unique]]:
-    """Return the minimal sets of each person, who has these records."""
+    """Return the minimal sets of each person, up to ``max_size``; ``people`` has their records."""
     unique: list[set[Unique]] = [set() for _ in people]
     for subset in (s for size in range(1, len(qids) + 1) for s in combinations(qids, size)):
         tuples = [{key(row, subset) for row in records} for records in people]
@@ -110,7 +110,7 @@ def dis_suda(
 ) -> list[float]:
     """Compute DIS-SUDA of each record, or of each person (M145), 0 without a score.
 
-    It is 1 / (1 + (U / DIS - U) / (score^Q sum score^-Q)).
+    It is 1 / (1 + (U / DIS - U) / (score^Q sum score^-Q)); ``f`` is the sampling fraction.
     """
     dis = intrusion(rows, qids, f, person)
     if not dis:

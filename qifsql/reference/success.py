@@ -286,7 +286,7 @@ def groups(
             members.setdefault(value(row[by]), []).append(i)
 
     def right(i: int) -> bool:
-        """Return whether the best guess on the block of a record is its secret."""
+        """Return whether the best guess on the block of record ``i`` is its secret."""
         return bool(best_guess(seen[key(rows[i], qids)]) == value(rows[i][secret or by]))
 
     result = {}

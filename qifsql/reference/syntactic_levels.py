@@ -223,9 +223,10 @@ def _close(level: Level, worst: Level) -> bool:
 def assess(
     measure: Measure, blocks: Sequence[Counts], totals: Counts, aim: Fraction | None
 ) -> dict[str, Any]:
-    """Return the level of a release, and the people and blocks at it and in violation of ``aim``.
+    """Return the level of a release (``value``), and the people and blocks at it and in violation.
 
-    Where no level is enough, the value is None. People in violation are None without an aim.
+    ``blocks`` have the people by value of the secret, ``totals`` all of them. If no level is
+    enough, the value is None; numbers in violation of ``aim`` are None without an aim.
     """
     levels = [(measure.of(counts, totals), sum(counts.values())) for counts in blocks]
     worst = (min if measure.least else max)(level for level, _ in levels)

@@ -51,7 +51,8 @@ def gain(confidence: Fraction, base: Fraction) -> Fraction:
 def linked(release: File, people: File, first: Sequence[int]) -> Fraction:
     """Return how many people's halves are linked by two draws of equal records (M121).
 
-    They are if the same record is drawn for both; ``first`` has the places of the first half.
+    ``first`` has the places of the quasi-identifiers in the first half, the others are the second.
+    For each half a record that equals it is drawn; they are linked if it is the same for both.
     """
     total = Fraction()
     second = [i for i in range(len(people[0][0])) if i not in first]

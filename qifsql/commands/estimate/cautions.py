@@ -17,7 +17,8 @@ HALF = Fraction(1, 2)  # from this fraction on, all measured estimates were near
 def caution_of(sizes: Sizes, estimate: Uniques, *, even: bool) -> str | None:
     """Return the key in ``CAUTIONS`` of an estimate out of its range; None if it is in range.
 
-    ``even``: the blocks of the sample are more even than in Pitman's model.
+    ``sizes`` are the sample's blocks and its fraction; ``even``: its blocks are more even than in
+    Pitman's model.
     """
     if estimate.number is None or sizes.fraction == 1:  # no answer, or no estimate: a count
         return None
@@ -48,8 +49,9 @@ def cautions(
 ) -> Iterator[str]:
     """Yield the known failures of the estimates that can occur with this sample.
 
-    ``weights`` are the name and the numbers of the weights, if any; ``unit`` is what is counted.
-    ``housed``: the risks of households are estimated, too.
+    ``counted`` has the risks of records. ``weights`` are the name and the numbers of the weights,
+    if any; ``unit`` is what is counted, record or person. ``housed``: the risks of households are
+    estimated, too.
     """
     if weights is not None:
         yield from _weight_cautions(sizes, counted, *weights)

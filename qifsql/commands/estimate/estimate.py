@@ -213,7 +213,7 @@ def _fraction(options: EstimateOptions) -> Fraction | int | None:
 
 
 def _row(sizes: Sizes, uniques: Uniques, qids: list[str], *, even: bool) -> dict[str, Any]:
-    """Return the row of one method (``ESTIMATES``) without seconds; None: it has no answer."""
+    """Return the row of one method (``ESTIMATES``) without seconds; None for what it lacks."""
     reason = caution_of(sizes, uniques, even=even)
     row: dict[str, Any] = {
         "qids": qids,

@@ -77,6 +77,7 @@ class Sampled:
     """
 
     def __init__(self, engine: Engine, bound: BoundAttack, fraction: Fraction | int | None) -> None:
+        """Count the records and add up the weights; InputError for a population too small."""
         self.engine = engine
         self.bound = bound
         self.where = bound.microdata.dataset.name
@@ -98,7 +99,7 @@ class Sampled:
         self.fraction = fraction
 
     def count(self) -> Counted:
-        """Count blocks by their size, and people by their risk."""
+        """Count blocks by their size, and people by their risk, from the view ``spread``."""
         steps = [*self._crowds(), self._step("kinds"), self._step("chances")]
         plan = microdata_steps.plan(self.bound.microdata, steps, self._query("spread"))
         rows = [_Spread(*row) for row in self._rows(plan, "counting")]
@@ -119,7 +120,7 @@ class Sampled:
         )
 
     def households(self) -> dict[str, Any]:
-        """Return the risk that a household is found through a member (``household_risk``)."""
+        """Return the row of ``HOUSEHOLDS``: the risk that a household is found through a member."""
         steps = [*self._housed(), make_step("households"), make_step("unhoused")]
         plan = microdata_steps.plan(self.bound.microdata, steps, self._query("homes"))
         ((in_households, without_household),) = self._rows(plan, "counting households")
@@ -208,7 +209,7 @@ class Sampled:
         return [*self._crowds(), *steps, make_step(HOUSED)]
 
     def _unit(self) -> Step:
-        """Return the step of one row: the fraction, or the unit that makes weights whole."""
+        """Return the step ``asked``: the fraction, or the ``unit`` that makes weights whole."""
         weight = self.bound.microdata.weight
         if weight is None:
             number: exp.Expr = exp.cast(exp.Literal.number(repr(float(self.fraction))), "DOUBLE")

@@ -111,7 +111,7 @@ def _assumption_table(rows: list[dict[str, Any]]) -> Table:
 
 
 def _estimate_sentences(rows: list[dict[str, Any]]) -> str:
-    """Explain the estimates: the first row alone, or the range over rows if methods disagree."""
+    """Explain the estimates: the first method's, or their range if methods disagree."""
     row = rows[0]
     if not row["singled_out"]:
         return said(
@@ -154,7 +154,7 @@ def _estimate_sentences(rows: list[dict[str, Any]]) -> str:
 
 
 def _band_table(histogram: pl.DataFrame) -> Table:
-    """Return the number of people in each band of risk, in whole percent."""
+    """Return a table of the people in each band of risk, from a histogram by percent."""
     table = Table.of([said("chance of a right link"), said("people")], right=(1,))
     for low, high in BANDS:
         people = histogram.filter(pl.col("bin").is_between(low, high))["individuals"].to_list()

@@ -101,7 +101,7 @@ def success(frame: pl.DataFrame) -> Chart:
 
 
 def members(subsets: pl.DataFrame) -> Chart:
-    """Draw the success on the original against that on the control: a dot per subset."""
+    """Draw the success on the original against that on the control: a dot per row, equal axes."""
     alt, _ = extra()
     releases = _release_labels(subsets)
     rows: list[dict[str, Any]] = []
@@ -124,7 +124,7 @@ def members(subsets: pl.DataFrame) -> Chart:
     kinds = [said("interval above 0"), said("may be chance")]
     axis = alt.Axis(labelExpr=PERCENT, tickCount=5)
     shares = [row[end] for row in rows for end in ("low", "success")]
-    least = math.floor(min(shares, default=0) * STEPS) / STEPS
+    least = math.floor(min(shares, default=0) * STEPS) / STEPS  # ends of both axes: twentieths
     greatest = max(math.ceil(max(shares, default=1) * STEPS), round(least * STEPS) + 1) / STEPS
     scale = alt.Scale(domain=[least, greatest])
     x = alt.X("low:Q", title=said("right, of the control"), scale=scale, axis=axis)
@@ -149,7 +149,7 @@ def members(subsets: pl.DataFrame) -> Chart:
 
 
 def blocks(worst: pl.DataFrame) -> Chart:
-    """Draw the number of people that each of the worst blocks gives away: a bar per block."""
+    """Draw the number of people that each of the worst blocks gives away: a bar per row."""
     alt, _ = extra()
     releases = _release_labels(worst)
     rows: list[dict[str, Any]] = []
@@ -189,7 +189,7 @@ def _present_colours(colours: dict[str, str], rows: list[dict[str, Any]]) -> dic
 
 
 def _stack_panels(alt: Any, chart: Any, rows: list[dict[str, Any]], **header: int) -> Any:
-    """Return a panel for each question, one below the other."""
+    """Return a panel for each ``question`` of the rows, one below the other."""
     questions = list(dict.fromkeys(row["question"] for row in rows))
     facet = alt.Facet("question:N", sort=questions, title=None)
     facet = facet.header(**header) if header else facet

@@ -23,10 +23,10 @@ def is_ordered(type_: str) -> bool:
 def make_scales(tables: Tables, attributes: Sequence[Attribute]) -> int:
     """Create ``scale_i`` for each column of numbers, dates or times: a row per code, its place.
 
-    Return the unit: the largest distance in one column, in parts. A column of whole multiples of a
-    step has a length in steps. Where all these lengths have a common multiple up to ``MOST``, each
-    step is a whole number of parts (``part_length``), and distances are exact; else the distances
-    in a column are rounded to whole parts (``part_length`` 0).
+    Return the unit: the number of parts of the distance from the least to the greatest value, the
+    same in all columns. Values that are multiples of a step have a length in steps. If all lengths
+    have a common multiple up to ``MOST``, each step is a whole number of parts (``part_length``),
+    and distances are exact; else they are rounded to whole parts (``part_length`` 0).
     """
     lengths: dict[int, int] = {}  # in steps, by column; 0: of one value, or without a step
     for i, attribute in enumerate(attributes, 1):
@@ -36,7 +36,7 @@ def make_scales(tables: Tables, attributes: Sequence[Attribute]) -> int:
             tables.make(f"ends_{i}", splice("synthetic/ends_of_numbers", tables=values))
             query = exp.select("*").from_(exp.Table(this=exp.to_identifier(f"ends_{i}")))
             ((_least, span, steps_per_unit),) = tables.rows(query)
-            has_steps = span and steps_per_unit is not None
+            has_steps = span and steps_per_unit is not None  # else one value, or no common step
             lengths[i] = round(span * steps_per_unit) if has_steps else 0
     multiple = math.lcm(*(length for length in lengths.values() if length))
     is_exact = multiple <= MOST
@@ -68,8 +68,8 @@ def with_place(
 ) -> exp.Select:
     """Return the query with one more column, ``place_i``: where column ``i`` is on its scale.
 
-    ``code`` is the code of its value. Different values without an order are at least ``unit``
-    apart, the largest distance.
+    ``code`` is the code of its value. Different values without an order are as far apart as
+    possible: two units or more, and only the first unit of a distance counts.
     """
     name = f"place_{i}"
     if not is_ordered(attribute.type):

@@ -51,7 +51,7 @@ def measure_groups(
     """Return a row of ``GROUPS``, without the name of the release, for each group with people.
 
     ``secret`` and ``release`` are numbers (secret 0: none); ``modal`` is the number of most
-    frequent values of the secret in the release.
+    frequent values of the secret in the release. Groups are codes of the last dictionary.
     """
     table = {"verdicts": f"verdicts_{secret}_{release}", "coded": f"secret_coded_{secret}"}
     view, numbers = "synthetic/secret_coded", {} if secret else {"secret": 0}
@@ -121,13 +121,13 @@ def write_records(
 
 def _codes_of_records(coded: Coded, files: Files) -> Plan:
     """Return the plan of the original in codes: a row per record, by its position in the input."""
-    k, m = len(files.qids), len(files.secrets)
-    alike = replace(files.original.alike, qids=files.original.attributes[: k + m])
+    qids, secrets = len(files.qids), len(files.secrets)
+    alike = replace(files.original.alike, qids=files.original.attributes[: qids + secrets])
     record = exp.column(microdata_steps.RECORD, table="everybody")
     columns = [record, *codes.words(coded.fields)]
-    columns += [exp.alias_(codes.code(k + j), f"secret_{j}") for j in range(1, m + 1)]
+    columns += [exp.alias_(codes.code(qids + j), f"secret_{j}") for j in range(1, secrets + 1)]
     query = exp.select(*columns).from_("everybody")
-    query = codes.decoded(query, "everybody", range(1, k + m + 1))
+    query = codes.decoded(query, "everybody", range(1, qids + secrets + 1))
     return microdata_steps.plan(alike, [microdata_steps.everybody(alike)], query)
 
 
@@ -135,7 +135,7 @@ def _rows_of_release(
     coded: Coded, files: Files, release: int, titles: Sequence[str],
     modal: dict[tuple[int, int], int],
 ) -> exp.Select:  # fmt: skip
-    """Return the query of what one release says of each person: a row per person."""
+    """Return the query of what a release says: a row per person, ``success_SECRET``, ..."""
     secrets = range(1, len(files.secrets) + 1)
     query = splice(
         "synthetic/spoken",

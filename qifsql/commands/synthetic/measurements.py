@@ -56,18 +56,19 @@ class Measurements:
         options: SyntheticOptions,
         learner: Learner | None,
     ) -> None:
+        """Begin without measurements; ``learner`` is the classifier that guesses, if any."""
         self._files = files
         self._learner = learner
         self._guessing: Guessing | None = None
         self._options = options
         self._tables = Tables(engine, "comparing files", files.original.title)
         self._progress = engine.settings.progress
-        self._more: list[str] = []
-        self._apart: list[str] = []
+        self._more: list[str] = []  # statements of subsets
+        self._apart: list[str] = []  # notes on values that are written in another way
         self._coded: Coded | None = None
-        self._modal: dict[tuple[int, int], int] = {}
-        self._reading: KnownRecords | None = None
-        self.measured: list[dict[str, Any]] = []
+        self._modal: dict[tuple[int, int], int] = {}  # most frequent values, by secret and release
+        self._reading: KnownRecords | None = None  # None: a person has one record
+        self.measured: list[dict[str, Any]] = []  # rows of the result, then those of the details
         self._worst: list[dict[str, Any]] = []
         self._groups: list[dict[str, Any]] = []
         self._subsets: list[dict[str, Any]] = []
@@ -185,7 +186,7 @@ class Measurements:
         }
 
     def _measure_secret(self, coded: Coded, secret: int, cells: Cells, priors: Row) -> None:
-        """Add the measures of one release and one secret, by its number; 0: only overlap."""
+        """Add the measures of one release on one secret, by its number; 0: only overlap."""
         totals, release = cells.totals(), cells.release
         name = self._files.secrets[secret - 1] if secret else None
         if secret <= 1:  # overlap is about no secret, so once is enough

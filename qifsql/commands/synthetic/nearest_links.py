@@ -50,7 +50,7 @@ class NearestLinks:
     halves: Mapping[str, Sequence[int]]
 
     def make_people(self, keys: Sequence[exp.Expr]) -> None:
-        """Create ``people_drawn``: a row per different pair of halves (keys), its people drawn."""
+        """Create ``people_drawn``, a row per pair of halves (keys), and the places of halves."""
         queries = []
         for file, people in ((self.files.original, "original"), (self.files.control, "control")):
             if file is None:
@@ -73,7 +73,7 @@ class NearestLinks:
             self._make_places(f"targets_{key}", "people_drawn", key)
 
     def measures(self, release: int, records: int) -> Iterator[Measure]:
-        """Yield the measures of a release, by its number, that has so many records."""
+        """Yield the measures of a release, by its number; ``records`` is how many it has."""
         neighbours = min(self.draws.neighbours, records)
         for key in self.halves:
             self._find_nearest(release, key, neighbours)
@@ -90,11 +90,11 @@ class NearestLinks:
         drop_scales(self.tables, self.files.original.microdata.qids)
 
     def _find_nearest(self, release: int, key: str, neighbours: int) -> None:
-        """Create ``nearest_..`` and ``.._sizes`` of a half: the nearest halves of records.
+        """Create ``nearest_..`` and ``.._sizes``: the nearest records of each person, by a half.
 
-        A half that enough records share (``alike``) is not compared with others. For the rest, a
-        sample of records bounds the distance of the nearest ones (``reaches``); pairs that are
-        farther apart are left out.
+        ``key`` names the half, ``neighbours`` is how many records are the nearest ones. A half that
+        so many records share (``alike``) is not compared with others. For the rest, a sample of
+        records bounds the distance (``reaches``); pairs that are farther apart are left out.
         """
         tables, name = self.tables, key.removesuffix("_key")
         self._make_places("halves_of_records", "halves", key, f"synthetic_{release}")

@@ -36,7 +36,7 @@ class Neighbourhood:
         self._make_tables()
 
     def measures(self, draws: int, seed: int) -> Iterator[tuple[int, Measure]]:
-        """Yield a release, by its number, and a measure of the distances of drawn records."""
+        """Yield a release, by its number, and a measure of the distances of ``draws`` records."""
         places = range(1, self._width + 1)
         doc = "One row per drawn record and people who are alike: their distance."
         numbers = {"scale_unit": self._unit}
@@ -56,7 +56,11 @@ class Neighbourhood:
         self._tables.drop("points")
 
     def _measures(self) -> Iterator[Measure]:
-        """Yield the measures of the drawn records; a distance of 1 is as far as possible."""
+        """Yield the measures of the drawn records; a distance of 1 is as far as possible.
+
+        ``nearest`` has a row per pair of numbers: the people of the original and of the control at
+        the least distance of a record.
+        """
         files = self._files
         medians = rows_of(splice("synthetic/distances"), self._tables)[0]
         nearest = rows_of(splice("synthetic/sides"), self._tables)
@@ -83,10 +87,10 @@ class Neighbourhood:
         coded, query = self._coded, exp.select()
         attributes = self._files.original.attributes[: self._width]
         self._unit = make_scales(self._tables, attributes)
-        k = len(coded.fields)
+        qids = len(coded.fields)
         for i, attribute in enumerate(attributes, 1):  # the quasi-identifiers, then the secrets
-            secret = exp.column(f"secret_{i - k}", "coded")
-            code = coded.code_of(i - 1, "coded") if i <= k else secret
+            secret = exp.column(f"secret_{i - qids}", "coded")
+            code = coded.code_of(i - 1, "coded") if i <= qids else secret
             query = with_place(query, i, attribute, code, self._unit)
         counts = [exp.column(name, "coded") for name in coded.counts]
         sums = [filled("sum(n)::BIGINT", {"n": count}).as_(count.name) for count in counts]

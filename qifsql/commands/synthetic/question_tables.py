@@ -45,7 +45,7 @@ def questions(frame: pl.DataFrame, spec: Spec) -> list[Part]:
 def _risk_cells(success: Row, control: Row | None, risk: Row | None) -> list[str]:
     """Return the cells of a question: original, control, risk beyond it, and its interval.
 
-    Each argument is a row of the result; no value is no text.
+    Each argument is a row of the result (None: it has no such row); no value is an empty cell.
     """
     cells = [said("nothing to try"), ""]
     if success["value"] is not None:

@@ -42,8 +42,11 @@ class Questions:
         return 0 if self.files.control is None else self.files.control.records
 
     def singling_out(self) -> Iterator[tuple[int, Measure]]:
-        """Yield a release, by number, and a measure of predicates on one column, some, or all."""
-        some = None
+        """Yield a release, by number, and a measure of predicates on one column, some, or all.
+
+        A predicate singles out if it is true for one record of the release and for one person.
+        """
+        some = None  # the drawn predicates over some columns, if they are asked for
         if self.attempts is not None:
             some = SomePredicates(self.tables, self.coded, self.files, self.attempts)
         predicates: dict[int, list[Predicates]] = {r: [] for r in self.coded.releases}
@@ -68,7 +71,7 @@ class Questions:
         self.tables.drop("predicate_cells")
 
     def linkability(self, names: Sequence[str]) -> Iterator[tuple[int, Measure]]:
-        """Yield a release, by number, and a measure of links between ``names`` and the others."""
+        """Yield a release, by number, and a measure of links of ``names`` with the other qids."""
         qids = list(self.files.qids)
         first = [qids.index(name) for name in names]
         second = [i for i in range(len(qids)) if i not in first]
@@ -121,7 +124,7 @@ class Questions:
         ]
 
     def _extremes(self, release: int, place: int) -> list[Predicates]:
-        """Return "at most the least value" and "at least the greatest" if true for one record."""
+        """Return "at most the least", "at least the greatest" value, if true for one record."""
         word = f"word_{self.coded.fields[place].word}"
         query = splice(
             "synthetic/extremes",
@@ -149,8 +152,8 @@ MOST = 100  # neighbours
 
 
 def drawn_attempts(options: SyntheticOptions, columns: int, seed: int) -> Attempts | None:
-    """Return the drawing of predicates over ``columns`` quasi-identifiers; None: not asked."""
-    attempts, terms = options["attempts"], options["terms"]
+    """Return the drawing of predicates over ``columns`` columns; None if it is not asked for."""
+    attempts, terms = options["attempts"], options["terms"]  # terms: the columns of a predicate
     if attempts is None:
         if terms is not None:
             raise InputError("--terms is about predicates that are drawn; add --attempts")

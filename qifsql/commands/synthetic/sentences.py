@@ -55,7 +55,7 @@ def reading(frame: pl.DataFrame) -> str:
 
 
 def _leak_sentence(row: Row, frame: pl.DataFrame, spec: Spec) -> str:
-    """Return sentences on the individual leak of a release, for the secret of ``frame``."""
+    """Return sentences on ``row``, the individual leak of a release for one secret."""
     values = by_measure(frame, row["file"])
     original, control = values["success_original"]["value"], values["success_control"]["value"]
     scale = words.scale(original, control)
@@ -91,7 +91,7 @@ def _leak_sentence(row: Row, frame: pl.DataFrame, spec: Spec) -> str:
 
 
 def _classifier_sentence(row: Row, frame: pl.DataFrame, spec: Spec) -> str:
-    """Return a sentence on what a classifier learns about individuals."""
+    """Return a sentence on what a classifier learns about individuals; ``row``: its leak."""
     values = by_measure(frame, row["file"])
     original, control = (values[f"classifier_{name}"]["value"] for name in ("original", "control"))
     scale = words.scale(original, control)
@@ -110,7 +110,7 @@ def _classifier_sentence(row: Row, frame: pl.DataFrame, spec: Spec) -> str:
 
 
 def _success_sentence(row: Row, frame: pl.DataFrame, spec: Spec) -> str:
-    """Return a sentence on success without a control."""
+    """Return a sentence on success without a control; ``row`` is ``success_original``."""
     prior = by_measure(frame, row["file"])["prior_original"]["value"]
     scale = words.scale(row["value"], prior)
     return said(
@@ -126,7 +126,7 @@ def _success_sentence(row: Row, frame: pl.DataFrame, spec: Spec) -> str:
 
 
 def _replicated_sentence(row: Row, spec: Spec) -> str:
-    """Return a sentence on the people who are alone in the original and in a release."""
+    """Return a sentence on the people alone in the original and in a release; ``row``: ``repU``."""
     if not row["count"]:
         message = "Nobody is alone with the same {qids} in the original and in a release."
         return said(message, qids=words.listed(spec["qids"]))

@@ -48,6 +48,7 @@ class SomePredicates:
     """The predicates of all releases, counted on the table of the cells of all columns."""
 
     def __init__(self, tables: Tables, coded: Coded, files: Files, attempts: Attempts) -> None:
+        """Look up the scales of ordered columns, and begin without medians (``_middles``)."""
         self._tables = tables.doing("trying predicates")
         self._coded = coded
         self._attempts = attempts
@@ -74,9 +75,10 @@ class SomePredicates:
         self._middles[release, place] = -1 if middle is None else middle >> field.shift
 
     def predicates(self, release: int) -> list[Predicates]:
-        """Return the drawn predicates true for one record, by the people who satisfy them.
+        """Return the drawn predicates that are true for one record, by the people who satisfy them.
 
-        The table ``CELLS`` must have the cells of all columns.
+        The table ``CELLS`` must have the cells of all columns. Predicates over the same columns are
+        tried in one statement.
         """
         self._draw(release)
         samples = self._make_samples(release)
@@ -151,7 +153,7 @@ class SomePredicates:
             view_step("conditions", conditions),
         ]
         remaining = "conditions"
-        for n, table in enumerate([*samples, CELLS], 1):
+        for n, table in enumerate([*samples, CELLS], 1):  # the smallest sample comes first
             counts: list[exp.Expr] = [exp.column("original"), exp.column("control")]
             counts.append(exp.column(f"synthetic_{release}").as_("synthetic"))
             candidates = self._values(table, fields).select(*counts)

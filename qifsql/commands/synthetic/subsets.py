@@ -51,6 +51,7 @@ class Walk:
     progress: Progress
 
     def __post_init__(self) -> None:
+        """Choose the order: quasi-identifiers of most values are left out first."""
         self._tables = Tables(self.coded.tables.engine, "sweeping", self.coded.tables.where)
         values = self.coded.values
         self._order = sorted(range(len(values)), key=lambda i: (-values[i], i))
@@ -105,7 +106,8 @@ class Walk:
     ) -> Iterator[dict[str, Any]]:
         """Yield the rows of a subset, whose cells are in ``table``, and of subsets of it.
 
-        From ``start`` of the order on, a quasi-identifier is left out: no subset comes twice.
+        Only quasi-identifiers from place ``start`` of the order on are left out: no subset comes
+        twice. The table is dropped at the end.
         """
         yield from self._measure_subset(table, subset)
         for place in range(start, len(self._order)):

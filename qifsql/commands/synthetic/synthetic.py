@@ -197,7 +197,7 @@ def _check_person(options: SyntheticOptions) -> None:
 
 
 def _check_request(files: Files, options: SyntheticOptions) -> None:
-    """Refuse options and bounds that do not fit each other or the columns of the files."""
+    """Refuse options and bounds that do not fit each other or the files, before work begins."""
     if options["sweep"] and len(files.qids) > MOST:
         raise InputError(
             f"a sweep has at most {MOST} quasi-identifiers, and {len(files.qids)} are named; "

@@ -49,7 +49,10 @@ class WideCells:
         return values * (1 + has_control + releases) <= COUNTERS
 
     def make(self, tables: Tables, name: str, subset: Iterable[int], table: str | None) -> None:
-        """Create the rows of a subset from the ``table`` of a larger one (None: coded records)."""
+        """Create the table ``name``: the rows of a subset of the quasi-identifiers (from 0).
+
+        They are made from ``table``, that of a larger subset; None: from the coded records.
+        """
         words: dict[int, list[tuple[int, int, int]]] = {}  # column of counts, value, lowest bit
         for column, counters in enumerate(self._counters().values()):
             for value, counter in enumerate(counters):
@@ -86,15 +89,15 @@ class WideCells:
         return Plan((Step("blocks", doc, query),), splice("synthetic/totals"))
 
     def _counters(self) -> dict[str, list[Counter]]:
-        """Return the counters of each column of counts by value, in as few words as they need."""
+        """Return the counters by column of counts and code; each has the bits of the total."""
         counters: dict[str, list[Counter]] = {}
-        word, used = 1, 0
+        word, used_bits = 1, 0
         for column, size in self.sizes.items():
-            width = size.bit_length()
+            width = size.bit_length()  # no count exceeds the total
             counters[column] = []
             for _ in range(self.values):
-                if used + width > BITS:
-                    word, used = word + 1, 0
-                counters[column].append(Counter(word, used, (1 << width) - 1))
-                used += width
+                if used_bits + width > BITS:
+                    word, used_bits = word + 1, 0
+                counters[column].append(Counter(word, used_bits, (1 << width) - 1))
+                used_bits += width
         return counters
