@@ -238,7 +238,7 @@ class Guessing:
         return POOLED if release == POOLED_RELEASE else self._files.releases[release - 1].title
 
     def _unpacked_codes(self, words: Any) -> Any:
-        """Return a matrix of codes, a column per quasi-identifier, from the words of each row."""
+        """Return a matrix of codes, a column per quasi-identifier, from rows of packed words."""
         numpy = import_module("numpy")
         columns = [
             (words[:, field.word - 1] >> field.shift) & ((1 << field.width) - 1)

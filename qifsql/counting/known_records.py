@@ -28,7 +28,7 @@ class OneRecord:
     def columns(self, prior: Profile, secret: int, measures: Mapping[str, Any]) -> dict[str, Any]:
         """Return the columns in which the row for one known record differs from that for all.
 
-        ``prior`` is the profile without quasi-identifiers, ``secret`` its number (0: the owner).
+        ``prior`` is the profile without quasi-identifiers; ``secret`` is a number (0: the owner).
         Of the keys of ``measures`` it computes k and, with a secret, l; the others are None.
         """
         before = gain.success(prior, secret, 0)

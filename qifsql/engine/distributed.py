@@ -107,6 +107,7 @@ class Spark:
             raise
 
     def __enter__(self) -> Self:
+        """Open the sources that Spark reads; remove everything if one is refused."""
         try:
             self.here.__enter__()
             for dataset in datasets_of(self.sources):

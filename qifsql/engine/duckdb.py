@@ -110,6 +110,7 @@ class DuckDB:
         self._fetch(setting("memory_limit", self._duckdb_limit(size)))
 
     def __enter__(self) -> Self:
+        """Check the inputs, and copy those that DuckDB does not read; close if one is refused."""
         try:
             for path in self._inputs:
                 self._check_checksums(path)

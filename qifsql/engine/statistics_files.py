@@ -26,7 +26,7 @@ Type: TypeAlias = pl.DataType | type[pl.DataType]
 
 
 def write(dataset: Dataset, folder: Path, progress: Callable[[float], None]) -> Sequence[str]:
-    """Write the rows of a file to Parquet files of equal columns, one for each chunk."""
+    """Write the rows of a file to Parquet files of equal columns in ``folder``, one per chunk."""
     try:
         import pyreadstat
     except ImportError as e:

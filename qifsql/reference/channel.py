@@ -27,7 +27,7 @@ def joint(
 
 
 def joint_of(cells: Blocks, prior: Prior = None) -> Joint:
-    """Return the joint distribution of blocks (M5)."""
+    """Return the joint p(b, v) of blocks (M5); with a ``prior``, prior(v) C(v, b)."""
     n = _weights(cells)
     if prior is None:
         total = sum(n.values(), Fraction())

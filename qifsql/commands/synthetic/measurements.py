@@ -155,7 +155,7 @@ class Measurements:
                 self._add(release, None, [measure])
 
     def write(self, path: Path, origin: Origin) -> int:
-        """Write a row per person and release; return the number of rows."""
+        """Write a row per person and release to ``path``; return the number of rows."""
         assert self._coded is not None  # noqa: S101 - it has run
         titles = [self._title(release) for release in self._coded.releases]
         return individuals.write_records(

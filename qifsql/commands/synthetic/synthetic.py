@@ -165,7 +165,7 @@ def rehearse(
 
 
 def _learner(options: SyntheticOptions, settings: Settings | None) -> Learner | None:
-    """Return the classifier of ``--learner``; None without one."""
+    """Return the classifier of ``--learner``, None without one; InputError if it has no secret."""
     if options["learner"] is None:
         if options["rapid"] is not None:
             raise InputError("rapid is about a classifier; name one with --learner")

@@ -180,7 +180,7 @@ def _worst(worst: pl.DataFrame | None, secret: str) -> list[Part]:
 
 
 def _groups(groups: pl.DataFrame | None, spec: Spec) -> list[Part]:
-    """Return a table of uniques and right guesses: a row per release, secret and group."""
+    """Return a table of uniques and right guesses: a row per row of ``groups``, if any."""
     if groups is None or groups.is_empty() or not spec["secrets"]:
         return []
     heads = [said("release"), escaping.cell(spec["by"]), said("of"), said("people")]
