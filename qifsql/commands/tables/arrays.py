@@ -78,6 +78,7 @@ def arrays(
 
     Raises TooManyError above ``ARRAYS`` of them, after so many ``visits``, or at the deadline.
     """
+    # The sums that each cell is part of; what each sum is at least and at most.
     sums_of_cell: list[list[int]] = [[] for _ in bounds]
     for g, condition in enumerate(sums):
         for c in condition.cells:
@@ -127,7 +128,10 @@ class _Search:
             self._move(c, count, -1)
 
     def _range(self, c: int) -> tuple[int, int]:
-        """Return the least and the largest count of cell c that its sums still allow."""
+        """Return the least and the largest count of cell c that its sums still allow.
+
+        A sum leaves it what remains when all other open cells are at an end of their bounds.
+        """
         low, high = self.bounds[c]
         for g in self.sums_of_cell[c]:
             condition = self.sums[g]
@@ -148,8 +152,9 @@ def solve(
 ) -> Solved:
     """Return what the ``possible`` arrays of a component prove together, and their means.
 
-    An array has the count of each cell. ``knowledge`` and ``secret`` are the places in a cell of
-    what the adversary knows and infers; without a secret she guesses who a person is.
+    An array has the count of each of the ``cells``, which are codes. ``knowledge`` and ``secret``
+    are the places in a cell of what the adversary knows and infers; None: she guesses who a person
+    is.
     """
     solved = Solved()
     columns = list(zip(*possible, strict=True))  # the counts of each cell in all arrays
@@ -158,15 +163,16 @@ def solve(
             solved.cells += 1
         if min(counts):
             solved.lines[cell] = (min(counts), max(counts))
+    # By block (what she knows) and value of the secret: the places of the cells.
     blocks: dict[Cell, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
     for c, cell in enumerate(cells):
-        value = 0 if secret is None else cell[secret]
+        value = 0 if secret is None else cell[secret]  # without a secret, one value stands for all
         blocks[tuple(cell[i] for i in knowledge)][value].append(c)
     weights = _array_weights(possible, columns)
     total = sum(weights)
     right = [0] * len(possible)  # the people whom the best guess gets right, by array
     solved.believed = Fraction(0)
-    for block, places in blocks.items():  # by value of the secret
+    for block, places in blocks.items():  # counts_of: in each array, by value of the secret
         counts_of = {v: [sum(x[c] for c in group) for x in possible] for v, group in places.items()}
         sizes = [sum(counts) for counts in zip(*counts_of.values(), strict=True)]
         if min(sizes):
@@ -204,7 +210,7 @@ def _mean(numbers: Sequence[int], weights: Sequence[int], total: int) -> Fractio
 
 
 def best_values(means: Mapping[Cell, Fraction]) -> dict[Cell, list[int]]:
-    """Return the likeliest secrets by what is known; the last code of a cell is its secret."""
+    """Return the codes of the likeliest secrets by block; the last code of a cell is its secret."""
     by_block: dict[Cell, dict[int, Fraction]] = defaultdict(dict)
     for (*block, value), mean in means.items():
         by_block[tuple(block)][value] = mean

@@ -85,7 +85,7 @@ others."""
 
 
 def checks(measured: Measured, small: int) -> pl.DataFrame:
-    """Return a row per table: how many of its cells are hidden, undone, small (``CHECKS``)."""
+    """Return a row per table (``CHECKS``); published counts from 1 to below ``small`` are small."""
     rows, numbers = [], {"small_limit": small}
     for table in measured.published:
         query = splice("tables/cell_checks", tables={"cells": table.cells}, numbers=numbers)
@@ -97,7 +97,7 @@ def checks(measured: Measured, small: int) -> pl.DataFrame:
 
 
 def _undone_cells(measured: Measured, table: Published) -> int:
-    """Return how many hidden cells of a table have one possible count."""
+    """Return how many hidden cells of a table have one possible count: by bounds, or solutions."""
     margins = measured.margins
     tables = {"cells": table.cells, "bounds": margins.nodes[table.edge]}
     cells = splice("tables/hidden_cells", tables=tables, shape={"edge": table.edge})
@@ -117,8 +117,8 @@ def disclosure(measured: Measured) -> pl.DataFrame:
     rows = []
     for table in measured.published:
         if table.protection.unlisted or len(table.edge) < 2:
-            continue
-        for i in sorted(table.edge):
+            continue  # a cell that is not listed may have people; one dimension has no rows
+        for i in sorted(table.edge):  # the dimension whose value a row may tell
             tables, shape = {"cells": table.cells}, {"edge": table.edge - {i}}
             query = splice("tables/single_cells", tables=tables, shape=shape)
             ((single_rows, people),) = margins.tables.rows(query)
@@ -134,9 +134,13 @@ def pairs(published: Sequence[Published]) -> list[tuple[Published, Published]]:
 
 
 def overlaps(measured: Measured, small: int) -> pl.DataFrame:
-    """Return per pair of tables the small combinations that the two prove (``OVERLAPS``)."""
+    """Return per pair of tables how many combinations they prove to be small (``OVERLAPS``).
+
+    Those hold somebody for sure, but fewer than ``small`` people. Pairs with the same dimensions
+    together prove the same; the first stands for them.
+    """
     margins = measured.margins
-    by_edge: dict[Edge, list[str]] = {}
+    by_edge: dict[Edge, list[str]] = {}  # the titles of a pair, by the dimensions of both
     for a, b in pairs(measured.published):
         by_edge.setdefault(a.edge | b.edge, [a.title, b.title])
     rows = []
@@ -153,11 +157,10 @@ def overlaps(measured: Measured, small: int) -> pl.DataFrame:
 def groups(measured: Measured, questions: Sequence[Question], by: int) -> pl.DataFrame:
     """Return a row per question and value of dimension ``by``: what is proved (``GROUPS``)."""
     margins, records = measured.margins, measured.release.records
-    column = exp.column(place(by))
     name = margins.domain.names[by]
-    sizes: dict[int, int] = {}
+    sizes: dict[int, int] = {}  # true numbers of people, by the code of the group
     if records is not None:
-        truth = exp.select(column.copy(), "people").from_(records.truth(frozenset([by])))
+        truth = exp.select(place(by), "people").from_(records.truth(frozenset([by])))
         sizes = dict(margins.tables.rows(truth))
     rows = []
     for question in questions:
@@ -169,7 +172,8 @@ def groups(measured: Measured, questions: Sequence[Question], by: int) -> pl.Dat
         for code, text in value_texts(margins, by).items():
             row: dict[str, Any] = {"secret": secret, "by": name, "group": text}
             row["people"] = people = sizes.get(code, 0) if records is not None else None
-            row |= {m: None if p is None else int(p.get(code, 0)) for m, p in proved.items()}
+            for measure, by_code in proved.items():
+                row[measure] = None if by_code is None else int(by_code.get(code, 0))
             if right is not None and people:
                 row["actual"] = float(right.get(code, Fraction(0)) / people)
             rows.append(row)
@@ -179,7 +183,7 @@ def groups(measured: Measured, questions: Sequence[Question], by: int) -> pl.Dat
 def _proved_by_group(
     measured: Measured, question: Question, by: int
 ) -> dict[str, Counter[int] | None]:
-    """Return by measure how many people are proved, by group; None: it is not known."""
+    """Return by measure the people proved, by code of their value of ``by``; None: not known."""
     proofs, solved = measured.proofs[question], measured.solved[question]
     reconstructed = _sums_by_group(
         measured, question, by, table=proofs.lines, total="sum(lower)", condition="lower = upper"
@@ -210,28 +214,25 @@ def _proved_by_group(
 def _sums_by_group(
     measured: Measured, question: Question, by: int, *, table: str, total: str, condition: str
 ) -> Counter[int]:
-    """Return a ``total`` of the rows of a table, by group, without solved components."""
-    total_of_rows = exp.cast(filled(total, {}), "BIGINT")
-    query = exp.select(place(by), total_of_rows).from_(table).where(condition)
+    """Return the SQL aggregate ``total`` of the rows of a table, by the code of dimension ``by``.
+
+    Only rows with the SQL ``condition`` count, and none of solved components.
+    """
+    aggregate = exp.cast(filled(total, {}), "BIGINT")
+    query = exp.select(place(by), aggregate).from_(table).where(condition)
     query = without_components(query, measured.solved[question])
     return Counter(dict(measured.margins.tables.rows(query.group_by(place(by)))))
 
 
 def components(measured: Measured, question: Question) -> list[dict[str, Any]]:
-    """Return a row for each component with most people proved (``COMPONENTS``), if several."""
+    """Return a row per component with most people proved (``COMPONENTS``); none if only one."""
     margins = measured.margins
     secret = None if question.secret is None else margins.domain.names[question.secret]
     return [
-        {
-            "secret": secret,
-            "component": ", ".join(text or "" for text in _component_texts(margins, row)),
-            "people": row["people"],
-            "reconstructed": row["reconstructed"],
-            "singled_out": row["singled_out"],
-            "certain_inference": row["certain"],
-            "lowest": row["lowest"] / row["people"],
-            "highest": row["highest"] / row["people"],
-        }
+        {"secret": secret, "component": ", ".join(t or "" for t in _component_texts(margins, row))}
+        | {name: row[name] for name in ("people", "reconstructed", "singled_out")}
+        | {"certain_inference": row["certain"]}
+        | {end: row[end] / row["people"] for end in ("lowest", "highest")}  # shares
         for row in worst_components(measured, question)
         if row["people"]
     ]
@@ -244,7 +245,11 @@ def _component_texts(margins: Margins, row: dict[str, Any]) -> list[str | None]:
 
 
 def worst_components(measured: Measured, question: Question) -> list[dict[str, Any]]:
-    """Return the components with most people proved: number, codes and measures."""
+    """Return the ``WORST`` components with most people proved, the worst first.
+
+    A dictionary has the number ``component``, the codes ``place_i`` of its values, and in people
+    ``people``, ``reconstructed``, ``singled_out``, ``certain``, ``lowest`` and ``highest``.
+    """
     margins = measured.margins
     if not margins.shared:  # all people are one component
         return []
@@ -255,7 +260,7 @@ def worst_components(measured: Measured, question: Question) -> list[dict[str, A
     query = exp.select(*columns, *places(attributes)).from_(measured.by_component[question])
     query = query.order_by(*(exp.column(name).desc() for name in proved))
     rows = margins.rows(query.order_by(*places(attributes)).limit(WORST))
-    if solved:
+    if solved:  # the table above has none of them
         node = exp.select("component", "upper AS people", *places(attributes))
         node = node.from_(margins.nodes[margins.shared])
         for row in margins.rows(node.where(in_components(solved))):
@@ -271,13 +276,13 @@ def worst_components(measured: Measured, question: Question) -> list[dict[str, A
 
 
 def cell_details(measured: Measured, question: Question) -> dict[str, pl.DataFrame]:
-    """Return the detail ``cells``, a row per combination of the worst component (``CELLS``)."""
+    """Return the detail ``cells``, the combinations of the worst component; empty: too many."""
     margins = measured.margins
     every = margins.domain.every
     component = None
-    if every > margins.shared:
+    if every > margins.shared:  # else a component is a single combination
         component = next(iter(worst_components(measured, question)), None)
-    inner = every if component is None else every - margins.shared
+    inner = every if component is None else every - margins.shared  # differ within the component
     combined = _bounded_combinations(measured, question, component)
     if combined is None:
         measured.notes.append("the combinations of the worst component are too many to list")
@@ -310,7 +315,10 @@ def cell_details(measured: Measured, question: Question) -> dict[str, pl.DataFra
 def _bounded_combinations(
     measured: Measured, question: Question, component: dict[str, Any] | None
 ) -> list[dict[str, Any]] | None:
-    """Return the combinations of a component (None: all people): codes, bounds, ``people``."""
+    """Return a row per combination of a component that may hold somebody: codes, bounds, people.
+
+    ``component`` is a row of ``worst_components``; None: all people. None if there are too many.
+    """
     margins = measured.margins
     every = margins.domain.every
     edges = maximal_edges(margins.edges)
@@ -323,7 +331,7 @@ def _bounded_combinations(
         query = exp.select("*").from_(query.subquery("possible"))
         query = query.where(in_components([component["component"]]))
     if not has_at_most(margins, query, JOINED):
-        return None  # too many
+        return None
     records = measured.release.records
     tables = {"cells": margins.keep(query), "proved": measured.proofs[question].lines}
     tables |= {f"margin_{k}": margins.nodes[edge] for k, edge in enumerate(edges)}

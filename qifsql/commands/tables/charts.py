@@ -82,7 +82,7 @@ def proofs(frame: pl.DataFrame) -> Chart:
 
 
 def _bar_rows(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return a row per bar: title and ``order`` of its panel, label of its tables, people."""
+    """Return a row per bar: ``question`` (its panel), ``order``, ``known`` (tables), ``people``."""
     set_labels = _set_labels(frame)
     panels: dict[str, list[dict[str, Any]]] = {}
     for row in frame.iter_rows(named=True):
@@ -173,7 +173,7 @@ def _guess_rows(frame: pl.DataFrame, places: dict[str, int]) -> tuple[pl.DataFra
 
 
 def cells(detail: pl.DataFrame) -> Chart:
-    """Draw a map of the combinations of a component, a square per row of ``CELLS``."""
+    """Draw a map of the combinations of a component, a square with bounds per row of ``CELLS``."""
     alt, _ = extra()
     single, proved, unsettled = said("proved: one person"), said("proved"), said("not settled")
     first = detail.row(0, named=True)
@@ -242,7 +242,7 @@ def _set_labels(frame: pl.DataFrame) -> dict[int, str]:
 
 
 def _stack_panels(alt: Any, chart: Any, rows: pl.DataFrame) -> Any:
-    """Return panels one below the other, each under its title: phones are narrow."""
+    """Return a panel per ``question`` of ``rows``, one below the other: phones are narrow."""
     facet = alt.Facet("question:N").sort(field="order", op="min")
     facet = facet.header(labelExpr=SPLIT, labelAnchor="start", labelLimit=WIDE + 300)
     panels = chart.facet(facet=facet, data=data(alt, rows), columns=1)

@@ -37,15 +37,11 @@ class Nesting:
     pairs: str
 
     def table(self, domain: Domain) -> Published:
-        """Return the pairs as a table without counts."""
+        """Return the pairs as a table without counts: its cells may have 0 to all people."""
         edge = frozenset({self.inner, self.outer})
         name = f"{self.pairs}_cells"
-        query = splice(
-            "tables/nested_pairs",
-            tables={"pairs": self.pairs},
-            numbers={"all_people": domain.people},
-            shape={"edge": edge},
-        )
+        tables, numbers = {"pairs": self.pairs}, {"all_people": domain.people}
+        query = splice("tables/nested_pairs", tables=tables, numbers=numbers, shape={"edge": edge})
         self.tables.make(name, query)
         return Published(f"nested {self.text}", edge, Protection(), name, structural=True)
 
@@ -69,9 +65,10 @@ def read_nesting(
     *,
     name: str,
 ) -> Nesting:
-    """Return the nesting of a text ``inner,outer``, with pairs in the table ``name``.
+    """Return the nesting of a text ``inner,outer``; make the engine table ``name`` of its pairs.
 
-    ``numbers`` are those of dimensions by name. Refuse two outer values for one inner value.
+    ``numbers`` are those of dimensions by name. The pairs are of the records, or of published
+    tables without them (None). Refuse two outer values for one inner value.
     """
     names = csv_row(text)
     if len(names) != 2:
@@ -116,7 +113,11 @@ def read_combinations(
     domain: Domain,
     records: Records | None,
 ) -> Published:
-    """Return the combinations that the lines of a file list, as a table without counts."""
+    """Return the combinations that the lines of the file ``possible`` list: a table without counts.
+
+    ``numbers`` are those of dimensions by name; each column is one. Refuse a file that lacks a
+    combination of the records, if they are at hand (not None).
+    """
     catalog = Catalog(tables.engine, possible)
     title = possible.name
     columns = {

@@ -77,15 +77,16 @@ class Component:
     """
 
     def __init__(self, system: System, people: int, deadline: float) -> None:
+        """Build the program, and find a first solution; OpenError: none by the ``deadline``."""
         self.system, self.people = system, people
-        self._margins: dict[Edge, dict[Cell, list[int]]] = {}
+        self._margins: dict[Edge, dict[Cell, list[int]]] = {}  # columns, by attributes and cell
         self._first: list[int] = []  # the first column of each clique
-        bounds: list[tuple[int, int]] = []
+        bounds: list[tuple[int, int]] = []  # of each column
         for cells in system.cells:
             self._first.append(len(bounds))
             bounds += [(lower, upper) for _, lower, upper in cells]
         rows = []
-        self._bounds: dict[tuple[int, ...], tuple[int, int]] = {}
+        self._bounds: dict[tuple[int, ...], tuple[int, int]] = {}  # of tables' cells, by columns
         for edge, cell, lower, upper in system.tables:
             columns = self.margin(edge).get(cell, [])
             self._bounds[tuple(columns)] = lower, upper
@@ -123,13 +124,13 @@ class Component:
                 yield Row([*first, *second], factors, 0, 0)
 
     def remember(self, answer: Least) -> None:
-        """Keep the solution of a program; columns behind those of the cliques are cut off."""
+        """Keep the solution of a program, up to ``ARRAYS`` of them, without further columns."""
         if answer.solution is not None and len(self.arrays) < ARRAYS:
             self.arrays.append(answer.solution[: len(self.program.bounds)])
 
     def spread(self) -> None:
-        """Look for solutions that attain the bounds of columns, of many columns at once."""
-        for end, factor in ((0, 1), (1, -1)):  # the lower bounds, then the upper ones
+        """Keep solutions that attain bounds of many columns at once: these need no program."""
+        for end, factor in ((0, 1), (1, -1)):  # make columns small, then large
             ends = [bounds[end] for bounds in self.program.bounds]
             for _ in range(TURNS):
                 away = [j for j in self.program.free if all(x[j] != ends[j] for x in self.arrays)]
@@ -138,11 +139,11 @@ class Component:
                 answer = self.program.minimise(dict.fromkeys(away, factor), first=True)
                 self.remember(answer)
                 x = answer.solution
-                if x is None or all(x[j] != ends[j] for j in away):  # nothing is gained any more
+                if x is None or all(x[j] != ends[j] for j in away):  # no further bound is attained
                     break
 
     def ends(self, columns: Columns) -> tuple[int, int]:
-        """Return outer bounds of a sum of columns, from columns and from a published cell."""
+        """Return outer bounds of a sum of columns: those of the columns, or of a published cell."""
         bounds = [self.program.bounds[j] for j in columns]
         lower, upper = self._bounds.get(tuple(columns), (0, self.people))
         lowest, highest = sum(low for low, _ in bounds), sum(high for _, high in bounds)
@@ -150,9 +151,9 @@ class Component:
 
     def lower(self, count: Count) -> int:
         """Return the least count of a cell; raise OpenError if it is not proved."""
-        attained = min(map(count.smallest, self.arrays))
+        attained = min(map(count.smallest, self.arrays))  # by a solution that is kept
         outer = sum(self.ends(c)[0] for c in count.inside)
-        outer -= sum(self.ends(c)[1] for c in count.between)
+        outer -= sum(self.ends(c)[1] for c in count.between)  # the least count is not below this
         if attained == max(0, outer):  # a solution has the outer bound: it is sharp
             return attained
         answer = self.program.minimise(count.goal, attained)
@@ -197,7 +198,7 @@ class Component:
         return sorted(value for (value,) in self.margin(frozenset([attribute])))
 
     def scope(self, attributes: Edge) -> "Scope":
-        """Return the cells of attributes; raise OpenError if the cliques form no tree on them."""
+        """Return the cells of a set of attributes; OpenError if the cliques form no tree on it."""
         links = join_tree([link.edge & attributes for link in self.system.links])
         if links is None:
             raise OpenError
@@ -218,7 +219,7 @@ class Scope:
         self.attributes: Edge = frozenset().union(*(link.edge for link in links))
 
     def count(self, cell: Cell) -> Count | None:
-        """Return the count of a cell; None if it is empty for sure."""
+        """Return the count of a cell as sums of columns; None if it is empty for sure."""
         parts = (_part_of_cell(cell, self.attributes, link.edge) for link in self.links)
         inside = [margin.get(part, []) for margin, part in zip(self.inside, parts, strict=True)]
         if not all(inside):
@@ -227,7 +228,10 @@ class Scope:
         return Count(inside, [m[part] for m, part in zip(self.between, parts, strict=True)])
 
     def candidates(self) -> list[tuple[Cell, Count]]:
-        """Return the cells, with counts, that the first solution proves to hold somebody."""
+        """Return the cells, with counts, whose least count in the first solution is above 0.
+
+        No other cell holds somebody for sure. Cliques are joined in the order of their tree.
+        """
         array = self.component.arrays[0]
         lines: list[_Line] = [({}, 0)]
         for k, link in enumerate(self.links):
@@ -243,16 +247,17 @@ class Scope:
                 columns = self.between[k - 1].get(key, []) if k else []
                 everybody = sum(array[j] for j in columns)  # with the same shared values
                 for further, n in cells.get(key, []):
-                    if people + n > everybody:
+                    if people + n > everybody:  # more than there are: some have both
                         joined.append(({**values, **further}, people + n - everybody))
             lines = joined
         held = sorted(tuple(values[i] for i in sorted(self.attributes)) for values, _ in lines)
         return [(cell, count) for cell in held if (count := self.count(cell)) is not None]
 
     def lines(self) -> dict[Cell, tuple[int, int]]:
-        """Return the cells that hold somebody for sure, with their bounds.
+        """Return the cells that hold somebody for sure, with their least and largest counts.
 
-        Where there are several cliques, an upper bound above the lower one may not be sharp.
+        Where there are several cliques, an upper bound above the lower one may not be sharp: it is
+        taken from bounds alone, without a program.
         """
         lines = {}
         component = self.component
@@ -273,7 +278,7 @@ class Scope:
         component = self.component
         if len(self.links) == 1:
             return sum(component.occurs(Count([c])) for c in self.inside[0].values()), True
-        present = {
+        present = {  # the columns, each a cell of a clique, that may hold somebody
             j for cells in self.inside for (j,) in cells.values() if component.occurs(Count([[j]]))
         }
         # For each cell of a clique the combinations with the cliques below it, from the leaves up.
@@ -289,7 +294,7 @@ class Scope:
         return sum(sizes[0].values()), self._all_occur(present)
 
     def _all_occur(self, present: Collection[int]) -> bool:
-        """Return whether one solution has people in all columns that may hold somebody."""
+        """Return whether one solution is found that has people in all columns ``present``."""
         component, program = self.component, self.component.program
         if any(all(x[j] for j in present) for x in component.arrays):
             return True
@@ -306,7 +311,7 @@ class Scope:
 
 
 def _part_of_cell(cell: Cell, edge: Edge, part: Edge) -> Cell:
-    """Return the values of some attributes of a cell."""
+    """Return the values that a cell of attributes ``edge`` has of those in ``part``."""
     values = dict(zip(sorted(edge), cell, strict=True))
     return tuple(values[i] for i in sorted(part))
 
@@ -325,16 +330,9 @@ def solve(
     same = question.knowledge == every
     solved.block_lines = dict(solved.lines) if same else knowledge.lines()
     if question.secret is not None:
-        scope = component.scope(question.scope)
-        order = sorted(question.scope)
-        at, secrets = order.index(question.secret), component.values(question.secret)
-        for block, (lower, _) in solved.block_lines.items():
-            cells = (scope.count((*block[:at], v, *block[at:])) for v in secrets)
-            occurring = islice((c for c in cells if c is not None and component.occurs(c)), 2)
-            if len(list(occurring)) == 1:  # one value of the secret is possible
-                solved.sure[block] = lower
+        solved.sure = _sure_secrets(component, question, solved.block_lines)
     solved.lowest, solved.highest = bracket
-    if any(question.scope <= link.edge for link in component.system.links):
+    if any(question.scope <= link.edge for link in component.system.links):  # else not counted
         ends = _Bracket(component, question)
         low, high = ends.lowest(bracket[0]), ends.highest(bracket[1])
         solved.lowest, solved.highest = max(bracket[0], low.bound), min(bracket[1], -high.bound)
@@ -342,6 +340,22 @@ def solve(
         solved.bracket_sharp = (solved.lowest, solved.highest) == (low.attained, attained)
     solved.bracket_sharp |= solved.lowest == solved.highest
     return solved
+
+
+def _sure_secrets(
+    component: Component, question: Question, block_lines: dict[Cell, tuple[int, int]]
+) -> dict[Cell, int]:
+    """Return the blocks in which one value of the secret is possible, with their least people."""
+    scope, order = component.scope(question.scope), sorted(question.scope)
+    assert question.secret is not None  # noqa: S101 - asked of secrets only
+    at, secrets = order.index(question.secret), component.values(question.secret)
+    sure: dict[Cell, int] = {}
+    for block, (lower, _) in block_lines.items():
+        cells = (scope.count((*block[:at], v, *block[at:])) for v in secrets)
+        possible = (c for c in cells if c is not None and component.occurs(c))
+        if len(list(islice(possible, 2))) == 1:  # two are enough to see that there are several
+            sure[block] = lower
+    return sure
 
 
 class _Bracket:
@@ -352,29 +366,34 @@ class _Bracket:
     """
 
     def __init__(self, component: Component, question: Question) -> None:
+        """Find the blocks; ``first`` is the number of the first column that is added for them."""
         self.component, self.question = component, question
         self.first = len(component.program.bounds)
-        self.blocks: dict[Cell, list[Columns]] = defaultdict(list)
+        self.blocks: dict[Cell, list[Columns]] = defaultdict(list)  # the columns of each count
         for cell, columns in component.margin(question.scope).items():
             part = _part_of_cell(cell, question.scope, question.knowledge)
             self.blocks[part].append(columns)
 
     def _count_right(self, array: Array) -> int:
-        """Return for how many people the best guess is right in a solution."""
+        """Return for how many people the best guess is right in a solution, ``array``."""
         counts = ([sum(array[j] for j in c) for c in block] for block in self.blocks.values())
         if self.question.secret is None:
             return sum(any(block) for block in counts)
         return sum(map(max, counts))
 
     def lowest(self, outer: int) -> Least:
-        """Return the least number of people guessed right, which is at least ``outer``."""
+        """Return the least number of people guessed right, which is at least ``outer``.
+
+        A column is added for each block: how many are guessed right in it. Without a secret it is
+        1 if the block is not empty, else at least each count of the block.
+        """
         attained = min(map(self._count_right, self.component.arrays))
         if attained == outer:
             return Least(outer, attained, None)
-        tops: list[Ends] = []  # of added columns: at least each count of a block
+        tops: list[Ends] = []  # the bounds of the added columns
         rows = []
         for top, (block, _, (lowest, highest)) in enumerate(self._block_ends(), self.first):
-            if self.question.secret is None:  # 1 if the block is not empty
+            if self.question.secret is None:
                 (columns,) = block
                 tops.append((min(lowest, 1), min(highest, 1)))
                 rows.append(Row([*columns, top], [*[1] * len(columns), -highest], -highest, 0))
@@ -385,7 +404,7 @@ class _Bracket:
         return self._solve(goal, tops, rows, attained)
 
     def highest(self, outer: int) -> Least:
-        """Return minus the largest number of people guessed right, which is at most ``outer``."""
+        """Return minus the largest number of people guessed right, at most ``outer``: the goal."""
         attained = max(map(self._count_right, self.component.arrays))
         if attained == outer:
             return Least(-outer, -attained, None)
@@ -402,6 +421,7 @@ class _Bracket:
                 rows.append(Row([*columns, top], [*[1] * len(columns), -1], 0, highest))
                 continue
             extra.append((lowest, highest))
+            # Only these counts can be the largest of the block.
             able = [(c, low) for c, (low, high) in zip(block, ends, strict=True) if high >= lowest]
             choices = list(range(self.first + len(extra), self.first + len(extra) + len(able)))
             extra += [(0, 1)] * len(able)

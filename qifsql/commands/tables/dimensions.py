@@ -28,7 +28,10 @@ DIMENSION, TEXT = "dimension", "VARCHAR"
 
 
 def find_dimension(text: str, dimensions: Iterable[str], what: str) -> str:
-    """Return the dimension that a text names, whatever its case; refuse any other text."""
+    """Return the dimension that a text names, whatever its case; refuse any other text.
+
+    ``what`` is what the text is of in the message, such as ``secret``.
+    """
     present = list(dimensions)
     if text in present:
         return text
@@ -70,7 +73,7 @@ class Records:
         self.tables.make(name, self._plan(query), "counting people")
 
     def truth(self, edge: Edge) -> str:
-        """Return the table of the people by the codes of attributes; it is made only once."""
+        """Return the table of the true number of ``people`` by codes of attributes, made once."""
         if edge not in self.counted:
             finer = [e for e in self.counted if e >= edge]
             name = f"people_{len(self.counted) + 1}"
@@ -106,7 +109,10 @@ class Records:
 
 
 def value_texts(margins: Margins, i: int, codes: Iterable[int] = ()) -> dict[int, str | None]:
-    """Return the text of values by code, of some ``codes`` or of all; None: a missing value."""
+    """Return the text of values of attribute i by code; None as a text: a missing value.
+
+    Only ``codes`` are looked up; without any, all values are.
+    """
     query = exp.select("code", "value::VARCHAR AS text").from_(exp.table_(f"values_{i}"))
     if chosen := sorted(set(codes)):
         query = query.where(exp.column("code").isin(*map(number, chosen)))
@@ -114,7 +120,10 @@ def value_texts(margins: Margins, i: int, codes: Iterable[int] = ()) -> dict[int
 
 
 def list_values(tables: Tables, sources: dict[int, list[str]]) -> dict[int, int]:
-    """Create ``values_i`` from the tables of each attribute i; return how many values, by i."""
+    """Create the engine tables ``values_i``; return the number of values by attribute i.
+
+    ``sources`` has the names of the tables that have values of attribute i, as ``value_i``.
+    """
     sizes = {}
     for i, relations in sorted(sources.items()):
         names = {f"relation_{n}": name for n, name in enumerate(relations)}
@@ -129,8 +138,8 @@ def bind(
 ) -> tuple[Microdata, list[tuple[str, ...]]]:
     """Return the microdata with all dimensions as quasi-identifiers, and the names in each table.
 
-    ``dims`` has the dimensions of each table as they are written. Raises ColumnError or
-    ExpressionError if a name or expression does not fit.
+    ``dims`` has the dimensions of each table as they are written, names or expressions such as
+    ``age:10``. Raises ColumnError or ExpressionError if one does not fit.
     """
     names_of_tables: list[tuple[str, ...]] = []
     by_name: dict[str, Attribute] = {}

@@ -55,9 +55,9 @@ class Fit:
 
 
 def fit_margins(margins: Margins) -> Fit | None:
-    """Return the expected counts; None if a clique has more than ``CELLS`` cells.
+    """Return the expected counts of the cells of cliques; None if one has more than ``CELLS``.
 
-    They are exact if all tables are exact and form a tree, else fitted.
+    They are exact if all tables are exact and form a tree, else fitted by rounds of SQL.
     """
     edges = maximal_edges(margins.edges)
     links = join_tree(edges)
@@ -108,12 +108,13 @@ class _Fitting:
     """
 
     def __init__(self, margins: Margins, links: list[Link], cells: list[str]) -> None:
+        """Make the tables of groups and seams; ``cells`` are those of the cliques in ``links``."""
         self.margins, self.links, self.cells = margins, links, cells
         self.open = [margins.make("open_cells", {"cells": name}, WHAT) for name in cells]
         self.done: list[list[str]] = [[] for _ in links]
         self.seams = [
             self._make_seam(link.parent or 0, j, link.shared) for j, link in enumerate(links) if j
-        ]
+        ]  # of each clique but the root, with its parent
         self.groups: list[_Group] = []
         for edge in sorted(margins.nodes, key=len):
             for i, link in enumerate(links):
@@ -137,8 +138,8 @@ class _Fitting:
 
     def run(self) -> Fit:
         """Repeat the steps until little moves; return the expected counts of the cliques."""
-        steps = self._steps_below(0)
-        largest = 0.0
+        steps = self._steps_below(0)  # clique 0 is the root: the steps of all cliques
+        largest = 0.0  # of the last round: the share of the people of a component that it moved
         for n in range(ROUNDS if steps else 0):
             for step in steps:
                 step()
@@ -179,7 +180,7 @@ class _Fitting:
             *_ratio_steps(edge, open_cells, "group_targets"),
         )
         moved = _view("moved_groups", {"targets": "group_targets"}, edge=edge)
-        return [
+        return [  # find the ratio of each cell, then multiply the open cells of the clique by it
             self._replacing(group.table, Plan(steps, moved)),
             self._scaling_step(group.clique, edge, group.table, "ratio"),
         ]
@@ -200,7 +201,7 @@ class _Fitting:
         scaling = [
             self._scaling_step(i, edge, seam.table, f"ratio_{side}") for side, i in sides.items()
         ]
-        moved = _view("moved_seams", shared=edge)
+        moved = _view("moved_seams", shared=edge)  # the seam with the new ratios
         return [self._replacing(seam.table, Plan(tuple(steps), moved)), *scaling]
 
     def _scaling_step(self, i: int, edge: Edge, table: str, ratio: str) -> FitStep:
@@ -213,7 +214,11 @@ class _Fitting:
         return self.margins.tables.repeatable(name, query, WHAT)
 
     def _set_aside(self) -> float:
-        """Set components aside that hardly move; return the largest move, as a share of people."""
+        """Set components aside that hardly move, if they are half of all or more.
+
+        Their rows go from ``open`` to ``done``. Return the largest move, as a share of the people
+        of a component.
+        """
         margins: list[_Group | _Seam] = [*self.groups, *self.seams]
         tables = [margin.table for margin in margins if not self._is_empty(margin.table)]
         if not tables:  # all of their cells are settled
@@ -225,7 +230,7 @@ class _Fitting:
         moving_ones = filled("count(*) FILTER (WHERE is_moving)", {"is_moving": is_moving})
         counts = exp.select("count(*)", moving_ones, "coalesce(max(moved), 0)").from_(moves)
         ((components, moving, largest),) = self.margins.tables.rows(counts)
-        if 0 < moving <= components // 2:  # few are left: it pays to copy their rows
+        if 0 < moving <= components // 2:  # at most half are left: it pays to copy their rows
             for settled, table in zip(self.done, self.open, strict=True):
                 rows = _rows_of_components(table, moves, exp.not_(is_moving))
                 settled.append(self.margins.keep(rows, WHAT))
@@ -253,16 +258,17 @@ def _step(
     materialized: bool = False,
     **shape: Shape,
 ) -> Step:
-    """Return the step of a view, under its name or another one."""
+    """Return the view of ``sql/tables/fit.sql`` as a step of a plan, under its or another name."""
     doc = load(f"tables/{view}", **shape).doc
     return Step(name or view, doc, _view(view, tables, columns, **shape), materialized)
 
 
 def _ratio_steps(edge: Edge, open_cells: str, targets: str, suffix: str = "") -> list[Step]:
-    """Return the steps to the table ``ratios``, with which open cells hold the ``target``.
+    """Return the steps to ``ratios``: multiplied by them, open cells add up to their ``targets``.
 
     The people in cells that are cut to their intervals are a function of the ratio in pieces, each
-    a line, which change where a cell reaches an end of its interval.
+    a line, which change where a cell reaches an end of its interval. The names of the steps end in
+    ``suffix``.
     """
     views = ("interval_ends", "ratio_changes", "ratio_lines", "ratios")
     tables = {"open_cells": open_cells, "targets": targets, **{v: f"{v}{suffix}" for v in views}}
@@ -298,10 +304,10 @@ def expected_counts(margins: Margins, fit: Fit, question: Question) -> tuple[str
 
 
 def best_guesses(margins: Margins, table: str, edge: Edge, secret: int, *, exact: bool) -> str:
-    """Return a table of the best guesses: a row per block and value with the largest count.
+    """Return a table of the best guesses: a row per block and best value of the ``secret``.
 
-    ``table`` has the expected counts of combinations; a block is what the adversary knows of them.
-    ``ties`` is the number of the values that are as good.
+    ``table`` has the expected counts of combinations of ``edge``, ``exact`` or fitted; a block is
+    what the adversary knows of them. ``best`` is the count, ``ties`` how many values have it.
     """
     tables, knowledge = {"expected_counts": table}, edge - {secret}
     return margins.make(

@@ -34,9 +34,9 @@ def maximal_edges(edges: Iterable[Edge]) -> list[Edge]:
 
 
 def closure(edges: Iterable[Edge]) -> list[Edge]:
-    """Return the edges and their intersections, the larger first, up to about ``MARGINS``."""
+    """Return the edges and all their intersections, the larger first, up to about ``MARGINS``."""
     closed = dict.fromkeys(edges)
-    fresh = list(closed)
+    fresh = list(closed)  # edges that are not intersected yet
     while fresh and len(closed) < MARGINS:
         meets = dict.fromkeys(a & b for a in fresh for b in closed)
         fresh = [meet for meet in meets if meet not in closed]
@@ -54,7 +54,7 @@ def covers(nodes: Sequence[Edge]) -> list[tuple[Edge, Edge]]:
 
 
 def chain(edges: Sequence[Edge]) -> list[Link]:
-    """Return sets of attributes in their order, each with what it shares with those before."""
+    """Return edges in their order, each with the attributes that it shares with those before."""
     links: list[Link] = []
     seen: Edge = NOTHING
     for edge in edges:
@@ -118,7 +118,8 @@ def _missing_pairs(near: dict[int, set[int]], v: int) -> int:
 def reduce_edges(edges: Iterable[Edge], scope: Edge) -> list[Edge]:
     """Return the maximal edges without attributes that are in one edge only and not in ``scope``.
 
-    What these tables say about the margin ``scope`` stays the same.
+    What these tables say about the margin ``scope`` stays the same. Attributes are taken out until
+    nothing changes, because an edge that vanishes leaves others alone.
     """
     remaining = maximal_edges(edges)
     while True:
@@ -132,8 +133,8 @@ def reduce_edges(edges: Iterable[Edge], scope: Edge) -> list[Edge]:
 def prune_tree(links: Sequence[Link], scope: Edge, secret: int | None) -> list[Link]:
     """Return the cliques that the best guess of a secret depends on, knowing all else of ``scope``.
 
-    A leaf of the tree is left out if nothing beyond what it shares is asked for, or if it does not
-    hold the secret and all that it shares is known. None: ``secret`` is not asked for.
+    A leaf of the tree is left out if no attribute of its own is in ``scope``, or if it does not
+    have the secret and all that it shares is known. ``secret`` None: there is no secret to guess.
     """
     edges = [link.edge for link in links]
     while len(edges) > 1:
@@ -141,7 +142,7 @@ def prune_tree(links: Sequence[Link], scope: Edge, secret: int | None) -> list[L
             remaining = [e for e in edges if e != edge]
             shared = edge & frozenset().union(*remaining)
             is_leaf = any(shared <= e for e in remaining)
-            is_asked = (edge - shared) & scope
+            is_asked = (edge - shared) & scope  # attributes of its own
             is_known = secret is not None and secret not in edge and shared <= scope - {secret}
             needless = is_leaf and (is_known or not is_asked)
             if needless and join_tree(remaining) is not None:

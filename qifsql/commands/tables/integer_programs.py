@@ -73,32 +73,38 @@ def available() -> bool:
 
 
 class Program:
-    """Columns of whole numbers with bounds, and rows."""
+    """Columns of whole numbers with bounds, and rows.
+
+    ``free`` are the columns whose bounds differ. The simplex method sees only these, by their
+    places in ``free``, and ``_open_rows``, the rows over them that do not always hold.
+    """
 
     def __init__(
         self, bounds: Sequence[tuple[int, int]], rows: Sequence[Row], deadline: float
     ) -> None:
+        """Set up a program; ``bounds`` are of columns, ``deadline`` is of ``time.monotonic``."""
         self.bounds, self.rows, self.deadline = list(bounds), list(rows), deadline
         self.free = [j for j, (lower, upper) in enumerate(bounds) if lower < upper]
-        self._place = {j: k for k, j in enumerate(self.free)}
-        self._rows = [row for row in map(self._open_row, rows) if row is not None]
-        self._model: Any = None
-        self._moved: list[int] = []
+        self._place_of_free = {j: k for k, j in enumerate(self.free)}
+        self._open_rows = [row for row in map(self._open_row, rows) if row is not None]
+        self._model: Any = None  # that of the library, once it is needed
+        self._limited: list[int] = []  # places whose bounds the last branch changed in the model
 
     def extended(self, bounds: Sequence[tuple[int, int]], rows: Sequence[Row]) -> "Program":
         """Return a program with further columns and rows."""
         return Program([*self.bounds, *bounds], [*self.rows, *rows], self.deadline)
 
     def _open_row(self, row: Row) -> Row | None:
-        """Return a row of the columns that are not fixed, by place; None if it always holds."""
+        """Return a row over the free columns, by place; None if it holds for all their values."""
         columns, factors = [], []
-        lower, upper, lowest, highest = row.lower, row.upper, 0, 0
+        lower, upper = row.lower, row.upper
+        lowest, highest = 0, 0  # of the sum of the free columns, within their bounds
         for j, a in zip(row.columns, row.factors, strict=True):
             low, high = self.bounds[j]
-            if low == high:
+            if low == high:  # a fixed column is a constant: it moves to the other side
                 lower, upper = lower - a * low, upper - a * low
                 continue
-            columns.append(self._place[j])
+            columns.append(self._place_of_free[j])
             factors.append(a)
             lowest += min(a * low, a * high)
             highest += max(a * low, a * high)
@@ -109,7 +115,7 @@ class Program:
         return Row(columns, factors, max(lower, lowest), min(upper, highest))
 
     def holds(self, array: Array) -> bool:
-        """Return whether whole numbers satisfy all bounds and rows."""
+        """Return whether whole numbers, one per column, satisfy all bounds and rows."""
         if not all(low <= n <= high for n, (low, high) in zip(array, self.bounds, strict=True)):
             return False
         sums = [
@@ -133,17 +139,18 @@ class Program:
         InfeasibleError if there is none, and OpenError if the time is over.
         """
         costs = [goal.get(j, 0) for j in self.free]
-        constant = sum(c * self.bounds[j][0] for j, c in goal.items() if j not in self._place)
+        fixed = goal.keys() - self._place_of_free.keys()
+        constant = sum(goal[j] * self.bounds[j][0] for j in fixed)
         box = [self.bounds[j] for j in self.free]
         floor = sum(min(c * low, c * high) for c, (low, high) in zip(costs, box, strict=True))
-        best = None if attained is None else attained - constant
-        solution: Array | None = None
+        best = None if attained is None else attained - constant  # the least value that is met
+        solution: Array | None = None  # the best one that is better than ``attained``
         stack: list[tuple[Limits, int]] = [({}, floor)]  # branches, and a lower bound of each
         open_bounds: list[int] = []  # lower bounds of branches that are not settled
         looks = 0
         while stack:
             limits, floor = stack.pop()
-            if best is not None and floor >= best:
+            if best is not None and floor >= best:  # nothing better is in this branch
                 continue
             if looks == nodes or (first and solution is not None):
                 open_bounds.append(floor)
@@ -169,7 +176,10 @@ class Program:
         return Least(least + constant, None if best is None else best + constant, solution)
 
     def _make_node(self, costs: Sequence[int], limits: Limits) -> _Node | None:
-        """Return a node, with a solution or branches; None if it is proved to have no solution."""
+        """Solve the part of the search within ``limits``; None: proved to have no solution.
+
+        A node with neither branches nor a solution stays open: no whole point is known in it.
+        """
         relaxed = self._relax(costs, limits)
         if relaxed is None:
             return None
@@ -179,7 +189,7 @@ class Program:
         fractions = [abs(value - round(value)) for value in point]
         largest = max(fractions, default=0.0)
         if largest > CLOSE:
-            k = fractions.index(largest)
+            k = fractions.index(largest)  # the column furthest from a whole number is split
             return _Node(bound, self._branches(limits, k, point[k]))
         array = [low for low, _ in self.bounds]
         for j, value in zip(self.free, point, strict=True):
@@ -187,23 +197,24 @@ class Program:
         return _Node(bound, (), tuple(array) if self.holds(tuple(array)) else None)
 
     def _branches(self, limits: Limits, k: int, value: float) -> list[Limits]:
-        """Return the branches below and above the value of a column, the nearer one last."""
+        """Return the branches on both sides of a value of column ``k``; the last is taken first."""
         low, high = limits.get(k, self.bounds[self.free[k]])
         below = {**limits, k: (low, math.floor(value))}
         above = {**limits, k: (math.floor(value) + 1, high)}
-        return [below, above] if value % 1 > 0.5 else [above, below]  # the last is taken first
+        return [below, above] if value % 1 > 0.5 else [above, below]  # the nearer one last
 
     def _relax(
         self, costs: Sequence[int], limits: Limits
     ) -> tuple[int, Sequence[float] | None] | None:
-        """Return a lower bound of the goal and its best point, whose columns may be fractions.
+        """Return a lower bound of the goal within limits, and the best point, maybe of fractions.
 
-        The point is None if it is not known. Return None if it is proved that there is none.
+        The point has the value of each free column; None: it is not known. Return None in place of
+        the pair if it is proved that no point exists. Raises OpenError if the time is over.
         """
         remaining = self.deadline - time.monotonic()
         if remaining <= 0:
             raise OpenError
-        if not self._rows:  # each free column is at one of its ends
+        if not self._open_rows:  # each free column is at one of its ends
             box = [limits.get(k, self.bounds[j]) for k, j in enumerate(self.free)]
             ends = zip(costs, box, strict=True)
             corner = [float(high if c < 0 else low) for c, (low, high) in ends]
@@ -219,18 +230,18 @@ class Program:
             return self._proved_bound(costs, limits, solution.row_dual), solution.col_value
         if status == highspy.HighsModelStatus.kInfeasible and self._is_refuted(limits):
             return None
-        return self._proved_bound(costs, limits, [0.0] * len(self._rows)), None
+        return self._proved_bound(costs, limits, [0.0] * len(self._open_rows)), None
 
     def _run_simplex(self, costs: Sequence[int], limits: Limits, remaining: float) -> Any:
         """Run the simplex method within limits, from the last basis; return the library's model."""
         model = self._model or self._load_model()
         model.changeColsCost(len(costs), list(range(len(costs))), [float(c) for c in costs])
-        moved = sorted({*self._moved, *limits})
-        if moved:
-            box = [limits.get(k, self.bounds[self.free[k]]) for k in moved]
+        changed = sorted({*self._limited, *limits})  # those of the branch before are reset
+        if changed:
+            box = [limits.get(k, self.bounds[self.free[k]]) for k in changed]
             lows, highs = [float(low) for low, _ in box], [float(high) for _, high in box]
-            model.changeColsBounds(len(moved), moved, lows, highs)
-        self._moved = list(limits)
+            model.changeColsBounds(len(changed), changed, lows, highs)
+        self._limited = list(limits)
         model.setOptionValue("simplex_strategy", DUAL if limits else PRIMAL)
         model.setOptionValue("time_limit", model.getRunTime() + remaining)
         model.run()
@@ -246,20 +257,20 @@ class Program:
         for name, value in (options | {"threads": 1, "random_seed": 0}).items():
             model.setOptionValue(name, value)
         program = highspy.HighsLp()
-        program.num_col_, program.num_row_ = len(self.free), len(self._rows)
+        program.num_col_, program.num_row_ = len(self.free), len(self._open_rows)
         program.col_cost_ = [0.0] * len(self.free)
         program.col_lower_ = [float(self.bounds[j][0]) for j in self.free]
         program.col_upper_ = [float(self.bounds[j][1]) for j in self.free]
-        program.row_lower_ = [float(row.lower) for row in self._rows]
-        program.row_upper_ = [float(row.upper) for row in self._rows]
+        program.row_lower_ = [float(row.lower) for row in self._open_rows]
+        program.row_upper_ = [float(row.upper) for row in self._open_rows]
         starts = [0]
-        for row in self._rows:
+        for row in self._open_rows:
             starts.append(starts[-1] + len(row.columns))
         matrix = program.a_matrix_
         matrix.format_ = highspy.MatrixFormat.kRowwise
         matrix.start_ = starts
-        matrix.index_ = [k for row in self._rows for k in row.columns]
-        matrix.value_ = [float(a) for row in self._rows for a in row.factors]
+        matrix.index_ = [k for row in self._open_rows for k in row.columns]
+        matrix.value_ = [float(a) for row in self._open_rows for a in row.factors]
         model.passModel(program)
         self._model = model
         return model
@@ -278,19 +289,19 @@ class Program:
         A row times its multiplier is taken off the costs and adds one of its ends to the bound;
         what remains of the costs is added at an end of each column.
         """
-        reduced = [c * SCALE for c in costs]
+        reduced = [c * SCALE for c in costs]  # the costs that remain, by place
         total = 0
-        for row, y in zip(self._rows, multipliers, strict=False):
+        for row, y in zip(self._open_rows, multipliers, strict=False):
             factor = round(y * SCALE) if math.isfinite(y) else 0
             if not factor:
                 continue
             total += factor * (row.lower if factor > 0 else row.upper)
             for k, a in zip(row.columns, row.factors, strict=True):
                 reduced[k] -= a * factor
-        for k, d in enumerate(reduced):
-            if d:
+        for k, cost in enumerate(reduced):
+            if cost:
                 low, high = limits.get(k) or self.bounds[self.free[k]]
-                total += d * (low if d > 0 else high)
+                total += cost * (low if cost > 0 else high)
         return total
 
     def _is_refuted(self, limits: Limits) -> bool:

@@ -33,8 +33,8 @@ class KeptComponents:
     def __init__(
         self, engine: Engine, stream: Stream, path: Path, request: Mapping[str, Any]
     ) -> None:
+        """Open the file, or make it for this request (see ``identity``); refuse one of another."""
         self.stream = stream
-        """Open the file, or make it for this request; refuse one of another request."""
         text = json.dumps(dict(request), sort_keys=True, default=str)
         try:
             held = engine.open_kept(path)  # the names of its tables
@@ -42,7 +42,7 @@ class KeptComponents:
             raise InputError(
                 f"{path} cannot be made or opened; name another file with --resume", detail=e.detail
             ) from e
-        if not held:
+        if not held:  # the file is new
             with stream.transaction():
                 self._make("request", exp.select(exp.Literal.string(text).as_("text")))
                 none = exp.select("NULL::VARCHAR AS digest", "NULL::VARCHAR AS outcome")
@@ -96,7 +96,7 @@ def identity(
 
 
 def _digest(release: Release, table: str) -> list[str]:
-    """Return the number of rows of a table, and a sum of their hashes: no order matters."""
+    """Return, as text, how many rows a table has and the sum of their hashes: no order matters."""
     rows = exp.alias_(exp.to_table(table), "entered", table=True)
     query = exp.select("count(*)", "coalesce(sum(hash(entered)), 0)").from_(rows)
     ((n, total),) = release.tables.rows(query)
@@ -104,7 +104,7 @@ def _digest(release: Release, table: str) -> list[str]:
 
 
 def prepare(path: Path, sources: Sequence[str]) -> Path:
-    """Return the path of a file of solved components; refuse an input, and where none can be."""
+    """Return the path of the file to resume from; refuse an input, or a place where none can be."""
     if why := misplaced(path):
         raise InputError(f"{path} {why}; name a file with --resume")
     if any(path.resolve() == Path(source).resolve() for source in sources):

@@ -102,7 +102,8 @@ def load_texts(
 ) -> File:
     """Load the texts of file i into ``fields_i`` and ``meanings_i``, and return the file.
 
-    Raises ColumnError or DatasetError if it is no table.
+    ``fields_i`` has a row per line with the text of each column, ``meanings_i`` a row per column
+    and different text of it. Raises ColumnError or DatasetError if it is no table.
     """
     catalog = Catalog(tables.engine, dataset, mentions=lambda _: False)
     columns = catalog.schema.columns
@@ -135,7 +136,7 @@ def load_texts(
 
 
 def _cell_text(cell: Column) -> exp.Expr:
-    """Return the text of the cells of a column; a whole number has no digits after the point."""
+    """Return the text of the cells of a column, in SQL: 5 and not 5.0 of a floating number."""
     kind = family(cell.type)
     x: exp.Expr = column(cell)
     x = with_one_missing(x) if kind in FLOATING else x
@@ -155,7 +156,8 @@ def layouts(
     ``labels``. Raises ColumnError if they are not clear, or a name is in no file or has two forms.
     """
     name, _, columns = (across or "").partition("=")
-    name, listed = name.strip(), csv_row(columns) if columns else []
+    name = name.strip()  # of the dimension across
+    listed = csv_row(columns) if columns else []  # columns of counts: the values of it
     for column_name in (*listed, *([counts] if counts else [])):
         if all(file.place(column_name) is None for file in files):
             hint = did_you_mean(column_name, chain.from_iterable(file.names for file in files))
@@ -180,9 +182,10 @@ def layouts(
 
 
 def _column_of_counts(file: File, counts: str | None) -> int:
-    """Return the place of the column of counts of a long file; refuse a file with doubts.
+    """Return the place, from 1, of the column of counts of a long file; refuse a file with doubts.
 
-    Without ``counts`` it has a usual name, or is the last column and the only one of counts.
+    It is the one called ``counts``. Without that it has a usual name and is not of labels, or is
+    the last column and the only one of counts.
     """
     if place := file.place(counts):
         return place
@@ -197,15 +200,15 @@ def _column_of_counts(file: File, counts: str | None) -> int:
 
 
 def _last_columns(file: File, across: str, labels: Collection[str]) -> tuple[int, ...]:
-    """Return the places of the columns of counts of a wide file, which are its last ones.
+    """Return the places, from 1, of the columns of counts of a wide file, which are its last ones.
 
-    Refuse it if a column has a usual name of counts, is not among the last, or may be of labels.
+    Refuse it if such a column has a usual name of counts, which is no value of dimension
+    ``across``, is not among the last, or may be of labels. ``labels`` are those of totals.
     """
-    places, n = file.places("counts"), len(file.names)
+    places = file.places("counts")
     usual = COUNTS - TOTALS - set(labels)
-    doubts = [
-        p for p in places if bare_text(file.names[p - 1]) in usual or p <= max(1, n - len(places))
-    ]
+    last_stub = max(1, len(file.names) - len(places))  # at least one dimension comes first
+    doubts = [p for p in places if p <= last_stub or bare_text(file.names[p - 1]) in usual]
     doubts += file.places("unclear")
     if doubts or not places:
         such = f" (such as {quoted(file.names[min(doubts) - 1])})" if doubts else ""
@@ -219,7 +222,7 @@ def _last_columns(file: File, across: str, labels: Collection[str]) -> tuple[int
 
 def _check_names(files: Sequence[Layout]) -> None:
     """Refuse dimensions whose names differ only in case or blanks."""
-    first: dict[str, tuple[str, str]] = {}
+    first: dict[str, tuple[str, str]] = {}  # name as written and file, by the bare name
     for layout in files:
         for name in layout.dims:
             first_name, title = first.setdefault(bare_text(name), (name, layout.file.title))

@@ -53,10 +53,14 @@ def parse_tables(texts: Sequence[str]) -> list[NewTable]:
 
 
 def publish(raw: str, edge: Edge, protection: Protection, *, people: int, seed: int) -> exp.Select:
-    """Return the cells of a table, as published, from their codes and true counts, ``raw``."""
+    """Return SQL for the cells of a table as published, under a protection.
+
+    ``raw`` is a table of their codes and true counts, ``people`` the number of all people, ``seed``
+    that of random rounding and noise.
+    """
     kind, n, count = protection.kind, protection.number, exp.column("published")
     smallest, largest = protection.hidden() if kind == "suppress" else (n, people)
-    high: exp.Expr = count  # of "at least n", a count below n is told as it is
+    high: exp.Expr = count  # of "n or more", a count below n is told as it is
     if kind != "atleast":
         high = exp.func("least", protection.upper(count), number(people))
     text = COUNTS["random" if kind == "round" and protection.variant else kind]

@@ -109,7 +109,10 @@ class Rules:
 
     @property
     def row(self) -> Parameters:
-        """Return the rules as the row of the table ``asked`` of the views: shares as fractions."""
+        """Return the rules as the row of the table ``asked`` of the views, in whole numbers.
+
+        A share is a fraction, ``k`` / ``k_whole``; ``listed`` largest contributions are looked at.
+        """
         numbers = {"small": self.small, "n": self.n, "listed": max(2, self.n)}  # contributions
         numbers |= {"k": self.k.numerator, "k_whole": self.k.denominator}
         numbers |= {"p": self.p.numerator, "p_whole": self.p.denominator}
@@ -117,7 +120,7 @@ class Rules:
 
 
 def _fraction(text: float | str) -> Fraction | None:
-    """Return a percentage as it is written; None: not a number, or more than ``DIGITS`` digits."""
+    """Return a percentage exactly as written; None: not a number, or over ``DIGITS`` decimals."""
     try:
         percentage = exact(text)
     except ValueError:
@@ -156,7 +159,8 @@ def measure(
 ) -> tuple[pl.DataFrame, list[str]]:
     """Return the checks of tables of sums (``MAGNITUDES``), and remarks on records left out.
 
-    The engine of ``tables`` is open on the dataset. Raises InputError if a number is unusable.
+    The engine of ``tables`` is open on the dataset; ``where`` is an SQL filter. Raises InputError
+    if a number is unusable.
     """
     magnitudes = list(magnitudes)
     dimensions = tuple(name for m in magnitudes for name in m.dimensions)
@@ -228,7 +232,7 @@ def check(tables: Tables, microdata: Microdata, rules: Rules) -> dict[str, Any]:
         "number": microdata.secrets[0].name,
         "dimensions": [q.name for q in microdata.qids],
         "without_number": without,
-        **dict(zip(list(MAGNITUDES)[4:], map(int, counts), strict=True)),
+        **dict(zip(list(MAGNITUDES)[4:], map(int, counts), strict=True)),  # from ``cells`` on
     }
 
 

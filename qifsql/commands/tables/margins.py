@@ -133,7 +133,7 @@ class Margins:
         )
 
     def rows(self, query: exp.Query) -> list[dict[str, Any]]:
-        """Return few rows of a query as dictionaries."""
+        """Return the rows of a query, which are few, as dictionaries by column."""
         names = query.named_selects
         return [dict(zip(names, row, strict=True)) for row in self.tables.rows(query)]
 
@@ -161,10 +161,11 @@ def build_margins(
     """Return the margins of tables, and ``further`` ones, with their first bounds.
 
     ``scope`` are sets of attributes whose cells will be asked for; of those in ``joint`` all
-    possible cells are listed if there are at most ``largest_support``.
+    possible cells are listed if there are at most ``largest_support``. All intersections of
+    margins are margins, too. Raises ContradictionError.
     """
     margins = Margins(tables, domain, published, _components(published, scope))
-    listed = {t.title: _list_cells(margins, t) for t in published}
+    listed = {t.title: _list_cells(margins, t) for t in published}  # tables with their zeros
     full: dict[Edge, str] = {}  # tables of all possible cells
     for edge in joint:
         support = _possible_combinations(margins, edge, largest_support)
@@ -182,7 +183,10 @@ def build_margins(
 
 
 def _check_counted(margins: Margins, edge: Edge, possible: str) -> None:
-    """Raise ContradictionError if a table counts people where no combination is possible."""
+    """Raise ContradictionError if a table counts people where ``possible`` has no combination.
+
+    ``possible`` has all combinations of the attributes ``edge`` that may occur.
+    """
     for table in margins.published:
         if not table.structural and table.edge <= edge:
             names = {"cells": table.cells, "possible": possible}
@@ -216,7 +220,7 @@ def _list_cells(margins: Margins, table: Published) -> str:
 
 
 def _possible_combinations(margins: Margins, edge: Edge, largest_support: int) -> exp.Select | None:
-    """Return the combinations of attributes that no table excludes by a zero, to be joined.
+    """Return SQL for the combinations of attributes that no table excludes by a zero.
 
     None if tables that share no attribute give more than ``largest_support`` combinations.
     """
@@ -228,7 +232,7 @@ def _possible_combinations(margins: Margins, edge: Edge, largest_support: int) -
     combinations = 1
     for part, name in parts:
         shared.append(part & seen)
-        combinations *= 1 if part & seen else margins.tables.count(name)
+        combinations *= 1 if part & seen else margins.tables.count(name)  # at least so many
         seen |= part
     if combinations > largest_support:
         return None
@@ -237,7 +241,10 @@ def _possible_combinations(margins: Margins, edge: Edge, largest_support: int) -
 
 
 def _allowed_parts(margins: Margins, edge: Edge) -> list[tuple[Edge, str]]:
-    """Return parts of a set of attributes with tables of their combinations, to be joined."""
+    """Return parts of a set of attributes, each with the table of its combinations, to be joined.
+
+    Only tables whose zeros are published exclude a combination.
+    """
     parts = [
         (part, margins.make("not_excluded", {"cells": t.cells}, edge=part))
         for t in margins.published
@@ -252,7 +259,7 @@ def _allowed_parts(margins: Margins, edge: Edge) -> list[tuple[Edge, str]]:
 
 
 def connect(relations: Sequence[tuple[Edge, str]]) -> list[tuple[Edge, str]]:
-    """Return tables in an order in which each shares most attributes with those before it."""
+    """Return pairs of attributes and table, reordered: each shares most with those before it."""
     waiting, order = list(relations), []
     seen: Edge = NOTHING
     while waiting:
@@ -266,11 +273,16 @@ def connect(relations: Sequence[tuple[Edge, str]]) -> list[tuple[Edge, str]]:
 def _first_cells(
     margins: Margins, edge: Edge, listed: Mapping[str, str], full: Mapping[Edge, str], earlier: int
 ) -> str:
-    """Return the cells of a margin with their first bounds, numbered behind ``earlier`` ones."""
+    """Return the table of the cells of a margin with their first bounds.
+
+    They are numbered from ``earlier`` on. ``listed`` has the cells of published tables by title,
+    ``full`` tables of all possible cells by attributes.
+    """
     numbers = {"earlier_cells": earlier, "all_people": margins.domain.people}
     if not edge:
         return margins.make("everybody", {}, "making margins", numbers=numbers)
     finer = [(t, listed[t.title]) for t in margins.published if t.edge >= edge]
+    # A cell that a finer table does not have is empty.
     cells = [name for _, name in finer] + [name for e, name in full.items() if e >= edge]
     if edge in full:
         cells = [full[edge]]
@@ -280,17 +292,9 @@ def _first_cells(
     names |= {f"source_{n}": name for n, (_, name) in enumerate(sources)}
     if margins.shared and edge != margins.shared:
         names["components"] = margins.nodes[margins.shared]
-    return margins.make(
-        "first_cells",
-        names,
-        "making margins",
-        numbers=numbers,
-        edge=edge,
-        shared=margins.shared,
-        finer=len(cells),
-        own=[is_own for is_own, _ in sources],
-        shares_all=edge == margins.shared,
-    )
+    shape: dict[str, Shape] = {"edge": edge, "shared": margins.shared, "finer": len(cells)}
+    shape |= {"own": [is_own for is_own, _ in sources], "shares_all": edge == margins.shared}
+    return margins.make("first_cells", names, "making margins", numbers=numbers, **shape)
 
 
 def check_first(margins: Margins) -> None:
@@ -308,7 +312,7 @@ def propagate(margins: Margins) -> None:
     """
     nodes = list(margins.nodes)
     of_margins = {f"margin_{n}": margins.nodes[edge] for n, edge in enumerate(nodes)}
-    pairs: list[Shape] = [
+    pairs: list[Shape] = [  # a margin and the next finer one, and their common attributes
         (nodes.index(coarse), nodes.index(fine), coarse) for fine, coarse in covers(nodes)
     ]
     active = margins.make("all_cells", of_margins, WHAT, margins=len(nodes))
@@ -316,7 +320,7 @@ def propagate(margins: Margins) -> None:
     edges = margins.make("inner_cells", of_margins, WHAT, pairs=pairs)
     settled: list[str] = []
     for _ in range(ROUNDS):
-        names = {"active": active, "edges": edges}
+        names = {"active": active, "edges": edges}  # the tables of this round
         names["finer_sums"] = margins.make("finer_sums", names, WHAT)
         names["tightened"] = margins.make("tightened", names, WHAT)
         names["changed"] = margins.make("changed", names)
@@ -329,7 +333,7 @@ def propagate(margins: Margins) -> None:
         active = margins.make("unsettled", names)
         edges = margins.make("unsettled_edges", names)
         margins.drop(*names.values())
-    else:
+    else:  # cells still move after the last round: their bounds hold, but may not be sharp
         settled.append(active)
     rounds = {f"settled_{n}": name for n, name in enumerate(settled)}
     bounds = margins.make("last_bounds", rounds, rounds=len(settled))

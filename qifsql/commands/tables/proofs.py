@@ -22,6 +22,7 @@ from qifsql.commands.tables.hypergraph import (
     triangulated,
 )
 from qifsql.commands.tables.margins import Margins, connect, has_at_most, propagate
+from qifsql.query.shapes import Shape
 from qifsql.query.splice import splice
 
 JOINT = 200_000  # cells of a set of attributes that are all listed
@@ -65,7 +66,7 @@ def free_attributes(margins: Margins, scope: Edge) -> Edge:
 
 
 def join_orders(edges: Sequence[Edge], scope: Edge) -> list[list[Link]]:
-    """Return the orders in which tables are joined to bound the cells of a set of attributes.
+    """Return the orders in which tables are joined to bound the cells of the attributes ``scope``.
 
     There is one for each n: the first n tables, in the order of a tree where there is one, then the
     others in theirs. So a further table adds an order, and no bound is wider with it.
@@ -121,8 +122,8 @@ def is_complete(margins: Margins, scope: Edge) -> bool:
 def _chained_lines(margins: Margins, links: Sequence[Link]) -> str:
     """Return the table of the cells that hold somebody for sure after a join of tables in order.
 
-    Each table takes from the lower bound of a cell the people who agree with it in what the table
-    shares, but may lie beside it; one whose attributes all occur before takes nothing.
+    A table takes from the lower bound of a cell the people who have the values that it shares with
+    those before, but may be in its other cells; one with only known attributes takes nothing.
     """
     joined, nothing_new = [links[0].edge], [False]  # at each table: the attributes so far
     tables = {"table_0": margins.nodes[links[0].edge]}
@@ -137,7 +138,7 @@ def _chained_lines(margins: Margins, links: Sequence[Link]) -> str:
 
 
 def _people_beside(margins: Margins, link: Link) -> str:
-    """Return the cells of a table, each with how many people at most share its margin beside it."""
+    """Return the cells of a table, each with the most people of its shared values in others."""
     tables = {
         "cells": margins.nodes[link.edge],
         "margins": margins.nodes[link.shared | margins.shared],
@@ -148,7 +149,10 @@ def _people_beside(margins: Margins, link: Link) -> str:
 def further_margins(
     edges: Sequence[Edge], questions: Sequence[Question], every: Edge, pairs: Sequence[Edge] = ()
 ) -> list[Edge]:
-    """Return the margins, sets of attributes, that the proofs need besides the tables."""
+    """Return the margins, sets of attributes, that the proofs need besides those of the tables.
+
+    ``edges`` are the attributes of each table, ``pairs`` those of pairs of tables.
+    """
     needed: dict[Edge, None] = {}  # an ordered set
     for scope in (*asked_scopes(questions, every), *pairs):
         for links in join_orders(edges, scope):
@@ -168,12 +172,12 @@ def asked_scopes(questions: Sequence[Question], every: Edge) -> list[Edge]:
 
 
 def sharpen(margins: Margins) -> None:
-    """Propagate bounds; lift those of complete margins to what the joins of tables prove.
+    """Propagate bounds; raise the lower ones of complete margins to what joins of tables prove.
 
-    Propagation alone may miss that; if people were proved, it starts again from there.
+    Propagation alone may miss that; if this proves more people, it starts again from there.
     """
     propagate(margins)
-    lifted = False
+    lifted = False  # whether more people are proved
     for scope in sorted(margins.joint, key=len):
         is_free = any(margins.domain.sizes[i] > 1 for i in free_attributes(margins, scope))
         if is_free or any(scope <= edge for edge in margins.edges):
@@ -197,7 +201,7 @@ def _proved_people(margins: Margins, cells: str) -> int | None:
 
 def prove(margins: Margins, question: Question) -> Proofs:
     """Return engine tables of what the bounds prove about a question."""
-    every = margins.domain.every
+    every = margins.domain.every  # all attributes
     lines = sure_cells(margins, every)
     block_lines = lines if question.scope == every else sure_cells(margins, question.scope)
     sure = None
@@ -213,25 +217,23 @@ def prove(margins: Margins, question: Question) -> Proofs:
 def _sure_secrets(margins: Margins, question: Question, block_lines: str) -> str:
     """Return a table of the people whose secret is proved, a row per block that holds somebody.
 
-    It is proved if the margins with the secret exclude all values of it but one.
+    A block is what the adversary knows; ``block_lines`` has those that hold somebody. The secret
+    is proved if the margins that have it exclude all values but one.
     """
     assert question.secret is not None  # noqa: S101 - asked of secrets only
     secret = frozenset([question.secret])
     scope, is_listed = question.scope, is_complete(margins, question.scope)
-    parts = [scope] if scope in margins.nodes and is_listed else margins.edges
-    excluding = [e for e in maximal_edges(e & scope for e in parts) if e & secret]
-    if not excluding and margins.domain.sizes[question.secret] > 1:
+    edges = [scope] if scope in margins.nodes and is_listed else margins.edges
+    excluding = [e for e in maximal_edges(e & scope for e in edges) if e & secret]
+    if not excluding and margins.domain.sizes[question.secret] > 1:  # no table has the secret
         names = {"block_lines": block_lines}
         return margins.make("nobody_sure", names, knowledge=question.knowledge)
     tables = {f"margin_{n}": margins.nodes[edge] for n, edge in enumerate(excluding)}
+    # Each margin, and what it shares with the blocks and the margins before it.
     joined = [[edge, edge if n else edge - secret] for n, edge in enumerate(excluding)]
-    return margins.make(
-        "sure",
-        tables | {"block_lines": block_lines},
-        "looking for proved secrets",
-        knowledge=question.knowledge,
-        margins=joined,
-    )
+    tables["block_lines"], knowledge = block_lines, question.knowledge
+    what = "looking for proved secrets"
+    return margins.make("sure", tables, what, knowledge=knowledge, margins=joined)
 
 
 def _bracket(margins: Margins, question: Question) -> str:
@@ -241,7 +243,7 @@ def _bracket(margins: Margins, question: Question) -> str:
     on: the better of what its own bounds say and what the cells inside it say together. So a
     further table, which adds margins, widens nothing.
     """
-    bounds: dict[Edge, str] = {}
+    bounds: dict[Edge, str] = {}  # tables of lowest and highest by cell of a margin
     for outer in sorted(margins.nodes, key=len, reverse=True):
         if outer <= question.knowledge:
             finer = [edge for edge in bounds if outer < edge]
@@ -257,32 +259,31 @@ def _bracket(margins: Margins, question: Question) -> str:
 def _bracket_of(
     margins: Margins, question: Question, outer: Edge, inside: Mapping[Edge, str]
 ) -> str:
-    """Return a row per cell of margin ``outer``: how many the best guess gets right."""
+    """Return the table of how many people the best guess gets right in each cell of ``outer``.
+
+    ``inside`` are those tables of the next finer margins, by attributes.
+    """
     names = {f"inside_{n}": name for n, name in enumerate(inside.values())}
     names["cells"] = margins.nodes[outer]
     numbers: dict[str, int] = {}
-    blocks = False
+    has_secret = False  # whether a margin has the cells of ``outer`` with each secret
     if question.secret is not None:
         numbers = {"secret_values": margins.domain.sizes[question.secret]}
         with_secret = outer | {question.secret}
-        blocks = with_secret in margins.nodes
-        if blocks:
+        has_secret = with_secret in margins.nodes
+        if has_secret:
             names["cells_with_secret"] = margins.nodes[with_secret]
     finest = outer == question.knowledge and is_complete(margins, question.scope)
-    return margins.make(
-        "bracket",
-        names,
-        numbers=numbers,
-        outer=outer,
-        owners=question.secret is None,
-        complete=finest,
-        blocks=blocks,
-        inside=[is_complete(margins, edge) for edge in inside],
-    )
+    shape: dict[str, Shape] = {"owners": question.secret is None, "blocks": has_secret}
+    shape |= {"complete": finest, "inside": [is_complete(margins, edge) for edge in inside]}
+    return margins.make("bracket", names, "", numbers=numbers, outer=outer, **shape)
 
 
 def count_support(margins: Margins, every: Edge) -> str | None:
-    """Return the number of possible cells of all attributes by component; None: too many."""
+    """Return a table of the number of possible cells of all attributes, by component.
+
+    The cells of cliques are counted from the leaves of their tree up. None: a clique has too many.
+    """
     if every in margins.nodes and is_complete(margins, every):
         return margins.make("possible_cells", {"margin": margins.nodes[every]})
     links = triangulated(maximal_edges(margins.edges))
@@ -305,13 +306,15 @@ def count_support(margins: Margins, every: Edge) -> str | None:
 def clique_cells(
     margins: Margins, edge: Edge, *, counting: bool = False, bounded: bool = False
 ) -> exp.Select:
-    """Return the possible cells of a clique: combinations that no margin inside it excludes."""
-    # ``counting``: each has a column ``cells`` of 1; ``bounded``: bounds of 0 and all people.
+    """Return SQL for the possible cells of a clique: no margin inside it excludes them.
+
+    ``counting``: each has a column ``cells`` of 1; ``bounded``: bounds of 0 and all people.
+    """
     inside = connect(
         [(e, margins.nodes[e]) for e in maximal_edges(e for e in margins.nodes if e <= edge)]
     )
     seen: Edge = NOTHING
-    joined = []
+    joined = []  # the attributes of each margin, and those that margins before it have
     for members, _ in inside:
         joined.append([members, members & seen])
         seen |= members

@@ -59,13 +59,14 @@ class PublishedTable:
 
 
 def parse_sources(texts: Sequence[str | Path]) -> tuple[list[Dataset], list[Protection]]:
-    """Return the files of texts ``FILE[:PROTECTION]`` as datasets, and their protections.
+    """Return the files of texts ``FILE[:PROTECTION]`` as datasets, and the protection of each.
 
-    CSV is read as text. A file whose name has a colon may be named as it is. Raises InputError.
+    Cells of CSV stay text. A file whose own name has a colon may be named as it is. Raises
+    InputError for a text that is neither.
     """
     datasets, protections = [], []
     for i, text in enumerate(map(str, texts), 1):
-        file, protection = text, None
+        file, protection = text, None  # None: the whole text is not the name of a file
         with suppress(OSError, ValueError):  # too long for the name of a file
             protection = Protection() if Path(text).exists() else None
         if protection is None:
@@ -135,7 +136,10 @@ def read_files(
 
 
 def _check_counts(tables: Tables, layout: Layout) -> None:
-    """Refuse a file with cells that are no counts, or counts that its protection would change."""
+    """Refuse a file with cells that are no counts, or counts that its protection would change.
+
+    The message names the first such line.
+    """
     file = layout.file
     cells = Plan((Step("meanings", "", _meanings(file, layout.counts)),), exp.select("*"))
     query = exp.select("field", "line", "kind").from_("meanings").order_by("line", "field").limit(1)
@@ -160,15 +164,16 @@ def _check_counts(tables: Tables, layout: Layout) -> None:
 
 
 def _meanings(file: File, places: Sequence[int]) -> exp.Select:
-    """Return the different texts of some columns, each with its first line and what it means."""
+    """Return the different texts of columns ``places``, each with first line and meaning (SQL)."""
     chosen = exp.column("field").isin(*map(number, places))
     return exp.select("*").from_(exp.table_(f"meanings_{file.number}")).where(chosen)
 
 
 def _texts_of_totals(tables: Tables, layout: Layout, labels: Collection[str]) -> list[list[str]]:
-    """Return for each dimension of a file the texts that are labels of totals.
+    """Return for each dimension of a file the texts, as written, that are labels of totals.
 
-    ``labels`` are those declared; without any, refuse a file that seems to have totals.
+    ``labels`` are those declared, in bare form; without any, refuse a file that seems to have
+    totals, because it has one of ``TOTALS``.
     """
     file, words = layout.file, labels or TOTALS
     totals = []
@@ -194,7 +199,7 @@ def _is_one_of(tree: exp.Expr, texts: Collection[str]) -> exp.Expr:
 def _check_spellings(
     tables: Tables, files: Sequence[Layout], name: str, labels: Collection[str]
 ) -> None:
-    """Refuse values of dimension ``name`` that differ only in case or blanks, in any files."""
+    """Refuse values of dimension ``name`` that differ only in case or blanks, except ``labels``."""
     queries: list[exp.Query] = []
     for layout in files:
         columns = (number(layout.file.number).as_("file"), "text", "bare", "line")
@@ -222,7 +227,8 @@ def _make_tables(
 ) -> list[PublishedTable]:
     """Make the table of a file, and one for each combination of dimensions with totals.
 
-    ``totals`` are the texts of totals by dimension. Cells that are totals of the same are a table.
+    ``totals`` has the labels of totals of each dimension; cells that are totals over the same
+    dimensions are a table. ``people``: their number, None if it is not known.
     """
     file = layout.file
     tables = tables.doing(WHAT, file.title)
@@ -236,7 +242,7 @@ def _make_tables(
             f"lines {line} and {second} of {file.title} are about the same combination; leave one "
             "out, or name all columns of counts"
         )
-    published: dict[tuple[bool, ...], PublishedTable] = {}
+    published: dict[tuple[bool, ...], PublishedTable] = {}  # by the flags of its totals
     for (flags,) in tables.rows(exp.select("totals").distinct().from_(cells).order_by("totals")):
         over = ", ".join(d for d, flag in zip(layout.dims, flags, strict=True) if flag)
         title = f"{file.title} (totals over {over})" if over else file.title
@@ -256,7 +262,7 @@ def _make_tables(
 
 
 def _possible_counts(layout: Layout) -> exp.Select:
-    """Return a row per text of a cell: ``AMOUNTS``, the counts that it may stand for."""
+    """Return SQL for a row per text of a cell: ``AMOUNTS``, the counts that it may stand for."""
     protection, amount = layout.file.protection, exp.column("amount")
     smallest, largest = protection.hidden() if protection.kind == "suppress" else (0, None)
     amounts = {
@@ -271,7 +277,10 @@ def _possible_counts(layout: Layout) -> exp.Select:
 
 
 def _unfold(layout: Layout) -> exp.Select:
-    """Return a row per cell: its line, its values ``qid_1``, ``qid_2``, ... and its text."""
+    """Return SQL for a row per cell: its line, its values ``qid_1``, ``qid_2``, ..., its text.
+
+    Each line of a wide file becomes a row per column of counts, whose header is the last value.
+    """
     columns: list[exp.Expr] = [
         exp.column(f"place_{p}").as_(f"qid_{j}") for j, p in enumerate(layout.stubs, 1)
     ]
@@ -289,7 +298,11 @@ def _unnest(items: Sequence[exp.Expr]) -> exp.Expr:
 
 
 def _cells(totals: Sequence[Sequence[str]]) -> exp.Select:
-    """Return a row per cell: flags of ``totals`` by dimension, values, line, ``AMOUNTS``."""
+    """Return SQL for a row per cell: ``totals``, values, line, ``AMOUNTS``.
+
+    ``totals`` is a list of flags: whether the cell is a total over each dimension; that value is
+    NULL. The argument has the labels of totals of each dimension.
+    """
     flags, values = [], []
     for j, texts in enumerate(totals, 1):
         value = exp.column(f"qid_{j}", "unfolded")
@@ -313,11 +326,11 @@ def _check_undeclared(
         return
     places = range(1, len(table.dims) + 1)
     for j in places if len(places) > 1 else ():  # in one dimension, any large cell may be a sum
-        query = splice(
-            "tables/undeclared_totals",
-            tables={"cells": table.cells},
-            shape={"value": j, "others": [k for k in places if k != j]},
+        tested, shape = (
+            {"cells": table.cells},
+            {"value": j, "others": [k for k in places if k != j]},
         )
+        query = splice("tables/undeclared_totals", tables=tested, shape=shape)
         for (line,) in tables.rows(query.order_by("line").limit(1)):
             raise DatasetError(
                 f"line {line} of {title} has the sums of all other values of "
@@ -329,8 +342,11 @@ def _check_undeclared(
 def _check_totals(
     tables: Tables, title: str, published: Mapping[tuple[bool, ...], PublishedTable]
 ) -> None:
-    """Refuse totals of an exact file that are not the sums of the cells that they add up."""
-    for flags, table in published.items():  # a flag per dimension: totals over it
+    """Refuse totals of an exact file that are not the sums of the cells that they add up.
+
+    A key of ``published`` has a flag per dimension: the table has the totals over it.
+    """
+    for flags, table in published.items():
         finer = [f for f in published if f != flags and all(map(bool.__le__, f, flags))]
         nearest = [f for f in finer if sum(f) == sum(flags) - 1]  # with one dimension more
         for finer_table in (published[f] for f in nearest or finer):
@@ -353,6 +369,7 @@ def _check_totals(
 def _summands(
     table: PublishedTable, places: Sequence[int], *, is_total: bool = False
 ) -> exp.Select:
+    """Return SQL for the cells of a table with the values in ``places``, as parts or as totals."""
     values = [exp.column(f"value_{p}").as_(f"qid_{k}") for k, p in enumerate(places, 1)]
     flag = exp.convert(is_total).as_("whole")
     return exp.select(*values, "line", *AMOUNTS, flag).from_(exp.table_(table.cells))

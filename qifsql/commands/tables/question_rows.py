@@ -21,15 +21,15 @@ def question_row(measured: Measured, question: Question) -> dict[str, Any]:
     domain = measured.release.domain
     people = domain.people
     totals = _proved_totals(measured, question)
-    cells = None
+    cells_proved = None
     if totals["support"] is not None:  # the empty cells, and those with a proved count
-        cells = measured.release.possible - totals["support"] + totals["lines"]
+        cells_proved = measured.release.possible - totals["support"] + totals["lines"]
     prior, believed, actual, estimate = success(measured, question)
     with_records = None
     if (records := measured.release.records) is not None:
         with_records = records.best_success(question.knowledge, question.secret) / people
     settled = totals["lowest"] == totals["highest"]
-    if question.secret is None and believed is None:  # her success is known if it has no choice
+    if question.secret is None and believed is None:  # known if lowest and highest are the same
         believed = Fraction(totals["lowest"], people) if settled else None
         estimate = not settled
     return {
@@ -41,7 +41,7 @@ def question_row(measured: Measured, question: Question) -> dict[str, Any]:
         "sharp": measured.closed or len(measured.open_components) == len(measured.sharp),
         "reconstructed": totals["reconstructed"],
         "reconstructed_ones": totals["ones"],
-        "cells_proved": cells,
+        "cells_proved": cells_proved,
         "singled_out": totals["singled_out"],
         "certain_inference": totals["certain"],
         "lowest": totals["lowest"] / people,
@@ -68,27 +68,16 @@ def _method(measured: Measured) -> str:
 
 
 def _proved_totals(measured: Measured, question: Question) -> dict[str, Any]:
-    """Return what is proved of all components together, in people, and keep it by component.
+    """Return what is proved of all components together; keep it by component in ``measured``.
 
-    ``lowest`` and ``highest``: whom the best guess gets right; ``support``: the combinations that
-    may hold somebody (None: too many to count).
+    In people: ``reconstructed``, ``ones`` (of these, alone), ``singled_out``, ``certain`` (secrets
+    that are proved), and ``lowest`` to ``highest``, those whom the best guess gets right. In
+    combinations of all attributes: ``lines`` (of people, with a proved count) and ``support`` (that
+    may hold somebody; None: too many to count). In components: ``proved`` and ``open_brackets``.
     """
     margins, proofs = measured.margins, measured.proofs[question]
     solved = measured.solved[question]
-    tables = {
-        "totals": margins.nodes[margins.shared],
-        "all_lines": proofs.lines,
-        "block_lines": proofs.block_lines,
-        "brackets": proofs.bracket,
-    }
-    tables |= {} if proofs.sure is None else {"sure": proofs.sure}
-    tables |= {} if proofs.support is None else {"possible_cells": proofs.support}
-    shape = {"has_secret": proofs.sure is not None, "is_counted": proofs.support is not None}
-    query = splice(
-        "tables/component_proofs", tables=tables, shape={"shared": margins.shared, **shape}
-    )
-    by_component = margins.keep(without_components(query, solved, "totals"), "adding components")
-    measured.by_component[question] = by_component
+    by_component = _keep_by_component(measured, question)
     query = splice("tables/proved_totals", tables={"component_proofs": by_component})
     (sums,) = margins.tables.answer(query)
     totals: dict[str, Any] = dict(zip(query.named_selects, map(int, sums), strict=True))
@@ -109,6 +98,22 @@ def _proved_totals(measured: Measured, question: Question) -> dict[str, Any]:
     return totals
 
 
+def _keep_by_component(measured: Measured, question: Question) -> str:
+    """Keep what the bounds prove of each component that has no exact solution; return the table."""
+    margins, proofs = measured.margins, measured.proofs[question]
+    tables = {"totals": margins.nodes[margins.shared], "brackets": proofs.bracket}
+    tables |= {"all_lines": proofs.lines, "block_lines": proofs.block_lines}
+    tables |= {} if proofs.sure is None else {"sure": proofs.sure}
+    tables |= {} if proofs.support is None else {"possible_cells": proofs.support}
+    shape = {"has_secret": proofs.sure is not None, "is_counted": proofs.support is not None}
+    query = splice(
+        "tables/component_proofs", tables=tables, shape={"shared": margins.shared, **shape}
+    )
+    query = without_components(query, measured.solved[question], "totals")
+    measured.by_component[question] = name = margins.keep(query, "adding components")
+    return name
+
+
 class Success(NamedTuple):
     """The success of the Bayesian adversary, as shares of people; None where it is not measured.
 
@@ -125,14 +130,14 @@ def success(measured: Measured, question: Question) -> Success:
     """Return the success of the Bayesian adversary; keep her best guesses in ``measured``."""
     margins, secret = measured.margins, question.secret
     people = margins.domain.people
-    solved = measured.averaged(question)
+    solved = measured.averaged(question)  # exact; the other components have expected counts
     all_solved = len(solved) == measured.components
-    believed = sum((s.believed or Fraction(0) for s in solved.values()), Fraction(0))
-    if secret is None:
+    believed = sum((s.believed or Fraction(0) for s in solved.values()), Fraction(0))  # in people
+    if secret is None:  # re-identification: expected counts do not tell how many blocks are empty
         return Success(1 / people, believed / people if all_solved else None)
     prior = _constant_guess(measured, secret)
     measured.best[question] = None
-    even = Fraction(0)  # the people guessed right whose secret is in no table
+    even = Fraction(0)  # people guessed right where all values are as good: no table has the secret
     estimate = False
     if not all_solved:
         if measured.counts is None:
@@ -160,7 +165,7 @@ def success(measured: Measured, question: Question) -> Success:
 
 
 def _constant_guess(measured: Measured, secret: int) -> float | None:
-    """Return the share of people with the most frequent secret; None if no exact table tells it."""
+    """Return the share of people with the most frequent secret; None: no exact table tells it."""
     release = measured.release
     people = release.domain.people
     edge = frozenset([secret])
@@ -177,10 +182,10 @@ def _constant_guess(measured: Measured, secret: int) -> float | None:
 
 
 def _believed_when_fitted(measured: Measured, question: Question, counts: Fit) -> Fraction | None:
-    """Return how many people the adversary expects to guess right, by the fitted ``counts``.
+    """Return how many people the adversary expects to guess right, by the expected ``counts``.
 
-    It is about components without exact means. Keeps the best guesses in ``measured``. None if
-    they depend on too many combinations.
+    Only components without exact means count. Keeps the best guesses in ``measured``. None if they
+    depend on too many combinations.
     """
     assert question.secret is not None  # noqa: S101 - asked of secrets only
     margins = measured.margins
@@ -191,15 +196,12 @@ def _believed_when_fitted(measured: Measured, question: Question, counts: Fit) -
     exact = not counts.estimate
     best = fit.best_guesses(margins, table, edge, question.secret, exact=exact)
     measured.best[question] = best, edge
-    query = splice(
-        "tables/believed_people",
-        tables={"best_guesses": best},
-        numbers={"parts_of_one": SCALE},
-        shape={"knowledge": edge - {question.secret}},
-    )
+    tables, numbers = {"best_guesses": best}, {"parts_of_one": SCALE}
+    shape = {"knowledge": edge - {question.secret}}
+    query = splice("tables/believed_people", tables=tables, numbers=numbers, shape=shape)
     solved = measured.averaged(question)
     ((n,),) = margins.tables.answer(without_components(query, solved, "first"))
-    return Fraction(int(n or 0), SCALE)
+    return Fraction(int(n or 0), SCALE)  # SQL adds whole parts of a person: SCALE of them are one
 
 
 def right_people(
@@ -207,7 +209,8 @@ def right_people(
 ) -> dict[int | None, Fraction]:
     """Return the people whose secret the best guess gets right, by the code of dimension ``by``.
 
-    Without ``by`` the one key is None. Of values that are as good, one is guessed at random.
+    Without ``by`` the one key is None. Of ``ties`` values that are as good, one is guessed at
+    random, so that it is right for 1 / ``ties`` of the people who have one of them.
     """
     margins, solved = measured.margins, measured.averaged(question)
     group = NOTHING if by is None else frozenset([by])

@@ -56,7 +56,7 @@ def parse_limits(texts: Sequence[str]) -> list[Bound]:
 
 
 def largest_distance(rows: Sequence[Mapping[str, Any]], limits: Sequence[Bound]) -> float:
-    """Return how far rows are from bounds, at most: 0 if they keep all of them."""
+    """Return how far the worst row is from the bound that it misses most: 0 if all are kept."""
     return max(bound.distance(row[bound.measure]) for row in rows for bound in limits)
 
 
@@ -93,9 +93,10 @@ Attempt = Callable[[Sequence[NewTable]], tuple[list[dict[str, Any]], int]]
 
 
 def candidates(tables: Sequence[NewTable], changes: Sequence[str], small: int) -> list[Remedy]:
-    """Return the remedies of tables, each a single change.
+    """Return the remedies of tables, each a single change of one table or of a dimension.
 
-    ``changes`` are coarser dimensions; counts below ``small`` are hidden, or rounded to it.
+    ``changes`` are coarser dimensions (``age:10``); counts below ``small`` are hidden, or rounded
+    to its multiples. The tables of a remedy are in the order of ``tables``.
     """
     remedies = []
     droppable = sum(not table.dropped for table in tables) > 1  # one table stays
@@ -140,10 +141,10 @@ def search(
 ) -> tuple[list[dict[str, Any]], list[str] | None]:
     """Return the rows of all remedies that were tried, and the texts of those to take.
 
-    Without bounds each remedy is tried alone. With bounds, each step takes the remedy that keeps
-    them at the least cost, or, while none does, comes nearest. None: no remedies keep them.
+    Without bounds (``limits``) each remedy is tried alone. With bounds, each step takes the remedy
+    that keeps them at the least cost, or, while none does, comes nearest; texts of None: none do.
     """
-    rows_before, cells = attempt(tables)
+    rows_before, cells = attempt(tables)  # cells: how many tell their count
     met = _keeps_limits(rows_before, limits)
     rows = _Outcome(Remedy("", tuple(tables)), rows_before, 0).lines(0, met=met, chosen=True)
     if met:

@@ -57,7 +57,10 @@ DrawLines = Callable[[Sequence[Row], Row], list[Part]]
 def _by_question(
     title: str, detail: pl.DataFrame, rows: Sequence[Row], draw: DrawLines
 ) -> list[Part]:
-    """Return a heading, and for each question (a row) what ``draw`` makes of its lines."""
+    """Return a heading, and for each question what ``draw`` makes of its lines of a detail.
+
+    ``rows`` are those of all tables together, one per question; lines have the same ``secret``.
+    """
     content: list[Part] = []
     for row in rows:
         lines = detail.filter(pl.col("secret").eq_missing(row["secret"])).to_dicts()
@@ -78,7 +81,7 @@ def goal(row: Row) -> str:
 
 
 def _checks(detail: pl.DataFrame, rows: Sequence[Row], spec: Spec) -> list[Part]:
-    """Return a table: the counts of each table that are hidden, undone and small."""
+    """Return a table, a line per published table: its counts that are hidden, undone and small."""
     columns: list[Column] = [
         (said("table"), text("table")),
         (said("protection"), lambda line: protection_in_words(line["protection"])),
@@ -96,12 +99,12 @@ def _checks(detail: pl.DataFrame, rows: Sequence[Row], spec: Spec) -> list[Part]
 
 
 def suppression(detail: pl.DataFrame, row: Row) -> str:
-    """Return a sentence on the hidden counts that follow from the tables; empty without any."""
+    """Return a sentence on the hidden counts of ``CHECKS`` that follow; empty if none is hidden."""
     hidden, undone = int(detail["hidden"].sum()), int(detail["undone"].sum())
     if not hidden:
         return ""
     message = "Of {hidden} hidden counts none is proved, but some may follow from the tables."
-    if row["sharp"]:
+    if row["sharp"]:  # no more than is proved can follow
         message = "No hidden count of {hidden} follows exactly from these tables."
     if undone:
         message = (
@@ -121,7 +124,7 @@ def protection_in_words(text: str) -> str:
 
 
 def _disclosure(detail: pl.DataFrame, _rows: Sequence[Row], _spec: Spec) -> list[Part]:
-    """Return the rows of tables in which everybody has one value."""
+    """Return a table of rows in which everybody has one value of a dimension (``DISCLOSURE``)."""
     heading = Heading(said("Rows with one value (group disclosure)"))
     lines = [line for line in detail.iter_rows(named=True) if line["rows"]]
     if not lines:
@@ -144,7 +147,7 @@ def _disclosure(detail: pl.DataFrame, _rows: Sequence[Row], _spec: Spec) -> list
 
 
 def _overlaps(detail: pl.DataFrame, _rows: Sequence[Row], spec: Spec) -> list[Part]:
-    """Return what pairs of tables prove to be small."""
+    """Return a table of the small combinations that pairs of tables prove (``OVERLAPS``)."""
     heading = Heading(said("Small counts that follow from two tables (differencing)"))
     lines = [line for line in detail.iter_rows(named=True) if line["cells"]]
     small = words.count(spec["small"])
@@ -165,7 +168,7 @@ def _overlaps(detail: pl.DataFrame, _rows: Sequence[Row], spec: Spec) -> list[Pa
 
 
 def _magnitudes(detail: pl.DataFrame, _rows: Sequence[Row], spec: Spec) -> list[Part]:
-    """Return a table: how many cells of tables of sums fail the rules of an office."""
+    """Return a table: how many cells of each table of sums fail the rules of an office."""
     columns = [
         (said("table"), text("table")),
         (said("contributors"), number("contributors")),
@@ -206,8 +209,8 @@ def _progress(frame: pl.DataFrame, rows: Sequence[Row], _spec: Spec) -> list[Par
 def _added_sentences(lines: Sequence[Row], row: Row, *, first: bool) -> list[str]:
     """Return for each kind of proof a sentence on the table that adds most people.
 
-    A line has the tables of the line before and one more. All questions reconstruct the same
-    people, whom only the ``first`` names.
+    A line of a question has the tables of the line before and one more. All questions reconstruct
+    the same people, so that only the ``first`` has a sentence on them.
     """
     before: list[Row] = [dict.fromkeys(PROOFS, 0), *lines]
     texts = []
@@ -224,7 +227,7 @@ def _added_sentences(lines: Sequence[Row], row: Row, *, first: bool) -> list[str
 
 
 def _without(detail: pl.DataFrame, rows: Sequence[Row], _spec: Spec) -> list[Part]:
-    """Return what is proved and guessed if one table is left out, a line per table."""
+    """Return what is proved and guessed without one table, a line for each that is left out."""
 
     def name(line: Row) -> str:  # the first line is about all tables
         return escaping.cell(line["without"]) if "without" in line else said("(none)")
@@ -247,7 +250,10 @@ def _proves_as_much(line: Row, row: Row) -> bool:
 
 
 def _saved_sentences(lines: Sequence[Row], row: Row, *, first: bool) -> list[str]:
-    """Return for each kind of proof a sentence: without which table fewest are proved."""
+    """Return for each kind of proof a sentence: without which table fewest people are proved.
+
+    A line is about the tables without one, ``row`` about all, for the same question.
+    """
     texts = []
     for name in PROOFS if first else PROOFS[1:]:  # all questions reconstruct the same people
         saved = [row[name] - line[name] for line in lines]
@@ -265,7 +271,11 @@ def _saved_sentences(lines: Sequence[Row], row: Row, *, first: bool) -> list[str
 def _proved_and_guessed(
     head: str, name: Callable[[Row], str], lines: Sequence[Row], row: Row
 ) -> Table:
-    """Return a table of what is proved and guessed: a line per set of tables, called ``name``."""
+    """Return a table of what is proved and guessed: a line per set of tables.
+
+    The first column has the title ``head`` and what ``name`` calls the set of a line; ``row`` is
+    that of the question.
+    """
     columns = [(head, name), *_proved_columns(row)]
     columns.append((said("best guess, expected"), percent("believed")))
     if any(line["actual"] is not None for line in lines):
@@ -275,7 +285,7 @@ def _proved_and_guessed(
 
 
 def _proved_in_words(name: str, row: Row) -> str:
-    """Return the people of whom something is proved, in words."""
+    """Return the words for the people of a kind of proof, one of ``PROOFS``."""
     if name == "reconstructed":
         return said("reconstructed people")
     if name == "singled_out":
@@ -284,7 +294,7 @@ def _proved_in_words(name: str, row: Row) -> str:
 
 
 def _groups(detail: pl.DataFrame, rows: Sequence[Row], _spec: Spec) -> list[Part]:
-    """Return a table per question: what is proved of each group of people."""
+    """Return a table per question: what is proved of each group of people (``GROUPS``)."""
 
     def draw(lines: Sequence[Row], row: Row) -> list[Part]:
         group = escaping.cell(lines[0]["by"])
@@ -298,7 +308,7 @@ def _groups(detail: pl.DataFrame, rows: Sequence[Row], _spec: Spec) -> list[Part
 
 
 def _components(detail: pl.DataFrame, rows: Sequence[Row], _spec: Spec) -> list[Part]:
-    """Return a table per question: the components in which most people are proved."""
+    """Return a table per question: the ``LISTED`` components in which most people are proved."""
 
     def draw(lines: Sequence[Row], row: Row) -> list[Part]:
         lines = [line for line in lines if any(line[name] for name in PROOFS)][:LISTED]
@@ -314,7 +324,7 @@ def _components(detail: pl.DataFrame, rows: Sequence[Row], _spec: Spec) -> list[
 def _cells(detail: pl.DataFrame, _rows: Sequence[Row], _spec: Spec) -> list[Part]:
     """Return a table of the combinations of one component with their bounds (``CELLS``)."""
     first = detail.row(0, named=True)
-    columns: list[Column] = [
+    columns: list[Column] = [  # those of ``row``, one per dimension, then the column and bounds
         (name, lambda line, k=k: escaping.cell(line["row"][k]))  # type: ignore[misc]
         for k, name in enumerate(first["row_dimensions"])
     ]
@@ -331,7 +341,7 @@ def _cells(detail: pl.DataFrame, _rows: Sequence[Row], _spec: Spec) -> list[Part
 
 
 def _remedies(detail: pl.DataFrame, rows: Sequence[Row], spec: Spec) -> list[Part]:
-    """Return tables of the remedies that were tried, each with its cost and what it leaves."""
+    """Return a table per question of the remedies that were tried: their cost, what they leave."""
     has_bounds = detail["met"].null_count() < detail.height
 
     def draw(lines: Sequence[Row], row: Row) -> list[Part]:
@@ -371,12 +381,12 @@ def remedy_in_words(text: str | None) -> str:
 
 
 def choice(detail: pl.DataFrame, spec: Spec) -> list[str]:
-    """Return a sentence on the remedies that were chosen, and their cost; empty without bounds."""
+    """Return a sentence on the remedies that were chosen, and their cost; none without bounds."""
     if not spec.get("until") or detail.is_empty():
         return []
     limits = words.listed(list(spec["until"]))
     steps = detail.filter(pl.col("chosen")).unique("step", keep="first", maintain_order=True)
-    last = steps.row(-1, named=True)
+    last = steps.row(-1, named=True)  # the rows of a step, one per secret, have one verdict
     if not last["met"]:
         return [said("No remedies that were tried keep {limits}.", limits=limits)]
     remedies = [remedy_in_words(text) for text in steps["remedy"].drop_nulls()]

@@ -26,7 +26,8 @@ Bounded = tuple[Cell, int, int]
 def solve_small(measured: Measured, deadline: float, *, again: bool = False) -> None:
     """Solve small components exactly, the smallest first, until the time is over.
 
-    ``again``: search longer, and only for components whose bounds are not known to be sharp.
+    Keep the solutions in ``measured``; a component with too many arrays stays as it is. ``again``:
+    search longer, and only for components whose bounds are not known to be sharp.
     """
     margins = measured.margins
     every = margins.domain.every
@@ -58,7 +59,11 @@ def _store_solution(
     sums: Sequence[tuple[Edge, Cell, Sum]],
     possible: Sequence[arrays.Array],
 ) -> None:
-    """Keep the solutions of a component, and its published cells with one possible count."""
+    """Keep the solutions of a component, and its published cells with one possible count.
+
+    ``possible`` are all arrays of counts of its ``cells``. An element of ``sums`` is a cell of a
+    margin (its attributes, its codes) and the condition on the counts of the cells inside it.
+    """
     for edge, cell, condition in sums:
         totals = {sum(array[c] for c in condition.cells) for array in possible}
         if condition.lower < condition.upper and len(totals) == 1:  # hidden, and yet certain
@@ -85,7 +90,11 @@ def _smallest_components(margins: Margins) -> str:
 def _sums_of_tables(
     margins: Margins, chosen: str, cells: Mapping[int, Sequence[Bounded]]
 ) -> dict[int, list[tuple[Edge, Cell, Sum]]]:
-    """Return by component the cells of its tables: dimensions, codes, and the sum they are."""
+    """Return by component the cells of its margins: attributes, codes, and the sum that each is.
+
+    ``cells`` are those of all attributes by component, ``chosen`` is a table of components. A sum
+    has the places of its cells in the list of the component.
+    """
     every = sorted(margins.domain.every)
     sums: dict[int, list[tuple[Edge, Cell, Sum]]] = defaultdict(list)
     for edge in dict.fromkeys([margins.shared, *margins.edges]):
@@ -103,7 +112,7 @@ def _sums_of_tables(
 def bounded_cells(
     margins: Margins, table: str, edge: Edge, chosen: str, where: str = ""
 ) -> dict[int, list[Bounded]]:
-    """Return by component in ``chosen`` the cells of a table, with least and largest count."""
+    """Return by component in table ``chosen`` the cells of a table: codes, least, largest count."""
     query = exp.select("component", "lower", "upper", *places(edge)).from_(table)
     query = query.join(chosen, using=["component"], join_type="semi")
     query = query.where(where) if where else query

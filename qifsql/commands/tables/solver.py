@@ -79,10 +79,10 @@ def solve_components(
     deadline: float,
     memory: Memory | None,
 ) -> Iterator[tuple[int, Outcome]]:
-    """Yield the numbers of components that are solved, with what is proved of each.
+    """Yield the numbers of ``components`` that are solved, with what is proved of each.
 
     Those with the fewest columns come first; some stay open at the ``deadline``. An outcome in
-    ``memory`` is not computed again. Raises ContradictionError if tables contradict.
+    ``memory`` (None: no file) is not computed again. ContradictionError if tables contradict.
     """
     programs = _solvable_components(margins, proofs, components)
     for start in range(0, len(programs), BATCH):
@@ -90,7 +90,7 @@ def solve_components(
             return
         batch = _Batch(margins, proofs, dict(programs[start : start + BATCH]))
         texts = {} if memory is None else memory.read(list(batch.digests.values()))
-        fresh: dict[str, str] = {}
+        fresh: dict[str, str] = {}  # outcomes to store, by digest
         try:
             for k, (component, digest) in enumerate(batch.digests.items(), start):
                 margins.tables.engine.settings.progress(WHAT, k / len(programs))
@@ -111,7 +111,10 @@ def solve_components(
 def _solvable_components(
     margins: Margins, proofs: Mapping[Question, Proofs], components: Set[int]
 ) -> list[tuple[int, _Programs]]:
-    """Return the components that can be solved, each with its cliques, the smallest first."""
+    """Return the components that can be solved, each with its cliques, the fewest cells first.
+
+    Few cells are all columns of one program; else the cells of cliques are, if they are few.
+    """
     programs: dict[int, _Programs] = {}
     columns: dict[int, int] = {}  # numbers of cells, which become columns of programs
     if (all_cells := _all_cells(margins, proofs)) is not None:  # of components with few cells
@@ -129,7 +132,7 @@ def _solvable_components(
 
 
 def _all_cells(margins: Margins, proofs: Mapping[Question, Proofs]) -> _Cliques | None:
-    """Return all attributes as one clique, with the cells of components that have few."""
+    """Return one clique of all attributes: the cells of components with few; None: not listed."""
     every = margins.domain.every
     support = next(iter(proofs.values())).support
     if support is None:  # too many to count
@@ -159,7 +162,7 @@ def _count_columns(margins: Margins, names: Iterable[str]) -> dict[int, int]:
 
 
 def _cliques_by_question(margins: Margins, questions: Sequence[Question]) -> _Programs | None:
-    """Return the cliques of each question; None: they cannot tell all that is asked."""
+    """Return the cliques of each question; None: too large, or an attribute is in no table."""
     if free_attributes(margins, margins.domain.every):
         return None
     by_question = {}
@@ -194,6 +197,7 @@ class _Batch:
     def __init__(
         self, margins: Margins, proofs: Mapping[Question, Proofs], programs: Mapping[int, _Programs]
     ) -> None:
+        """Read the cells of the ``programs`` (cliques by component and question) and of tables."""
         self.margins, self.programs = margins, programs
         node = exp.select("component").from_(margins.nodes[margins.shared])
         self.chosen = margins.keep(node.where(in_components(programs)))
@@ -203,6 +207,7 @@ class _Batch:
             c: [(edge, *bounded) for edge in edges for bounded in rows[edge].get(c, [])]
             for c in programs
         }
+        # The possible cells of a clique (its attributes, its table) by component.
         self.cells: dict[tuple[Edge, str], dict[int, list[Bounded]]] = {}
         all_cliques = chain.from_iterable(by_question.values() for by_question in programs.values())
         for cliques in all_cliques:
@@ -227,17 +232,20 @@ class _Batch:
 
     def _digest(self, component: int) -> str:
         """Return a digest of the problem of a component: all that its outcome depends on."""
-        parts: list[Any] = [sorted(self.margins.domain.every), self.margins.domain.people]
+        problem: list[Any] = [sorted(self.margins.domain.every), self.margins.domain.people]
         for question, cliques in self.programs[component].items():
             system = self._build_system(component, cliques)
-            parts += [sorted(question.knowledge), question.secret]
-            parts += [self.brackets[question].get(component)]
-            parts += [[sorted(link.edge) for link in cliques.links], system.cells]
-        parts += [[(sorted(edge), *bounded) for edge, *bounded in self.tables[component]]]
-        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+            problem += [sorted(question.knowledge), question.secret]
+            problem += [self.brackets[question].get(component)]
+            problem += [[sorted(link.edge) for link in cliques.links], system.cells]
+        problem += [[(sorted(edge), *bounded) for edge, *bounded in self.tables[component]]]
+        return hashlib.sha256(json.dumps(problem).encode()).hexdigest()
 
     def outcome(self, component: int, deadline: float) -> Outcome:
-        """Return what is proved of a component for all questions; OpenError if it stays open."""
+        """Return what is proved of a component for all questions; OpenError if it stays open.
+
+        Raises ContradictionError if no counts satisfy its tables.
+        """
         people = self.margins.domain.people
         programs: dict[int, Component] = {}  # questions with the same cliques share one
         solved: dict[Question, Solved] = {}
@@ -251,7 +259,7 @@ class _Batch:
                 bracket = self.brackets[question].get(component, (0, people))
                 every = self.margins.domain.every
                 solved[question] = solve(programs[id(cliques)], question, every, bracket)
-            program = next(iter(programs.values()))
+            program = next(iter(programs.values()))  # any of them has all cells of tables
             settled += [
                 (edge, cell)
                 for edge, cell, lower, upper in self.tables[component]
@@ -263,7 +271,10 @@ class _Batch:
 
 
 def _to_json(outcome: Outcome) -> str:
-    """Return an outcome as JSON, without means; a mapping by cells becomes a list of pairs."""
+    """Return an outcome as JSON, without means: a list of the solutions and of settled cells.
+
+    A mapping by cells becomes a list of pairs, because keys of JSON are texts.
+    """
     solved = []
     for solution in outcome.solved.values():
         fields = asdict(replace(solution, believed=None, means={}))

@@ -42,6 +42,7 @@ class TableAttack:
         names: Mapping[str, str] | None = None,
         memory: Memory | None = None,
     ) -> None:
+        """Look up the questions; ``names`` are new names of dimensions by old ones."""
         self.options, self.release = options, release
         self.questions, self.knowledge = questions(release.domain, self.options, names or {})
         self.budget = Budget(self.options["time_budget"], memory)
@@ -61,7 +62,7 @@ class TableAttack:
 
     def run(self) -> TableMeasures:
         """Attack the tables, first progressively if asked; return rows, details and the verdict."""
-        options, every = self.options, self.release.published
+        options, every = self.options, self.release.published  # every table
         answer = TableMeasures()
         by = group_dimension(self.release.domain, options)
         for n in range(1, len(every)) if options["progressive"] else ():
@@ -84,11 +85,11 @@ class TableAttack:
         measured.margins.close()
         for row in answer.rows:
             if row["cells_proved"] is not None and row["cells_proved"] > LARGEST:
-                row["cells_proved"] = None
+                row["cells_proved"] = None  # the column is of 64 bits
         return answer
 
     def _judge(self, answer: TableMeasures) -> None:
-        """Set the verdict on the required bounds: whether they hold for all tables together."""
+        """Set ``answer.met``: whether the required bounds hold for all tables together."""
         limits = remedy.parse_limits(as_tuple(self.options["require"]))
         if not limits:
             return
@@ -114,8 +115,8 @@ def questions(
 ) -> tuple[list[Question], list[str]]:
     """Return a question per secret, or re-identification, and the dimensions named as known.
 
-    Without such names the adversary knows all dimensions but the secret. ``names`` are new names
-    of dimensions by old ones.
+    Without such names (an empty list) the adversary knows all dimensions but the secret. ``names``
+    are new names of dimensions, which a remedy made coarser, by old ones.
     """
     numbers = {name: i for i, name in domain.names.items()}
 
@@ -132,10 +133,10 @@ def questions(
             )
     if len(set(secrets)) < len(secrets):
         raise InputError("a secret is given twice; give it once")
-    every = frozenset(numbers[name] for name in knowledge) if knowledge else domain.every
-    if not secrets:
-        return [Question(every, None)], knowledge
-    return [Question(every - {numbers[name]}, numbers[name]) for name in secrets], knowledge
+    known = frozenset(numbers[name] for name in knowledge) if knowledge else domain.every
+    if not secrets:  # re-identification
+        return [Question(known, None)], knowledge
+    return [Question(known - {numbers[name]}, numbers[name]) for name in secrets], knowledge
 
 
 def group_dimension(domain: Domain, options: TableOptions) -> int | None:
@@ -149,7 +150,7 @@ def group_dimension(domain: Domain, options: TableOptions) -> int | None:
 def _notes(measured: Measured, rows: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return remarks on bounds that may not be sharp, and on counts that were fitted."""
     notes = []
-    last = rows[-1]
+    last = rows[-1]  # of all tables together
     if last["components_open"]:
         notes.append(
             f"the bounds of {last['components_open']:,} of {last['components']:,} components may "

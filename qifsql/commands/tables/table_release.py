@@ -55,12 +55,15 @@ class ReleaseMaker:
     def of_records(
         self, catalog: Catalog, dataset: Dataset, new_tables: Sequence[NewTable], where: str | None
     ) -> Release:
-        """Return the tables that an office would make of records; read and count them once."""
+        """Return the tables that an office would make of records; read and count them once.
+
+        ``where`` is an SQL filter on the records (None: all).
+        """
         microdata, dims = dimensions.bind(catalog, dataset, [a.dims for a in new_tables], where)
         records, edges, sizes = self._count_tables(microdata, dims, {})
         people = records.people
         domain = Domain({i: name for name, i in records.numbers.items()}, sizes, people)
-        published = []
+        published = []  # with codes and true counts in ``raw``, before the protection
         for k, (new_table, edge) in enumerate(zip(new_tables, edges, strict=True), 1):
             raw = records.counted[edge]
             if new_table.dropped:  # it is not published; its dimensions are still those of people
@@ -79,9 +82,9 @@ class ReleaseMaker:
         return self._make_release(domain, titled, records)
 
     def of_files(self, read: Sequence[PublishedTable], count: int | None) -> Release:
-        """Return the tables of files alone; ``count`` is the number of people, if it is named."""
+        """Return the tables of files alone; ``count`` is the number of people (None: not named)."""
         names = dict.fromkeys(name for table in read for name in table.dims)
-        numbers = {name: i for i, name in enumerate(names, 1)}
+        numbers = {name: i for i, name in enumerate(names, 1)}  # of dimensions
         raws, sources = self._raw_tables(read, numbers)
         sizes = dimensions.list_values(self.tables, sources)
         people = self._count_people(read, count)
@@ -101,8 +104,9 @@ class ReleaseMaker:
     ) -> Release:
         """Return the tables of files, with the records that they were made of.
 
-        Values are compared as texts, because files have texts. Raises InputError if the records do
-        not give a published table.
+        Values are compared as texts, because files have texts. ``count`` is the number of people
+        (None: not named), ``where`` an SQL filter on the records. Raises InputError if the records
+        do not give a published table.
         """
         microdata, dims = dimensions.bind(catalog, dataset, [t.dims for t in read if t.dims], where)
         qids = tuple(
@@ -134,9 +138,11 @@ class ReleaseMaker:
         dims: Sequence[tuple[str, ...]],
         sources: Mapping[int, Sequence[str]],
     ) -> tuple[Records, list[Edge], dict[int, int]]:
-        """Count the people of each table; return records, dimensions of tables, numbers of values.
+        """Count the people of each table.
 
-        ``sources`` has further engine tables with values of a dimension, by its number.
+        Return the records, the dimensions of each table, and the number of values by dimension.
+        ``dims`` has the names of the dimensions of each table; ``sources`` has further engine
+        tables with values of a dimension, by its number.
         """
         numbers = {q.name: i for i, q in enumerate(microdata.qids, 1)}
         records = Records(self.tables, microdata, numbers, microdata.dataset.name)
@@ -180,12 +186,8 @@ class ReleaseMaker:
     ) -> Published:
         """Return a published table whose cells have codes in place of the values in ``raw``."""
         edge = frozenset(numbers[name] for name in table.dims)
-        query = splice(
-            "tables/coded_cells",
-            tables={"raw": raw},
-            numbers={"all_people": people},
-            shape={"edge": edge},
-        )
+        tables, sizes = {"raw": raw}, {"all_people": people}
+        query = splice("tables/coded_cells", tables=tables, numbers=sizes, shape={"edge": edge})
         name = f"coded_{table.cells}"
         self.tables.make(name, query, "coding values")
         query = exp.select("coalesce(bool_or(lower < upper), FALSE)").from_(exp.table_(name))
@@ -195,13 +197,13 @@ class ReleaseMaker:
     def _count_people(self, read: Sequence[PublishedTable], count: int | None) -> int:
         """Return the number of people: the sum of an exact table, a total of all, or ``count``.
 
-        Refuse two different numbers, none, and 0.
+        Refuse two different numbers, none, and 0. ``count`` is what the user says (None: nothing).
         """
         totals: dict[str, int] = {}  # by the title of the table that tells it
         for table in read:
             query = exp.select("sum(lower)", "sum(upper)", "bool_or(hidden)").from_(table.cells)
             ((n, largest, hidden),) = self.tables.rows(query)
-            # A table without dimensions is a total of all.
+            # A table without dimensions is a total of all: one number, exact if it is certain.
             exact = n == largest if not table.dims else table.protection == Protection()
             if exact and not hidden:
                 totals[table.title] = int(n)
@@ -257,7 +259,7 @@ class ReleaseMaker:
     def _make_release(
         self, domain: Domain, published: Sequence[Published], records: Records | None
     ) -> Release:
-        """Return the release, with tables that say which combinations can occur."""
+        """Return the release, with tables of the combinations that can occur, and their number."""
         numbers = {name: i for i, name in domain.names.items()}
         structural: list[Published] = []
         outer: set[int] = set()
@@ -280,6 +282,7 @@ class ReleaseMaker:
                     "combinations in the file alone"
                 )
             structural.append(table)
+            # Its dimensions have the combinations that are listed, not all of their values.
             possible //= math.prod(domain.sizes[i] for i in table.edge)
             possible *= self.tables.count(table.cells)
         columns = () if records is None else records.microdata.columns

@@ -118,7 +118,10 @@ class Request:
             stream.close()
 
     def _make_release(self, engine: LocalEngine, work: Tables) -> Release:
-        """Return the release of the tables to make, or of files with or without records."""
+        """Return the release of the tables to make, or of files with or without records.
+
+        ``work`` are the tables of the engine that is open.
+        """
         options, seed = self.options, self.settings.seed or 0
         maker = ReleaseMaker(work, as_tuple(options["nested"]), self.possible, seed)
         if self.records is None:
@@ -141,7 +144,7 @@ class Request:
         return catalog, dataset
 
     def domain(self) -> Domain:
-        """Return the dimensions; those of tables to make are looked up, and nothing is counted."""
+        """Return the dimensions; of tables to make without sizes and people: nothing is counted."""
         if self.records is None or not self.new_tables:
             with self.opened() as (release, _):
                 return release.domain
@@ -164,7 +167,7 @@ class Request:
         )
 
     def describe(self, release: Release) -> dict[str, Any]:
-        """Return the request as plain data."""
+        """Return the request as plain data: what the manifest keeps and views are drawn from."""
         options = self.options
         return {
             "dataset": self.title,

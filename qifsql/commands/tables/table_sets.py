@@ -53,7 +53,8 @@ def measure_tables(
 ) -> Measured:
     """Return a set of tables with its bounds, what they prove, and the solved components.
 
-    ``pairs`` are further sets of attributes of which it will be asked which cells hold somebody.
+    ``published`` are tables of the release. ``pairs`` are further sets of attributes of which it
+    will be asked which cells hold somebody. Raises ContradictionError if no counts are possible.
     """
     every = release.domain.every
     scope = asked_scopes(questions, every)
@@ -87,17 +88,18 @@ def measure_tables(
 
 
 def _solve_exactly(measured: Measured, budget: Budget) -> None:
-    """Solve components exactly, until the seconds are over."""
+    """Solve components exactly, until the seconds are over; take those used off the budget."""
     start = time.monotonic()
     deadline = start + budget.seconds
     _solve_by_programs(measured, deadline, budget.memory)
+    # These list all arrays, which also gives means; they replace the solutions of programs.
     small_components.solve_small(measured, deadline)
     small_components.solve_small(measured, deadline, again=True)
     budget.seconds -= time.monotonic() - start
 
 
 def _solve_by_programs(measured: Measured, deadline: float, memory: solver.Memory | None) -> None:
-    """Solve open components by integer programming; note if the library is not installed."""
+    """Keep what integer programming proves of open components; note if its library is missing."""
     if not measured.open_components:
         return
     if not integer_programs.available():
@@ -196,7 +198,7 @@ def _smallest_set(release: Release, published: Sequence[Published]) -> Sequence[
 
 
 def _fit_together(release: Release, published: Sequence[Published]) -> bool:
-    """Return whether some records give all of these tables: no contradiction is met."""
+    """Return whether no contradiction of these tables is met: some records may give all of them."""
     question = Question(release.domain.every, None)
     try:
         measured = measure_tables(release, published, [question], Budget(SECONDS))
@@ -207,17 +209,13 @@ def _fit_together(release: Release, published: Sequence[Published]) -> bool:
 
 
 def _disagreeing_cells(release: Release, first: Published, second: Published) -> str:
-    """Return in how many cells two tables have no common count, and where; empty: in none."""
-    query = splice(
-        "tables/disagreements",
-        tables={"cells_one": first.cells, "cells_other": second.cells},
-        numbers={
-            "unlisted_one": first.protection.unlisted,
-            "unlisted_other": second.protection.unlisted,
-        },
-        shape={"shared": first.edge & second.edge},
-    )
-    ((n, line, second_line),) = release.tables.rows(query)
+    """Return words on the cells in which two tables have no common count; empty without any."""
+    tables = {"cells_one": first.cells, "cells_other": second.cells}
+    unlisted = first.protection.unlisted, second.protection.unlisted
+    numbers = dict(zip(("unlisted_one", "unlisted_other"), unlisted, strict=True))
+    shape = {"shared": first.edge & second.edge}
+    query = splice("tables/disagreements", tables=tables, numbers=numbers, shape=shape)
+    ((n, line, second_line),) = release.tables.rows(query)  # first lines; NULL: not of files
     if not n:
         return ""
     text = f", in {plural(n, 'cell')} of what both have"

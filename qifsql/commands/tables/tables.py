@@ -152,8 +152,11 @@ def rehearse(
 
 
 def _try_remedies(request: Request) -> tuple[pl.DataFrame, list[str]]:
-    """Return the remedies that were tried (``REMEDIES``), and remarks on them."""
-    options, attempt = request.options, partial(_attack_others, request)
+    """Return the remedies that were tried, as ``REMEDIES``, and remarks on whether they suffice.
+
+    ``chosen``: the texts of the remedies to take (empty: the tables need none; None: none suffice).
+    """
+    options, attempt = request.options, partial(_attack_changed, request)
     limits = remedy.parse_limits(as_tuple(options["until"]))
     changes, small = as_names(options["change"]), options["small"]
     rows, chosen = remedy.search(request.new_tables, attempt, changes, limits, small)
@@ -167,13 +170,17 @@ def _try_remedies(request: Request) -> tuple[pl.DataFrame, list[str]]:
     return pl.DataFrame(rows, schema=remedy.REMEDIES, orient="row"), notes
 
 
-def _attack_others(
+def _attack_changed(
     request: Request, new_tables: Sequence[NewTable]
 ) -> tuple[list[dict[str, Any]], int]:
-    """Attack the tables after a remedy; return the rows, and how many cells tell counts."""
-    options: TableOptions = {**request.options, "resume": None}
+    """Attack ``new_tables``, which a remedy made of the tables of the request, in their order.
+
+    Return the rows of all of them together (``SCHEMA``), each with ``undone``: the hidden cells
+    whose count is proved; and the number of published cells that still tell their exact count.
+    """
+    options: TableOptions = {**request.options, "resume": None}  # its file is of other tables
     changed = replace(request, new_tables=tuple(new_tables), options=options)
-    new_names: dict[str, str] = {}  # of dimensions, by the old ones
+    new_names: dict[str, str] = {}  # of dimensions that became coarser, by the old ones
     for old, new in zip(request.new_tables, new_tables, strict=True):
         new_names |= zip(old.dims, new.dims, strict=True)
     with changed.opened() as (release, _):
@@ -182,6 +189,7 @@ def _attack_others(
         rows = attack.rows(measured)
         checks = breakdown.checks(measured, options["small"])
     undone = int(checks["undone"].sum())
+    # Under other protections a cell is either hidden or tells its count.
     exact = checks.filter(~pl.col("protection").str.contains("^(?:round|noise)"))
     exact_cells = int((exact["cells"] - exact["hidden"]).sum())
     return [row | {"undone": undone} for row in rows], exact_cells

@@ -38,8 +38,11 @@ WAYS = {
 
 
 def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
-    """Return what is proved, what can be guessed, checks, the harm by table, and remedies."""
-    rows = charts.of_all_tables(frame).to_dicts()
+    """Return what is proved, what can be guessed, checks, the harm by table, and remedies.
+
+    ``frame`` has a row per set of tables and question; ``tables`` are the details by name.
+    """
+    rows = charts.of_all_tables(frame).to_dicts()  # one per question
     first = rows[0]
     people = words.persons(first["people"])
     title = counted(
@@ -67,11 +70,15 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
 
 
 def _proof_sentences(rows: Sequence[Row], spec: Spec) -> dict[str, bool]:
-    """Return sentences on people of whom something is proved; the value is False for nobody."""
+    """Return sentences on proofs, each with whether it is about somebody (False: about nobody).
+
+    ``rows`` are those of all tables together, one per question; all reconstruct the same people.
+    """
     texts = {_reconstructed_sentence(rows[0], spec): bool(rows[0]["reconstructed"])}
     for row in rows:
         if row["secret"] is not None:
             texts |= {_certain_sentence(row): bool(row["certain_inference"])}
+        # With all dimensions known, those singled out are named by the first sentence already.
         if row["singled_out"] and set(row["known"]) != set(spec["dimensions"]):
             message = "For {people}, the tables prove that nobody else has the same {known}."
             people, knowledge = _frequency(row["singled_out"], row), _names(row["known"])
@@ -80,7 +87,7 @@ def _proof_sentences(rows: Sequence[Row], spec: Spec) -> dict[str, bool]:
 
 
 def _certain_sentence(row: Row) -> str:
-    """Return a sentence on the people whose secret is proved."""
+    """Return a sentence on the people whose secret is proved, from the row of a question."""
     message = (
         "These bounds prove nobody's {secret} to someone who knows {known}; more may follow from "
         "the tables than they tell."
@@ -94,7 +101,7 @@ def _certain_sentence(row: Row) -> str:
 
 
 def _reconstructed_sentence(row: Row, spec: Spec) -> str:
-    """Return a sentence on the people whose whole line is proved."""
+    """Return a sentence on the people of whom the values of all dimensions are proved."""
     names = _names(spec["dimensions"])
     if row["reconstructed"]:
         message = (
@@ -116,14 +123,14 @@ def _reconstructed_sentence(row: Row, spec: Spec) -> str:
 
 
 def _proved_table(rows: Sequence[Row], spec: Spec) -> Table:
-    """Return a table of the people of whom something is proved."""
+    """Return a table of the people of whom something is proved; ``rows`` has one per question."""
     heads = [said("proved by the tables"), said("people"), said("share")]
     table = Table.of(heads, right=(1, 2))
-    first = rows[0]
+    first = rows[0]  # all questions reconstruct the same people
 
-    def add(name: str, n: int, row: Row) -> None:
-        share = words.share(n / row["people"]) if n else ""
-        table.add_row(name, words.proved(n, sharp=row["sharp"]), share)
+    def add(name: str, people: int, row: Row) -> None:
+        share = words.share(people / row["people"]) if people else ""
+        table.add_row(name, words.proved(people, sharp=row["sharp"]), share)
 
     add(said("reconstructed: all of {names}", names=_names(spec["dimensions"])),
         first["reconstructed"], first)  # fmt: skip
@@ -171,7 +178,7 @@ def _coverage_sentences(row: Row, spec: Spec) -> str:
 
 
 def _frequency(n: int, row: Row) -> str:
-    """Return n people as a share of all, such as ``3 of 80 people (4 %)``, or at least so many."""
+    """Return n people as a share of all: ``3 of 80 people (4 %)``, or "at least" if not sharp."""
     message = "{n} of {people} ({share})" if row["sharp"] else "at least {n} of {people} ({share})"
     if n == row["people"]:
         message = "all of {people}"
@@ -190,21 +197,26 @@ def _names(names: Sequence[str]) -> str:
 
 
 def _guesses_table(row: Row, *, titled: bool) -> list[Part]:
-    """Return a table of the best guess without the tables, with them, and with the records."""
+    """Return sentences and a table: the success of the best guess without tables, with them, ..."""
     heads = [said("the best guess is right"), said("cases"), said("share"), said("remark")]
     table = Table.of(heads, right=(1, 2))
-    of = words.scale(*(value for _, value, _ in _marks_in_words(row) if value is not None))
-    for name, value, remark in _marks_in_words(row):
-        if value is not None:
-            table.add_row(name, words.share(value, of), words.percent(value), remark)
+    scale = _scale_of_shares(row)
+    for name, share, remark in _marks_in_words(row):
+        if share is not None:
+            table.add_row(name, words.share(share, scale), words.percent(share), remark)
     message = "{goal}, knowing {known}"
     head = said(message, goal=goal(row), known=_names(row["known"]))
     heading: list[Part] = [Heading(head, 2)] if titled else []
     return [*heading, Paragraph(guess_sentence(row)), table, *map(Paragraph, _surprises(row))]
 
 
+def _scale_of_shares(row: Row) -> int:
+    """Return the number of cases, such as 100, of which all shares of a row are told."""
+    return words.scale(*(share for _, share, _ in _marks_in_words(row) if share is not None))
+
+
 def _marks_in_words(row: Row) -> list[tuple[str, float | None, str]]:
-    """Return rows on the best guess: what she has, success (None: not measured), remark."""
+    """Return lines on the best guess: what she has, the share guessed right (or None), remark."""
     low = high = said("sharp: with some records that agree with the tables")
     if not row["bracket_sharp"]:
         low = said("outer bound: the least may be higher")
@@ -223,27 +235,23 @@ def _marks_in_words(row: Row) -> list[tuple[str, float | None, str]]:
 
 
 def guess_sentence(row: Row) -> str:
-    """Return sentences on the best guess without the tables, with them, and with the records."""
-    of = words.scale(*(value for _, value, _ in _marks_in_words(row) if value is not None))
+    """Return sentences on the best guess of a question, from its row of the result.
+
+    Successes are shares of cases, None where not measured: ``prior`` without the tables, ``actual``
+    with them, ``believed`` as the adversary expects it, ``records`` with the records themselves,
+    which the tables prove to lie from ``lowest`` to ``highest``.
+    """
+    scale = _scale_of_shares(row)
     shares = {
-        name: words.share(row[name], of)
+        name: words.share(row[name], scale)
         for name in (*charts.MARKS, "lowest", "highest")
         if row[name] is not None
     }
     low, high = shares["lowest"], shares["highest"]
-    ends = low if low == high else said("between {low} and {high}", low=low, high=high)
-    values = {"known": _names(row["known"]), "secret": row["secret"], "ends": ends} | shares
-    if row["secret"] is None:
-        message = (
-            "With the records, someone who knows {known} of a person would pick the right one "
-            "in {records} cases; the tables alone tell that it is {ends}."
-        )
-        if row["records"] is None:
-            message = (
-                "With the records, someone who knows {known} of a person would pick the right one "
-                "in {ends} cases: that much the tables tell."
-            )
-        return said(message, **values)
+    proved_range = low if low == high else said("between {low} and {high}", low=low, high=high)
+    values = {"known": _names(row["known"]), "secret": row["secret"], "ends": proved_range} | shares
+    if row["secret"] is None:  # re-identification
+        return _picked_sentence(row, values)
     texts = []
     if row["prior"] is not None:
         message = "Without the tables, {secret} is guessed right in {prior} cases."
@@ -262,10 +270,24 @@ def guess_sentence(row: Row) -> str:
     return " ".join([*texts, said(message, **values)])
 
 
+def _picked_sentence(row: Row, values: Row) -> str:
+    """Return a sentence on how often the right person is picked; ``values`` fill its blanks."""
+    message = (
+        "With the records, someone who knows {known} of a person would pick the right one "
+        "in {records} cases; the tables alone tell that it is {ends}."
+    )
+    if row["records"] is None:
+        message = (
+            "With the records, someone who knows {known} of a person would pick the right one "
+            "in {ends} cases: that much the tables tell."
+        )
+    return said(message, **values)
+
+
 def _surprises(row: Row) -> list[str]:
     """Return sentences where guesses are worse than without tables, or expected to be too good."""
     texts = []
-    actual, believed = row["actual"], row["believed"]
+    actual, believed = row["actual"], row["believed"]  # shares of cases; None: not measured
     if actual is not None and row["prior"] is not None and actual < row["prior"] - CLOSE:
         texts.append(
             said("Guesses from the tables are right less often than guesses without them.")
@@ -278,10 +300,10 @@ def _surprises(row: Row) -> list[str]:
 
 
 def chapter(stored: Stored) -> tuple[str, list[Part]]:
-    """Return the title and the parts of a chapter about a stored result."""
+    """Return the title and the parts of a report's chapter about a stored result."""
     title = said("Published tables: {name}", name=stored.name)
     content: list[Part] = []
-    if charts.has_sets(stored.frame):
+    if charts.has_sets(stored.frame):  # else there is one bar to draw
         content += drawn("proofs", partial(charts.proofs, stored.frame))
     content += drawn("guess", partial(charts.guess, stored.frame))
     content += parts(stored.frame, stored.details, stored.spec)
@@ -296,7 +318,7 @@ def headline(stored: Stored) -> list[str]:
 
     Sentences about nobody come last.
     """
-    rows = charts.of_all_tables(stored.frame).to_dicts()
+    rows = charts.of_all_tables(stored.frame).to_dicts()  # one per question
     proofs = _proof_sentences(rows, stored.spec)
     texts = [*(text for text, is_risk in proofs.items() if is_risk), *map(guess_sentence, rows)]
     checks = stored.details.get("checks", pl.DataFrame())
