@@ -87,7 +87,7 @@ def _bind_attack(
     where: str | None,
     person: Attribute | None,
 ) -> BoundAttack:
-    """Return the attack on one file by an adversary who knows its cells as written."""
+    """Return the attack on a file: re-identification, and inference of ``secrets``, if any."""
     title = catalog.schema.dataset
     for secret in secrets:
         if any(secret.expression == q.expression for q in qids):
@@ -116,7 +116,7 @@ def _bind_attack(
 
 
 def _person_in_file(text: str, original: Catalog, catalog: Catalog) -> Attribute:
-    """Return the column or expression of one file that says whose record it is; refuse none."""
+    """Return the column or expression ``text`` of one file that says whose record it is."""
     people = naming.attributes([text], original.schema, roles.PERSON)
     if len(people) > 1:
         raise ColumnError("person is one column or expression; name one")
@@ -133,7 +133,8 @@ def _person_in_file(text: str, original: Catalog, catalog: Catalog) -> Attribute
 def _secrets(texts: Sequence[str], catalogs: Sequence[Catalog]) -> list[tuple[Attribute, ...]]:
     """Return the secrets of each file, in the same order, under their names in the original.
 
-    ``2:disease=CONDITION`` gives the name of a secret in file 2, if it is another one.
+    ``2:disease=CONDITION`` gives the name of a secret in file 2, if it is another one. Files are
+    numbered from 1, the original.
     """
     tags: Tags = {}  # texts by number of a file and name of a secret
     untagged: dict[str, None] = {}  # an ordered set
@@ -152,6 +153,7 @@ def _secrets(texts: Sequence[str], catalogs: Sequence[Catalog]) -> list[tuple[At
                 f"no secret of the original is called {quoted(name)}"
                 f"{did_you_mean(name, (a.name for a in secrets))}"
             )
+    # The text that names each secret, which may be an expression.
     text_of = {a.name: text for text in untagged for a in _secrets_named(text, catalogs[0])}
     attributes_by_file = []
     for number, catalog in enumerate(catalogs, 1):

@@ -158,7 +158,7 @@ def _describe_request(spec: Composition, files: Sequence[Compared]) -> dict[str,
 def _notes(
     files: Sequence[Compared], frame: pl.DataFrame, columns: Sequence[Mapping[str, Any]]
 ) -> tuple[str, ...]:
-    """Return notes that help to read the numbers; ``columns`` are the losses of each column."""
+    """Return notes on sizes of files, and on absent columns and odd ``losses.COLUMNS``."""
     notes = []
     sizes = dict(frame.select("file", "records").iter_rows())
     for file in files[1:]:

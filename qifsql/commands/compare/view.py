@@ -29,7 +29,7 @@ KIND = Kind(columns=("release", "file", "crs_posterior_deterministic"), shared=(
 def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     """Return success on each release for every question, then the loss of the releases."""
     rows = frame.to_dicts()
-    first = [row for row in rows if row["secret"] == rows[0]["secret"]]
+    first = [row for row in rows if row["secret"] == rows[0]["secret"]]  # of the first secret
     parts: list[Part] = risks(rows, first, said("release"))
     heads = [said("generalised"), said("penalty"), said("TV"), said("KL (bits)")]
     # A column for suppressed records, if there are any.

@@ -65,7 +65,7 @@ def bind(
     order: Sequence[str],
     where: str | None,
 ) -> Request:
-    """Resolve every name, and check types and conditions; InputError if one does not fit."""
+    """Resolve names, check types and conditions; ``order`` lists values (empty: their own)."""
     schema, dataset = catalog.schema, catalog.dataset
     assert isinstance(dataset, Dataset)  # noqa: S101 - it is no collection
     null = options["null"]
@@ -135,7 +135,7 @@ def _or_false(tree: exp.Expr) -> exp.Expr:
 
 
 def _is_integer_domain(useful: Attribute, domain: str, order: Sequence[str]) -> bool:
-    """Return whether all whole numbers between the least and the greatest value may occur."""
+    """Return whether all whole numbers from the least to the greatest value may occur."""
     if domain not in DOMAINS:
         raise InputError(f"a domain is one of {', '.join(DOMAINS)}, not {quoted(domain)}")
     if domain == "observed":
@@ -186,8 +186,9 @@ def respondents(request: Request) -> exp.Select:
 
 
 def answer_patterns(request: Request) -> exp.Select | None:
-    """Return one row per place of the useful attribute: place, pattern of the predicates there.
+    """Return SQL for a row per place of the useful attribute: place, pattern of the predicates.
 
+    A place is the number of a value in its order; bit i of a pattern is the answer to predicate i.
     It reads ``places``, and needs no records. None if the predicates name other columns, too.
     """
     if request.answers is None:
@@ -207,7 +208,7 @@ def _bit_pattern(conditions: Sequence[exp.Expr]) -> exp.Expr:
 
 
 def listed_values(request: Request) -> exp.Query:
-    """Return the generated step: one row per value of the order, with its position from 1.
+    """Return the generated step: one row per value of the user's order, with position from 1.
 
     Without an order it has no rows.
     """

@@ -94,7 +94,8 @@ def _point_labels(frame: pl.DataFrame) -> pl.Series:
 def _layers(alt: Any, drawn: dict[str, int]) -> list[Any]:
     """Return the layers of a panel, from the back to the front.
 
-    ``drawn`` has, for each name of a noise, the index of its colour and dashes.
+    These are the dashed limits, then a line, dots and labels of each noise. ``drawn`` has, for
+    each name of a noise, the index of its colour and dashes.
     """
     x = alt.X("utility:Q", title=said("utility: real count guessed right"))
     x = x.scale(zero=False, nice=False, padding=24).axis(labelExpr=PERCENT, grid=False)

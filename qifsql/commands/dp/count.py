@@ -62,8 +62,8 @@ class Counts:
 def count_all(engine: Engine, request: Request, *, local: bool, ordered: bool) -> Counts:
     """Return all counts; if ``local`` (noise on records), by place of the useful attribute.
 
-    If ``ordered``, its values must have an order. Raises InputError if the data do not fit the
-    question. Without ``local``, the place of all cells is 0.
+    A place is the number of a value in its order; without ``local`` it is 0. If ``ordered``, the
+    values must have an order. Raises InputError if the data do not fit the question.
     """
     check_records(engine, request.microdata)
     tables = Tables(engine, "counting", request.microdata.dataset.name)
@@ -74,6 +74,7 @@ def count_all(engine: Engine, request: Request, *, local: bool, ordered: bool) -
     extent = Extent(*_rows_of_view(tables, "extent")[0])
     totals = dict(_rows_of_view(tables, "totals"))
     _check_variation(request, extent, totals)
+    # How many values of an attribute, or pairs, so many records have: (records, values).
     spectra: dict[str, list[tuple[int, int]]] = {"useful": [], "secret": [], "both": []}
     for part, size, values in sorted(_rows_of_view(tables, "spectra")):
         spectra[part].append((size, values))
@@ -106,8 +107,8 @@ def _make_table(tables: Tables, name: str, **instead: str) -> None:
 
 
 def _check_variation(request: Request, extent: Extent, totals: dict[int, int]) -> None:
-    """Refuse predicates that hold for all records or for none, and a constant secret."""
-    predicates = len(request.microdata.qids) - 1
+    """Refuse predicates that hold for all records or none (``totals``), and a constant secret."""
+    predicates = len(request.microdata.qids) - 1  # the first is the useful attribute
     for i in range(predicates):
         holds = sum(n for pattern, n in totals.items() if pattern >> i & 1)
         if holds in (0, extent.records):
@@ -127,7 +128,7 @@ def _check_variation(request: Request, extent: Extent, totals: dict[int, int]) -
 def _count_places(
     tables: Tables, request: Request, extent: Extent, *, ordered: bool
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return the people and the pattern at each place of the useful attribute, in its order."""
+    """Return the people and the answers, as bits, at each place of the useful attribute."""
     useful = request.useful
     if ordered and not request.ordered and extent.useful_values > 2:  # two are neighbours anyway
         raise InputError(
@@ -160,7 +161,7 @@ def _check_places(name: str, places: int) -> None:
 
 
 def _check_order(tables: Tables, request: Request) -> None:
-    """Refuse an order that leaves values out."""
+    """Refuse an order of the user that leaves values of the useful attribute out."""
     if not request.order:
         return
     unlisted = exp.select("count(*)").from_("places")

@@ -115,9 +115,9 @@ def _check_options(predicates: Sequence[str], options: DpOptions) -> None:
 def _notes(
     request: Request, counts: Counts, mechanisms: Sequence[str], frame: pl.DataFrame
 ) -> tuple[str, ...]:
-    """Return remarks for readers of the numbers."""
+    """Return remarks on missing values, on what epsilon promises, and on losses above the limit."""
     notes = []
-    name, places = quoted(request.useful.name), len(counts.people)  # 0: no noise on records
+    name, places = quoted(request.useful.name), len(counts.people)  # 0 places: noise on counts
     if places and counts.extent.missing:
         missing = plural(counts.extent.missing, "record")
         where = ", last in its order" if "local" in mechanisms else ""

@@ -56,12 +56,12 @@ def read(value: str | float | Sequence[str | float]) -> tuple[Epsilon, ...]:
 
 
 def _parse_epsilon(text: str) -> Epsilon:
-    """Parse one epsilon, a number or the logarithm ``ln`` of a number; refuse unusable ones."""
+    """Parse an epsilon, a number or the logarithm ``ln`` of one; refuse those out of range."""
     match = _ITEM.fullmatch(text.removeprefix("-"))
     if not match:
         what = "write numbers and logarithms, as in 'ln 3, 1, 2.5, ln 10^5'"
         raise InputError(f"{quoted(text)} is not an epsilon; {what}")
-    log, _, *quantity = match.groups()
+    log, _, *quantity = match.groups()  # log: whether it is a logarithm
     number = Fraction() if text.startswith("-") else _quantity(*quantity)  # 0: refused below
     if number <= (1 if log else 0):
         what = "an epsilon is a number above 0, and ln X one with X above 1"

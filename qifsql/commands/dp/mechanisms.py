@@ -42,9 +42,10 @@ class Report:
 def oblivious(counts: Counts, epsilon: Epsilon, bits: Sequence[int], answers: int) -> Report:
     """Return the report of noisy counts of one or several predicates, each with ``epsilon``.
 
-    V = 1/N Σ_y max_s Σ_z n_sz P(y | z). Here z are the true answers of the predicates for the added
-    record, and y the numbers of noisy answers that are yes. The utility has max_z n_z P(y | z)
-    instead (thesis Eqs. 6.8, 6.9).
+    ``bits`` are the numbers of the predicates, each counted ``answers`` times. V = 1/N Σ_y max_s
+    Σ_z n_sz P(y | z). Here z are the true answers of the predicates for the added record, and y the
+    numbers of noisy answers that are yes. The utility has max_z n_z P(y | z) instead (thesis Eqs.
+    6.8, 6.9).
     """
     secrets = {_merge_patterns(kind, bits) for kind in counts.kinds}
     reals = [[pair] for pair in _merge_totals(counts, bits)]  # to guess z is right for n_z people
@@ -83,11 +84,12 @@ def _merge_totals(counts: Counts, bits: Sequence[int]) -> tuple[tuple[int, int],
 def _sum_best(
     kinds: Iterable[Sequence[tuple[int, int]]], alpha: Fraction, *, bits: int, answers: int
 ) -> Fraction:
-    """Return Σ_y max_k Σ_z n_kz P(y | z), times (1 + α) for each answer.
+    """Return Σ_y max_k Σ_z n_kz P(y | z), times (1 + α) for each of all noisy answers.
 
-    A kind k has pairs (z, n_kz): people with the true answers z for whom the guess k is right.
+    A kind k has pairs (z, n_kz): people with the true answers z for whom the guess k is right. Bit
+    i of z is the answer to predicate i of ``bits``; each gets ``answers`` noisy ones, y.
     """
-    wrong, right = alpha.numerator, alpha.denominator
+    wrong, right = alpha.numerator, alpha.denominator  # weights of a noisy answer
     lines = list(kinds)
     if bits == 1:  # a kind is a pair (n_k0, n_k1), and only those on the hull can be best
         plain = [dict(line) for line in lines]
@@ -112,7 +114,7 @@ def _count_right(yes: Sequence[int], z: int, answers: int) -> int:
 
 
 def local(counts: Counts, epsilon: Epsilon, bit: int, mechanism: str) -> Report:
-    """Return the report of one count after noise on the useful attribute of every record.
+    """Return the report of the count of predicate ``bit`` after noise on every useful attribute.
 
     It is exact if the records are few and e^epsilon is a fraction, else from the characteristic
     function (thesis Eqs. 6.10 to 6.13; ``poisson_binomial``).
@@ -120,10 +122,8 @@ def local(counts: Counts, epsilon: Epsilon, bit: int, mechanism: str) -> Report:
     perturb = LOCAL[mechanism]
     holds = [bool(pattern >> bit & 1) for pattern in counts.patterns]  # by place
     secrets: list[Kind] = [[(w, n) for w, _, n in cells] for cells in counts.kinds]
-    reals: list[list[tuple[int, int]]] = [
-        [],
-        [],
-    ]  # the people for whom the predicate is false, and true
+    # The people by place, for whom the predicate is false, and true: the real answers.
+    reals: list[list[tuple[int, int]]] = [[], []]
     for w, n in enumerate(counts.people):
         if n:
             reals[holds[w]].append((w, n))
@@ -154,7 +154,7 @@ def local_bound(counts: Counts, epsilon: Epsilon, mechanism: str) -> Report:
 
 
 def without_noise(counts: Counts, bits: Sequence[int]) -> tuple[int, int]:
-    """Return the people guessed right without noise, and those with the most frequent answers.
+    """Return the people guessed right without noise, and those with the most frequent true answers.
 
     The success without noise is the first over N; the utility without a report the second over N.
     """

@@ -16,10 +16,11 @@ Chances = list[tuple[float, float]]  # the predicate holds, or it does not
 
 
 def geometric(alpha: Number, holds: Sequence[bool]) -> list[Number]:
-    """Return chances after the truncated geometric mechanism (thesis Def. 32, Eq. 6.14).
+    """Return by place the chance of a yes after the truncated geometric mechanism.
 
-    G(j | i) = α^|i-j| (1-α)/(1+α) for 0 < j < n, and α^|i-j|/(1+α) for j = 0 and j = n. The chance
-    of place i is the sum over the places j where the predicate holds. A single place is kept.
+    ``holds``: whether the predicate holds at each place. Thesis Def. 32, Eq. 6.14: G(j | i) =
+    α^|i-j| (1-α)/(1+α) for 0 < j < n, and α^|i-j|/(1+α) for j = 0 and j = n. The chance of place i
+    is the sum over the places j where the predicate holds. A single place is kept.
     """
     unity = alpha / alpha  # 1 and 0 of the type of alpha
     zero: Number = unity - unity
@@ -44,9 +45,10 @@ def _carry_forward(alpha: Number, masses: Sequence[Number]) -> list[Number]:
 
 
 def response(alpha: Number, holds: Sequence[bool]) -> list[Number]:
-    """Return chances after randomised response among all values (k-ary; Kairouz et al. 2016).
+    """Return by place the chance of a yes after k-ary randomised response (Kairouz et al. 2016).
 
-    R(w' | w) = e^ε/(e^ε + k - 1) where w' = w, and 1/(e^ε + k - 1) otherwise.
+    ``holds``: whether the predicate holds at each of the k places. R(w' | w) = e^ε/(e^ε + k - 1)
+    where w' = w, and 1/(e^ε + k - 1) otherwise.
     """
     unity = alpha / alpha  # 1 of the type of alpha, which is e^-ε
     elsewhere = alpha / (unity + (len(holds) - 1) * alpha)

@@ -36,7 +36,8 @@ class Window:
 def exact_counts(people: Sequence[int], chances: Sequence[Fraction]) -> list[int] | None:
     """Return b(0), b(1), ... as whole numbers over their sum; None if these would be too large.
 
-    ``people`` are the sizes of groups; everybody answers yes with the chance of their group.
+    b(k) is the chance that k people answer yes. ``people`` are the sizes of groups; everybody
+    answers yes with the chance of their group.
     """
     records = sum(people)
     common = math.lcm(*(t.denominator for t in chances))  # the denominator of all chances
@@ -64,12 +65,14 @@ def _convolve(a: Sequence[int], b: Sequence[int]) -> list[int]:
 def distribution_window(people: Sequence[int], chances: Sequence[tuple[float, float]]) -> Window:
     """Return the distribution as floating-point numbers, from its characteristic function.
 
-    ``chances`` are those of yes and of no in each group. Let μ and v be the mean and variance of
-    the count. Counts beyond μ ± x are left out, with x such that Bernstein's bound
-    2 exp(-x²/(2(v + x/3))) is below 1e-20. The others are
-    b(k) = 1/M Σ_j φ(2πj/M) e^(-2πijk/M). As |φ(θ)| <= exp(-2 v sin²(θ/2)), few j are needed.
+    The count is of the people who answer yes; ``people`` are the sizes of groups, ``chances`` those
+    of yes and of no in each. Let μ and v be the mean and variance of the count. Counts beyond μ ± x
+    are left out, with x such that Bernstein's bound 2 exp(-x²/(2(v + x/3))) is below 1e-20. The
+    others are b(k) = 1/M Σ_j φ(2πj/M) e^(-2πijk/M). As |φ(θ)| <= exp(-2 v sin²(θ/2)), few j are
+    needed.
     """
-    base, alike, neglected = 0, dict[tuple[float, int], int](), 0.0
+    base, neglected = 0, 0.0
+    alike: dict[tuple[float, int], int] = {}  # people by chance of the rarer answer, and its sign
     for n, (yes, no) in zip(people, chances, strict=True):
         base += n if yes > no else 0  # if yes is likelier, each no is one less than n
         rarer = min(yes, no)
@@ -95,7 +98,7 @@ def distribution_window(people: Sequence[int], chances: Sequence[tuple[float, fl
 
 
 def _error_bound(groups: Sequence[Group], waves: Sequence[Wave], highest: float) -> float:
-    """Return a bound on the sum of the errors of a window's chances.
+    """Return a bound on the sum of the errors of a window's chances; ``highest`` is their largest.
 
     The relative error of each person's chance, and of its part in the mean, is at most 3·2^-53. The
     distribution of the others has one mode, below 2 max b. An error δ of one person's chance
@@ -166,7 +169,7 @@ def _excess_sine(theta: float) -> float:
 
 
 def _inverse_transform(waves: Sequence[Wave], size: int, start: int) -> list[float]:
-    """Return b(k) for each k of the window; ``start`` is its first k, relative to the centre."""
+    """Return b(k) by waves φ for ``size`` counts k from ``start``, relative to the centre."""
     cosine = [math.cos(2 * math.pi * i / size) for i in range(size)]
     sine = [math.sin(2 * math.pi * i / size) for i in range(size)]
     half = size // 2 if size % 2 == 0 else -1  # the last wave of an even window counts half

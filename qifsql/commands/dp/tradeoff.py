@@ -43,14 +43,15 @@ def tradeoff_rows(
 ) -> Iterator[dict[str, object]]:
     """Yield a row of ``TRADEOFF`` for each predicate, and one for all of them if several.
 
-    ``answers`` is the number of noisy answers to each predicate.
+    ``answers`` is the number of noisy answers to each predicate, ``delta`` that of the guarantee.
+    With a ``budget`` of "split", epsilon is that of all answers together, else of each.
     """
     bits = range(max(counts.totals).bit_length())  # the numbers of the predicates, from 0
     choices = [(i,) for i in bits] + ([tuple(bits)] if len(bits) > 1 else [])
     for chosen in choices:
         if mechanism == "oblivious":
             parts = len(bits) * answers if budget == "split" else 1
-            level, seen = epsilon.part(parts), len(chosen) * answers
+            level, seen = epsilon.part(parts), len(chosen) * answers  # of an answer; how many
             report = mechanisms.oblivious(counts, level, chosen, answers)
             person = float(level.value) * seen
         else:
@@ -76,7 +77,7 @@ def tradeoff_rows(
 
 def _measured_columns(counts: Counts, report: Report, bits: Sequence[int]) -> dict[str, object]:
     """Return the numbers of a report about the predicates ``bits``, with their limits."""
-    records, likeliest = counts.extent.records, counts.likeliest
+    records, likeliest = counts.extent.records, counts.likeliest  # with the likeliest secret
     sure, best_utility = mechanisms.without_noise(counts, bits)
     posterior, utility = report.posterior, report.utility
     return {

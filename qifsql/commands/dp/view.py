@@ -48,7 +48,7 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     promise = said("What epsilon guarantees for one record, whatever the data")
     # the rows of the last predicate, or of all together
     parts += [Heading(promise), _guarantee_table(rows), Paragraph(_beliefs_sentence(rows))]
-    prior = rows[0]["prior"]
+    prior = rows[0]["prior"]  # no loss is above 1 / prior: then the secret is certain
     if prior < 1 and all(isclose(row["privacy_loss_promised"], 1 / prior) for row in rows):
         parts.append(Paragraph(_capped_sentence(rows[0])))
     return parts
@@ -136,6 +136,7 @@ def _factor(x: float) -> str:
 
 
 def _row_in_words(secret: str, row: Row) -> str:
+    """Return sentences that explain the loss and the utility of a row, as an example."""
     message = (
         "Loss: with epsilon {epsilon} ({mechanism}), {secret} of one more record is guessed right "
         "in {before} of cases before, and in {after} after {answers}."
@@ -165,7 +166,7 @@ def _is_no_loss(loss: float) -> bool:
 
 
 def _no_loss_sentence(secret: str, row: Row) -> str:
-    """Explain a loss of 1 for every epsilon."""
+    """Return a sentence on a loss of 1 for every epsilon: it is 1 even without noise, or not."""
     message = (
         "Every loss is x {one}: with so much noise the answer does not change the best guess of "
         "{secret} of one more record."
@@ -188,17 +189,22 @@ def _capped_sentence(row: Row) -> str:
 
 
 def _guarantee_table(rows: Sequence[Row]) -> Table:
+    """Return a table by epsilon: the largest loss and change of beliefs, whatever the data."""
+
     def loss(row: Row) -> str:
         return words.factor(row["privacy_loss_promised"])
 
     def beliefs(row: Row) -> str:
-        x = row["semantic_distance"]
-        return words.fixed(x, 4) if x <= 0.9999 else number("> 0.9999" if x < 1 else "1")
+        distance = row["semantic_distance"]
+        if distance <= 0.9999:
+            return words.fixed(distance, 4)
+        return number("> 0.9999" if distance < 1 else "1")  # never rounded to 1
 
     return _table_by_epsilon(rows, [said("loss <="), said("beliefs")], [loss, beliefs])
 
 
 def _beliefs_sentence(rows: Sequence[Row]) -> str:
+    """Return a sentence on what ``beliefs`` means, and with which probability it may be more."""
     failure = max(row["semantic_failure"] for row in rows)
     if not failure:
         return said(
@@ -228,12 +234,13 @@ def headline(stored: Stored) -> list[str]:
 
 
 def _effect_sentence(spec: Spec, row: Row) -> str:
-    of = words.scale(row["prior"], row["posterior"])
+    """Return a sentence on the success at the secret before and after noisy counts."""
+    scale = words.scale(row["prior"], row["posterior"])
     return said(
         "Noisy counts with epsilon {epsilon}: {secret} of one more record is guessed right for "
         "{before} before, and for at most {after} after.",
         epsilon=number(row["epsilon_given"]),
         secret=escaping.cell(spec["secret"]),
-        before=words.share(row["prior"], of),
-        after=words.share(row["posterior"], of),
+        before=words.share(row["prior"], scale),
+        after=words.share(row["posterior"], scale),
     )

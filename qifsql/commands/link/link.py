@@ -122,15 +122,10 @@ def link(
         is_linked = any(kind.released and kind.registered for kind in kinds)
         different_values = [] if is_linked else _note_on_different_values(engine, pair)
     row |= measured(kinds, records=row["release_records"], truth=bool(keys))
-    spec = {
-        "dataset": pair[0].dataset.name,
-        "register": pair[1].dataset.name,
-        "qids": names,
-        "register_qids": [q.name for q in pair[1].qids],
-        "truth": list(keys) or None,
-        "where": options["where"],
-        "register_where": options["register_where"],
-    }
+    spec: dict[str, Any] = {"dataset": pair[0].dataset.name, "register": pair[1].dataset.name}
+    spec |= {"qids": names, "register_qids": [q.name for q in pair[1].qids]}
+    spec |= {"truth": list(keys) or None, "where": options["where"]}
+    spec |= {"register_where": options["register_where"]}
     paths = tuple(dict.fromkeys(path for side in pair for path in side.dataset.paths))
     columns_by_role = {roles.QID: pair[0].qids, roles.KEY: [pair[0].key] if pair[0].key else []}
     columns = roles.columns(catalogs[0].schema, columns_by_role, where=pair[0].where)
@@ -165,7 +160,7 @@ def _note_on_different_values(engine: Engine, pair: tuple[Side, Side]) -> list[s
 
 
 def _blocks_plan(pair: tuple[Side, Side]) -> Plan:
-    """Return the plan for blocks, a row for those with as many records in each of the files."""
+    """Return the plan that counts blocks: a row per pair of sizes in the release and register."""
     release, register = pair
     width = len(release.qids)
     pairs = make_step("link/pairs" if release.key else "link/no_pairs", "pairs", width=width)
@@ -195,7 +190,7 @@ def _count_common_people(engine: Engine, pair: tuple[Side, Side]) -> int:
     for side in pair:
         plan = Plan((side.keyed("keyed"),), load("collection/repeated").query, _openings(side))
         ((keys, records, _),) = engine.rows(plan, "checking keys", side.dataset.name)
-        if keys:  # people with several records
+        if keys:  # so many people have several records
             assert side.key is not None  # noqa: S101 - there is a truth
             raise DatasetError(
                 f"{side.dataset.name} has {plural(records, 'record')} of "
@@ -223,9 +218,9 @@ def _notes(kinds: Sequence[Kind], row: dict[str, Any], pair: tuple[Side, Side]) 
                 f"{plural(n, 'record')} of {side.dataset.name} miss a quasi-identifier and match "
                 "nobody"
             )
-    if short := sum(k.blocks for k in kinds if k.released > k.registered):
+    if scarce := sum(k.blocks for k in kinds if k.released > k.registered):
         notes.append(
-            f"in {plural(short, 'block')} the register has fewer people than the release: it does "
+            f"in {plural(scarce, 'block')} the register has fewer people than the release: it does "
             "not have everybody, so a record that looks unique in it may be somebody else's"
         )
     return tuple(notes)

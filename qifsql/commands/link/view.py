@@ -46,11 +46,11 @@ def _files_table(row: Mapping[str, Any]) -> Table:
 
 
 def _unique_links_sentences(row: Mapping[str, Any]) -> str:
-    """Return sentences on matched, unique and right links; the truth may not be known."""
-    n, of = row["unique_in_both"], words.records(row["release_records"])
+    """Return sentences on matched, unique and right links (None: the truth is not known)."""
+    n, records = row["unique_in_both"], words.records(row["release_records"])
     singular = "{n} of {records} matches somebody in the register."
     plural = "{n} of {records} match somebody in the register."
-    text = counted(singular, plural, row["matched"], records=of)
+    text = counted(singular, plural, row["matched"], records=records)
     if not n:
         return f"{text} {said('No record is unique in both files.')}"
     share = words.percent(n / row["release_records"])
@@ -74,7 +74,7 @@ def _unique_links_sentences(row: Mapping[str, Any]) -> str:
 
 
 def _adversary_table(row: Mapping[str, Any]) -> Table:
-    """Return a table of the risks of three adversaries; None is no risk: nobody matches."""
+    """Return a table of the risks of three adversaries, shares (None: nobody matches)."""
     table = Table.of([said("who links"), said("risk"), said("what it is")], right=(1,))
     target = said("highest chance, if the target is known to be in the release: 1/f")
     register = said("highest chance, if only the register is known to contain the target: 1/F")
@@ -90,7 +90,7 @@ def _adversary_table(row: Mapping[str, Any]) -> Table:
 
 
 def _presence_parts(row: Mapping[str, Any]) -> list[Part]:
-    """Return sentences on k-map and delta-presence."""
+    """Return sentences on k-map and delta-presence; none where they are None: nobody matches."""
     sentences = []
     if row["k_map"] is not None:
         fewest = (
@@ -112,16 +112,17 @@ def _presence_parts(row: Mapping[str, Any]) -> list[Part]:
 def _confidence_table(confidence: pl.DataFrame) -> Table:
     """Return a table of links by their chance to be right: 1, at least 1/2, ..., any.
 
-    ``confidence`` has a row per chance, the highest first. A line that adds no link is left out.
+    ``confidence`` has a row per chance, the highest first, with the links of it and of all before.
+    A line that adds no link is left out.
     """
     truth = confidence["correct_at_least"].null_count() == 0
     heads = [said("links with a chance of"), said("links"), said("right at best")]
     heads += [said("right")] if truth else []
     table = Table.of(heads, right=range(1, len(heads)))
     names: dict[float, str] = {n: said("1 in {n} or more", n=n) for n in (2, 5, 10, 100)}
-    height = 0
+    height = 0  # rows of the line before
     for n, name in ({1: said("certain")} | names | {math.inf: said("any")}).items():
-        reached = confidence.filter(pl.col("confidence") >= 1 / n)
+        reached = confidence.filter(pl.col("confidence") >= 1 / n)  # 1 / infinity is 0
         if reached.height == height:
             continue
         height = reached.height

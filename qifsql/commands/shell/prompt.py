@@ -39,15 +39,16 @@ class Prompt(cmd.Cmd):
         views: Mapping[str, Sequence[Step]],
         examples: Sequence[str],
     ) -> None:
+        """Set up the prompt; ``show`` prints columns and rows, ``views`` are those by schema."""
         super().__init__()
         self.engine = engine
         self.show = show
         self.views = views
         self.help = _help(examples)
         self.intro = self.help
-        self.typed: list[str] = []
+        self.typed: list[str] = []  # the lines of a statement without its semicolon yet
         self.failed = False
-        if not sys.stdin.isatty():
+        if not sys.stdin.isatty():  # statements come from a file or a pipe: show no prompt
             self.use_rawinput = False
             self.prompt = self.more = ""
             self.intro = ""
@@ -55,7 +56,7 @@ class Prompt(cmd.Cmd):
 
     def onecmd(self, line: str) -> bool:
         """Take a line: run a statement at its semicolon, obey a word; return True to leave."""
-        if line == "EOF":
+        if line == "EOF":  # the end of the input
             if self.typed:
                 self._run()
             return True

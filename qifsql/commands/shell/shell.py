@@ -144,8 +144,8 @@ def views_of(attack: BoundAttack, j: int) -> list[Step]:
         counted = ["people", "blocks"] if folder else ["owners"]
     counted = [f"{folder}{name}" for name in counted]
     answers, profile = ["guesses", "revealed"] if j else ["crowds"], f"{folder}profile"
-    *before, people = microdata_steps.steps(microdata)
-    request = parameters.make(attack, "asked", j, 0)
+    *before, people = microdata_steps.steps(microdata)  # the last one is ``microdata``
+    request = parameters.make(attack, "asked", j, 0)  # 0: identity gain
     assert request is not None  # noqa: S101 - it is always made
     views = [_file_view(name, attack, j, AFTER) for name in (*counted, *answers, profile)]
     views += [_file_view(name, attack, j, BEFORE, prior=True) for name in (*counted, profile)]
@@ -159,7 +159,7 @@ def views_of(attack: BoundAttack, j: int) -> list[Step]:
 def _file_view(
     name: str, attack: BoundAttack, j: int, tables: Mapping[str, str], *, prior: bool = False
 ) -> Step:
-    """Return the view of a file of ``sql/`` for secret j; ``prior``: without quasi-identifiers."""
+    """Return view ``name`` of ``sql/`` for secret j (0: none); ``tables`` renames its steps."""
     template = load(name)
     width = 0 if prior else len(attack.microdata.qids)
     query = splice(template, width=width, secret=j, tables=tables)

@@ -41,7 +41,7 @@ def simple(attack: BoundAttack, spec: Attack, result: Path | None = None) -> str
 
 
 def _check(attack: BoundAttack) -> None:
-    """Refuse an attack that needs more than counts of people in one file."""
+    """Refuse an attack that needs more than counts of records in one file."""
     models = [m.acronym for m in attack.models if m.acronym not in MODELS]
     reasons = {
         f"model {', '.join(models)}": bool(models),
@@ -93,7 +93,7 @@ def _columns_of_file(query: exp.Select) -> list[exp.Column]:
 
 
 def _drop_alias(query: exp.Select) -> None:
-    """Leave out the alias of the file, in a query in which no column needs it."""
+    """Change a query in which no column needs the alias of the file: leave it out."""
     for column in _columns_of_file(query):
         column.set("table", None)
     query.args["from_"].this.set("alias", None)
@@ -107,7 +107,7 @@ def _drop_alias(query: exp.Select) -> None:
 def _header(
     attack: BoundAttack, model: Model, j: int, query: exp.Query, stored: Stored | None
 ) -> str:
-    """Return the comments on a statement: the attack, and the numbers that it must give."""
+    """Return comments on the statement of secret j: the attack, and numbers of ``stored``."""
     secret = attack.microdata.secrets[j - 1].name if j else None
     what = f"; secret {quoted(secret)}" if secret is not None else ""
     expected = f"Each column equals that of qifsql attack {model.acronym}, same options."

@@ -128,10 +128,7 @@ class _Search:
             self._move(c, count, -1)
 
     def _range(self, c: int) -> tuple[int, int]:
-        """Return the least and the largest count of cell c that its sums still allow.
-
-        A sum leaves it what remains when all other open cells are at an end of their bounds.
-        """
+        """Return the least and the largest count of cell c that its sums still allow."""
         low, high = self.bounds[c]
         for g in self.sums_of_cell[c]:
             condition = self.sums[g]

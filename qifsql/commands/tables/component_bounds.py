@@ -228,10 +228,7 @@ class Scope:
         return Count(inside, [m[part] for m, part in zip(self.between, parts, strict=True)])
 
     def candidates(self) -> list[tuple[Cell, Count]]:
-        """Return the cells, with counts, whose least count in the first solution is above 0.
-
-        No other cell holds somebody for sure. Cliques are joined in the order of their tree.
-        """
+        """Return the cells, with counts, that the first solution alone proves to hold somebody."""
         array = self.component.arrays[0]
         lines: list[_Line] = [({}, 0)]
         for k, link in enumerate(self.links):

@@ -28,10 +28,7 @@ DIMENSION, TEXT = "dimension", "VARCHAR"
 
 
 def find_dimension(text: str, dimensions: Iterable[str], what: str) -> str:
-    """Return the dimension that a text names, whatever its case; refuse any other text.
-
-    ``what`` is what the text is of in the message, such as ``secret``.
-    """
+    """Return the dimension that a text names, in any case; ``what`` is the text in errors."""
     present = list(dimensions)
     if text in present:
         return text
@@ -109,10 +106,7 @@ class Records:
 
 
 def value_texts(margins: Margins, i: int, codes: Iterable[int] = ()) -> dict[int, str | None]:
-    """Return the text of values of attribute i by code; None as a text: a missing value.
-
-    Only ``codes`` are looked up; without any, all values are.
-    """
+    """Return the text of values of attribute i (None: missing) by code, of ``codes`` or of all."""
     query = exp.select("code", "value::VARCHAR AS text").from_(exp.table_(f"values_{i}"))
     if chosen := sorted(set(codes)):
         query = query.where(exp.column("code").isin(*map(number, chosen)))

@@ -109,10 +109,7 @@ class Rules:
 
     @property
     def row(self) -> Parameters:
-        """Return the rules as the row of the table ``asked`` of the views, in whole numbers.
-
-        A share is a fraction, ``k`` / ``k_whole``; ``listed`` largest contributions are looked at.
-        """
+        """Return the rules as the row ``asked`` of the views: k is ``k`` / ``k_whole``."""
         numbers = {"small": self.small, "n": self.n, "listed": max(2, self.n)}  # contributions
         numbers |= {"k": self.k.numerator, "k_whole": self.k.denominator}
         numbers |= {"p": self.p.numerator, "p_whole": self.p.denominator}

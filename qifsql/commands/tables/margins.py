@@ -183,10 +183,7 @@ def build_margins(
 
 
 def _check_counted(margins: Margins, edge: Edge, possible: str) -> None:
-    """Raise ContradictionError if a table counts people where ``possible`` has no combination.
-
-    ``possible`` has all combinations of the attributes ``edge`` that may occur.
-    """
+    """Raise ContradictionError if a table counts people where no combination is ``possible``."""
     for table in margins.published:
         if not table.structural and table.edge <= edge:
             names = {"cells": table.cells, "possible": possible}
@@ -241,10 +238,7 @@ def _possible_combinations(margins: Margins, edge: Edge, largest_support: int) -
 
 
 def _allowed_parts(margins: Margins, edge: Edge) -> list[tuple[Edge, str]]:
-    """Return parts of a set of attributes, each with the table of its combinations, to be joined.
-
-    Only tables whose zeros are published exclude a combination.
-    """
+    """Return parts of a set of attributes, each with the combinations that no zero excludes."""
     parts = [
         (part, margins.make("not_excluded", {"cells": t.cells}, edge=part))
         for t in margins.published

@@ -149,10 +149,7 @@ def _people_beside(margins: Margins, link: Link) -> str:
 def further_margins(
     edges: Sequence[Edge], questions: Sequence[Question], every: Edge, pairs: Sequence[Edge] = ()
 ) -> list[Edge]:
-    """Return the margins, sets of attributes, that the proofs need besides those of the tables.
-
-    ``edges`` are the attributes of each table, ``pairs`` those of pairs of tables.
-    """
+    """Return the margins, sets of attributes, that the proofs need besides the tables."""
     needed: dict[Edge, None] = {}  # an ordered set
     for scope in (*asked_scopes(questions, every), *pairs):
         for links in join_orders(edges, scope):
@@ -280,10 +277,7 @@ def _bracket_of(
 
 
 def count_support(margins: Margins, every: Edge) -> str | None:
-    """Return a table of the number of possible cells of all attributes, by component.
-
-    The cells of cliques are counted from the leaves of their tree up. None: a clique has too many.
-    """
+    """Return a table of the number of possible cells by component; None: too many to count."""
     if every in margins.nodes and is_complete(margins, every):
         return margins.make("possible_cells", {"margin": margins.nodes[every]})
     links = triangulated(maximal_edges(margins.edges))

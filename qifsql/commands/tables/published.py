@@ -136,10 +136,7 @@ def read_files(
 
 
 def _check_counts(tables: Tables, layout: Layout) -> None:
-    """Refuse a file with cells that are no counts, or counts that its protection would change.
-
-    The message names the first such line.
-    """
+    """Refuse a file with cells that are no counts, or counts that its protection would change."""
     file = layout.file
     cells = Plan((Step("meanings", "", _meanings(file, layout.counts)),), exp.select("*"))
     query = exp.select("field", "line", "kind").from_("meanings").order_by("line", "field").limit(1)
@@ -326,11 +323,11 @@ def _check_undeclared(
         return
     places = range(1, len(table.dims) + 1)
     for j in places if len(places) > 1 else ():  # in one dimension, any large cell may be a sum
-        tested, shape = (
-            {"cells": table.cells},
-            {"value": j, "others": [k for k in places if k != j]},
+        query = splice(
+            "tables/undeclared_totals",
+            tables={"cells": table.cells},
+            shape={"value": j, "others": [k for k in places if k != j]},
         )
-        query = splice("tables/undeclared_totals", tables=tested, shape=shape)
         for (line,) in tables.rows(query.order_by("line").limit(1)):
             raise DatasetError(
                 f"line {line} of {title} has the sums of all other values of "

@@ -57,10 +57,7 @@ DrawLines = Callable[[Sequence[Row], Row], list[Part]]
 def _by_question(
     title: str, detail: pl.DataFrame, rows: Sequence[Row], draw: DrawLines
 ) -> list[Part]:
-    """Return a heading, and for each question what ``draw`` makes of its lines of a detail.
-
-    ``rows`` are those of all tables together, one per question; lines have the same ``secret``.
-    """
+    """Return a heading, and for each question (a row) what ``draw`` makes of its lines."""
     content: list[Part] = []
     for row in rows:
         lines = detail.filter(pl.col("secret").eq_missing(row["secret"])).to_dicts()
@@ -250,10 +247,7 @@ def _proves_as_much(line: Row, row: Row) -> bool:
 
 
 def _saved_sentences(lines: Sequence[Row], row: Row, *, first: bool) -> list[str]:
-    """Return for each kind of proof a sentence: without which table fewest people are proved.
-
-    A line is about the tables without one, ``row`` about all, for the same question.
-    """
+    """Return for each kind of proof a sentence: without which table fewest people are proved."""
     texts = []
     for name in PROOFS if first else PROOFS[1:]:  # all questions reconstruct the same people
         saved = [row[name] - line[name] for line in lines]

@@ -242,10 +242,7 @@ class _Batch:
         return hashlib.sha256(json.dumps(problem).encode()).hexdigest()
 
     def outcome(self, component: int, deadline: float) -> Outcome:
-        """Return what is proved of a component for all questions; OpenError if it stays open.
-
-        Raises ContradictionError if no counts satisfy its tables.
-        """
+        """Return what is proved of a component for all questions; OpenError if it stays open."""
         people = self.margins.domain.people
         programs: dict[int, Component] = {}  # questions with the same cliques share one
         solved: dict[Question, Solved] = {}
@@ -271,10 +268,7 @@ class _Batch:
 
 
 def _to_json(outcome: Outcome) -> str:
-    """Return an outcome as JSON, without means: a list of the solutions and of settled cells.
-
-    A mapping by cells becomes a list of pairs, because keys of JSON are texts.
-    """
+    """Return an outcome as JSON, without means; mappings become lists of pairs (keys are texts)."""
     solved = []
     for solution in outcome.solved.values():
         fields = asdict(replace(solution, believed=None, means={}))

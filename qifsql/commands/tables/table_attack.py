@@ -133,10 +133,10 @@ def questions(
             )
     if len(set(secrets)) < len(secrets):
         raise InputError("a secret is given twice; give it once")
-    known = frozenset(numbers[name] for name in knowledge) if knowledge else domain.every
+    attributes = frozenset(numbers[name] for name in knowledge) if knowledge else domain.every
     if not secrets:  # re-identification
-        return [Question(known, None)], knowledge
-    return [Question(known - {numbers[name]}, numbers[name]) for name in secrets], knowledge
+        return [Question(attributes, None)], knowledge
+    return [Question(attributes - {numbers[name]}, numbers[name]) for name in secrets], knowledge
 
 
 def group_dimension(domain: Domain, options: TableOptions) -> int | None:

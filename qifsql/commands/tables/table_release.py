@@ -55,10 +55,7 @@ class ReleaseMaker:
     def of_records(
         self, catalog: Catalog, dataset: Dataset, new_tables: Sequence[NewTable], where: str | None
     ) -> Release:
-        """Return the tables that an office would make of records; read and count them once.
-
-        ``where`` is an SQL filter on the records (None: all).
-        """
+        """Return the tables that an office would make of records; read and count them once."""
         microdata, dims = dimensions.bind(catalog, dataset, [a.dims for a in new_tables], where)
         records, edges, sizes = self._count_tables(microdata, dims, {})
         people = records.people

@@ -118,10 +118,7 @@ class Request:
             stream.close()
 
     def _make_release(self, engine: LocalEngine, work: Tables) -> Release:
-        """Return the release of the tables to make, or of files with or without records.
-
-        ``work`` are the tables of the engine that is open.
-        """
+        """Return the release of the tables to make, or of files with or without records."""
         options, seed = self.options, self.settings.seed or 0
         maker = ReleaseMaker(work, as_tuple(options["nested"]), self.possible, seed)
         if self.records is None:

@@ -38,10 +38,7 @@ WAYS = {
 
 
 def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
-    """Return what is proved, what can be guessed, checks, the harm by table, and remedies.
-
-    ``frame`` has a row per set of tables and question; ``tables`` are the details by name.
-    """
+    """Return what is proved, what can be guessed, checks, the harm by table, and remedies."""
     rows = charts.of_all_tables(frame).to_dicts()  # one per question
     first = rows[0]
     people = words.persons(first["people"])

@@ -39,7 +39,7 @@ class Automaton:
         return self.words_from()[0]
 
     def words_from(self) -> dict[State, int]:
-        """Return the number of words that lead from each state to an end."""
+        """Return by state the number of different words that lead from it to an end."""
         counts: dict[State, int] = {}
         waiting = [0]  # a stack: a state is counted after all states that it moves to
         while waiting:
@@ -53,29 +53,31 @@ class Automaton:
                     counts[state] += len(self.kinds[kind]) * counts[after]
         return counts
 
-    def cut(self, rows: int) -> int:
-        """Return after how many characters to cut words for the fewest beginnings and ends.
+    def cut(self, min_prefixes: int) -> int:
+        """Return after how many characters to cut words into prefixes and suffixes.
 
-        There are at least ``rows`` beginnings, if there are that many words at all.
+        It is the cut with the fewest rows of both that has ``min_prefixes`` prefixes or more. Words
+        share the suffixes of a state, which are stored once. With too few words for that, it is
+        the length of the longest word.
         """
-        words, ended, depth = self.words_from(), 0, 0  # ended: words shorter than ``depth``
-        level: dict[State, int] = {0: 1}  # beginnings of ``depth`` characters, by their state
-        costs: dict[int, int] = {}  # beginnings and ends, by depth
+        suffixes, ended, depth = self.words_from(), 0, 0  # ended: words shorter than ``depth``
+        level: dict[State, int] = {0: 1}  # prefixes of ``depth`` characters, by their state
+        rows: dict[int, int] = {}  # prefixes and suffixes, by depth
         while level:
-            beginnings = ended + sum(level.values())
-            if beginnings >= rows:
-                costs[depth] = beginnings + sum(words[state] for state in level)
+            prefixes = ended + sum(level.values())
+            if prefixes >= min_prefixes:
+                rows[depth] = prefixes + sum(suffixes[state] for state in level)
             ended += sum(n for state, n in level.items() if state in self.finals)
             level = self._next_level(level)
             depth += 1
-        return min(costs, key=costs.__getitem__) if costs else depth - 1
+        return min(rows, key=rows.__getitem__) if rows else depth - 1
 
     def _next_level(self, level: Mapping[State, int]) -> dict[State, int]:
-        """Return the number of beginnings by their state, one character later."""
+        """Return the number of prefixes by state, with one character more than in ``level``."""
         following: dict[State, int] = {}
-        for state, beginnings in level.items():
+        for state, prefixes in level.items():
             for kind, after in self.moves[state].items():
-                following[after] = following.get(after, 0) + beginnings * len(self.kinds[kind])
+                following[after] = following.get(after, 0) + prefixes * len(self.kinds[kind])
         return following
 
 
@@ -87,14 +89,14 @@ def build_automaton(node: Node) -> Automaton:
     places = _Places()
     places.build(node, START, END)
     classes = {codes for edges in places.edges for codes, _target in edges}
-    kinds = _group_characters(classes)
-    kinds_of_class = {
+    kinds = _group_characters(classes)  # the code points of each kind
+    kinds_of_class = {  # the kinds that make a class, by its code points
         codes: [k for k, kind in enumerate(kinds) if kind[0] in codes] for codes in classes
     }
     start = places.closed({START})
-    states: dict[frozenset[int], State] = {start: 0}
+    states: dict[frozenset[int], State] = {start: 0}  # by the places that are a state
     moves: dict[State, dict[Kind, State]] = {}
-    waiting, move_count = [start], 0
+    waiting, move_count = [start], 0  # states whose moves are not known yet
     while waiting:
         here = waiting.pop()
         targets: dict[Kind, set[int]] = {}  # places reached by a character of each kind
@@ -148,10 +150,10 @@ class _Places:
             self._repeat(node, first, last)
 
     def _repeat(self, node: Repeat, first: int, last: int) -> None:
-        """Add the paths of a part that is repeated: it may end after the smallest number."""
+        """Add the paths of a part that is repeated, from place ``first`` to place ``last``."""
         here = first
         for n in range(node.largest):
-            if n >= node.smallest:
+            if n >= node.smallest:  # enough repetitions: the word may end here
                 self.free[here].append(last)
             after = self._new()
             self.build(node.part, here, after)
@@ -159,9 +161,9 @@ class _Places:
         self.free[here].append(last)
 
     def closed(self, places: Iterable[int]) -> frozenset[int]:
-        """Return the places reached from these without a character, and these.
+        """Return these places and those reached from them without a character, by ``free``.
 
-        Places that are neither the end nor read a character are left out.
+        Only the end and places from which a character is read are kept: others change nothing.
         """
         closure = set(places)
         waiting = list(closure)
@@ -185,12 +187,12 @@ class _Places:
 
 
 def _group_characters(classes: Iterable[frozenset[int]]) -> tuple[tuple[int, ...], ...]:
-    """Return the code points of each kind: characters that are in the same classes."""
+    """Return the code points of each kind: those that are in the same ``classes``."""
     memberships: dict[int, list[int]] = {}  # the numbers of its classes, by code point
     for i, codes in enumerate(sorted(classes, key=sorted)):
         for code in codes:
             memberships.setdefault(code, []).append(i)
-    kinds: dict[tuple[int, ...], list[int]] = {}
+    kinds: dict[tuple[int, ...], list[int]] = {}  # by the classes that they are in
     for code in sorted(memberships):
         kinds.setdefault(tuple(memberships[code]), []).append(code)
     return tuple(tuple(codes) for codes in kinds.values())

@@ -78,7 +78,7 @@ def read_column(catalog: Catalog, name: str, kind: Hash, where: str | None) -> C
     """Return the column of hashes of that name; refuse types without hashes, invalid filters."""
     assert isinstance(catalog.dataset, Dataset)  # noqa: S101 - a catalog of one dataset
     (attribute,) = of_column(name, catalog.schema)
-    type_ = family(attribute.type)
+    type_ = family(attribute.type)  # a UUID has 16 bytes, as an md5 hash has
     if type_ not in ("VARCHAR", "ENUM", "BLOB") and not (type_ == "UUID" and kind.bytes == 16):
         raise ColumnError(
             f"column {quoted(name)} is of type {type_}: hashes are texts or bytes; name another"
@@ -101,7 +101,7 @@ def count_hashes(tables: Tables, hash_column: Column) -> None:
 
 
 def _hashed_steps(hash_column: Column) -> tuple[Step, Step]:
-    """Return the steps of the cells of the column, and of the hashes in them."""
+    """Return the steps with a row per record: the cell of the column, and the hash in it."""
     cell = exp.alias_(hash_column.attribute.expression.copy(), "cell")
     rows = exp.alias_(relation(hash_column.dataset), SOURCE, table=True)
     cells = exp.select(cell).from_(rows)
@@ -163,7 +163,7 @@ def _is_text_file(path: str) -> bool:
 
 
 def _candidate_rows(catalog: Catalog, path: str) -> tuple[Dataset, exp.Expr, exp.Expr]:
-    """Return the file, the expression of a candidate in a row of it, and its rows as a relation."""
+    """Return the file of candidates, the SQL of a candidate in a row of it, and of its rows."""
     if _is_text_file(path):
         lines = candidate_file(path)
         return lines, exp.column("line", table=SOURCE), header_line(lines)
@@ -184,7 +184,8 @@ def match_candidates(
 ) -> None:
     """Hash all candidates; make the table ``matches``: a row per hash of the column and candidate.
 
-    They are the words of the ``automaton`` and, with ``listed``, the rows of the table ``listed``.
+    They are the words of the ``automaton`` (None: no patterns) and, with ``listed``, the rows of
+    the table ``listed``. ``salt`` is put before and after a candidate.
     """
     sources: list[tuple[str, Step]] = []  # the table of matches, and the step of its candidates
     if automaton is not None:
@@ -205,10 +206,11 @@ def match_candidates(
     tables.make("matches", matches, "comparing hashes")
 
 
-def _word_tables(automaton: Automaton, rows: int) -> list[tuple[str, Plan]]:
+def _word_tables(automaton: Automaton, min_prefixes: int) -> list[tuple[str, Plan]]:
     """Return the tables that write words, by name and in order: SQL goes from state to state.
 
-    ``prefixes``, at least ``rows`` of them, and ``suffixes`` are cut after the same characters.
+    Words are cut after ``cut`` characters into ``prefixes``, ``min_prefixes`` or more of them if
+    there are enough words, and ``suffixes``.
     """
     moves = [
         (state, kind, after)
@@ -221,7 +223,7 @@ def _word_tables(automaton: Automaton, rows: int) -> list[tuple[str, Plan]]:
         _step_of_values("symbols", ("kind", "code"), symbols or [(-2, 0)]),
     )
     finals = _values(("state",), [(state,) for state in sorted(automaton.finals)])
-    cut = exp.select(exp.alias_(exp.Literal.number(automaton.cut(rows)), "characters"))
+    cut = exp.select(exp.alias_(exp.Literal.number(automaton.cut(min_prefixes)), "characters"))
     return [
         ("moves", Plan(tables, load("unhash/moves").query)),
         ("finals", Plan((), finals)),

@@ -86,8 +86,8 @@ class _Parser:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.at = 0
-        self.depth = 0
+        self.at = 0  # the place of the next character
+        self.depth = 0  # of round brackets that are open
 
     def parse(self) -> Node:
         """Return the whole pattern."""
@@ -149,7 +149,7 @@ class _Parser:
 
     def _group(self) -> Node:
         """Return the part in round brackets that begins here."""
-        opened = self.at
+        opened = self.at  # errors name this place
         self.at += 3 if self.text.startswith("(?:", self.at) else 1
         if self._next() == "?":
             raise self._wrong("an unknown kind of group; use (...)")
@@ -186,7 +186,7 @@ class _Parser:
         return frozenset(codes)
 
     def _member(self, opened: int) -> frozenset[int]:
-        """Return one character of a class, or those of an escape."""
+        """Return a character of a class, or those of an escape; the class ``opened`` at a place."""
         character = self._next()
         if not character:
             self.at = opened

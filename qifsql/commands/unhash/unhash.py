@@ -101,16 +101,10 @@ def unhash(
             paths = (*paths, *candidate_paths)
         salts = (options["salt"], options["salt_after"])
         row = _recover(tables, hash_column, automaton, listed=listed, limit=limit, salt=salts)
-        spec = {
-            "dataset": hash_column.dataset.name,
-            "column": hash_column.attribute.name,
-            "hash": kind.name,
-            "patterns": list(named),
-            "candidates": file,
-            "salt": {"before": salts[0], "after": salts[1]},
-            "max": limit,
-            "where": options["where"],
-        }
+        names = {"dataset": hash_column.dataset.name, "column": hash_column.attribute.name}
+        spec: dict[str, Any] = {**names, "hash": kind.name, "patterns": list(named)}
+        spec |= {"candidates": file, "salt": {"before": salts[0], "after": salts[1]}}
+        spec |= {"max": limit, "where": options["where"]}
         origin = origin.about(spec, paths).sending(tables.statements)
         if out is not None:
             matches = Plan((), load("unhash/mapping").query)
@@ -122,9 +116,9 @@ def unhash(
 
 
 def _read_patterns(patterns: Sequence[str], limit: int) -> tuple[pl.DataFrame, Automaton | None]:
-    """Return a frame as ``PATTERNS``, and the automaton of all patterns; None without patterns.
+    """Return a row per pattern (``PATTERNS``), and the automaton of all; None without patterns.
 
-    Raises InputError if there are more than ``limit`` candidates.
+    Raises InputError if all patterns together have more than ``limit`` words, the candidates.
     """
     if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= GREATEST:
         raise InputError(f"max is a number of candidates, from 1 to {GREATEST:,}")
@@ -155,8 +149,9 @@ def _recover(
 ) -> dict[str, Any]:
     """Hash all candidates, of patterns and of a file; return the row of ``RECOVERED``.
 
-    ``listed`` is the number of those of the file; ``salt`` is before and after a candidate. Raises
-    InputError if there are more than ``limit`` candidates.
+    ``automaton`` has the words of the patterns (None: there are none), ``listed`` is the number of
+    candidates of the file, ``salt`` is put before and after a candidate. Raises InputError if there
+    are more than ``limit`` candidates.
     """
     tried = (automaton.words if automaton else 0) + listed
     if tried > limit:
@@ -183,7 +178,7 @@ def _recover(
 def _notes(
     row: Mapping[str, Any], patterns: Sequence[str], counted: pl.DataFrame
 ) -> tuple[str, ...]:
-    """Return remarks on the numbers: unfit records, and patterns that overlap."""
+    """Return remarks on the numbers: unfit records, and patterns that overlap (by ``counted``)."""
     notes = []
     if row["unfit"]:
         have = "has" if row["unfit"] == 1 else "have"

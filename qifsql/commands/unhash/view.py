@@ -14,7 +14,7 @@ TITLE = "Hashes that were reversed: {name}"
 
 def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     """Return a table of candidates per pattern, one of recovered hashes, and sentences on both."""
-    row = frame.row(0, named=True)
+    row = frame.row(0, named=True)  # the one row of the result
     parts: list[Part] = []
     if "patterns" in tables and tables["patterns"].height > 1:
         patterns = Table.of([said("pattern"), said("candidates")], right=(1,))
@@ -43,7 +43,7 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
 
 
 def _protection_sentence(share: float) -> str:
-    """Return a sentence on the protection by the hash, from the recovered share."""
+    """Return a sentence on the protection by the hash, from the share of records recovered."""
     if share == 0:
         return said(
             "None of the candidates was hashed here, or the hash was made in another way (a salt?)."

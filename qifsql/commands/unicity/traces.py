@@ -41,6 +41,7 @@ class Trails:
     """The log as tables in the engine: people, points, and the points of each person."""
 
     def __init__(self, engine: Engine, bound: BoundAttack) -> None:
+        """Make the engine tables of traces: the points of each person, people, and paths."""
         self.tables = Tables(engine, "reading points", bound.microdata.dataset.name)
         self.bound = bound
         steps = tuple(microdata_steps.steps(bound.microdata, key=True))
@@ -71,7 +72,7 @@ class Trails:
         return shares / sum(int(people) for _, people, _ in rows)
 
     def draw(self, size: int, *, draws: int, seed: int) -> int:
-        """Draw people, and ``size`` points of each; return how often nobody else has these."""
+        """Draw people, and ``size`` points of each; return for how many nobody else has these."""
         numbers = {"wanted_seed": seed, "wanted_points": size, "wanted_draws": draws}
         self.tables.make("asked", splice("unicity/asked", numbers=numbers))
         for name in ("eligible", "drawn", "picked", "rarest"):
@@ -83,7 +84,7 @@ class Trails:
                 "one; make fewer --draws, or less coarse points"
             )
         query = splice("unicity/hidden", shape={"size": size})
-        ((hidden,),) = self.tables.answer(query, f"drawing {size} points")
+        ((hidden,),) = self.tables.answer(query, f"drawing {size} points")  # somebody else has them
         self.tables.drop("asked", "eligible", "drawn", "picked", "rarest")
         return draws - int(hidden)
 

@@ -137,7 +137,7 @@ def _check_numbers(sizes: Sequence[int], draws: int) -> None:
 
 
 def _count_records(engine: Engine, microdata: Microdata) -> tuple[int, int]:
-    """Return the number of records, and of those without a person; refuse data of nobody."""
+    """Return the number of records, and of those without a person (NULL); refuse data of nobody."""
     query = exp.select("count(*)", "count(*) FILTER (WHERE key IS NULL)").from_("microdata")
     plan = microdata_steps.plan(microdata, microdata_steps.steps(microdata, key=True), query)
     name = microdata.dataset.name

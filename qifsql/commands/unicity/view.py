@@ -16,7 +16,7 @@ TITLE = "A few records of a person: {name}"
 
 
 def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
-    """Return a table of the share of people singled out, with one line per number of points."""
+    """Return a table of the share singled out by number of known points; None: nobody has them."""
     qids = words.listed(spec["qids"])
     drawn = frame["low"].null_count() < frame.height  # at least one share is of a sample
     heads = [said("records known"), said("people"), said("singled out")]

@@ -49,18 +49,18 @@ class States:
         """Create ``codes_j`` of each quasi-identifier j and ``released``; a ``seed`` draws lots.
 
         ``forms`` are the states of each quasi-identifier, as expressions over the column ``value``;
-        the first one has the original values.
+        the first one has the original values. ``scales`` measure the loss of each.
         """
         self.tables = tables
         self.attack = attack
         self.scales = scales
-        self._penalties: dict[tuple[int, int], Fraction] = {}
+        self._penalties: dict[tuple[int, int], Fraction] = {}  # by quasi-identifier and state
         for j, states in enumerate(forms, 1):
             self._code(j, states)
         self.released = self._release([len(states) for states in forms], seed)
 
     def _code(self, j: int, states: Sequence[Attribute]) -> None:
-        """Create ``codes_j``: a row per value, with the rank of its form in each state."""
+        """Create ``codes_j``: a row per value, with the rank of its form (30-39) in each state."""
         forms = [exp.alias_(microdata_steps.normal(a), f"form_{i}") for i, a in enumerate(states)]
         value, people = exp.column("value", SOURCE), exp.column("people", SOURCE)
         place = equal(exp.column("place", SOURCE), exp.column("place", "positions"))
@@ -109,7 +109,7 @@ class States:
         return Dataset(name, "duckdb", paths, table="released", schema="main", statement=statement)
 
     def _with_lots(self, query: exp.Select, width: int, seed: int) -> exp.Select:
-        """Return the records, each with a ``lot`` drawn by its values and the seed."""
+        """Return SQL for the records, each with a ``lot`` drawn by its values and the seed."""
         names = [f"state_{j}_0" for j in range(1, width + 1)]
         names += [f"secret_{j}" for j, _ in enumerate(self.attack.microdata.secrets, 1)]
         parts: list[exp.Expr] = []  # the values of a record as one text: alike records share it
@@ -122,7 +122,7 @@ class States:
         return splice("compare/lots")
 
     def variant(self, variant: Variant) -> BoundAttack:
-        """Return the attack on the changed release; refuse a sample without records."""
+        """Return the attack on the changed release, whose values are numbers; refuse no records."""
         original = self.attack.microdata
         chosen = enumerate(zip(original.qids, variant.states, strict=True), 1)
         qids = [
@@ -149,16 +149,9 @@ class States:
                 raise DatasetError(
                     f"the sample keeps no record of {self.released.name}; ask for a larger share"
                 )
-        microdata = replace(
-            original,
-            dataset=self.released,
-            qids=tuple(qids) or (NOTHING,),
-            secrets=tuple(secrets),
-            where=where,
-            zoned=False,
-            person=person,
-        )
-        return self.attack.on(microdata)
+        columns = tuple(qids) or (NOTHING,)  # without any column everybody is in one block
+        microdata = replace(original, dataset=self.released, qids=columns, secrets=tuple(secrets))
+        return self.attack.on(replace(microdata, where=where, zoned=False, person=person))
 
     def penalty(self, variant: Variant) -> float:
         """Return the mean certainty penalty of the quasi-identifiers (``utility.penalty``)."""
@@ -188,7 +181,7 @@ class States:
         return self._penalties[j, state]
 
     def nested(self, j: int, finer: int, coarser: int) -> bool:
-        """Return whether values that are equal in the finer state are equal in the coarser one."""
+        """Return whether values equal in state ``finer`` are equal in state ``coarser``, too."""
         pair = (("finer", finer), ("coarser", coarser))
         steps = exp.select(*(exp.column(f"state_{i}").as_(name) for name, i in pair))
         self.tables.make("steps", steps.from_(exp.table_(f"codes_{j}")))

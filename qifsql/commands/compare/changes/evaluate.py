@@ -53,15 +53,15 @@ class Work:
         ]
 
     def compare(self, requests: Sequence[Change], *, seed: int) -> list[dict[str, Any]]:
-        """Return the rows before any change, with each change alone, and with all together."""
+        """Return the rows before any change, with each alone, with all; ``seed`` draws a sample."""
         check_records(self.tables.engine, self.bound.microdata)
-        forms = [[as_values(q)] for q in self.bound.microdata.qids]
+        forms = [[as_values(q)] for q in self.bound.microdata.qids]  # grows with each change
         alone = [self._add(forms, [change]) for change in requests]
         together = self._add(forms, requests)
         scales = losses.read_original(self.tables, self.raws, self.bound.microdata)
         lots = seed if any(c.kind == "sample" for c in requests) else None
         states = States(self.tables, self.bound, scales, forms, seed=lots)
-        releases: list[tuple[str, Sequence[Change], Variant]]
+        releases: list[tuple[str, Sequence[Change], Variant]]  # which case, its changes, its states
         releases = [("before", [], Variant((0,) * len(forms)))]
         releases += [("alone", [change], v) for change, v in zip(requests, alone, strict=True)]
         releases += [("together", requests, together)] if len(requests) > 1 else []
@@ -71,7 +71,7 @@ class Work:
             self.plans += plans
             penalty = states.penalty(variant)
             rows += _release_rows(release, changes, penalty, outcomes)
-            if release == "alone" and not penalty and changes[0].qid:
+            if release == "alone" and not penalty and changes[0].qid:  # no value became coarser
                 qid = self.bound.microdata.qids[changes[0].qid - 1]
                 self.notes.append(changed_attributes.nothing_changed(changes[0].text, qid))
         if lots is not None:
@@ -99,7 +99,8 @@ class Work:
     def search(self, requests: Sequence[Change], rules: Sequence[Bound]) -> list[dict[str, Any]]:
         """Return the rows before any change, and of the smallest change that keeps the bounds.
 
-        Without ``requests`` all usual coarser forms are tried.
+        Only ``requests`` are tried; without any, all usual coarser forms. Rows of the smallest
+        change are missing if there is none, or no change is needed.
         """
         check_records(self.tables.engine, self.bound.microdata)
         scales = losses.read_original(self.tables, self.raws, self.bound.microdata)
@@ -120,6 +121,7 @@ class Work:
         states = States(self.tables, self.bound, scales, forms)
         nested = [_are_nested(states, j, ladder) for j, ladder in enumerate(state_ladders, 1)]
 
+        # A rung is the place of a state in the ladder of its quasi-identifier.
         def variant(chosen: Rungs) -> Variant:
             pairs = zip(state_ladders, chosen, strict=True)
             return Variant(tuple(ladder[rung] for ladder, rung in pairs))
@@ -173,7 +175,7 @@ def _release_rows(
     *,
     met: bool | None = None,
 ) -> list[dict[str, Any]]:
-    """Return a row of a release for each secret."""
+    """Return a row of a release per secret; ``loss`` is its penalty, ``met``: all bounds hold."""
     row = {"release": release, "changes": [change.text for change in changes]}
     last = {"certainty_penalty": loss, "met": met}
     return [row | {"secret": risk.secret} | risk.partition | last for risk in outcomes]

@@ -42,7 +42,8 @@ class Search:
     def find(self) -> Rungs | None:
         """Return the rungs of the smallest change that keeps all bounds; None without one.
 
-        Raises InputError if there are too many changes.
+        A rung is how far a quasi-identifier is coarsened, 0 for not at all. Raises InputError if
+        there are too many changes.
         """
         total = math.prod(height + 1 for height in self.heights)
         if total > MOST:
@@ -61,7 +62,7 @@ class Search:
         return next(filter(None, smallest), None)
 
     def _of_size(self, movable: Sequence[int], size: int) -> Rungs | None:
-        """Return the smallest change of ``size`` quasi-identifiers that keeps the bounds."""
+        """Return the smallest change of ``size`` ``movable`` columns that keeps the bounds."""
         candidates: dict[int, list[Rungs]] = {}  # by the number of rungs that are climbed
         for chosen in filter(self._can_keep, combinations(movable, size)):
             heights = (range(self._lowest_rung(chosen, i), self.heights[i] + 1) for i in chosen)
@@ -85,10 +86,10 @@ class Search:
     def _lowest_rung(self, chosen: Sequence[int], which: int) -> int:
         """Return the lowest rung of ladder ``which`` that can keep the bounds.
 
-        The other ``chosen`` ladders are at their last rungs.
+        The other ``chosen`` ladders, numbers of quasi-identifiers, are at their last rungs.
         """
         if not (self.monotone and all(self.nested[i] for i in chosen)):
-            return 1
+            return 1  # a coarser change may have more risk, so that no rung is excluded
         for rung in range(1, self.heights[which]):
             climbed = [rung if i == which else self.heights[i] for i in chosen]
             if self._keeps(self._rungs(chosen, climbed)):
@@ -98,7 +99,7 @@ class Search:
     def _must_break(self, rungs: Rungs) -> bool:
         """Return whether a change must break a bound, because a coarser one is known to."""
         if not (self.monotone and all(self.nested)):
-            return False
+            return False  # a coarser change may have more risk, so that it tells nothing
         return any(
             all(a <= b for a, b in zip(rungs, change, strict=True)) and not self.met(outcomes)
             for change, outcomes in self.risks.items()

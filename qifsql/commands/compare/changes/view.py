@@ -21,7 +21,7 @@ KIND = Kind(columns=("release", "changes", "met"), shared=())
 def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     """Return what a search found, and the success before and after each change per question."""
     rows = frame.to_dicts()
-    first = [row for row in rows if row["secret"] == rows[0]["secret"]]
+    first = [row for row in rows if row["secret"] == rows[0]["secret"]]  # of the first secret
     parts: list[Part] = []
     if spec["bounds"]:
         parts += _show_smallest(first, spec)
@@ -34,7 +34,7 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
 
 
 def _show_smallest(rows: Sequence[Row], spec: Spec) -> list[Part]:
-    """Return sentences on the bounds and the smallest change that keeps them, if any."""
+    """Return sentences on the bounds and the smallest change, the last of ``rows``, if any."""
     bounds = words.listed([escaping.cell(text) for text in spec["bounds"]])
     tried = counted("{n} release measured", "{n} releases measured", rows[0]["tried"])
     if not any(row["met"] for row in rows):

@@ -56,7 +56,7 @@ measured, the same in every row. Both are NULL without bounds."""
 def what_if(source: Tabular, options: CompareOptions, *, settings: Settings | None) -> Result:
     """Measure the risk before and after changes of columns; write no data.
 
-    With ``until`` or ``policy``: find the smallest change that keeps all bounds.
+    With the options ``until`` or ``policy``: find the smallest change that keeps all bounds.
     """
     origin = Origin.now(settings, "what-if")
     adversary: dict[str, Any] = {n: v for n, v in options.items() if n in TAKEN}
@@ -154,7 +154,7 @@ def _describe_request(
     seed: int | None,
     trees: Mapping[str, str],
 ) -> dict[str, Any]:
-    """Return the request as plain data."""
+    """Return the request as plain data; ``trees`` are the paths of hierarchies by column."""
     assert isinstance(microdata.dataset, Dataset)  # noqa: S101 - it was one
     csv = {"all_varchar": microdata.dataset.all_varchar, "delimiter": microdata.dataset.delimiter}
     na = {"na": list(microdata.dataset.na)} if microdata.dataset.na else {}

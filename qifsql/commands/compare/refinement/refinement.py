@@ -91,7 +91,7 @@ def _with_one_secret(microdata: Microdata, qids: Sequence[Attribute]) -> Microda
 
 
 def _example_plan(attack: BoundAttack, secret_parts: Sequence[Attribute]) -> Plan:
-    """Return the plan for the smallest block that breaks the refinement, a row per value of b.
+    """Return the plan for the smallest block of a that breaks the refinement, a row per value of b.
 
     The columns are the values of a and b under the names of users, and ``people``; 20 rows at most.
     """
