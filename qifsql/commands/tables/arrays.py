@@ -150,8 +150,7 @@ def solve(
     """Return what the ``possible`` arrays of a component prove together, and their means.
 
     An array has the count of each of the ``cells``, which are codes. ``knowledge`` and ``secret``
-    are the places in a cell of what the adversary knows and infers; None: she guesses who a person
-    is.
+    are the places in a cell of what the adversary knows and infers; None: she infers the person.
     """
     solved = Solved()
     columns = list(zip(*possible, strict=True))  # the counts of each cell in all arrays
