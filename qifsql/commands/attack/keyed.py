@@ -357,7 +357,7 @@ class _Run:
         return [f"nobody in {groups} has any weight, so nothing can be said there"]
 
     def _note_on_sets(self, people: int) -> tuple[str, ...]:
-        """Return a note on the sets of records of people with several."""
+        """Return a note on the sets of records of people with several; () if records are people."""
         if self.bound.microdata.person is None:
             return ()
         records = plural(self.counts.records, "record")

@@ -93,7 +93,7 @@ def conditions(sample: Sample) -> Mapping[str, list[str]]:
 
 
 def true_once(ranges: Mapping[str, list[str]], people: Sample) -> Mapping[str, list[str]]:
-    """Return the conditions that are true for exactly one of the people."""
+    """Return the conditions, with their blocks, that are true for exactly one of the people."""
     sizes = people.sizes
     return {
         name: blocks

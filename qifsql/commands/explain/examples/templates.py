@@ -37,7 +37,7 @@ HEAD = """
 
 
 def lines(template: str, sample: Sample) -> tuple[str, ...]:
-    """Return the lines of an example, after the counts that it is computed from.
+    """Return the lines of an example, made by its template from the counts of the sample.
 
     A line of the template that begins with a blank continues the line before.
     """
