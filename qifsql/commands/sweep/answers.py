@@ -97,9 +97,8 @@ def tables_of_readings(
 def is_complete(frame: pl.DataFrame, qids: Sequence[str]) -> bool:
     """Return whether each question of the sweep has each non-empty subset exactly once."""
     parts, n = questions(frame), (1 << len(qids)) - 1
-    return bool(parts) and all(
-        part.height == n and part["subset"].n_unique() == n for part in parts
-    )
+    are_complete = (part.height == n and part["subset"].n_unique() == n for part in parts)
+    return bool(parts) and all(are_complete)
 
 
 def best_subsets(frame: pl.DataFrame, qids: Sequence[str]) -> pl.DataFrame:
@@ -116,7 +115,7 @@ def best_subsets(frame: pl.DataFrame, qids: Sequence[str]) -> pl.DataFrame:
     best_for = pl.when(is_best_twice).then(pl.lit("both")).otherwise("best_for").alias("best_for")
     tables = []
     for part in questions(frame):
-        candidates = part.filter(is_highest).with_columns(place=_order(len(qids)))
+        candidates = part.filter(is_highest).with_columns(place=_order(len(qids)))  # for ties
         best = []
         for measure, order in zip(MEASURES, (POSTERIORS, POSTERIORS[::-1]), strict=True):
             ranked = candidates.sort(
@@ -179,14 +178,15 @@ def exact_interactions(game: Game) -> dict[tuple[int, int], Fraction]:
     V(S)) (Grabisch and Roubens, An axiomatic approach to the concept of interaction among players
     in cooperative games, 1999), from the sums of V by size over the subsets with a, b and both.
     """
-    n = len(game.amounts).bit_length() - 1
+    n = len(game.amounts).bit_length() - 1  # there are 2^n amounts
     pairs = list(combinations(range(n), 2))
     singles, doubles = [1 << a for a in range(n)], [1 << a | 1 << b for a, b in pairs]
     all_sums, *sums_with = _sums_by_size(game, [0, *singles, *doubles])
     weights = [math.factorial(size) * math.factorial(n - size - 2) for size in range(n - 1)]
     indices = {}
     for (a, b), both in zip(pairs, sums_with[n:], strict=True):
-        either = [x + y - z for x, y, z in zip(sums_with[a], sums_with[b], both, strict=True)]
+        sums = zip(sums_with[a], sums_with[b], both, strict=True)
+        either = [with_a + with_b - twice for with_a, with_b, twice in sums]  # with a or b
         total = sum(
             w * (both[s + 2] - either[s + 1] + both[s + 1] + all_sums[s] - either[s])
             for s, w in enumerate(weights)
@@ -255,8 +255,9 @@ def coarsen_first(
     The values of one quasi-identifier are merged two by two in their order (days 1-2, 3-4, ...);
     the missing value stays alone. ``coarser`` then measures the success with all quasi-identifiers
     again, by the position of the merged one; ``row`` has that success before the merge. Coarsening
-    saves no more than dropping. So the loop stops if a reduction is at least that from dropping the
-    next quasi-identifier: no later one can be better. Columns: ``COARSEN_FIRST``.
+    saves no more than dropping (``drop_first``, by rank). So the loop stops if a reduction is at
+    least that from dropping the next quasi-identifier: no later one can be better. Columns:
+    ``COARSEN_FIRST``.
     """
     ranking = drop_first.filter(pl.col("secret").eq_missing(pl.lit(row["secret"], pl.String)))
     rows: list[dict[str, Any]] = []
@@ -284,7 +285,7 @@ def coarsen_first(
             }
         )
     rows.sort(key=lambda entry: (-entry["saved"], -entry["saved_deterministic"], entry["rank"]))
-    return [entry | {"rank": rank} for rank, entry in enumerate(rows, 1)]
+    return [entry | {"rank": rank} for rank, entry in enumerate(rows, 1)]  # in place of the former
 
 
 def release_subsets(numbers: Sequence[int], datasets: int) -> list[int]:
@@ -304,7 +305,11 @@ def release_subsets(numbers: Sequence[int], datasets: int) -> list[int]:
 
 
 def rename_longitudinal(frame: pl.DataFrame, numbers: Sequence[int]) -> pl.DataFrame:
-    """Return a table with longitudinal names of models and, if it has it, their ``datasets``."""
+    """Return a table of a sweep of a collection: with its models (CRL, CAL), and ``datasets``.
+
+    ``numbers`` has the dataset of each quasi-identifier, from 1, the focal one. ``datasets``, if
+    the table has it, is how many a subset uses.
+    """
     if "model" not in frame.columns:
         return frame
     named = frame.with_columns(pl.col("model").replace(LONGITUDINAL))

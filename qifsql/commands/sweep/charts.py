@@ -102,7 +102,10 @@ def releases(frame: pl.DataFrame) -> Chart:
 
 
 def _contribution_bars(frame: pl.DataFrame, what: str, title: str, below: str) -> Chart:
-    """Draw a bar for each Shapley value; ``what`` is the word for what has it, ``below`` a text."""
+    """Draw a bar for each Shapley value: a row of ``frame``, with the columns of ``SHAPLEY``.
+
+    ``what`` is the word for a ``qid``, which may also be a release; ``below`` is the text below.
+    """
     alt, _ = extra()
     amounts = [percent(value).removesuffix(" %") for value in frame["shapley"]]
     shares = ["" if s is None else f" ({percent(s)})" for s in frame["share"].fill_nan(None)]
@@ -122,7 +125,7 @@ def _contribution_bars(frame: pl.DataFrame, what: str, title: str, below: str) -
     bars = alt.Chart(height=alt.Step(22)).encode(x=x.scale(domain=ends), y=y, tooltip=tooltip)
     texts = bars.mark_text(align="left", dx=4).encode(text="contribution:N")
     chart = grid(alt, bars.mark_bar(color=BLUE) + texts, rows).resolve_scale(y="independent")
-    words, greatest = [], rows.unique(keys, keep="first", maintain_order=True)
+    words, greatest = [], rows.unique(keys, keep="first", maintain_order=True)  # rows descend
     for _, question, measure, qid, contribution, *_ in greatest.rows():
         message = "{question}, {measure}: most by {qid}, {contribution}."
         who = {"question": question, "measure": measures()[measure]}
@@ -131,7 +134,10 @@ def _contribution_bars(frame: pl.DataFrame, what: str, title: str, below: str) -
 
 
 def _success_by_panel(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return one row per subset and panel, which is a question and a measure: its success."""
+    """Return one row per subset and panel: its ``size``, ``names``, ``success`` and ``prior``.
+
+    A panel is a question and a measure. ``frame`` has a row per subset and question (``order``).
+    """
     names = pl.element().replace_strict(labels(frame["qids"].explode()), return_dtype=pl.String)
     frame = frame.with_columns(names=pl.col("qids").list.eval(names).list.join(", "))
     return pl.concat(
@@ -151,6 +157,7 @@ def _layers(alt: ModuleType, sizes: pl.Series, *, dots: bool) -> list[Any]:
     """Return the layers of a panel of ``success``, from the back to the front.
 
     A layer takes the rows with its field: ``label`` (priors), ``quartile_0`` (sizes), ``subset``.
+    ``sizes`` are those of the subsets; ``dots``: each subset is a dot, so no ranges are drawn.
     """
     ticks = list(range(min(sizes), max(sizes) + 1))
     x = alt.X("size:Q", title=said("number of quasi-identifiers known"))
@@ -201,6 +208,7 @@ def histograms(details: Tables) -> Chart:
     """Return the histograms of the riskiest subset of some sizes, and of all quasi-identifiers."""
     best = details["best"].filter(pl.col("best_for") != "deterministic")
     sizes = sorted(set(best["n_qids"]))
+    # Not more than PANELS of them, evenly spaced, with the least and the greatest.
     spaced = {sizes[round(i * (len(sizes) - 1) / (PANELS - 1))] for i in range(PANELS)}
     keys = ["model", "secret", "subset"]
     subsets = best.filter(pl.col("n_qids").is_in(sorted(spaced))).select(keys)

@@ -63,9 +63,9 @@ class WrittenTable:
 
 
 def tables_folder(workspace: Path) -> Path:
-    """Return the folder of the coded tables of a workspace, which lasts as long as it.
+    """Return the folder of the coded tables of the file ``workspace``, beside it.
 
-    On a cluster it has only the name, in another folder, so that the name says which machine.
+    On a cluster only its name counts, in another folder: so it depends on machine and path.
     """
     place = f"{platform.node()}\0{workspace.absolute()}"
     digest = hashlib.sha256(place.encode()).hexdigest()
@@ -112,7 +112,10 @@ class ClusterTables(Tables):
         return grouped.sum(*self.count_columns).toDF(*codes, *self.count_columns)
 
     def write(self, table: str, frame: Any, position: int, what: str) -> WrittenTable:
-        """Write a coded table; return what is known of it."""
+        """Write the rows of ``frame`` as a coded table; return its size, chunks and giants.
+
+        Its ``entry`` is the attribute at ``position``; ``what`` is the work, for messages.
+        """
         folder = self.folders.make(table)
 
         def write() -> Any:
@@ -133,13 +136,12 @@ class ClusterTables(Tables):
         return WrittenTable(count, ceil(remaining / chunk_rows), giants)
 
     def store(self, stream: Stream, table: str, position: int, written: WrittenTable) -> None:
-        """Store what is known of a table, or its rows if they are few, with its first tasks."""
+        """Store the facts of a table in the workspace, or its rows, if they are few."""
         if written.rows <= distributed.SMALL:
             self.load_into_workspace(stream, table, position)
         else:
-            self.workspace.add_fact(
-                f"table {table}", [written.rows, written.chunks, written.giants]
-            )
+            facts = [written.rows, written.chunks, written.giants]
+            self.workspace.add_fact(f"table {table}", facts)
             self.in_spark[table] = written
 
     def read_stored(self) -> None:
@@ -156,9 +158,8 @@ class ClusterTables(Tables):
     def load_into_workspace(self, stream: Stream, table: str, position: int) -> None:
         """Pack a table of Spark into one of the workspace, in a transaction."""
         file = self.engine.scratch / f"{table}.parquet"
-        pq.write_table(
-            self.engine.act("sweeping", self.where, self.read_table(table).toArrow), file
-        )
+        rows = self.engine.act("sweeping", self.where, self.read_table(table).toArrow)
+        pq.write_table(rows, file)
         query = packed_table(self.layout, position, "rows")
         query = query.from_(file_rows(file).subquery("rows")).order_by("entry")
         stream.rows(creating(tables.qualify(table), query, temporary=False))
@@ -263,7 +264,7 @@ class ClusterPass(Pass):
         if self.tables.is_in_workspace(self.tables.first_table):
             return super().expected_rows()
         codes = [*(f"code_{p}" for p in range(1, self.layout.n)), *self.tables.secret_columns]
-        counts = [
+        counts = [  # of those that are left when the first p + 1 attributes are dropped
             f"approx_count_distinct(xxhash64({', '.join(codes[p:])}))"
             for p in range(self.layout.n - 1)
         ]
@@ -272,7 +273,10 @@ class ClusterPass(Pass):
         return [float(x) for x in row]
 
     def _do_on_executors(self, task: Task) -> None:
-        """Do one task on the executors and store its results; a ``drop`` settles nothing."""
+        """Do one task on the executors and store its results.
+
+        A ``drop`` or ``split`` writes a table, whose tasks follow; a ``drop`` settles nothing.
+        """
         began = time.perf_counter()
         worker = self._worker(self.workspace.stream)
         stream, seconds = worker.stream, 0.0
@@ -311,7 +315,18 @@ class ClusterPass(Pass):
             memory=self._executor_memory(),
             compiled=self.compiled,
         )
-        frame = self._chunked_rows(task)
+        result = self._run_on_chunks(job, self._chunked_rows(task))
+        reports = result.filter(result["state"].is_null())  # not sums, but time and statements
+        for statements in reports["statements"].to_pylist():
+            self.history |= dict.fromkeys(statements)
+        file = self.engine.scratch / f"{task.name}.found"
+        pq.write_table(result.filter(result["state"].is_valid()).drop_columns(REPORT), file)
+        stream.rows(creating("found", _typed_sums(file)))
+        file.unlink()
+        return float(sum(reports["seconds"].to_pylist()))
+
+    def _run_on_chunks(self, job: Job, frame: Any) -> pa.Table:
+        """Do a job on each ``chunk`` of a frame of Spark; return the rows of the view ``added``."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FutureWarning)  # about pandas, which is not used
             parts = frame.groupBy("chunk").applyInArrow(chunk_function(job), executors.SCHEMA)
@@ -322,19 +337,9 @@ class ClusterPass(Pass):
             return frame.sparkSession.sql(query).toArrow()
 
         try:
-            result = self.spark.act(
-                "sweeping", self.where, compute, lambda _: self.report_progress()
-            )
+            return self.spark.act("sweeping", self.where, compute, lambda _: self.report_progress())
         except EngineError as e:
             raise _executor_error(e) from e
-        reports = result.filter(result["state"].is_null())  # not sums, but time and statements
-        for statements in reports["statements"].to_pylist():
-            self.history |= dict.fromkeys(statements)
-        file = self.engine.scratch / f"{task.name}.found"
-        pq.write_table(result.filter(result["state"].is_valid()).drop_columns(REPORT), file)
-        stream.rows(creating("found", _typed_sums(file)))
-        file.unlink()
-        return float(sum(reports["seconds"].to_pylist()))
 
     def _chunked_rows(self, task: Task) -> Any:
         """Return the rows of a task, each with the number of its ``chunk``, which has whole blocks.
@@ -351,7 +356,7 @@ class ClusterPass(Pass):
             chosen = rows.where(rows["chunk"].between(task.least, task.greatest))
             return chosen.repartition(SPREAD * (task.greatest - task.least + 1), "chunk")
         qid_columns = [name for name in codes if name not in self.tables.secret_columns]
-        if task.kind == "split":
+        if task.kind == "split":  # the people of one value are one block
             codes |= dict.fromkeys(qid_columns, "0")
             rows = self.tables.merge_equal(frame.where(frame["entry"] == task.least), codes)
             return rows.selectExpr("0 AS chunk", "*")
@@ -360,7 +365,7 @@ class ClusterPass(Pass):
             halves = _chunk_number([f"{name} DIV 2" for name in qid_columns], chunks)
             rows = frame.selectExpr(f"{halves} AS chunk", "*")
             return rows.repartition(SPREAD * chunks, "chunk")
-        subset = task.state >> n
+        subset = task.state >> n  # a ``group`` settles one subset: other attributes are left out
         for position in range(task.position, n):
             if not subset >> position & 1:
                 codes["entry" if position == task.position else f"code_{position}"] = "0"

@@ -85,16 +85,16 @@ class SettledBlocks:
     """The settled blocks of one task (see ``kernel.settle``), and their sums."""
 
     def __init__(self, layout: Layout) -> None:
-        width = 1 + lane_count(layout)
+        width = 1 + lane_count(layout)  # of a row: ``rest`` or a state, then the lanes of counters
         self.layout = layout
-        self.large: Any = np.empty((LARGE, width + 1), np.uint64)
-        self.kinds: Any = np.zeros(KINDS, np.uint64)
-        self.times: Any = np.zeros(KINDS, np.int64)
-        self.sums = np.zeros((1, width), np.uint64)
-        self.alone = np.zeros((1, width), np.uint64)
+        self.large: Any = np.empty((LARGE, width + 1), np.uint64)  # blocks of many people
+        self.kinds: Any = np.zeros(KINDS, np.uint64)  # a hash table of the others
+        self.times: Any = np.zeros(KINDS, np.int64)  # how many blocks there are of each kind
+        self.sums = np.zeros((1, width), np.uint64)  # scratch of the kernel
+        self.alone = np.zeros((1, width), np.uint64)  # a row of one person
         self.alone[0, 1] = 1
-        self.counts = np.zeros(6, np.int64)
-        self.bits = np.uint64(counter_bits(layout))
+        self.counts = np.zeros(6, np.int64)  # at the indices ``kernel.WAITING`` to ``WORK``
+        self.bits = np.uint64(counter_bits(layout))  # of a counter in the number of a kind
         self._scratch = np.zeros((0, width), np.uint64), np.empty(0, np.int64)
 
     def scratch(self, rows: int) -> tuple[Any, Any]:
@@ -110,12 +110,11 @@ class SettledBlocks:
         return self.alone, self.bits, self.kinds, self.times, self.large, self.counts
 
     def reserve(self, blocks: int) -> None:
-        """Make room for so many more blocks, in both tables of settled ones."""
+        """Make room for so many more blocks in ``large``, and in the hash table of ``kinds``."""
         self.large = _extend(self.large, int(self.counts[kernel.LARGE]), blocks)
         if 2 * self.counts[kernel.KINDS] >= len(self.kinds):
-            kinds, times = (
-                np.zeros(4 * len(self.kinds), a.dtype) for a in (self.kinds, self.times)
-            )
+            size = 4 * len(self.kinds)
+            kinds, times = np.zeros(size, np.uint64), np.zeros(size, np.int64)
             kernel.copy_kinds(self.kinds, self.times, kinds, times)
             self.kinds, self.times = kinds, times
 
@@ -127,9 +126,10 @@ class SettledBlocks:
             questions.append((counter, values))
             counter += values - 1  # the last value has none
         secrets = np.array(questions, np.int64)
+        # A hash table of answers: keys, greatest chances, six sums (``kernel.BLOCKS`` and so on).
         keys, worst = np.zeros(KINDS, np.uint64), np.zeros(KINDS)
         sums = np.zeros((KINDS, 6), np.int64)
-        while True:
+        while True:  # the kernel returns where a table is full: then with a larger one
             kernel.sum_up(self.kinds, self.times, self.large, self.bits, secrets, self.sums, keys,
                           sums, worst, self.counts)  # fmt: skip
             if self.counts[kernel.DONE] == len(self.kinds) + self.counts[kernel.LARGE]:
@@ -142,23 +142,18 @@ class SettledBlocks:
         key, numbers = keys[used].astype(np.int64), sums[used]
         names = np.array([0, *layout.secrets] if layout.owners else list(layout.secrets), np.uint8)
         state, question = key >> int(kernel.QUESTION), key >> int(kernel.PERCENT) & QUESTIONS - 1
-        columns = {
-            "state": state,
-            "question": names[question],
-            "bin": (key & (1 << int(kernel.PERCENT)) - 1).astype(np.uint8),
-            **{
-                name: np.ascontiguousarray(numbers[:, i])
-                for i, name in enumerate(("blocks", "people", "mode", "certain", "k", "l"))
-            },
-            "worst_case": worst[used],
-        }
-        return pa.table(columns)
+        percent = (key & (1 << int(kernel.PERCENT)) - 1).astype(np.uint8)
+        columns = {"state": state, "question": names[question], "bin": percent}
+        for i, name in enumerate(("blocks", "people", "mode", "certain", "k", "l")):
+            columns[name] = np.ascontiguousarray(numbers[:, i])
+        return pa.table(columns | {"worst_case": worst[used]})
 
 
 class WalkArrays(SettledBlocks):
     """The arrays of ``kernel.walk`` for one chunk, whose blocks all wait at first."""
 
     def __init__(self, layout: Layout, chunk: Chunk, people: pa.Table) -> None:
+        """Make the arrays; ``people`` are the rows of ``_rows_query``, a block for each entry."""
         super().__init__(layout)
         bit = 1 << chunk.position
         later = layout.all_attributes & ~((bit << 1) - 1)
@@ -175,7 +170,10 @@ class WalkArrays(SettledBlocks):
         self.counts[kernel.WAITING] = blocks
 
     def walk(self, *, greatest: int, spare: int, limit: int) -> None:
-        """Walk on, for about so many rows; make room for the next block first."""
+        """Walk on until ``limit`` rows were visited or room is short; first make room for a block.
+
+        A subset takes at most ``greatest`` attributes, and drops at most ``spare``.
+        """
         self._reserve_next()
         fields = np.array([0, *map(self.layout.field, range(1, self.layout.n))], np.uint64)
         kernel.walk(
@@ -183,7 +181,7 @@ class WalkArrays(SettledBlocks):
             self.sums, *self.settle_arguments)  # fmt: skip
 
     def _reserve_next(self) -> None:
-        """Make room for the block that is next, wherever it may need more than there is."""
+        """Make room for the next block in all arrays: each of its rows may become a block."""
         waiting = int(self.counts[kernel.WAITING])
         start, end, top = self.waiting[waiting - 1, :3]
         size = int(end - start)
@@ -203,8 +201,8 @@ class People:
         self.longest = int(np.diff(self.starts).max(initial=0))
 
     def group(self, settled: SettledBlocks, subset: int) -> None:
-        """Settle the blocks of one subset, which has the first attribute of the table."""
-        layout, run = settled.layout, 0
+        """Settle the blocks of one subset (bits), which has the first attribute of the table."""
+        layout, run = settled.layout, 0  # a run: the rows of one code of the first attribute
         fields = np.uint64(sum(layout.field(p) for p in range(1, layout.n) if subset >> p & 1))
         state = np.uint64(layout.state(subset=subset))
         blocks, places = settled.scratch(self.longest)
@@ -235,7 +233,7 @@ class HeldPeople:
             self._uses[name] += 1
             if name not in self._people and self._uses[name] > OFTEN:
                 rows = worker.stream.count(render(exp.select("count(*)").from_(name)))
-                size = 8 * rows * (1 + lane_count(worker.layout))
+                size = 8 * rows * (1 + lane_count(worker.layout))  # bytes
                 if size > self._available:
                     return None
                 self._available -= size

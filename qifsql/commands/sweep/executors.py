@@ -85,8 +85,9 @@ def chunk_function(job: Job) -> Callable[[pa.Table], pa.Table]:
 
 
 def chunk_sums(job: Job, people: pa.Table) -> pa.Table:
-    """Return the sums of the blocks of a chunk by state, question and bin, and a row on the time.
+    """Return the sums of the blocks of a chunk by state, question and bin (columns: ``TYPES``).
 
+    ``people`` are its unpacked rows. One more row, without a state, has seconds and statements.
     Raises EngineError if this machine has other versions than the driver.
     """
     if job.versions != VERSIONS:
@@ -114,15 +115,15 @@ def chunk_sums(job: Job, people: pa.Table) -> pa.Table:
 
 
 def _settle_chunk(job: Job, stream: Stream) -> pa.Table:
-    """Return the sums of the blocks that a stream settles, and the report of its work."""
+    """Settle the rows of the table ``UNPACKED`` of a stream; return what ``chunk_sums`` does."""
     began = time.perf_counter()
     layout, task = job.layout, job.task
     worker = Worker(stream, layout, job.sizes, compiled=job.compiled and compiled.is_installed())
     rows = stream.count(creating("coded", packed_table(layout, task.position, UNPACKED)))
     chunk = Chunk("coded", task.position, task.state, *ENTRIES, rows)
     if task.kind == "walk":
-        passed = (job.sweep, task.number_of_pass, layout.n, job.may_roll, layout.valued)
-        settle_chunk(worker, chunk, _choices_of_pass(*passed).choice_at(task.position))
+        of_pass = (job.sweep, task.number_of_pass, layout.n, job.may_roll, layout.valued)
+        settle_chunk(worker, chunk, _choices_of_pass(*of_pass).choice_at(task.position))
     elif task.kind == "split":
         settle_one_block(worker, chunk)
     elif task.kind == "group":
@@ -131,7 +132,7 @@ def _settle_chunk(job: Job, stream: Stream) -> pa.Table:
         for position in range(layout.n):
             settle_subset(worker, chunk, layout.all_attributes, coarser=position, state=position)
     worker.sum_up()
-    names = [*KEYS, *ADDED, *LEAST, MOST]
+    names = [*KEYS, *ADDED, *LEAST, MOST]  # the columns of the table ``found``, in its order
     rows_found = stream.rows("SELECT * FROM found")
     columns = dict(zip(names, zip(*rows_found, strict=True), strict=True)) if rows_found else {}
     sums = pa.table({n: pa.array(columns.get(n, ()), TYPES[n]) for n in names})

@@ -89,9 +89,10 @@ def find_place(keys: Any, key: Any) -> Any:
 @inlined
 def settle(rows: Any, row: int, state: Any, blocks: int, bits: Any, kinds: Any, times: Any,
            large: Any, counts: Any) -> None:  # fmt: skip
-    """Settle blocks with the counters of a row, by kind if their people are few.
+    """Settle ``blocks`` alike blocks, with the counters of a row: by kind if their people are few.
 
-    A kind packs the counters, of so many ``bits`` each, below the state.
+    A kind packs the counters, of ``bits`` each, below the state. ``times`` counts the blocks of
+    each of ``kinds``, a hash table; other blocks are rows of ``large``.
     """
     width = rows.shape[1]
     if (rows[row, 1] & COUNTER) >> bits == 0 and 4 * counts[KINDS] < 3 * len(kinds):
@@ -115,7 +116,7 @@ def settle(rows: Any, row: int, state: Any, blocks: int, bits: Any, kinds: Any, 
 @inlined
 def settle_rows(rows: Any, start: int, end: int, state: Any, alone: Any, bits: Any, kinds: Any,
                 times: Any, large: Any, counts: Any) -> None:  # fmt: skip
-    """Settle the rows from start to end, each of which is a block by itself."""
+    """Settle the rows from start to end, each of them a block; ``alone``: a row of one person."""
     single = 0  # people alone in their block, whose values do not matter
     for row in range(start, end):
         if rows[row, 1] & COUNTER == ONE:
@@ -128,7 +129,7 @@ def settle_rows(rows: Any, start: int, end: int, state: Any, alone: Any, bits: A
 
 @compiled
 def merge_runs(rows: Any, a: int, b: int, end: int, to: int) -> Any:
-    """Merge the sorted rows from a to b and from b to end, written at ``to``; return their end."""
+    """Merge rows a to b with rows b to end, sorted by column 0, at ``to``; return their end."""
     i, j, width = a, b, rows.shape[1]
     while i < b or j < end:
         if j == end or (i < b and rows[i, 0] < rows[j, 0]):
@@ -150,7 +151,7 @@ def merge_runs(rows: Any, a: int, b: int, end: int, to: int) -> Any:
 
 @compiled
 def insert_sorted(rows: Any, start: int, end: int, to: int, bits: Any) -> Any:
-    """Write few rows with some bits of ``rest``, sorted, equal ones added up; return their end."""
+    """Write rows at ``to``, sorted by ``bits`` of column 0, equal ones added; return their end."""
     last, width = to, rows.shape[1]
     for r in range(start, end):
         rest, i = rows[r, 0] & bits, last
@@ -174,8 +175,8 @@ def insert_sorted(rows: Any, start: int, end: int, to: int, bits: Any) -> Any:
 def drop_attribute(rows: Any, start: int, end: int, to: int, field: Any, runs: Any) -> Any:
     """Write the rows of a block without an attribute at ``to``, equal ones added up.
 
-    Return their end. Rows that share a code of the attribute are in order already: ``runs``, merged
-    in pairs, from ``here`` to ``there`` and back.
+    ``field`` are the bits of its codes. Return the end of what is written. Rows that share a code
+    are in order already: ``runs``, merged in pairs, from ``here`` to ``there`` and back.
     """
     if end - start <= FEW:
         return insert_sorted(rows, start, end, to, ~field)
@@ -222,7 +223,8 @@ def walk(rows: Any, waiting: Any, first: Any, fields: Any, greatest: int, spare:
 
     A block drops and takes its lowest open attribute, except ``first``, which all take. ``fields``:
     the bits of each attribute in ``rest``. ``greatest`` attributes may be taken, ``spare`` dropped.
-    ``runs`` and ``sums`` are for scratch, ``alone`` is a row of one person.
+    ``runs`` and ``sums`` are for scratch, ``alone`` is a row of one person; the others are those of
+    ``settle``.
     """
     n, width = U(len(fields)), rows.shape[1]
     every = (ONE << n) - ONE
@@ -338,7 +340,8 @@ def add_blocks(answers: Any, numbers: Any, worst: Any, counts: Any, state: Any, 
     """Add blocks, whose counters are in a row, to the answers: by state, question and percent.
 
     A question is the first counter of a secret and its number of values, of which the last has no
-    counter; no values: whose record it is. ``answers`` are keys: 0 is none.
+    counter; no values: whose record it is. ``answers``, a hash table, has the keys (0: none),
+    ``numbers`` the sums and minima of each, ``worst`` its greatest chance.
     """
     people = read_counter(rows, row, 0)
     for question in range(len(questions)):
@@ -368,7 +371,11 @@ def add_blocks(answers: Any, numbers: Any, worst: Any, counts: Any, state: Any, 
 @compiled
 def sum_up(kinds: Any, times: Any, large: Any, bits: Any, questions: Any, sums: Any, answers: Any,
            numbers: Any, worst: Any, counts: Any) -> None:  # fmt: skip
-    """Sum up settled blocks by state, question and percent, until room is short."""
+    """Sum up settled blocks by state, question and percent, until room is short.
+
+    They are ``kinds`` of ``bits`` each counter, counted in ``times``, and rows of ``large``.
+    ``sums`` is for scratch: the counters of a kind as a row. For the others see ``add_blocks``.
+    """
     width = sums.shape[1]
     below, mask = bits * U(2 * width - 2), (ONE << bits) - ONE
     while counts[DONE] < len(kinds) + counts[LARGE]:
@@ -402,7 +409,7 @@ def copy_kinds(kinds: Any, times: Any, to: Any, counted: Any) -> None:
 def copy_answers(
     answers: Any, numbers: Any, worst: Any, to: Any, to_numbers: Any, chances: Any
 ) -> None:
-    """Copy the answers to a larger table."""
+    """Copy the answers of a hash table to a larger one: ``to``, ``to_numbers``, ``chances``."""
     for i in range(len(answers)):
         if answers[i]:
             j = find_place(to, answers[i])

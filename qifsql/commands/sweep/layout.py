@@ -69,7 +69,7 @@ class Layout:
         because it is a different attribute in each table.
         """
         code_bits = sum(self.field(p) for p in range(1, self.n) if subset >> p & 1)
-        entry_bits = -1 << self.width if entry else 0
+        entry_bits = -1 << self.width if entry else 0  # all bits above ``rest``
         key_bits = self.rest_bits if self.key_type == self.rest_type else WIDE
         return (entry_bits | code_bits | (1 << self.secret_bits) - 1) & ((1 << key_bits) - 1)
 
@@ -144,8 +144,9 @@ def plan_passes(
 ) -> tuple[Layout, ...]:
     """Return the passes over the data that answer all questions.
 
-    The first pass answers re-identification. One pass counts the secrets of few values; each other
-    secret has a separate pass. Both mappings are by number, ``people`` is how many there are.
+    The first pass answers re-identification. One pass counts the secrets of few values together,
+    as long as its counters suffice; each other secret has a separate pass. Both mappings have the
+    spread of people over the values, by the number of the attribute; ``people`` is how many.
     """
     order = tuple(sorted(qids, key=lambda i: (qids[i].together, i)))  # most distinguishing first
     values = tuple(qids[i].values for i in order)

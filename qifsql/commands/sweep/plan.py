@@ -105,6 +105,11 @@ class Stage:
     method: str = ""
 
     @property
+    def subsets(self) -> int:
+        """Return the number of subsets: the first attribute, and any of those after it."""
+        return int(2 ** (self.attributes - 1))
+
+    @property
     def measured_pace(self) -> float | None:
         """Return the seconds of one thread per row; None if no row is done."""
         return (self.seconds - self.wasted) / self.done if self.done else None
@@ -112,10 +117,8 @@ class Stage:
     @property
     def is_small(self) -> bool:
         """Return whether its tasks took their time for few rows."""
-        return (
-            self.tasks > 0
-            and self.done * self.benchmark_pace < PER_WALK * self.attributes * self.tasks
-        )
+        however_few = PER_WALK * self.attributes * self.tasks  # seconds, however few the rows
+        return self.tasks > 0 and self.done * self.benchmark_pace < however_few
 
     @property
     def benchmark_pace(self) -> float:
@@ -153,24 +156,23 @@ class Progress:
             self.expect(number, [float(min(c, layout.people)) for c in combinations])
 
     def expect(self, number: int, rows: Sequence[float]) -> None:
-        """Set the expected number of distinct people (``rows``) of each stage of a pass."""
+        """Set the expected distinct people (``rows``) of each stage of a pass, by position."""
         layout = self.layouts[number]
         for position, expected in enumerate(rows):
             new = Stage(layout.n - position, expected, VALUED if layout.valued else 1.0)
             stage = self.stages.setdefault((number, position), new)
             stage.expected = expected
             stage.estimated_rows = expected
-            stage.estimated = (
-                expected * stage.benchmark_pace + PER_WALK * stage.attributes
-            ) / self.threads
+            seconds = expected * stage.benchmark_pace + PER_WALK * stage.attributes
+            stage.estimated = seconds / self.threads
 
     def expect_share(self, number: int, position: int, share: float) -> None:
         """Expect only a share of the rows of a stage, because they are sampled."""
         self.stages[number, position].expected *= share
 
     def count_done(self, task: Task, seconds: float, method: str, wasted: float = 0.0) -> None:
-        """Count a finished task; ``wasted`` are its seconds in an abandoned walk."""
-        if task.kind == "group":
+        """Count a finished task, done by ``method``; ``wasted``: seconds of an abandoned walk."""
+        if task.kind == "group":  # it settles one subset
             self.subsets_done += 1
         if task.kind != "walk":  # stages have the time of walks alone
             return
@@ -185,18 +187,22 @@ class Progress:
         self.rows_done += task.rows
 
     def remaining_seconds(self) -> float:
-        """Return the predicted seconds that are left: of the stages, then of the answers."""
+        """Return the predicted seconds that are left: of the stages, then of the answers.
+
+        A stage that has not begun has the pace of the last one that has (``reference``), scaled.
+        """
         layout = self.layouts[0]
-        total, measured = ANSWERS * layout.people * layout.n, None
+        seconds, reference = ANSWERS * layout.people * layout.n, None  # seconds of one thread
         per_walk = self._seconds_per_walk()
         for stage in self.stages.values():
             if (pace := stage.measured_pace) is not None:
-                measured = measured if stage.is_small else stage
+                if not stage.is_small:  # few rows say nothing of the pace of many
+                    reference = stage
             else:
-                pace = stage.benchmark_pace if measured is None else _scaled_pace(measured, stage)
-                total += per_walk * stage.attributes
-            total += stage.remaining_rows * pace
-        return total / self.threads + READING
+                pace = _scaled_pace(reference, stage) if reference else stage.benchmark_pace
+                seconds += per_walk * stage.attributes
+            seconds += stage.remaining_rows * pace
+        return seconds / self.threads + READING
 
     def _seconds_per_walk(self) -> float:
         """Return the seconds of one thread per task and attribute, measured if there are some."""
@@ -206,18 +212,19 @@ class Progress:
 
     def describe(self) -> str:
         """Return a text: the complete subsets, rows per second, time left and memory so far."""
-        if self.subsets_done:  # they are settled one by one
+        if self.subsets_done:  # a task settles one subset in one pass
             total = f" of {self.listed * len(self.layouts):,}" if self.listed else ""
             return f"{self.subsets_done:,}{total} subsets measured, {peak_memory()} MB"
         done_in_pass = dict.fromkeys(range(len(self.layouts)), 0)
-        for (number, _), stage in self.stages.items():
+        for (pass_number, _), stage in self.stages.items():
             if stage.done and stage.remaining_rows < 1:
-                done_in_pass[number] += 2 ** (stage.attributes - 1)
-        done = min(done_in_pass.values())  # a subset needs all passes
+                done_in_pass[pass_number] += stage.subsets
+        done = min(done_in_pass.values())  # a subset is complete when all passes have settled it
+        all_subsets = 2 ** self.layouts[0].n - 1
         seconds = time.monotonic() - self.began
         remaining = timedelta(seconds=round(self.remaining_seconds()))
         return (
-            f"{done:,} of {2 ** self.layouts[0].n - 1:,} subsets, "
+            f"{done:,} of {all_subsets:,} subsets, "
             f"{self.rows_done / max(seconds, 0.001):,.0f} rows/s, {remaining} left, "
             f"{peak_memory()} MB"
         )
@@ -231,7 +238,7 @@ class Progress:
             {
                 "pass": number + 1,
                 "first": names[position],
-                "subsets": 2 ** (stage.attributes - 1),
+                "subsets": stage.subsets,
                 "rows_estimated": round(stage.estimated_rows),
                 "rows": stage.done,
                 "method": stage.method or None,
@@ -243,9 +250,9 @@ class Progress:
         return pl.DataFrame(rows, schema=PLAN)
 
     def plan_lines(self, names: Sequence[str]) -> list[str]:
-        """Return the plan in words, before anything is done."""
+        """Return the plan in words, before any work; ``names``: quasi-identifiers by position."""
         return [
-            f"pass {number + 1}: {2 ** (stage.attributes - 1):,} subsets that begin with "
+            f"pass {number + 1}: {stage.subsets:,} subsets that begin with "
             f"{quoted(names[position])}, about {stage.expected:,.0f} rows, "
             f"{stage.estimated:,.1f} seconds"
             for (number, position), stage in self.stages.items()
@@ -253,8 +260,8 @@ class Progress:
 
     @property
     def share(self) -> float:
-        """Return the share of the work that is done, from 0 to 1."""
-        if self.listed:
+        """Return the share of the work that is done, from 0 to 1: of the time, if not of a list."""
+        if self.listed:  # each pass settles every subset of the list
             return self.subsets_done / self.listed / len(self.layouts)
         done = sum(stage.seconds for stage in self.stages.values()) / self.threads
         remaining = self.remaining_seconds()
@@ -262,13 +269,13 @@ class Progress:
 
 
 def _scaled_pace(reference: Stage, stage: Stage) -> float:
-    """Return the seconds per row of a stage, from those that another stage took.
+    """Return the predicted seconds per row of a stage, from those that a ``reference`` stage took.
 
-    A roll-up takes its time for each subset, and their number doubles with each attribute.
+    A roll-up takes its time for each subset; the time of a walk is scaled as in the benchmarks.
     """
-    pace = reference.measured_pace or 0.0
+    pace = reference.measured_pace or 0.0  # 0: it has done no row
     if reference.method == "roll up":
-        return pace / float(2 ** (reference.attributes - stage.attributes))
+        return pace * stage.subsets / reference.subsets
     return pace * stage.benchmark_pace / reference.benchmark_pace
 
 
@@ -278,8 +285,8 @@ def peak_memory() -> int:
         import resource
     except ImportError:  # not on Windows
         return 0
-    size = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return size // 2**20 if sys.platform == "darwin" else size // 2**10
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss  # bytes on macOS, else KB
+    return peak // 2**20 if sys.platform == "darwin" else peak // 2**10
 
 
 def with_memory_limit(settings: Settings | None) -> Settings:

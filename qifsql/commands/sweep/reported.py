@@ -26,6 +26,7 @@ def beside(frame: pl.DataFrame, parts: Mapping[str, pl.DataFrame]) -> pl.DataFra
     the secret. ``l`` is the smaller of both.
     """
     keys = [*KEYS, *(n for n in ("known_records",) if n in frame.columns)]
+    # The column of a sweep that each column of ``REPORTED`` takes its numbers from.
     sources = {n: COLUMNS.get(n, n.removesuffix("_reported")) for n in REPORTED}
     sources["reported"] = "people" if "people" in frame.columns else "records"
     del sources["certain_missing"]

@@ -103,8 +103,9 @@ def result_frame(
 ) -> pl.DataFrame:
     """Return the rows of ``SWEPT`` from the sums over blocks of each ``subset`` and ``question``.
 
-    ``prior`` has the success before the release by question; 0 is re-identification. An attack
-    divides the same whole numbers once, so its floats are equal in every digit.
+    Of the ``people``, the best guess is right for ``mode``, and certain for ``certain``. ``prior``
+    has the success before the release by question; 0 is re-identification. An attack divides the
+    same whole numbers once, so its floats are equal in every digit.
     """
     answered = pl.col("question").n_unique().over("subset") == len(prior)
     subsets = subsets.filter(answered)  # by every pass: the time may end between two passes

@@ -67,14 +67,14 @@ def random_parts(drawn: int) -> list[tuple[int, int]]:
     return list(pairwise(i * drawn // PARTS for i in range(PARTS + 1)))
 
 
-def draws_by_stratum(strata: Sequence[Stratum], share: float, counted: int) -> list[int]:
-    """Return the number of blocks drawn from each of ``counted`` strata, 0 for all of them.
+def draws_by_stratum(strata: Sequence[Stratum], share: float, total: int) -> list[int]:
+    """Return the number of blocks drawn from each of ``total`` strata; 0: all its blocks count.
 
-    The last stratum, of the largest blocks, is always counted exactly.
+    ``strata`` are those that have blocks. The last one, of the largest blocks, is never drawn from.
     """
-    draws = [0] * counted
+    draws = [0] * total
     for stratum in strata:
-        if stratum.number < counted - 1:
+        if stratum.number < total - 1:
             draws[stratum.number] = stratum.draw_count(share)
     return draws
 
@@ -118,14 +118,11 @@ def estimate(
     )
     exact = ordered.filter(pl.col("part") == 0).drop("part").with_columns(seen="people")
     as_floats = exact.cast(dict.fromkeys(("seen", "people", *SUMS), pl.Float64))
-    totals = (
-        pl.concat([as_floats, sampled.select(exact.columns)])
-        .group_by(KEYS)
-        .agg(
-            pl.col("seen", "people", *SUMS).sum().round().cast(pl.Int64),
-            pl.col("k", "l").min(),
-            pl.col("worst_case").max(),
-        )
+    all_parts = pl.concat([as_floats, sampled.select(exact.columns)])
+    totals = all_parts.group_by(KEYS).agg(
+        pl.col("seen", "people", *SUMS).sum().round().cast(pl.Int64),
+        pl.col("k", "l").min(),
+        pl.col("worst_case").max(),
     )
     everybody = pl.lit(people, pl.Int64)
     errors = sampled.join(totals.select(*KEYS, all_seen="seen"), on=KEYS).select(
@@ -139,7 +136,10 @@ def estimate(
 
 
 def scale_histograms(bins: pl.DataFrame, parts: pl.DataFrame) -> pl.DataFrame:
-    """Return individuals by subset, question and percent, scaled to all people and rounded."""
+    """Return individuals by subset, question and percent, scaled to all people and rounded.
+
+    ``bins`` has them by ``part`` of a sample (0: all people), ``parts`` the stratum of each part.
+    """
     part = pl.col("part")
     sampled = bins.filter(part != 0).join(parts, on="part")
     seen = pl.col("individuals").sum().over(*KEYS, "stratum")
@@ -151,8 +151,12 @@ def scale_histograms(bins: pl.DataFrame, parts: pl.DataFrame) -> pl.DataFrame:
 
 
 def _sums_by_stratum(drawn: pl.DataFrame) -> pl.DataFrame:
-    """Return one row per subset, question and stratum: sums and squares over the parts drawn."""
-    n, m = pl.col("people"), pl.len()  # n_r and m of the module's formula
+    """Return one row per subset, question and stratum: sums, and squares sum_r (y_r - R n_r)^2.
+
+    ``drawn`` has a row per part r, of n_r people, for y_r of whom the guess is right; R is their
+    ratio in the stratum. ``seen`` are its people in the sample, ``people`` all, ``groups`` m/(m-1).
+    """
+    n, m = pl.col("people"), pl.len()  # n_r, and m: the number of parts
     squares = [
         ((pl.col(name) - n * (pl.col(name).sum() / n.sum())) ** 2).sum().alias(f"squares_{name}")
         for name in ("mode", "certain")
@@ -186,14 +190,9 @@ def with_errors(frame: pl.DataFrame, errors: pl.DataFrame, secrets: list[str]) -
     joined = frame.join(numbers, on="secret", nulls_equal=True, maintain_order="left").join(
         errors, on=KEYS, how="left", maintain_order="left"
     )
-    return (
-        joined.drop("question")
-        .with_columns(
-            pl.col("sampled").fill_null(1.0),
-            pl.col("error_deterministic", "error_probabilistic").fill_null(0.0),
-        )
-        .select(*frame.columns, *ERRORS)
-    )
+    exact = {"sampled": 1.0, "error_deterministic": 0.0, "error_probabilistic": 0.0}
+    filled = joined.with_columns(pl.col(name).fill_null(number) for name, number in exact.items())
+    return filled.select(*frame.columns, *ERRORS)
 
 
 def note_on_estimates(frame: pl.DataFrame) -> str:

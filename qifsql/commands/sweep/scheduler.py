@@ -57,21 +57,15 @@ class Pass:
             from qifsql.commands.sweep.compiled_walk import HeldPeople, settle_subsets
 
             self.held, self.settle_held = HeldPeople(self.engine.here), settle_subsets
-        self.tables = self.make_tables(
-            self.workspace,
-            self.number,
-            self.layout,
-            self.strategy.sizes,
-            self.strategy.settle,
-            self.progress,
-            self.streams,
-        )
+        strategy = self.strategy
+        fields = (self.workspace, self.number, self.layout, strategy.sizes, strategy.settle)
+        self.tables = self.make_tables(*fields, self.progress, self.streams)
         self.choices = Choices(
             self.layout.n, may_roll=self.strategy.every_subset, valued=self.layout.valued
         )
 
     def make_tables(self, *parts: Any) -> Tables:
-        """Return the coded tables of the pass, from what all kinds of them have."""
+        """Return the coded tables of the pass; ``parts`` are the first fields of ``Tables``."""
         return Tables(*parts)
 
     def run(self) -> None:
@@ -157,7 +151,7 @@ class Pass:
 
     def expected_rows(self) -> list[float]:
         """Estimate the distinct people by coded table: number p lacks the first p attributes."""
-        counts: list[exp.Expr] = [exp.Count(this=exp.Star())]
+        counts: list[exp.Expr] = [exp.Count(this=exp.Star())]  # no attribute is dropped: all rows
         for position in range(self.layout.n - 1):
             mask = typed_number(self.layout.later(position), self.layout.rest_type)
             later_codes = exp.BitwiseAnd(this=exp.column("rest"), expression=mask)
@@ -173,7 +167,8 @@ class Pass:
     def measure_subsets(self, subsets: Iterable[int]) -> dict[tuple[int, int], Sums]:
         """Settle subsets (bits by position); return their sums by subset and question.
 
-        Those that the time was too short for are missing.
+        Sums are over all blocks: people, how many the best guess is right for, and how many it is
+        certain for. Subsets that the time was too short for are missing.
         """
         stream = self.workspace.stream
         with stream.transaction():
@@ -209,8 +204,9 @@ class Pass:
             yield coarser
 
     def _measure_coarser(self, workers: Mapping[Stream, Worker], position: int) -> dict[int, Sums]:
-        """Return the sums of each question after merging the values of an attribute in pairs."""
-        state = self.layout.state(subset=self.layout.all_attributes)
+        """Return sums by question, with the values of the attribute at ``position`` in pairs."""
+        all_attributes = self.layout.all_attributes
+        state = self.layout.state(subset=all_attributes)
         tasks = [
             self.tables.task("coarsen", self.tables.first_table, position, state=state, span=span)
             for span in self.tables.stored_ranges(pairs=position == 0)
@@ -222,9 +218,7 @@ class Pass:
             with queue.next_batch(stream) as batch:
                 for task in batch:
                     chunk = Chunk(qualify(task.source), 0, 0, task.least, task.greatest, 0)
-                    settle_subset(
-                        workers[stream], chunk, self.layout.all_attributes, coarser=position
-                    )
+                    settle_subset(workers[stream], chunk, all_attributes, coarser=position)
                 return bool(batch)
 
         def work(stream: Stream) -> None:
@@ -241,9 +235,9 @@ class Pass:
 
         self.engine.here.together(list(workers), work, self.report_progress)
         total = dict.fromkeys((question for question, _ in sums_of_streams), (0, 0, 0))
-        for question, sums in sums_of_streams:
-            people, mode, certain = total[question]
-            total[question] = (people + sums[0], mode + sums[1], certain + sums[2])
+        for question, (people, mode, certain) in sums_of_streams:
+            all_people, all_modes, all_certain = total[question]
+            total[question] = all_people + people, all_modes + mode, all_certain + certain
         return total
 
     def stored_sums(self) -> dict[tuple[int, int], Sums]:
@@ -311,13 +305,17 @@ class Pass:
             method, wasted = settle_chunk(worker, chunk, self.choices.choice_at(chunk.position))
         elif method == "group":
             method = self._settle_subsets(worker, tasks)
-        else:
+        else:  # a ``split``: people of one value are one block, if nothing else is taken
             settle_one_block(worker, chunk)
         worker.sum_up()
         return method, wasted
 
     def _settle_subsets(self, worker: Worker, tasks: Sequence[Task]) -> str:
-        """Settle one subset for each task, from its whole table; return the method."""
+        """Settle one subset for each task, from its whole table; return the method.
+
+        The compiled code takes all of them if each subset has the first attribute of its table,
+        and all tables are in memory; otherwise SQL does.
+        """
         subsets = [
             (Chunk(qualify(t.source), t.position, 0, *ENTRIES, 0), t.state >> self.layout.n)
             for t in tasks

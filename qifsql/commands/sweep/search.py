@@ -56,19 +56,22 @@ class KnownSubsets:
 
     def conclude(self, subset: int) -> bool | None:
         """Return True if a part of the subset is risky, False if it is in a safe one, else None."""
-        risky_not_inside, safe_around = 0, self._all[False]
+        risky_not_inside, safe_around = 0, self._all[False]  # known subsets, a bit for each
         for i, (risky, safe) in enumerate(zip(self._in[True], self._in[False], strict=True)):
-            if subset >> i & 1:
+            if subset >> i & 1:  # only known subsets with the attribute i are around it
                 safe_around &= safe
             else:
                 risky_not_inside |= risky
-        if risky_not_inside != self._all[True]:
+        if risky_not_inside != self._all[True]:  # a risky one is inside
             return True
         return False if safe_around else None
 
 
 def find_borders(n: int, ask: Ask) -> Borders:
-    """Find both borders of the subsets of ``n`` attributes, including the empty subset."""
+    """Find both borders of the subsets of ``n`` attributes, including the empty subset.
+
+    Subsets are numbers: bit i is the i-th attribute. ``ask`` returns which of them are risky.
+    """
     full = (1 << n) - 1
     maximal_safe: set[int] = set()
     candidates = {0}  # the minimal subsets that are part of no known safe one
@@ -84,24 +87,26 @@ def find_borders(n: int, ask: Ask) -> Borders:
 
 
 def _grow_safe(seeds: Iterable[int], full: int, ask: Ask) -> set[int]:
-    """Return a maximal safe subset around each safe one of ``seeds``.
+    """Return a maximal safe subset around each of ``seeds``, all of which are safe.
 
-    Each attribute in turn is added if that keeps a subset safe; ``full`` has all attributes.
+    Subsets are bits of attributes; ``full`` has all. Each attribute in turn is added to every
+    subset that stays safe with it. ``ask`` returns which of some subsets are risky.
     """
     grown = set(seeds)
     bit = 1
     while bit <= full:
         larger = {s | bit for s in grown if not s & bit}
-        answers = ask(larger) if larger else {}
-        grown = {s if s & bit or answers[s | bit] else s | bit for s in grown}
+        is_risky = ask(larger) if larger else {}
+        grown = {s if s & bit or is_risky[s | bit] else s | bit for s in grown}
         bit <<= 1
     return grown
 
 
 def _extend_candidates(candidates: Iterable[int], missing: int) -> set[int]:
-    """Return the minimal subsets that are part of no safe subset, after a new safe one.
+    """Return the minimal subsets that are part of no known safe subset, after a new safe one.
 
-    ``missing`` has the attributes that the new safe subset lacks.
+    ``candidates`` are those before; ``missing`` has the attributes that the new one lacks (bits).
+    A candidate inside the new one is replaced by its unions with each missing attribute.
     """
     minimal = {c for c in candidates if c & missing}
     within = [c for c in candidates if not c & missing]  # parts of the new safe subset
@@ -142,7 +147,7 @@ class BorderSearch:
         ``questions`` are the secrets by number; 0 is None, re-identification.
         """
         layout = self.passes[0].layout
-        if any(p.workspace.pending_tasks(p.number) for p in self.passes):
+        if any(p.workspace.pending_tasks(p.number) for p in self.passes):  # tables to write
             raise OutOfTimeError
         for data_pass in self.passes:
             self._store(data_pass.stored_sums())
@@ -171,9 +176,9 @@ class BorderSearch:
         return pl.DataFrame(rows, schema=BORDERS)
 
     def _make_judge(self, question: int, measure: str, threshold: float) -> Ask:
-        """Return a function that tells which subsets reach the threshold.
+        """Return a function that tells which of some subsets reach the threshold, for a question.
 
-        It measures only those of which that does not follow from others.
+        It measures the success of a subset only if its verdict does not follow from others.
         """
         known_subsets = KnownSubsets(self.passes[0].layout.n)
 

@@ -36,9 +36,10 @@ class SweepSpec:
 
     @classmethod
     def of(cls, options: Mapping[str, Any], **run: Any) -> "SweepSpec":
-        """Return the settings in the options of a sweep; ``run`` has the fields that are no option.
+        """Return the settings of a sweep: those among its ``options`` by name, else the defaults.
 
-        Raises InputError where a value is out of range, or where two exclude each other.
+        ``run`` has the fields that are no option: workspace, keep, tell. Raises InputError if a
+        value is out of range, or two exclude each other.
         """
         settings = {name: options[name] for name in cls.__dataclass_fields__ if name in options}
         sizes, subsets = settings.get("sizes"), settings.get("subsets") or ()
@@ -190,7 +191,7 @@ class Sizes:
 
 
 def parse_sizes(text: str | None, n: int) -> Sizes:
-    """Return the sizes in a text, such as ``3`` or ``1-4``; every size if there is no text."""
+    """Return the subsets of ``n`` attributes with sizes such as ``3`` or ``1-4``; None: all."""
     if text is None:
         return Sizes(n, 1, n)
     match = re.fullmatch(r"\s*(\d+)\s*(?:-\s*(\d+)\s*)?", text)

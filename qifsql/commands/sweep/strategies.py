@@ -143,12 +143,14 @@ def strategy_of_sizes(sizes: Sizes) -> Strategy:
 
 
 def strategy_of_sample(sizes: Sizes, share: float, seed: int | None) -> Strategy:
-    """Return the strategy for all subsets of some sizes, with samples of large tables."""
+    """Return the strategy for all subsets of some sizes, with samples of large tables.
+
+    ``share`` of the blocks of the first attribute of a table is drawn, at random by ``seed``.
+    """
 
     def settle(tables: Tables, worker: Worker, table: CodedTable) -> list[Task]:
-        return tables.sample_tasks(worker, table, share, seed or 0) or tables.walk_tasks(
-            worker, table
-        )
+        tasks = tables.sample_tasks(worker, table, share, seed or 0)
+        return tasks or tables.walk_tasks(worker, table)  # no tasks: nothing is worth a sample
 
     return replace(strategy_of_sizes(sizes), sample=(share, seed), settle=settle)
 
@@ -169,9 +171,12 @@ def strategy_of_list(n: int, subsets: Iterable[int]) -> Strategy:
 
 
 def strategy_of_search(n: int) -> Strategy:
-    """Return the strategy for the subsets of a search: it begins with coded tables alone."""
+    """Return the strategy of a search among the subsets of ``n`` attributes.
 
-    def numbers() -> Iterable[int]:
+    Its passes begin with coded tables alone; the search adds a task for each subset it measures.
+    """
+
+    def numbers() -> Iterable[int]:  # asked for only to attack each subset, as weights need
         raise InputError("a search takes no weights; leave one of them out, or limit with --sizes")
 
     sizes = Sizes(n, 1, n)
@@ -194,11 +199,16 @@ def _no_tasks(_tables: Tables, _worker: Worker, _table: CodedTable) -> list[Task
 def _answered_by_stages(
     sizes: Sizes, workspace: Workspace, layouts: Mapping[int, Layout]
 ) -> Answered:
-    """Return the subsets that begin with an attribute that all passes have finished."""
-    first = -1  # the bits of all attributes
+    """Return the subsets that begin with an attribute that all passes have finished.
+
+    ``layouts`` are the passes by number. An attribute is finished if all tasks of the subsets that
+    begin with it are done.
+    """
+    first = -1  # attributes as bits by position: all of them, until a pass lacks some
     for number, layout in layouts.items():
         first &= workspace.finished_attributes(number, layout.n)
-    subsets = sum(sizes.count_beginning(sizes.n - 1 - p) for p in range(sizes.n) if first >> p & 1)
+    finished = [position for position in range(sizes.n) if first >> position & 1]
+    subsets = sum(sizes.count_beginning(later=sizes.n - 1 - position) for position in finished)
     return Answered(first=first, subsets=dict.fromkeys(layouts, subsets))
 
 
@@ -222,8 +232,8 @@ def attack_each(
     """Attack with one subset after another, until all are done or the time is over.
 
     Return the rows of a sweep (``SWEPT``), the histograms or None, and whether all are done. The
-    workspace stores each subset as soon as it is done. ``starred``: cells of the release are
-    suppressed, so that other records may be one of anything in each subset.
+    workspace stores each subset as soon as it is done. ``starred``: the release has suppressed
+    cells, and records that are suppressed in a whole subset are counted (``SUPPRESSED``).
     """
     if strategy.subsets > ATTACKS:
         raise InputError(
@@ -276,16 +286,17 @@ def _attack_subset(
 ) -> dict[str, Any]:
     """Attack with one subset (bits ``mask``); return its ``rows``, and its ``histogram`` or None.
 
-    ``before`` has the profile of the prior by question.
+    ``before`` has the profile of the prior by question. A row is one of a sweep (``SWEPT``), as a
+    dictionary; with ``starred``, it also has the number of suppressed records.
     """
     qids = tuple(q for i, q in enumerate(bound.microdata.qids) if mask >> i & 1)
     part = bound.on(replace(bound.microdata, qids=qids))
     part = suppressed.marked(engine, part) if starred else part
-    rows = _rows_of_people if bound.microdata.person is not None else _subset_rows
-    answer: dict[str, Any] = {"rows": rows(engine, part, before, mask), "histogram": None}
+    measure = _rows_of_people if bound.microdata.person is not None else _subset_rows
+    answer: dict[str, Any] = {"rows": measure(engine, part, before, mask), "histogram": None}
     if starred:
-        number = {"suppressed": part.microdata.suppressed}
-        answer["rows"] = [row | number for row in answer["rows"]]
+        suppressed_records = {"suppressed": part.microdata.suppressed}
+        answer["rows"] = [row | suppressed_records for row in answer["rows"]]
     if histogram:
         plan = compiler.step_plan(part, "histogram", compiler.questions(bound))
         counted = engine.frame(plan, "sweeping", bound.microdata.dataset.name)
@@ -305,12 +316,15 @@ def _profiles(engine: Engine, bound: BoundAttack, *, prior: bool = False) -> dic
 def _subset_rows(
     engine: Engine, bound: BoundAttack, before: dict[int, Profile], mask: int
 ) -> list[dict[str, Any]]:
-    """Return the rows of one subset, one for each question."""
+    """Return the rows of one subset (bits ``mask``), one for each question.
+
+    ``before`` has the profile of the prior by question: 0 is re-identification, j the j-th secret.
+    """
     profiles = _profiles(engine, bound)
     if bound.microdata.suppressed:  # suppressed records are in no block of others
         counts = Counts(engine, bound, again=False)
         counted = counts.profiles(compiler.questions(bound), prior=False)
-        profiles = {j: profile for (j, _), profile in counted.items()}
+        profiles = {secret: profile for (secret, _gain), profile in counted.items()}
         counts.forget()
     return [_subset_row(bound.microdata, j, before[j], profiles[j], mask) for j in sorted(profiles)]
 
@@ -318,27 +332,32 @@ def _subset_rows(
 def _rows_of_people(
     engine: Engine, bound: BoundAttack, before: dict[int, Profile], mask: int
 ) -> list[dict[str, Any]]:
-    """Return the rows of one subset if people have several records.
+    """Return the rows of one subset (bits ``mask``) if people have several records.
 
     A question has a row for who knows all records of a person, and one for who knows one of them.
+    ``before`` has the profile of the prior by question: 0 is re-identification, j the j-th secret.
     """
     questions = compiler.questions(bound)
     counts = Counts(engine, bound, again=False)
     profiles = counts.profiles(questions, prior=False)
     by_one_record = known_records.measure(counts, questions)
     rows = []
-    for (j, _), profile in sorted(profiles.items()):
+    for (j, _gain), profile in sorted(profiles.items()):
         row = _subset_row(bound.microdata, j, before[j], profile, mask)
         row |= {"people": profile.individuals, "records": counts.records, "known_records": "all"}
-        least = {"k": row["k"], "l": row["l"]}
-        rows += [row, row | by_one_record[j].columns(before[j], j, least)]
+        levels = {"k": row["k"], "l": row["l"]}
+        rows += [row, row | by_one_record[j].columns(before[j], j, levels)]
     return rows
 
 
 def _subset_row(
     microdata: Microdata, j: int, before: Profile, profile: Profile, mask: int
 ) -> dict[str, Any]:
-    """Return the row of a subset (bits ``mask``) and question: secret ``j``, 0: whose record."""
+    """Return the row of a subset (bits ``mask``) and question: secret ``j``, 0: whose record.
+
+    ``before`` is the profile of all people in one block, ``profile`` that of the blocks.
+    """
+    identity = 0  # the number of the gain function
     return {
         "model": "CAS" if j else "CRS",
         "datasets": 1,
@@ -348,7 +367,7 @@ def _subset_row(
         "records": profile.individuals,
         "blocks": profile.blocks,
         "singled_out": profile.singled_out,
-        **bayes.row(success(before, j, 0), success(profile, j, 0)),
+        **bayes.row(success(before, j, identity), success(profile, j, identity)),
         "seconds": 0.0,
         "k": profile.frame["size"].min(),
         "l": profile.frame["values"].min() if j else None,
@@ -357,7 +376,10 @@ def _subset_row(
 
 
 def _histogram_rows(microdata: Microdata, counted: pl.DataFrame, mask: int) -> list[dict[str, Any]]:
-    """Return the rows of ``HISTOGRAMS`` of a subset; ``counted`` has one per question and bin."""
+    """Return the rows of ``HISTOGRAMS`` of a subset (bits ``mask``).
+
+    ``counted`` has a row per ``secret`` (its number; 0: re-identification) and ``bin`` (percent).
+    """
     columns = [c for c in DETAILS["histogram"] if c != "attack_id"]
     return [
         {

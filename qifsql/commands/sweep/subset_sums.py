@@ -61,7 +61,11 @@ def collect(
 def _collect_pass(
     stream: Stream, data_pass: Pass, answered: Answered, *, histograms: bool
 ) -> Collected:
-    """Return the results of one pass; raise an error if its numbers cannot be right."""
+    """Return the results of one pass for the ``answered`` subsets, from what its tasks found.
+
+    Each attribute in turn is decided, until a state is a subset; then sums are added by subset.
+    Raises an error if the numbers cannot be right. ``histograms``: also a row for each percent.
+    """
     layout, workspace = data_pass.layout, data_pass.workspace
     worker = Worker(stream, layout, data_pass.strategy.sizes)
     worker.stream.rows(user_order_macro(layout))
@@ -98,7 +102,10 @@ def _collect_pass(
 
 
 def _adds_up(subsets: pl.DataFrame, parts: pl.DataFrame, people: int) -> bool:
-    """Return whether each subset and question counts all people, exactly or in sampled strata."""
+    """Return whether each subset and question counts all ``people``: exactly, or by its strata.
+
+    ``subsets`` has sums by part of a sample (0: exact), ``parts`` the stratum of each (``PARTS``).
+    """
     keys, counted = ["subset", "question"], pl.col("people")
     strata = subsets.join(parts, on="part").unique([*keys, "stratum"])
     sampled = strata.group_by(keys).agg(pl.col("of_people").sum())
@@ -108,7 +115,7 @@ def _adds_up(subsets: pl.DataFrame, parts: pl.DataFrame, people: int) -> bool:
 
 
 def _read_frame(worker: Worker, file: str, scratch: Path) -> pl.DataFrame:
-    """Return the rows of a SQL file as a frame, through Parquet, as there may be millions."""
+    """Return the rows of the view ``file``, which may be millions, through Parquet in a folder."""
     path = scratch / f"{file}.parquet"
     as_parquet = exp.CopyParameter(this=exp.Var(this="FORMAT"), expression=exp.Var(this="PARQUET"))
     copy = exp.Copy(

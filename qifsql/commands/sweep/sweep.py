@@ -81,7 +81,10 @@ def sweep(
 
 
 def _attack(source: Source, options: Mapping[str, Any]) -> Attack:
-    """Return the attack on all quasi-identifiers; refuse what no sweep of such data can do."""
+    """Return the attack by all quasi-identifiers: CRS, and CAS if the ``options`` have a secret.
+
+    Raises InputError for options that do not fit: people with several records, or one dataset.
+    """
     adversary = {n: v for n, v in options.items() if n in Options.__annotations__}
     model = "crs,cas" if options.get("secret") else "crs"
     person = options.get("person")
@@ -123,7 +126,7 @@ def run(attack: Attack, spec: SweepSpec, settings: Settings | None = None) -> Sw
     If some people miss a secret, those who report it are swept again, for the columns of
     ``REPORTED``. Searches, samples and unfinished sweeps have a note instead.
     """
-    result, incomplete = _run_everybody(attack, spec, settings)
+    result, incomplete = _run_everybody(attack, spec, settings)  # secrets that somebody misses
     if not incomplete:
         return result
     if not result.complete or spec.search or spec.sample is not None:
@@ -144,15 +147,17 @@ def run(attack: Attack, spec: SweepSpec, settings: Settings | None = None) -> Sw
 def _run_everybody(
     attack: Attack, spec: SweepSpec, settings: Settings | None
 ) -> tuple[Sweep, dict[int, str]]:
-    """Run the sweep, in which a missing secret is a value, and remove a workspace without use.
+    """Run the sweep, in which a missing secret is a value; return its result, and missed secrets.
 
-    Return it, and the secrets that somebody misses: their names by number, from 1.
+    These are the secrets that somebody misses: their names by number, from 1. A workspace that was
+    made here is removed if no run can resume from it; that of a complete sweep, unless it is to be
+    kept. Interruptions and errors of the engine say whether the workspace holds finished work.
     """
     origin = Origin.now(settings, "sweep")
     fresh = spec.workspace is None or spec.restart or not spec.workspace.exists()
     useful = not fresh  # whether another run can resume from the workspace
     files = [] if spec.workspace is None else [spec.workspace]
-    made_here = False
+    made_here = False  # a file that was refused is not removed
     try:
         with (
             lock_workspace(spec.workspace),
@@ -163,9 +168,8 @@ def _run_everybody(
             ),
         ):
             if spec.workspace is not None:
-                prepare_file(
-                    engine.here, spec.workspace, bound.microdata.dataset, restart=spec.restart
-                )
+                dataset = bound.microdata.dataset
+                prepare_file(engine.here, spec.workspace, dataset, restart=spec.restart)
             made_here = fresh
             sweep_run = SweepRun(engine, attack, bound, spec)
             try:
@@ -178,9 +182,8 @@ def _run_everybody(
     except (Interrupted, KeyboardInterrupt) as e:
         raise Interrupted(f"interrupted; {_describe_workspace(spec, useful=useful)}") from e
     except EngineError as e:
-        raise EngineError(
-            f"{e}; {_describe_workspace(spec, useful=useful)}", detail=e.detail
-        ) from e
+        message = f"{e}; {_describe_workspace(spec, useful=useful)}"
+        raise EngineError(message, detail=e.detail) from e
     finally:
         if made_here and spec.workspace is not None and not useful:
             remove(spec.workspace)

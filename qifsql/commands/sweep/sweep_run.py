@@ -81,12 +81,12 @@ class SweepRun:
             self.workspace.close_streams()
         frame = measured.frame
         plans = [data_pass.plan for data_pass in self.passes]
-        more = self.spec.as_plain_data()
+        facts = self.spec.as_plain_data()  # for the manifest
         if self.bound.microdata.null == "drop":
-            more |= {"population": POPULATION}
+            facts |= {"population": POPULATION}
         if "suppressed" in frame.columns:
-            more["suppressed_records"] = _most_suppressed(frame)
-        origin = origin.of(self.bound, self.attack, *plans, **more)
+            facts["suppressed_records"] = _most_suppressed(frame)
+        origin = origin.of(self.bound, self.attack, *plans, **facts)
         origin = origin.sending(s for data_pass in self.passes for s in data_pass.history)
         frame = frame.with_columns(seconds=pl.lit(origin.seconds))
         return Sweep(
@@ -105,9 +105,9 @@ class SweepRun:
             return self._seconds_alone(check_records(self.engine, self.bound.microdata))
         qids, secrets = self._spreads()
         layouts = list(plan_passes(qids, secrets, qids[0].people))
-        return (
-            self._resumed_progress(layouts).remaining_seconds() if codes_fit(layouts) else math.inf
-        )
+        if not codes_fit(layouts):  # subsets are attacked one by one
+            return math.inf
+        return self._resumed_progress(layouts).remaining_seconds()
 
     def _seconds_alone(self, records: int) -> float:
         per_subset = records * PER_RECORD + (1 + len(self.secrets)) * PER_QUESTION
@@ -115,7 +115,7 @@ class SweepRun:
 
     def _measure(self) -> Measured:
         """Measure in the way that fits the options and the data."""
-        microdata = self.bound.microdata
+        microdata = self.bound.microdata  # neither weights nor several records can be packed
         one_by_one = microdata.weight is not None or microdata.person is not None
         if one_by_one or self._leaves_out_suppressed:
             return self._attack_each()
@@ -209,7 +209,7 @@ class SweepRun:
     def _derive_answers(
         self, frame: pl.DataFrame, details: Details, errors: pl.DataFrame
     ) -> Measured:
-        """Return the measured rows and the answers that follow from them.
+        """Return the measured rows (``frame``) and the answers that follow, added to ``details``.
 
         ``errors`` are the sampling errors of estimates. What each release adds, and what to coarsen
         first, need a finished sweep; the latter also exact numbers and the coded tables of passes.
@@ -224,9 +224,8 @@ class SweepRun:
         frame, details = self._rename_models(frame, details)
         details |= answers.tables_of_readings(frame, self.names, self.spec.threshold)
         if self.spec.releases and self.finished:
-            added = answers.release_contributions(
-                frame, self.numbers, self.bound.microdata.releases
-            )
+            releases = self.bound.microdata.releases
+            added = answers.release_contributions(frame, self.numbers, releases)
             details = {"releases": added} | details
         if self.passes and self.finished and "drop_first" in details and not estimated:
             details["coarsen_first"] = self._rank_coarsening(frame, details["drop_first"])
@@ -259,7 +258,7 @@ class SweepRun:
     def _result_tables(
         self, collected: Collected, people: int, prior: Mapping[int, Success]
     ) -> tuple[pl.DataFrame, Details, pl.DataFrame]:
-        """Return the collected rows and histograms, and the errors of estimates."""
+        """Return the rows of a sweep, its histogram as a detail, and the errors of estimates."""
         subsets, errors = samples.estimate(collected.subsets, collected.parts, people)
         frame = result.result_frame(subsets, prior, qids=self.names, secrets=self.secrets)
         details = {}
@@ -269,7 +268,7 @@ class SweepRun:
         return frame, details, errors
 
     def _run_passes(self, layouts: Sequence[Layout], progress: Progress) -> None:
-        """Work through all passes until the time is over."""
+        """Work through all passes until the time is over; a small sweep takes one stream."""
         work = max(layout.people << layout.n for layout in layouts)  # people times subsets
         streams = 1 if work < ALONE and not self.on_spark else self.streams
         pass_class = self._kind_of_pass()
@@ -318,11 +317,10 @@ class SweepRun:
         """Return the remarks on how the rows were measured, and on what is left out of them."""
         notes = list(self.bound.microdata.notes)
         notes += self._notes_on_suppressed(frame)
-        if self.spec.walk == "compiled" and not all(
-            data_pass.compiled for data_pass in self.passes
-        ):
+        walks_compiled = [data_pass.compiled for data_pass in self.passes]
+        if self.spec.walk == "compiled" and not all(walks_compiled):
             notes.append(compiled.SQL)
-        if any(data_pass.compiled for data_pass in self.passes) and not compiled.is_cached():
+        if any(walks_compiled) and not compiled.is_cached():
             notes.append(compiled.UNKEPT)
         if self.bound.microdata.null == "drop":
             notes += self._note_on_left_out(frame)
@@ -338,7 +336,7 @@ class SweepRun:
         """Return a remark, if cells are suppressed, on records with ``*`` in a whole subset."""
         if not self.starred:
             return []
-        if not self._leaves_out_suppressed:
+        if not self._leaves_out_suppressed:  # all subsets are measured together
             return [
                 "* is a value in searches, samples and large sweeps, also in a record that is * in "
                 "the whole subset and so one of anything, which tells no less; attack that subset "

@@ -96,8 +96,9 @@ class Tables:
         span: tuple[int, int] = ENTRIES,
         rows: int = 0,
     ) -> Task:
-        """Return a task of the pass on the rows of a table whose ``entry`` is in a span."""
-        return Task(0, self.number, kind, source, position, state, *span, rows)
+        """Return a task on the rows of a table, its ``source``, whose ``entry`` is in a span."""
+        not_stored = 0  # its number until ``add_tasks`` gives it one
+        return Task(not_stored, self.number, kind, source, position, state, *span, rows)
 
     def begin(self, worker: Worker) -> None:
         """Begin the pass with the tasks of the table of all attributes."""
@@ -114,7 +115,7 @@ class Tables:
 
         Subsets without the first attribute of their table come last: they are settled in SQL.
         """
-        tables = self._list_tables()
+        tables = self._list_tables()  # table p lacks the first p attributes
         last = len(tables) - 1
         tasks = []
         for subset in sorted(subsets, key=lambda s: first_attribute(s) > last):
@@ -124,7 +125,7 @@ class Tables:
         return tasks
 
     def chunks_of(self, worker: Worker, chunk: Chunk) -> list[Chunk]:
-        """Return all rows of the coded table of a chunk, in chunks of about ``CHUNK`` rows."""
+        """Cut the whole coded table of ``chunk`` into chunks of about ``CHUNK`` rows, once."""
         if chunk.table not in self._cuts:
             self._cuts[chunk.table] = [
                 replace(chunk, least=r.least, greatest=r.greatest, rows=r.rows)
@@ -133,7 +134,7 @@ class Tables:
         return self._cuts[chunk.table]
 
     def _list_tables(self) -> list[str]:
-        """Return the coded tables of everybody, by the position of their first attribute."""
+        """Return the tables of everybody (``state`` is 0), by position of their first attribute."""
         rows = self.workspace.stream.rows(
             "SELECT source FROM kept.tasks WHERE pass = ? AND kind = 'drop' AND state = 0 "
             "ORDER BY position",
@@ -164,7 +165,11 @@ class Tables:
         return sorted(ranges)
 
     def drop_entry(self, worker: Worker, task: Task, chunk: Chunk) -> Sequence[Task]:
-        """Write the rows of a task without their first attribute as a table; return its tasks."""
+        """Write the rows of a task without their first attribute as a table; return its tasks.
+
+        A ``drop`` has all rows of its table, a ``split`` those of one value. ``chunk`` has the same
+        rows as the task; the next attribute becomes ``entry``.
+        """
         state, position = task.state, task.position + 1
         if task.kind == "split":  # people of one value, who have taken the attribute
             state |= self.layout.state(subset=1 << task.position)
@@ -172,19 +177,18 @@ class Tables:
         worker.limit_to(chunk)
         layout = self.layout
         worker.set(
-            shift=(layout.shift(position), "INTEGER"),
-            later=(layout.later(position), layout.rest_type),
+            shift=(layout.shift(position), "INTEGER"),  # brings the next code to the lowest bits
+            later=(layout.later(position), layout.rest_type),  # the bits that stay in ``rest``
         )
-        worker.stream.rows(
-            worker.statements.keep(qualify(table), "without_entry", coded=chunk.table)
-        )
+        statement = worker.statements.keep(qualify(table), "without_entry", coded=chunk.table)
+        worker.stream.rows(statement)
         self.workspace.enter_in_ledger(worker.stream, table)
         return self.add_table(worker, table, position, state)
 
     def add_table(self, worker: Worker, table: str, position: int, state: int) -> Sequence[Task]:
-        """Store and return the tasks of a new coded table.
+        """Store and return the tasks of a new coded table; the first drops its first attribute.
 
-        The largest chunks come first, so that streams end together.
+        This attribute is at ``position``; ``state`` has the decisions on those before it.
         """
         taken = (state >> self.layout.n).bit_count()
         if taken + self.layout.n - position < self.sizes.least:
@@ -202,10 +206,14 @@ class Tables:
         return worker.stream.count(count_query(qualify(table)))
 
     def walk_tasks(self, worker: Worker, table: CodedTable) -> list[Task]:
-        """Return the tasks that settle all rows of a table, in chunks, the largest first."""
-        is_last = table.position == self.layout.n - 1  # then no value is split off
-        share = max(LEAST, table.rows // (SHARES * self.streams))
-        rows = min(self.largest_chunk, share)
+        """Return the tasks that settle all rows of a table, in chunks.
+
+        The largest chunks come first, so that streams end together. A value of the first attribute
+        that has too many rows is split off as a table, unless no attribute is left for that table.
+        """
+        is_last = table.position == self.layout.n - 1
+        for_each_stream = max(LEAST, table.rows // (SHARES * self.streams))
+        rows = min(self.largest_chunk, for_each_stream)
         ranges = self._ranges(worker, qualify(table.name), rows, GIANT * self.largest_chunk)
         return [
             self.task(
@@ -224,8 +232,10 @@ class Tables:
     ) -> list[Task]:
         """Draw a ``share`` of the blocks of the first attribute; return tasks for these blocks.
 
-        Other strata are copied whole, and walked. Returns no tasks if no block would be left out,
-        if the table does not hold everybody (a ``state``), or if it has too few rows.
+        The drawn blocks are copied to a table, numbered stratum by stratum; a task has one random
+        part of a stratum. Strata without draws are copied whole, and walked. Returns no tasks if no
+        block would be left out, if the table does not hold everybody (``state`` is above 0), or if
+        it has too few rows.
         """
         if table.state or table.rows <= CHUNK // 2:
             return []
@@ -237,7 +247,7 @@ class Tables:
         drawn = samples.draws_by_stratum(strata, share, len(limits) + 1)  # blocks, 0: all exact
         if not any(drawn):
             return []
-        starts = list(accumulate(drawn, initial=0))
+        starts = list(accumulate(drawn, initial=0))  # the first number of each stratum
         worker.set_lists(drawn=drawn, starts=starts)
         sample, certain = table.name + SAMPLE, table.name + CERTAIN
         sampled_rows = self._copy(worker, sample, "sampled", table.name)
@@ -245,18 +255,16 @@ class Tables:
         if not all(drawn[stratum.number] for stratum in strata):
             exact_rows = self._copy(worker, certain, "certain", table.name)
             tasks = self.walk_tasks(worker, replace(table, name=certain, rows=exact_rows))
-        self.progress.expect_share(
-            self.number, table.position, (sampled_rows + exact_rows) / table.rows
-        )
+        measured_share = (sampled_rows + exact_rows) / table.rows
+        self.progress.expect_share(self.number, table.position, measured_share)
         for stratum in strata:
-            if number := drawn[stratum.number]:
+            if blocks := drawn[stratum.number]:
                 start = starts[stratum.number]
-                self.workspace.store_stratum(worker.stream, sample, start, number, stratum)
-                for a, b in samples.random_parts(number):
+                self.workspace.store_stratum(worker.stream, sample, start, blocks, stratum)
+                for a, b in samples.random_parts(blocks):
                     span, rows = (start + a, start + b - 1), sampled_rows * (b - a) / sum(drawn)
-                    tasks.append(
-                        self.task("walk", sample, table.position, span=span, rows=round(rows))
-                    )
+                    task = self.task("walk", sample, table.position, span=span, rows=round(rows))
+                    tasks.append(task)
         return tasks
 
     def _copy(self, worker: Worker, name: str, file: str, table: str) -> int:
@@ -295,9 +303,9 @@ def coded_plan(microdata: Microdata, layout: Layout) -> Plan:
 def _coded_people(layout: Layout) -> exp.Select:
     """Return a query of one row per person: ``entry``, ``rest``, ``word_1`` and so on."""
     codes = [typed(_code_column(name), layout.rest_type) for name in _qid_columns(layout)[1:]]
-    secret = (
-        typed(_code_column(_secret_columns(layout)[0]), layout.rest_type) if layout.valued else None
-    )
+    secret = None
+    if layout.valued:  # the pass has one secret
+        secret = typed(_code_column(_secret_columns(layout)[0]), layout.rest_type)
     return joined_dictionaries(layout).select(
         exp.alias_(typed(_code_column(_qid_columns(layout)[0]), "INTEGER"), "entry"),
         exp.alias_(packed_rest(layout, dict(enumerate(codes, 1)), secret), "rest"),
@@ -340,7 +348,11 @@ def unpacked_plan(microdata: Microdata, layout: Layout) -> Plan:
 
 
 def packed_table(layout: Layout, position: int, table: str) -> exp.Select:
-    """Return the coded table of unpacked rows, whose ``entry`` is the code at that position."""
+    """Return the query that packs the rows of ``table``, unpacked as in ``unpacked_plan``.
+
+    Its columns are ``entry``, the code of the attribute at ``position``, ``rest`` with the codes of
+    the later ones, and the words of counters.
+    """
     codes: dict[int, exp.Expr] = {
         p: typed(exp.column(f"code_{p}"), layout.rest_type) for p in range(position + 1, layout.n)
     }
@@ -359,7 +371,7 @@ def packed_table(layout: Layout, position: int, table: str) -> exp.Select:
 
 
 def packed_rest(layout: Layout, codes: Mapping[int, exp.Expr], secret: exp.Expr | None) -> exp.Expr:
-    """Return ``rest``: the codes by position, each in its bits, and the code of the secret."""
+    """Return ``rest``: the codes by position, each in its bits, and that of the secret if any."""
     parts: list[exp.Expr] = [typed_number(0, layout.rest_type)]
     for position, code in codes.items():
         shift = exp.Literal.number(layout.shift(position))
@@ -370,18 +382,14 @@ def packed_rest(layout: Layout, codes: Mapping[int, exp.Expr], secret: exp.Expr 
 
 
 def _counter_words(layout: Layout) -> list[exp.Expr]:
-    """Return the words of a person: 1 in the count of people and the counters of her values."""
+    """Return the words of a person, packed counters: 1 in those of people and of her values."""
     sums: dict[int, list[exp.Expr]] = {word: [] for word in range(1, layout.words + 1)}
     sums[1].append(typed_number(1, layout.word_type))
     for i, (j, code) in enumerate(layout.counters, 1):
         word, below = layout.place(i)
         has = exp.EQ(this=_code_column(f"secret_{j}"), expression=exp.Literal.number(code))
-        counted = (
-            exp.Case()
-            .when(has, typed_number(1 << below, "HUGEINT"))
-            .else_(typed_number(0, "HUGEINT"))
-        )
-        sums[word].append(counted)
+        unit, zero = typed_number(1 << below, "HUGEINT"), typed_number(0, "HUGEINT")
+        sums[word].append(exp.Case().when(has, unit).else_(zero))
     return [fold(exp.Add, terms) for terms in sums.values()]
 
 

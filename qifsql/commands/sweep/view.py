@@ -74,7 +74,7 @@ def split_by_question(frame: pl.DataFrame, details: Tables) -> list[tuple[Row, T
 
 
 def answer_parts(tables: Tables) -> list[Part]:
-    """Return the answers to one question: ``tables`` has its rows of the details by name."""
+    """Return tables and a sentence on one question, from its rows of the details (by name)."""
     parts: list[Part] = [best_table(tables["best"])] if "best" in tables else []
     if "releases" in tables:
         parts.append(releases_table(tables["releases"]))

@@ -79,9 +79,8 @@ def walk(worker: Worker, chunk: Chunk, going_well: Callable[[], bool]) -> bool:
     blocks = _split_blocks(worker, "stripped", 0)  # the number of blocks so far
     layout = worker.layout
     for position in range(chunk.position + 1, layout.n):  # blocks in which it is the first to vary
-        worker.turn_to_attribute(
-            1 << position, field=layout.field(position), later=layout.later(position)
-        )
+        field, later = layout.field(position), layout.later(position)
+        worker.turn_to_attribute(1 << position, field=field, later=later)
         rows_to_split, rows_with_two, rows_going_on = worker.rows("turns")[0]
         if not rows_going_on:
             break
@@ -95,38 +94,47 @@ def walk(worker: Worker, chunk: Chunk, going_well: Callable[[], bool]) -> bool:
 
 
 def _load_blocks(worker: Worker, chunk: Chunk) -> None:
-    """Load the chunk's rows, as blocks that have taken the first attribute: their ``entry``."""
+    """Load the chunk's rows in the table ``live``, as blocks that have taken the first attribute.
+
+    A block has the rows with one ``entry``. All later attributes are undecided.
+    """
     layout = worker.layout
     taken = 1 << chunk.position
-    later = layout.all_attributes & ~((taken << 1) - 1)
+    later = layout.all_attributes & ~((taken << 1) - 1)  # not the first, nor those before it
     state = chunk.state | layout.state(subset=taken, undecided=later)
     worker.set(state=(state, "BIGINT"))
     worker.limit_to(chunk)
-    worker.turn_to_attribute(0, field=0, later=(1 << layout.rest_bits) - 1)
+    worker.turn_to_attribute(0, field=0, later=(1 << layout.rest_bits) - 1)  # 0: none in ``rest``
     worker.make_table("live", "entered", coded=chunk.table)
 
 
 def _split_blocks(worker: Worker, going_on: str, blocks: int) -> int:
-    """Split the blocks in which this attribute varies, and settle the finished blocks.
+    """Split the blocks of the table ``live`` by the attribute whose turn it is.
 
-    Return the number of blocks so far. The rows of the view ``going_on`` stay in the walk.
+    The finished blocks are settled; the rows of the view ``going_on`` become ``live``. New blocks
+    are numbered after the first ``blocks``; return how many there are then.
     """
     worker.set(blocks=(blocks, "BIGINT"))
-    if worker.layout.valued:
+    if worker.layout.valued:  # views of ``sweep_valued.sql`` read this table
         worker.make_table("cells", "cells")
     worker.make_table("taken", "taken")
     worker.add_settled("settled_taken")
     blocks += worker.make_table("children", "children")
     worker.make_view("stripped", "stripped")
     worker.make_table("live", going_on)
+    # Turns below TWO: only one attribute varies in the block. It is taken, and nothing is left.
     worker.set(first_turn=(0, "INTEGER"), last_turn=(TWO - 1, "INTEGER"))
-    worker.add_settled("settled_cells")  # if only one attribute varies, it is taken
+    worker.add_settled("settled_cells")
     return blocks
 
 
 def _settle_two(worker: Worker, position: int) -> None:
-    """Settle blocks in which this attribute and a later one vary: one is taken, or both are."""
+    """Settle the blocks in which two attributes vary: that at ``position``, and a later one.
+
+    Either of them is taken, or both are: then rows with the same codes are a block.
+    """
     layout, bit = worker.layout, 1 << position
+    # The attributes that may be taken, as bits, and the bits of ``rest`` with their codes.
     only_this, only_later = (bit, layout.field(position)), (~bit, layout.later(position))
     for chosen, code_bits in (only_this, only_later):
         worker.set(chosen=(chosen, "BIGINT"), seen=(code_bits, layout.rest_type))
@@ -172,13 +180,13 @@ def settle_subset(
 def _merge_pairs(worker: Worker, position: int) -> None:
     """Create ``paired``: the rows of ``packed``, values of one attribute merged in pairs."""
     layout = worker.layout
-    every = layout.fields(layout.all_attributes, entry=True)
+    all_codes = layout.fields(layout.all_attributes, entry=True)
     # The code that stays as it is: that of the missing value, the last; 0 is the same in its pair.
     alone = layout.values[position] - 1 if layout.missing[position] else 0
     worker.set(
         code=(layout.code(position), layout.key_type),
         missing=(layout.code(position, alone), layout.key_type),
-        pairs=(every & ~layout.code(position, 1), layout.key_type),  # 2 i + 1 becomes 2 i
+        pairs=(all_codes & ~layout.code(position, 1), layout.key_type),  # 2 i + 1 becomes 2 i
     )
     worker.make_view("paired", "paired_rows", single_rows="packed")
 
@@ -203,10 +211,10 @@ def _settle_rolled(worker: Worker, chunk: Chunk, later: int, *, table: int) -> N
 def _drop_each(
     worker: Worker, chunk: Chunk, attributes: int, *, start: int, table: int, rows: int
 ) -> None:
-    """Settle the subsets of ``attributes`` that lack one or more of those from ``start`` on.
+    """Settle the subsets of ``attributes`` (bits) that lack one or more of those from ``start`` on.
 
-    The blocks of a subset come from the table of that number, which has so many ``rows``. They are
-    stored in a new table if it is much smaller and others can come from it.
+    The blocks of a subset come from the temporary table ``rolled_<table>``, which has ``rows``
+    rows. They are stored in a new table if it is much smaller and others can come from it.
     """
     n = worker.layout.n
     for position in range(start, n):
@@ -257,8 +265,9 @@ class Choice:
         self, remaining: int, *, may_roll: bool, valued: bool, before: "Choice | None" = None
     ) -> None:
         self._may_roll = may_roll and remaining <= SLOWEST
-        self._expected = (VALUED if valued else ROLLED) * float(2**remaining)
-        self._walked, self._rolled = Pace(), Pace()
+        subsets = float(2**remaining)  # of the attributes after it
+        self._expected = (VALUED if valued else ROLLED) * subsets  # seconds of a roll-up per row
+        self._walked, self._rolled = Pace(), Pace()  # measured
         self._rolls_before = before is not None and not before.should_walk()
 
     def should_walk(self) -> bool:

@@ -47,7 +47,11 @@ def statements_for(words: int, *, valued: bool = False) -> Statements:
 
 
 def pass_query(words: int, valued: bool, file: str, **tables: str) -> exp.Query:
-    """Return the query of a view for a pass; if ``valued``, that of ``sweep_valued`` goes first."""
+    """Return the query of the view ``file`` for a pass whose counters fill ``words`` words.
+
+    ``tables`` has the names of tables for the placeholders of the view. In a ``valued`` pass, a
+    view of ``sql/sweep_valued`` replaces that of ``sql/sweep``.
+    """
     variant = f"sweep_valued/{file}"
     view = variant if valued and exists(variant) else f"sweep/{file}"
     query = splice(view, words=words, tables=tables)
@@ -99,8 +103,8 @@ class Worker(StreamSession):
             n=(layout.n, "INTEGER"),
             every=(layout.all_attributes, "BIGINT"),
             whole_state=((1 << 2 * layout.n) - 1, "BIGINT"),
-            most=(sizes.greatest, "BIGINT"),
-            spare=(layout.n - sizes.least, "BIGINT"),
+            most=(sizes.greatest, "BIGINT"),  # attributes that a subset may take
+            spare=(layout.n - sizes.least, "BIGINT"),  # attributes that it may drop
             two=(TWO, "INTEGER"),
             secret=((1 << layout.secret_bits) - 1, layout.rest_type),
             secret_bits=(layout.secret_bits, "INTEGER"),
@@ -127,7 +131,12 @@ class Worker(StreamSession):
         self.set(least=(chunk.least, "INTEGER"), greatest=(chunk.greatest, "INTEGER"))
 
     def turn_to_attribute(self, bit: int, *, field: int, later: int) -> None:
-        """Set the attribute of the next statements: its bit, those of its code, those after it."""
+        """Set the attribute of the next statements by its ``bit`` in a state.
+
+        ``field`` are the bits of ``rest`` with its code, ``later`` those with the codes after it.
+        Its blocks have the turn ``this`` if more than two attributes vary in them, otherwise
+        ``this_and_another``.
+        """
         self.set(
             bit=(bit, "BIGINT"),
             this=(bit | MANY, "INTEGER"),
@@ -142,7 +151,7 @@ class Worker(StreamSession):
 
     def sum_up(self) -> None:
         """Sum up the settled blocks by state, question and kind, in the table ``found``."""
-        if self.summed:
+        if self.summed:  # the compiled walk has written ``found``
             return
         self.prepare()
         self.stream.rows(self._kinds)
@@ -211,7 +220,7 @@ def kinds_query(layout: Layout) -> exp.Query:
     ``values`` different values. In re-identification (question 0) one guess is right in each block.
     """
     queries: list[exp.Query] = []
-    if layout.owners:
+    if layout.owners:  # the pass answers re-identification, too
         source = "settled" if layout.valued else _unpacked_blocks(layout, 0)
         right = typed(_literal(1), "BIGINT")
         queries.append(_sums_of_question(source, 0, mode=right, values=exp.column("size")))
@@ -232,7 +241,11 @@ def kinds_query(layout: Layout) -> exp.Query:
 def _sums_of_question(
     source: str | exp.Expr, question: int, *, mode: exp.Expr, values: exp.Expr
 ) -> exp.Select:
-    """Return the number of blocks by state, size, mode and values, for one question."""
+    """Return the number of blocks by state, size, mode and values, for one question.
+
+    ``source``: the settled blocks. ``mode``: how many people of a block the best guess is right
+    for. ``values``: how many values of the secret it has.
+    """
     return (
         exp.select(
             "state",
@@ -248,10 +261,11 @@ def _sums_of_question(
 
 
 def _unpacked_blocks(layout: Layout, secret: int) -> exp.Subquery:
-    """Return the settled rows with the number of people (``size``) and of each value of a secret.
+    """Return the settled blocks, their counters as columns: ``size``, ``tally_<j>_<code>``.
 
-    Without the columns of other secrets: the engine takes longer for these than for few rows. The
-    last value has no counter: it has all others. Secret 0 is none.
+    Each tally counts the people with a value of the secret ``j``; there are none for secret 0.
+    Other secrets are left out: the engine takes longer for their columns than for few rows. The
+    last value has no counter: its people are those who remain.
     """
     columns: list[exp.Expr] = [exp.column("state"), exp.alias_(counter_of_block(layout, 0), "size")]
     remaining: exp.Expr = counter_of_block(layout, 0)

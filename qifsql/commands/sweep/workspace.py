@@ -46,6 +46,7 @@ class Workspace:
     """The tables of one sweep, in a file, or in memory if there is no file."""
 
     def __init__(self, engine: LocalEngine, path: Path | None, request: Mapping[str, Any]) -> None:
+        """Open or create the tables. ``request`` has what distinguishes the sweep from others."""
         self.engine = engine
         self.path = path
         try:
@@ -59,7 +60,7 @@ class Workspace:
         self.stream = engine.stream()
         self._streams: list[Stream] = []
         self._lock = threading.Lock()
-        if tables:
+        if tables:  # resume: only the same sweep may, and no table may be damaged
             with ledger.readable(self.damage_message):
                 before = dict(self.fact("asked"))
             self._check_request(before, request)
@@ -72,7 +73,7 @@ class Workspace:
                     ledger.begin(self.stream)
                 self.add_fact("asked", with_versions(request))
         rows = self.stream.rows("SELECT coalesce(max(number), 0) FROM kept.tasks")
-        self._last = int(rows[0][0])
+        self._last = int(rows[0][0])  # the number of the last task
 
     @property
     def damage_message(self) -> str:
@@ -107,7 +108,10 @@ class Workspace:
         *,
         gone: bool = False,
     ) -> None:
-        """Enter rows in the ledger of a file, in the transaction that stores them."""
+        """Enter the rows of table ``name`` in the ledger of a file, in the same transaction.
+
+        ``rows`` returns the query of the new rows, by default all; ``gone``: they are subtracted.
+        """
         if self.path is not None:
             ledger.enter(stream, name, rows() if rows else None, gone=gone)
 
@@ -158,9 +162,8 @@ class Workspace:
         """Store the passes."""
         with self.stream.transaction():
             for i, layout in enumerate(layouts):
-                self.stream.rows(
-                    "INSERT INTO kept.passes VALUES (?, ?)", [i, json.dumps(asdict(layout))]
-                )
+                row = [i, json.dumps(asdict(layout))]
+                self.stream.rows("INSERT INTO kept.passes VALUES (?, ?)", row)
             self.enter_in_ledger(self.stream, "passes")
 
     def done_tasks(self) -> list[tuple[Task, str, float]]:
@@ -188,7 +191,7 @@ class Workspace:
         """Return the attributes, as bits, for which all subsets that begin with them are done."""
         done = [t for t, _, _ in self.done_tasks() if t.number_of_pass == number_of_pass]
         pending = self.pending_tasks(number_of_pass)
-        with_table = {t.position for t in (*done, *pending) if not t.state}
+        with_table = {t.position for t in (*done, *pending) if not t.state}  # 0: of everybody
         # Dropping the attribute from the table of everybody is about later attributes.
         waiting = {t.first_attribute(n) for t in pending if t.kind != "drop" or t.state}
         return sum(1 << position for position in with_table - waiting)
@@ -203,9 +206,8 @@ class Workspace:
             columns = zip(*map(astuple, numbered), strict=True)
             stream.rows(ADD_TASKS, [list(column) for column in columns])
             last = first + len(tasks) - 1
-            self.enter_in_ledger(
-                stream, "tasks", partial(_rows_with, "tasks", {"number": (first, last)})
-            )
+            rows = partial(_rows_with, "tasks", {"number": (first, last)})
+            self.enter_in_ledger(stream, "tasks", rows)
         return numbered
 
     def store_stratum(
@@ -229,7 +231,7 @@ class Workspace:
         self.enter_in_ledger(stream, "done", partial(_rows_with, "done", {"task": numbers}))
 
     def _check_request(self, before: Mapping[str, Any], request: Mapping[str, Any]) -> None:
-        """Refuse a file that is not a workspace, or one of another sweep."""
+        """Raise InputError if the request that is stored, ``before``, differs from this one."""
         where = self.path.name if self.path else "the workspace"
         now = with_versions(request)
         if any(before.get(name) != now[name] for name in ("qifsql", "form", "engine")):
@@ -281,6 +283,13 @@ def prepare_file(
     if not path.stat().st_size:
         path.unlink()
         return
+    _check_is_workspace(engine, path)
+    if restart:
+        remove(path)
+
+
+def _check_is_workspace(engine: LocalEngine, path: Path) -> None:
+    """Raise an error unless a file, which is not empty, is a workspace that can be opened."""
     try:
         by_duckdb = is_duckdb(path)
     except OSError as e:
@@ -304,8 +313,6 @@ def prepare_file(
         raise InputError(
             f"{path} is not a workspace of a sweep; name another file with --workspace"
         )
-    if restart:
-        remove(path)
 
 
 @contextmanager
@@ -352,7 +359,10 @@ def _read_layout(held: dict[str, Any]) -> Layout:
 
 
 def _rows_with(table: str, values: Mapping[str, Any]) -> exp.Select:
-    """Return the rows of a table with values by column: one, a list, or first and last."""
+    """Return the query of the rows of a table whose columns have ``values``.
+
+    A column must equal a value, be in a list, or be in a range: a tuple of its first and last.
+    """
     query = exp.select("*").from_(f"{STORE}.main.{table}")
     for name, value in values.items():
         column = exp.column(name)
