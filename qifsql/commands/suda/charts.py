@@ -40,20 +40,15 @@ def contributions(by_qid: pl.DataFrame) -> Chart:
         contribution="contribution",
     )
     axis = alt.Axis(labelExpr=PERCENT)
+    tips = {"name:N": said("attribute"), "individuals:Q": said("MSUs with it")}
+    tips["contribution:Q"] = said("share of scores")
     bars = (
         alt.Chart(data(alt, rows), height={"step": 24}, width=420)
         .mark_bar(color=BLUE)
         .encode(
             x=alt.X("contribution:Q", title=said("share of scores"), axis=axis),
             y=alt.Y("name:N", title=None, sort=None, axis=alt.Axis(labelLimit=260)),
-            tooltip=hints(
-                alt,
-                {
-                    "name:N": said("attribute"),
-                    "individuals:Q": said("MSUs with it"),
-                    "contribution:Q": said("share of scores"),
-                },
-            ),
+            tooltip=hints(alt, tips),
         )
     )
     below = said(

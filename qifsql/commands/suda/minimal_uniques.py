@@ -225,11 +225,11 @@ class MinimalUniques:
         return [(1.0, partial(self._compare, least=a + 1, greatest=b)) for a, b in pairwise(ends)]
 
     def _compare(self, walker: Walker, *, least: int, greatest: int) -> None:
-        """Keep the minimal subsets of a range of records; add their scores and counts to tables."""
+        """Keep the minimal candidates of the records from ``least`` to ``greatest``; count them."""
         walker.set(least=(least, "BIGINT"), greatest=(greatest, "BIGINT"))
         walker.set_lists(scores=self.scores)
         walker.make_table("minimal", "minimal")
-        if self.omit_missing:
+        if self.omit_missing:  # without the subsets that have a missing value of the record
             walker.make_table("present", "present")
         table = {"minimal": "present"} if self.omit_missing else {}
         walker.add("scores", "scored", **table)

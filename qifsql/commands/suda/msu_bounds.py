@@ -54,7 +54,8 @@ def bounds_of_uniques(uniques: MinimalUniques, statements: dict[str, None]) -> p
     incomplete, complete_with_msu, missing = map(int, row)  # missing: a bit for each position
     value = sum(int(records) for _, records in uniques.rows("smallest_sizes"))
     low = _count_without(uniques, missing, statements) if missing else value
-    bounds = (MEASURE, value, low, incomplete + complete_with_msu, low == value, True)
+    high = incomplete + complete_with_msu  # attained if each missing value is one of its own
+    bounds = (MEASURE, value, low, high, low == value, True)
     return pl.DataFrame([bounds], schema=BOUNDS, orient="row")
 
 

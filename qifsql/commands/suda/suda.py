@@ -234,7 +234,7 @@ class Summary:
 
     @classmethod
     def of(cls, uniques: MinimalUniques, totals: Totals, fraction: Fraction) -> "Summary":
-        """Read the summary from tables, in which sums are in parts of 2^-80 (powers) and 2^-60."""
+        """Read the summary from tables: powers are in parts of 2^-80, sums of DIS-SUDA of 2^-60."""
         n = uniques.packing.n
         sets = {int(subset): int(msus) for subset, msus in uniques.rows("sets")}
         smallest = {int(size): int(records) for size, records in uniques.rows("smallest_sizes")}

@@ -96,7 +96,10 @@ class Walker(StreamSession):
                 blocks += self._split()
 
     def _turn_to(self, position: int, blocks: int) -> None:
-        """Set the quasi-identifier of the next statements, and how many blocks have a number."""
+        """Set the quasi-identifier of the next statements; ``blocks`` are numbered already.
+
+        ``after`` are those that come after it, ``later`` the bits of ``rest`` with their codes.
+        """
         kind = self.packing.rest_type
         self.set(
             bit=(1 << position, "BIGINT"),
@@ -107,7 +110,7 @@ class Walker(StreamSession):
         )
 
     def _split(self) -> int:
-        """Split the blocks by the quasi-identifier of this turn; return how many go on."""
+        """Split the blocks by the quasi-identifier of this turn; return how many parts go on."""
         self.make_table("blocks", "parts")
         self.add("candidates", "alone")
         blocks = self.make_table("children", "children")
