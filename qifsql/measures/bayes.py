@@ -134,7 +134,8 @@ def of_reported(numbers: Mapping[str, Any]) -> dict[str, Any] | None:
     def share(name: str) -> Fraction:
         return Fraction(numbers[f"{name}_reported"])
 
-    before = Success(share("prior_deterministic"), share("prior_probabilistic"), 0.0, 0)
+    priors = share("prior_deterministic"), share("prior_probabilistic")
+    before = Success(*priors, worst_case=0.0, certain=0)  # ``row`` does not need these two
     posterior = share("posterior_deterministic"), share("posterior_probabilistic")
     after = Success(*posterior, numbers["worst_case_reported"], numbers["certain_reported"])
     return row(before, after)

@@ -119,11 +119,11 @@ class Counts:
     @property
     def new_blocks(self) -> int:
         """Return a lower bound of the blocks besides those of complete patterns."""
-        leaves = {mask: n for mask, (_, _, n) in self.masks.items() if n}
+        leaves = {mask: leaves for mask, (_, _, leaves) in self.masks.items() if leaves}
         if _is_chain(list(leaves)):  # their number is exact (M182)
             return self.lonely_blocks + sum(leaves.values())
         least = 0 if self.blocks or not self.with_mates else 1  # people without a complete block
-        return self.lonely_blocks + max([least, *(n for n, _, _ in self.masks.values())])
+        return self.lonely_blocks + max([least, *(apart for apart, _, _ in self.masks.values())])
 
     def block_count(self) -> Bound:
         """Bound the number of blocks (M182)."""

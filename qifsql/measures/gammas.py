@@ -15,7 +15,7 @@ LOG_GAMMA = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188)  # B_2k / (2k (2k 
 def harmonic(x: float, terms: int) -> float:
     """Compute 1/x + 1/(x + 1) + ... with that many terms; x > 0."""
     total = 0.0
-    while terms > 0 and x < FROM:
+    while terms > 0 and x < FROM:  # too small for the series
         total, x, terms = total + 1 / x, x + 1, terms - 1
     if terms <= 0:
         return total
@@ -29,7 +29,7 @@ def harmonic(x: float, terms: int) -> float:
 def log_rising(x: float, step: float) -> float:
     """Compute log(Gamma(x + step) / Gamma(x)) for x > 0, step >= 0, as log(x (x + 1) ...)."""
     total = 0.0
-    while x < FROM:
+    while x < FROM:  # too small for the series: Gamma(x + 1) = x Gamma(x)
         total, x = total - math.log1p(step / x), x + 1
     end = x + step
     tail = (end - 0.5) * math.log1p(step / x) + step * (math.log(x) - 1)

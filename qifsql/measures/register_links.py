@@ -37,7 +37,8 @@ class Kind:
 def measured(kinds: Sequence[Kind], *, records: int, truth: bool) -> dict[str, Any]:
     """Return the measures of register linking by name; ``records`` is the number in the release.
 
-    A measure is NULL if no blocks exist for it, or if it needs a ``truth`` that is not given.
+    A kind has blocks with as many ``released`` and ``registered`` records each, and ``same`` people
+    who are in both. A measure is NULL without blocks, or without the ``truth`` that it needs.
     """
     in_release = [k for k in kinds if k.released]
     in_register = [k for k in kinds if k.registered]

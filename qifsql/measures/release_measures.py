@@ -231,11 +231,11 @@ def guesses(counts: Guesses) -> Iterator[Measure]:
 def singling_out(
     name: str, predicates: Iterable[Predicates], people: int, control: int
 ) -> Iterator[Measure]:
-    """Yield the share of predicates that single out a person, and beyond the control.
+    """Yield the share of predicates that single out a person, and its excess over the control.
 
-    ``people`` are in the original, ``control`` in the control. The share depends on the number of
-    people, so the excess compares equal numbers: of the larger file as many people as the smaller
-    one has, expected over all draws of them.
+    ``people`` are in the original, ``control`` in the control (0: there is none). The share depends
+    on the number of people, so the excess compares equal numbers: of the larger file as many people
+    as the smaller one has, expected over all draws of them. ``name`` begins all names of measures.
     """
     kinds = list(predicates)
     number = sum(p.number for p in kinds)
@@ -277,6 +277,7 @@ def nearest_linkability(
     """Yield the share of drawn people linked by nearest records, by chance, beyond the control.
 
     ``records`` are those of the release; so many ``neighbours`` are the nearest ones of each half.
+    By chance, two draws of so many records share one. Without a control, its measures are left out.
     """
     chances = [(kind, linked(kind, neighbours)) for kind in kinds]
     people, control_people = sum(k.original for k, _ in chances), sum(k.control for k, _ in chances)
@@ -299,6 +300,7 @@ def linked(kind: LinkKind, neighbours: int) -> Fraction:
     """
     if kind.both_sure:
         return Fraction(1)
+    # How many of the ties of each half are drawn.
     first_draws, second_draws = neighbours - kind.first_sure, neighbours - kind.second_sure
     apart = 0  # pairs of draws with nothing in common, by how many of ``both_tied`` the first has
     for n in range(min(first_draws, kind.both_tied) + 1):
@@ -318,7 +320,7 @@ def inference(counts: Guesses) -> Iterator[Measure]:
 
 
 def classified(counts: Classified) -> Iterator[Measure]:
-    """Yield the success of a classifier, what is individual of it, and RAPID.
+    """Yield the success of a classifier, RAPID, and the success beyond that on the control (leak).
 
     Success and RAPID have Wilson's interval, the leak has Newcombe's. Those of the control are left
     out without a control.

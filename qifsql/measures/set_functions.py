@@ -69,7 +69,8 @@ def multiples(values: pl.Series, records: int) -> tuple[pl.Series, Fraction]:
     amounts, unit = products.round(), Fraction(records)
     if not ((products - amounts).abs() <= amounts.abs() * 2.0**-50).all():
         sizes = values.abs().replace(0.0, None)
-        low, high = (math.frexp(size)[1] for size in pl.select(sizes.min(), b=sizes.max()).row(0))
+        ends = pl.select(sizes.min(), b=sizes.max()).row(0)
+        low, high = (math.frexp(size)[1] for size in ends)  # binary exponents
         # All digits of the smallest value, but no sum of values beyond 125 bits, no infinite power.
         digits = min(53 - low, 125 - len(values).bit_length() - high, 1023)
         amounts, unit = (values * 2.0**digits).round(), Fraction(2) ** digits

@@ -144,13 +144,13 @@ def _alpha(sample: Sizes) -> float:
 
 
 def _beyond(alpha: float, u: int, n: int) -> float:
-    """Compute theta + alpha with the likeliest theta for this alpha; 2 <= u < n."""
+    """Compute theta + alpha with the likeliest theta, for u blocks of n people, 2 <= u < n."""
 
-    def slope(log: float) -> float:
+    def slope(log: float) -> float:  # of the log likelihood in theta
         beyond = math.exp(log)
         return _rarities(alpha, beyond, u) - harmonic(beyond - alpha + 1, n - 1)
 
-    low, high = -60.0, math.log(n) + 1
+    low, high = -60.0, math.log(n) + 1  # logarithms of theta + alpha
     while slope(high) > 0:
         high += 2
     return math.exp(root(slope, low, high))
@@ -206,7 +206,7 @@ def snb(sample: Sizes) -> Uniques:
 
 
 def _gap(sample: Sizes, classes: float, rest: float) -> float:
-    """Compute the log of expected over observed uniques in the sample; ``rest`` is 1 - beta."""
+    """Compute the log of expected over observed uniques; ``classes``: blocks, rest: 1 - beta."""
     alpha, share = _shape(sample, rest), float(sample.fraction)
     unseen = rest * (1 - share)
     return (
@@ -217,7 +217,7 @@ def _gap(sample: Sizes, classes: float, rest: float) -> float:
 
 
 def _shape(sample: Sizes, rest: float) -> float:
-    """Compute alpha from the sample's ratio of blocks of two to blocks of one, a quadratic root."""
+    """Compute alpha from the ratio of blocks of two to blocks of one; ``rest`` is 1 - beta."""
     share = float(sample.fraction)
     unseen = rest * (1 - share)
     ratio = 2 * sample.pairs / (share * sample.alone)

@@ -32,10 +32,10 @@ class Distances(NamedTuple):
 
 
 def parts(widths: Sequence[int]) -> int:
-    """Compute the number of parts of a record that divides evenly among all its cells.
+    """Compute the number of parts of a record that divides evenly among the values of any cell.
 
-    If that would be too many, it is ``PARTS``: each cell is then wrong by less than its width in
-    2^-48 records.
+    ``widths`` are the numbers of values in the cells. If their least common multiple is too large,
+    it is ``PARTS``: each cell is then wrong by less than its width in 2^-48 records.
     """
     multiple = 1
     for width in widths:
@@ -59,7 +59,7 @@ def distances(masses: Iterable[Mass], *, original: int, release: int, parts: int
     terms: list[float] = []
     endless = False
     for people, mass, values in masses:
-        before, after = people * scale, mass * original
+        before, after = people * scale, mass * original  # p(v) and q(v) over one denominator
         difference += abs(before - after) * values
         inside += mass * values
         if not people:
