@@ -88,10 +88,11 @@ def read(file: str | Path) -> Baseline:
 
 
 def _placed(results: Table, groups: Table) -> dict[Place, dict[str, Any]]:
-    """Return the values of all rows by place and measure; an ellipsis if rows disagree.
+    """Return the values of all rows by place (model, secret, group ...) and measure.
 
-    A row of ``check`` has one ``measure``; one of ``attack`` has all, and its groups are joined to
-    it by ``attack_id``. Rules are about chances, so rows of other gains are left out.
+    Where rows disagree, the value is an ellipsis. A row of ``check`` has one ``measure``; one of
+    ``attack`` has all, and its groups are joined to it by ``attack_id``. Rules are about chances,
+    so rows of other gains are left out.
     """
     by_place: dict[Place, dict[str, Any]] = {}
     attacks: dict[str, Place] = {}

@@ -88,7 +88,10 @@ def remarks(rules: Sequence[Bound]) -> list[str]:
 
 
 def _until(text: str, secrets: Sequence[str]) -> Bound:
-    """Return the bound that a text states; InputError or ColumnError if it states none."""
+    """Return the bound that a text states, such as ``cas(income)<=0.8``, on one of ``secrets``.
+
+    Raises InputError if it states none, or ColumnError if its secret is not among them.
+    """
     match = _UNTIL.fullmatch(text)
     if match is None:
         raise InputError(

@@ -64,7 +64,10 @@ class Entries:
         return tuple(entry for entry in entries if entry is not None)
 
     def _entry(self, content: Any, place: Route) -> Entry | None:
-        """Return an entry with all its options; None, with errors noted, if it is not complete."""
+        """Return an entry with all its options; None, with errors noted, if it is not complete.
+
+        ``content`` is its table as written, ``place`` its position: its kind and number from 0.
+        """
         kind = cast("Kind", place[0])
         required = ["name", *REQUIRED.get(kind, ())]
         table = self.reader.table(content, of_entry(kind), *place, required=required)
@@ -124,13 +127,14 @@ class Entries:
     def _source(self, content: Any, table: dict[str, Any], place: Route) -> Source | None:
         """Return the source of an entry, by default the only dataset of the study.
 
-        Published tables have no records unless their dataset is named. Takes it out of ``table``.
+        ``content`` is the table as written, ``table`` its checked options: ``dataset`` is removed
+        from them. None, with an error noted, if no dataset is named, or it does not fit.
         """
         named = self.sources.named
         if "dataset" in content:
             names = table.pop("dataset", None)
             return None if names is None else self.sources.of(names, *place, "dataset")
-        if place[0] == "tables" and "published" in content:
+        if place[0] == "tables" and "published" in content:  # published tables need no records
             return Source(())
         if len(named) == 1:
             return next(iter(named.values()))
@@ -139,8 +143,8 @@ class Entries:
         return None
 
     def _check_records(self, source: Source, place: Route) -> None:
-        """Refuse records that would not be counted as their roles say."""
-        who, problem, roles = ALIKE[place[0]]
+        """Refuse several datasets, and roles that an entry ignores: it counts each record once."""
+        who, problem, roles = ALIKE[place[0]]  # words for messages, and the roles
         if len(source.datasets) > 1:
             self.reader.wrong(f"{problem}; name one", *place, "dataset")
         for role in roles:
@@ -228,7 +232,7 @@ class Entries:
 def _uses(
     role: str, source: Source, options: Mapping[str, Any], models: tuple[Model, ...], kind: Kind
 ) -> bool:
-    """Return whether an entry uses a role of its dataset that it does not name."""
+    """Return whether an entry uses a role of its dataset (as ``key``) that it does not name."""
     if kind == "tables":
         return role in ("secret", "where")
     if kind == "synthetic":
@@ -242,7 +246,7 @@ def _uses(
     if role == "secret":
         return kind != "attack" or any(m.goal == "attribute inference" for m in models)
     if role == "key" and options.get("link"):
-        return any("?" in rule for rule in options["link"])  # to learn from
+        return any("?" in rule for rule in options["link"])  # stay=? is learned by keys
     if role == "key":
         wave = options.get("wave", source.roles.get("wave"))
         return kind != "sweep" or len(source.datasets) > 1 or bool(wave)

@@ -44,17 +44,16 @@ class Files:
         self.sources = sources
 
     def of(self, entry: Entry) -> Entry | None:
-        """Return the entry with its files found; None, with an error noted, if one is missing."""
+        """Return the entry with all its files, and options that have their resolved paths.
+
+        None, with an error noted, if a file is missing.
+        """
         options, place, folder = dict(entry.options), entry.place, self.reader.folder
         files = Collected()
         for i, text in enumerate(options.get("gain", ())):
-            gain = self.sources.gain(text, *place, "gain", i)
+            gain = self._gain(text, files, *place, "gain", i)
             if gain is None:
                 return None
-            if (file := gain_file(gain)) is not None:  # worth:FILE
-                files.paths.append(self._there(file, *place, "gain", i))
-                gain = f"{gain.partition(':')[0].strip()}:{resolved(folder, file)}"
-                files.written[gain] = self.sources.gains.get(text) or text
             options["gain"] = (*options["gain"][:i], gain, *options["gain"][i + 1 :])
         resolve = dict.fromkeys(WITH_TABLES, self._with_table) | {"published": self._published}
         for name in resolve.keys() & options.keys():
@@ -73,6 +72,15 @@ class Files:
             return None
         paths = tuple(path for paths in files.paths for path in paths or ())
         return replace(entry, options=options, files=paths, written=files.written)
+
+    def _gain(self, text: str, files: Collected, *place: Step) -> str | None:
+        """Return a gain function with the resolved path of its file; None, with an error noted."""
+        gain = self.sources.gain(text, *place)
+        if gain is not None and (file := gain_file(gain)) is not None:  # worth:FILE
+            files.paths.append(self._there(file, *place))
+            gain = f"{gain.partition(':')[0].strip()}:{resolved(self.reader.folder, file)}"
+            files.written[gain] = self.sources.gains.get(text) or text
+        return gain
 
     def _open_datasets(self, options: dict[str, Any], entry: Entry) -> list[tuple[str, ...] | None]:
         """Replace names and paths of further datasets by these; return the files of each."""
@@ -116,7 +124,7 @@ class Files:
     def policy(self, entry: Entry) -> tuple[Policy, list[str]] | None:
         """Return the policy of a check, or that of its rules, and the files that it names.
 
-        None, with an error noted, if the policy is wrong. The check must have its own files.
+        None, with an error noted, if the policy is wrong. Paths in ``entry`` must be resolved.
         """
         options, wrong = entry.options, self.reader.wrong
         if ("policy" in options) == ("rule" in options):
@@ -152,7 +160,10 @@ class Files:
         return levels, files
 
     def _with_table(self, text: str, files: Collected, *place: Step) -> str:
-        """Return rules about columns with the resolved paths of their tables."""
+        """Return rules about columns with the resolved paths of their tables, added to ``files``.
+
+        ``place`` ends with the option (``link`` or ``knows``) and the number of the rules there.
+        """
         try:
             law = WITH_TABLES[str(place[-2])](text)
         except InputError as e:
@@ -170,10 +181,10 @@ class Files:
         return "; ".join(pieces)
 
     def _published(self, text: str, files: Collected, *place: Step) -> str:
-        """Return ``FILE[:PROTECTION]`` with the resolved path of the file."""
+        """Return ``FILE[:PROTECTION]`` with the resolved path of the file, added to ``files``."""
         moved = resolved(self.reader.folder, text)
         file = text
-        if not Path(moved).exists():
+        if not Path(moved).exists():  # then it may end in a protection
             try:
                 file, _ = split(text)
             except InputError as e:

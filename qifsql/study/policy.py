@@ -328,7 +328,7 @@ def _check_comparisons(rules: Sequence[Rule], adversary: Mapping[str, Any], line
     compared = [rule for rule in rules if rule.compares]
     for rule in compared:
         if reason := release_rules.missing(rule, adversary):
-            key = "secret" if reason.endswith("secret out") else "measure"
+            key = "secret" if reason.endswith("secret out") else "measure"  # "leave secret out"
             raise lines.wrong(f"rule {rule.number} {reason}", "rule", rule.number - 1, key)
     if compared:
         try:
@@ -346,6 +346,7 @@ def _check_comparisons(rules: Sequence[Rule], adversary: Mapping[str, Any], line
 
 
 def _check_bounds(rule: Rule, lines: Lines) -> None:
+    """Refuse a limit of a probability or a share above 1, or below the ``least`` sensible one."""
     for name, bound in rule.bounds.items():
         least = release_rules.least(rule.measure, name)
         if (rule.compares or rule.measure in PROBABILITIES) and not least <= bound <= 1:

@@ -56,7 +56,7 @@ class Reader:
     ) -> dict[str, Any] | None:
         """Return the values of a table by key; note and leave out keys that do not fit.
 
-        None if ``content`` is not a table.
+        None if ``content`` is not a table. Errors are noted at ``place``: keys and numbers from 0.
         """
         if not isinstance(content, dict):
             self.wrong(f"{_named(place)} is a table, not a value", *place)
@@ -65,11 +65,8 @@ class Reader:
         for name in required:
             if name not in content:
                 self.wrong(f"{_named(place)} has no {name}; write {name} = ...", *place)
-        read = {
-            name: self.value(content[name], forms[name], *place, name)
-            for name in forms
-            if name in content
-        }
+        present = [name for name in forms if name in content]
+        read = {name: self.value(content[name], forms[name], *place, name) for name in present}
         return {name: value for name, value in read.items() if value is not None}
 
     def check_names(self, content: Mapping[str, Any], names: Collection[str], *place: Step) -> None:

@@ -68,7 +68,7 @@ class Sources:
     def of(self, names: Sequence[str], *place: Step) -> Source | None:
         """Return the source of one name, or the collection of several.
 
-        None, with an error noted, if there is none.
+        None, with an error noted at ``place`` in the study, if there is none.
         """
         for i, name in enumerate(names):
             if name not in self.named:
@@ -93,7 +93,7 @@ class Sources:
                 self.reader.wrong(f"{what}; name another folder in [output]", *place)
 
     def dataset(self, text: str, *place: Step) -> Dataset | None:
-        """Return one dataset by its name or path; None, with an error noted, if there is none."""
+        """Return one dataset by its name or path; None, with an error noted at ``place``."""
         if text in self.named:
             source = self.of((text,), *place)
             if source is not None and len(source.datasets) > 1:
@@ -103,7 +103,7 @@ class Sources:
         return self.opened(text, {}, *place)
 
     def opened(self, text: str, reading: Mapping[str, Any], *place: Step) -> Dataset | None:
-        """Return the dataset at a path; None, with an error noted, if there is none."""
+        """Return the dataset at a path, read with options; None, with an error at ``place``."""
         path = resolved(self.reader.folder, text)
         if Path(path).is_dir() or (glob.has_magic(path) and not Path(path).exists()):
             self.patterns.append((path, place))

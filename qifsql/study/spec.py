@@ -99,7 +99,7 @@ class Study:
         return ""
 
     def replaced(self, name: str, inputs: Iterable[str]) -> list[str]:
-        """Return the inputs in the folder of results that the results of a name would replace."""
+        """Return the paths among ``inputs`` that the results of entry ``name`` would replace."""
         folder = self.folder.resolve()
         return [
             path
@@ -110,7 +110,7 @@ class Study:
         ]
 
     def located(self, entry: Entry, message: str) -> str:
-        """Return a message about an entry, with the line of the part that it concerns."""
+        """Return a message about an entry, with its line; ``--options`` in it become keys."""
         keys = of_entry(entry.kind)
 
         def key(option: re.Match[str]) -> str:
