@@ -235,7 +235,7 @@ def record_measures(measures: str | Sequence[str]) -> tuple[str, ...]:
 
 
 def named_measures(measures: str | Sequence[str]) -> tuple[str, ...]:
-    """Return names of measures in their order, ``all`` for all; InputError if one is unknown."""
+    """Return the named measures but ``bayes``, in order; InputError if a name is unknown."""
     words = measures.split(",") if isinstance(measures, str) else list(measures)
     names = [name.strip().casefold() for name in words if name.strip()]
     for name in names:

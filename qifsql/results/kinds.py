@@ -60,7 +60,7 @@ def _module_of(name: str, part: str) -> ModuleType | None:
         return import_module(f"{home}.{part}")
     except ModuleNotFoundError as e:
         if e.name is not None and f"{home}.{part}.".startswith(f"{e.name}."):
-            return None
+            return None  # the module itself is missing, not one that it imports
         raise
 
 

@@ -335,7 +335,7 @@ def _write_note(path: Path, note: Mapping[str, Any]) -> None:
 
 
 def _digest(path: str) -> dict[str, Any]:
-    """Return the path, size and SHA-256 of a file; of a frame, and of what Spark reads, less."""
+    """Return the path, size and SHA-256 of a file; what Spark reads has only a path."""
     if (of_frame := digest_of(path)) is not None:
         return {"path": "frame", "bytes": 0, "sha256": of_frame}
     if is_of_spark(path):  # no file that can be opened here

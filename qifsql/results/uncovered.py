@@ -59,7 +59,8 @@ def caveats(spec: Spec, columns: Columns | None, frame: pl.DataFrame | None) -> 
 def of_results(results: Sequence[Stored]) -> dict[str, list[ColumnRoles]]:
     """Return the columns of each file, by its name, with the roles that they have in any result.
 
-    A column that two results tell of has the roles of the one that covers it, or else a form of it.
+    A column of several results has the roles that it has itself in any of them; if it has none,
+    those that only a form of it has.
     """
     columns_by_file: dict[str, dict[str, ColumnRoles]] = {}
     for stored in sorted(results, key=lambda s: s.kind == "compare"):  # its columns have tags
@@ -168,6 +169,12 @@ def _measured_people(frame: pl.DataFrame) -> list[str]:
             "key if it tells nobody who a person is."
         )
         sentences.append(said(message, names=_names(everybody)))
+    return sentences + _unmeasured_columns(columns)
+
+
+def _unmeasured_columns(columns: pl.DataFrame) -> list[str]:
+    """Return sentences on the columns (rows of ``SCHEMA``) that are not measured, with reasons."""
+    sentences = []
     if columns["reason"].eq(IGNORED).any():
         message = (
             'The policy ignores them (unnamed = "ignore"): whom they single out is not measured.'
@@ -188,7 +195,7 @@ def _measured_people(frame: pl.DataFrame) -> list[str]:
 
 
 def _joint_addition(row: dict[str, int], columns: int) -> str:
-    """Return a sentence on the people whom all uncovered columns together single out."""
+    """Return a sentence on whom all uncovered ``columns`` (their number) together single out."""
     if not row["added"]:
         singular = "Together with the named quasi-identifiers, it singles out nobody else."
         plural = "Together with the named quasi-identifiers, they single out nobody else."
