@@ -105,12 +105,18 @@ def expected_seconds(
 ) -> float:
     """Return the seconds that a sweep of all subsets is expected to take, without sweeping.
 
-    Infinite if the subsets have to be attacked one by one.
+    They include the sweeps of those who report a secret that others miss. Infinite if the subsets
+    have to be attacked one by one.
     """
     model = "crs,cas" if options.get("secret") else "crs"
     attack = Attack.of(model, source, person=person, **options).fitting()
     with opened(attack, plan.with_memory_limit(settings), command="sweep") as (engine, bound):
-        return SweepRun(engine, attack, bound, SweepSpec()).expected_seconds()
+        people = [bound.microdata]
+        if bound.microdata.person is None:
+            missed = missing_secrets.incomplete(engine, bound.microdata)
+            people += [reported.people(bound.microdata, secret) for secret in missed]
+        runs = (SweepRun(engine, attack, bound.on(part), SweepSpec()) for part in people)
+        return sum(sweep_run.expected_seconds() for sweep_run in runs)
 
 
 def rehearse(source: Source, settings: Settings | None = None, **options: Any) -> None:

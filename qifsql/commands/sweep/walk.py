@@ -40,6 +40,7 @@ PROMISING = 0.6  # share of the time of a roll-up: a walk below it needs no comp
 TRIALS = 2  # chunks that are walked before the comparison: a single one may be untypical
 SLOWEST = 16  # with more attributes left, their subsets are too many to roll up
 CALLS = 0.2  # seconds that calls take even for few rows
+PER_SUBSET = 1.5e-3  # seconds that the statements of a roll-up take per subset even for few rows
 
 
 def settle_chunk(worker: Worker, chunk: Chunk, choice: "Choice") -> tuple[str, float]:
@@ -267,6 +268,7 @@ class Choice:
         self._may_roll = may_roll and remaining <= SLOWEST
         subsets = float(2**remaining)  # of the attributes after it
         self._expected = (VALUED if valued else ROLLED) * subsets  # seconds of a roll-up per row
+        self._expected_calls = PER_SUBSET * subsets  # seconds of a roll-up of however few rows
         self._walked, self._rolled = Pace(), Pace()  # measured
         self._rolls_before = before is not None and not before.should_walk()
 
@@ -282,14 +284,17 @@ class Choice:
         if walk_time is None or self._walked.chunks < TRIALS:
             return not self._rolls_before
         if roll_time is None:
-            return walk_time <= PROMISING * self._expected
+            rows_per_chunk = max(self._walked.rows / self._walked.chunks, 1)
+            roll_time = PROMISING * (self._expected + self._expected_calls / rows_per_chunk)
         return walk_time <= roll_time
 
     def time_limit(self, rows: int) -> float:
         """Return the seconds after which the walk of a chunk is abandoned."""
         if not self._may_roll:
             return float("inf")
-        return (self._rolled.per_row or self._expected) * rows + CALLS
+        if self._rolled.per_row is None:
+            return self._expected * rows + self._expected_calls + CALLS
+        return self._rolled.per_row * rows + CALLS
 
     def learn(self, rows: int, seconds: float, *, walked: bool, done: bool = True) -> None:
         """Add the time of a chunk, twice if its walk was abandoned: it would have taken longer."""

@@ -12,7 +12,7 @@ import qifsql
 from qifsql.commands.sweep import compiled, sweep_run
 from qifsql.commands.sweep.layout import Layout
 from qifsql.commands.sweep.plan import READING, Progress, Task
-from qifsql.commands.sweep.walk import CALLS, PROMISING, ROLLED, TRIALS, Choice
+from qifsql.commands.sweep.walk import CALLS, PER_SUBSET, PROMISING, ROLLED, TRIALS, Choice
 from qifsql.engine.duckdb import DuckDB
 
 LIMITS = {name: getattr(compiled, name) for name in ("WORTH", "WORK")}
@@ -20,7 +20,9 @@ SMALL = sweep_run.ALONE
 
 ROWS = 100_000
 LEFT = 8
-EXPECTED = ROLLED * 2**LEFT * ROWS  # seconds that a roll-up of so many rows is expected to take
+EXPECTED = (
+    ROLLED * ROWS + PER_SUBSET
+) * 2**LEFT  # seconds that a roll-up of these takes
 
 
 def choice(**others: object) -> Choice:
@@ -146,3 +148,11 @@ def test_a_small_sweep_takes_one_stream_and_a_large_one_more(
     people = pl.DataFrame({"a": range(rows), "b": [i % 7 for i in range(rows)]})
     qifsql.sweep(people, qids="a,b", settings=qifsql.Settings(threads=2))
     assert max(seen) == most
+
+
+def test_few_rows_are_not_rolled_up_because_each_subset_takes_statements() -> None:
+    chosen = choice()
+    for _ in range(TRIALS):
+        chosen.learn(100, 0.5 * PROMISING * PER_SUBSET * 2**LEFT, walked=True)
+    assert chosen.should_walk()
+    assert chosen.time_limit(100) > PER_SUBSET * 2**LEFT
