@@ -20,9 +20,7 @@ SMALL = sweep_run.ALONE
 
 ROWS = 100_000
 LEFT = 8
-EXPECTED = (
-    ROLLED * ROWS + PER_SUBSET
-) * 2**LEFT  # seconds that a roll-up of these takes
+EXPECTED = (ROLLED * ROWS + PER_SUBSET) * 2**LEFT  # seconds that a roll-up of these takes
 
 
 def choice(**others: object) -> Choice:
