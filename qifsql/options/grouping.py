@@ -181,9 +181,9 @@ def _place_in_help(parameter: inspect.Parameter) -> tuple[int, bool]:
 
 
 def with_bare_values(words: Sequence[str], alone: Collection[str]) -> list[str]:
-    """Return typed words with a value behind each option of ``alone`` that has none.
+    """Return typed words with the value 1 behind each option of ``alone`` that has no number.
 
-    >>> completed(["--suppress", "FILE", "--suppress", "0.04"], ["--suppress"])
+    >>> with_bare_values(["--suppress", "FILE", "--suppress", "0.04"], ["--suppress"])
     ['--suppress', '1', 'FILE', '--suppress', '0.04']
     """
     complete: list[str] = []

@@ -283,8 +283,10 @@ def _attack_options(policy: Policy, models: Sequence[Model], by: str | None) -> 
 def _shared_attacks(policy: Policy) -> Iterator[tuple[str | None, list[tuple[Rule, Model]]]]:
     """Yield as few attacks as possible: a column of groups (or None), its rules and their models.
 
-    Models that can run together share an attack, which has one column of groups. A prior, or to
-    drop who misses a secret, is about the inference of a secret: other goals then run apart.
+    An attack has one column of groups. Models share it if they are of one person or of everybody,
+    and of one release or several. Membership is attacked apart, as its secret is no column. With a
+    prior, or without people who miss a secret, each goal is attacked apart: both change the people
+    of inference alone.
     """
     goals_apart = policy.adversary.get("null") == "drop" or "prior" in policy.adversary
     kinds: dict[object, list[tuple[Rule, Model]]] = {}

@@ -128,6 +128,7 @@ def _notes(
             f"the two ends of its {places:,} values, {places - 1:,} times as much (epsilon_person)"
         )
     is_no_bound = pl.col("method") != "bound"
+    # of a count without noise; a computed loss may be wrong by its error relative to the prior
     limit = pl.col("privacy_loss_max") + pl.col("error") / pl.col("prior") + 1e-12  # of rounding
     if not frame.filter(is_no_bound, pl.col("privacy_loss") > limit).is_empty():
         notes.append(

@@ -75,7 +75,11 @@ class Walker(StreamSession):
     def walk(self, chunk: Chunk) -> None:
         """Add to ``candidates`` the subsets that single out records of the chunk.
 
-        A row is a record and a subset, which takes the chunk's first quasi-identifier.
+        A row is a record and a subset, which takes the chunk's first quasi-identifier. Its values
+        make blocks of records (``blocks``). A record alone in a block is a candidate (``alone``).
+        The others (``live``) are split by the next quasi-identifier that is open in their block,
+        the turn of the block, or leave it out. A block of two records, or with one open
+        quasi-identifier, ends: any that is taken singles out its records (``ended``).
         """
         table = {"coded": own_name(chunk.table)}
         self.set(least=(chunk.least, "INTEGER"), greatest=(chunk.greatest, "INTEGER"))
@@ -89,6 +93,7 @@ class Walker(StreamSession):
         self.add("candidates", "ended")
         for position in range(chunk.position + 1, self.packing.n):
             self._turn_to(position, blocks)
+            # rows in blocks whose turn it is, and in all that go on
             ((rows_to_split, rows_going_on),) = self.rows("turns")
             if not rows_going_on:
                 break

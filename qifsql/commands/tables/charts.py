@@ -150,8 +150,9 @@ def guess(frame: pl.DataFrame) -> Chart:
 def _guess_rows(frame: pl.DataFrame, places: dict[str, int]) -> tuple[pl.DataFrame, list[str]]:
     """Return a row per bar and per mark of ``guess``, and a sentence for each bar.
 
-    A bar has ``low`` and ``high``, a mark has ``kind`` and ``success``. ``places`` says by kind
-    which of ``MARKS``, columns of ``frame``, a mark shows.
+    A row of ``frame`` is a set of published tables and a secret (NULL: re-identification). Its bar
+    has ``low`` and ``high``; a mark has ``kind`` and ``success``. ``places``: by kind, the place in
+    ``MARKS`` of the column of ``frame`` that has its success.
     """
     models = pl.when(pl.col("secret").is_null()).then(pl.lit("CRS")).otherwise(pl.lit("CAS"))
     questions = word_questions(frame.with_columns(model=models))
