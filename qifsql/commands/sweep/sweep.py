@@ -110,13 +110,17 @@ def expected_seconds(
     """
     model = "crs,cas" if options.get("secret") else "crs"
     attack = Attack.of(model, source, person=person, **options).fitting()
-    with opened(attack, plan.with_memory_limit(settings), command="sweep") as (engine, bound):
-        people = [bound.microdata]
-        if bound.microdata.person is None:
+    limited = plan.with_memory_limit(settings)
+    missed: list[int] = []
+    with opened(attack, limited, command="sweep") as (engine, bound):
+        seconds = SweepRun(engine, attack, bound, SweepSpec()).expected_seconds()
+        if person is None:
             missed = missing_secrets.incomplete(engine, bound.microdata)
-            people += [reported.people(bound.microdata, secret) for secret in missed]
-        runs = (SweepRun(engine, attack, bound.on(part), SweepSpec()) for part in people)
-        return sum(sweep_run.expected_seconds() for sweep_run in runs)
+    for secret in missed:
+        with opened(attack, limited, command="sweep") as (engine, bound):
+            people = bound.on(reported.people(bound.microdata, secret))
+            seconds += SweepRun(engine, attack, people, SweepSpec()).expected_seconds()
+    return seconds
 
 
 def rehearse(source: Source, settings: Settings | None = None, **options: Any) -> None:
