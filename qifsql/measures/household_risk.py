@@ -12,8 +12,9 @@ def summary(housed: Mapping[str, Any], alone: Mapping[str, Any]) -> dict[str, An
     """Return the risk of all households, as a row of the details ``households``.
 
     ``housed`` and ``alone`` are the rows of the views ``households`` and ``unhoused``: households
-    of several people, and people without a household, each of whom counts as one. In both the risks
-    are sums of chances in whole parts of 2^-80; here ``MEANS`` are means over households.
+    of several people, and people without a household, each of whom counts as one. In both,
+    ``MEANS`` and ``people_risk`` are sums of chances in whole parts of 2^-80; here ``MEANS`` are
+    means over households.
     """
     names = (*COUNTS, *MEANS, "people_risk")
     added = {name: int(housed[name]) + int(alone[name]) for name in names}

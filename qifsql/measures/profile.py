@@ -75,8 +75,8 @@ class Profile:
         """Return the profile with one more block, everyone, for people with suppressed records.
 
         ``everybody`` is the profile without quasi-identifiers: it has the size of the block, and
-        the chances in it. ``hidden`` is that of the people with suppressed records as one group,
-        the most of whom are guessed right: it has their number and their totals.
+        the chances in it. ``hidden`` is that of the people with suppressed records as one group:
+        it has their number, and the totals of its best guesses, of which no more can be right.
         """
         row = {n: everybody.frame[n][0] for n in ("size", "values", "chance", "owner")}
         row |= {n: hidden._column(n)[0] for n in ("weight", "mode", "heaviest")}

@@ -72,7 +72,7 @@ class Recoding:
         return range(1, len(self.steps) + 1)
 
     def make(self, *, nested: bool) -> None:
-        """Make the tables ``steps_1 ..`` (a row per value) and ``tuples`` (a row per person).
+        """Make the tables ``steps_1 ..``, a row per value, and ``tuples``, one per different person.
 
         Raises ColumnError where a hierarchy lacks a value, InputError where steps have to be
         ``nested`` and one is not coarser than the one before it.
@@ -154,9 +154,9 @@ class Recoding:
         source = self._smallest_source(node)
         if source.table not in self.texts:
             self.texts[source.table] = render.statement(self.measuring_plan(source.table))
-        positions = [s + 1 for s in node]  # in the lists of steps, which SQL counts from 1
+        parameters = [s + 1 for s in node]  # places in lists of steps, which SQL counts from 1
         ((blocks, classes, suppressed, smallest, squares, all_squares, guessed),) = (
-            self.passes.stream.rows(self.texts[source.table], positions)
+            self.passes.stream.rows(self.texts[source.table], parameters)
         )
         shrinks = source.rows > LARGE and source.rows >= 4 * blocks
         if shrinks and len(self.sources) < SOURCES and self._is_worth_a_table(node):

@@ -17,8 +17,8 @@ def make_release(recoding: Recoding, node: Node, order: Sequence[int] = ()) -> N
     """Make the tables of a node: ``done`` (people by class and place), ``refused`` (bad classes).
 
     ``order``: numbers of quasi-identifiers. In classes that break a limit, their cells are
-    suppressed one after the other, until no class does; records that then look alike form new
-    classes. Other classes stay as they are.
+    suppressed one after the other; records that then look alike form new classes, of which those
+    that still break a limit are in ``refused``. Other classes stay as they are.
     """
     passes, qids = recoding.passes, recoding.qids
     passes.statements[render.statement(recoding.measuring_plan("tuples", node))] = None

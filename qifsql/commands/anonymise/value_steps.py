@@ -153,7 +153,7 @@ class RequestedSteps:
         return self.engine.rows(Plan((), query), "reading values", self.microdata.dataset.name)
 
     def _without_idle_prefix(self, i: int, step: ValueStep) -> ValueStep:
-        """Return a step; one of prefixes that shorten no value becomes one of plain values.
+        """Return a step; one of prefixes that shorten no value becomes one of sets.
 
         Raises ColumnError if a kept prefix has a star, which stands for hidden characters.
         """

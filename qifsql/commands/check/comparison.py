@@ -128,9 +128,9 @@ def _shared_comparisons(policy: Policy) -> Iterator[tuple[str | None, tuple[Rule
 
 
 def is_met_by_nobody(rule: Rule, row: Mapping[str, Any]) -> bool | None:
-    """Return whether a share of nobody meets a rule: any upper bound; None if there is a value.
+    """Return True if a share of nobody meets a rule (``at_most`` alone); None if there is a value.
 
-    Raises InputError if this cannot be judged: a lower bound, or a value missing for no people.
+    Raises InputError for other bounds, and if the value is missing for the reason of a control.
     """
     if row[rule.measure] is not None:
         return None

@@ -41,7 +41,7 @@ def repeat(request: Request) -> Repetition:
     check_countable(stored)
     answer = read_people(request)
     secrets, person = len(stored.spec.get("secrets") or ()), stored.spec.get("person")
-    # of people there are also columns of lists of records
+    # of people there is also a column of lists of records, or it is the only one
     width = len(answer.columns) - secrets if person else len(stored.spec["qids"])
     numbers: dict[Place, Number] = {}
     for question in questions(stored):
