@@ -30,8 +30,8 @@ def notes_of_people(microdata: Microdata) -> tuple[str, ...]:
 def of_records(repeated: Repeated, *, here: bool = False) -> str:
     """Return the note that a column numbers people, and records are counted.
 
-    ``here``: the command that shows the note takes ``--person``. Large files have 0 records: they
-    are not counted.
+    ``here``: the command that shows the note takes ``--person``. In large files records are not
+    counted: ``repeated.records`` is 0.
     """
     numbers = f"{plural(repeated.values, 'value')} in {plural(repeated.records, 'record')}"
     column = shlex.quote(repeated.column)

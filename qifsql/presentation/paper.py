@@ -27,7 +27,7 @@ SECONDS = 120  # after which a browser that does not end is stopped
 
 
 def browser() -> str:
-    """Return the path of the browser named in VARIABLE, else of the first of BROWSERS found."""
+    """Return the path of the browser: VARIABLE if set, else of BROWSERS; OutputError without."""
     named = os.environ.get(VARIABLE)
     path = next(filter(None, map(shutil.which, [named] if named else BROWSERS)), None)
     if path is None and named:

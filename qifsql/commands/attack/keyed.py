@@ -157,7 +157,7 @@ class _Run:
             )
         if extras.any_value:
             match_any_counts.check(bound)
-        # Whether questions other than those of success follow.
+        # Whether questions other than the profile follow, or gains.
         again = bool(bound.gains or extras.measures or has_details or extras.any_value)
         people, file = extras.population, extras.store
         plan = population_plan(engine, spec, microdata, people) if people else None

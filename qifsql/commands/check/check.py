@@ -284,7 +284,7 @@ def _shared_attacks(policy: Policy) -> Iterator[tuple[str | None, list[tuple[Rul
     """Yield as few attacks as possible: a column of groups (or None), its rules and their models.
 
     An attack has one column of groups. Models share it if they are of one person or of everybody,
-    and of one release or several. Membership is attacked apart, as its secret is another one. With a
+    and of one release or several. Membership is attacked apart: its secret is another one. With a
     prior, or without people who miss a secret, each goal is attacked apart: both change the people
     of inference alone.
     """

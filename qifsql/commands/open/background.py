@@ -33,7 +33,7 @@ PROGRESS_LINE = re.compile(r"progress: (?P<what>.*) (?P<percent>\d+) %\n?")
 class Job:
     """Command lines that run one after another; the first that fails ends them.
 
-    A line is the words after ``qifsql``. ``limits`` are words that are added to each line.
+    A line is the words after ``qifsql``. ``limits`` are added to each line but ``report``.
     """
 
     def __init__(

@@ -53,7 +53,7 @@ def steps_of_column(type_: str, distinct: int) -> tuple[str, ...]:
 class Choices:
     """Roles of columns, steps of quasi-identifiers, and further options of an attack.
 
-    ``steps`` has a step of ``STEPS``, or ``DROP``, by the name of a quasi-identifier; without one
+    ``steps`` has HOW of NAME:HOW, or ``DROP``, by the name of a quasi-identifier; without one
     it is released as it is. ``options`` has the texts that were typed, by the name of the option.
     """
 

@@ -50,10 +50,9 @@ class Field:
 
 def options_of(command: Callable[..., Any]) -> type:
     """Return the declared options of the function of a command."""
-    (declaration,) = get_args(
-        get_type_hints(command, include_extras=True)["options"]
-    )  # Unpack[...]
-    return declaration  # type: ignore[no-any-return]
+    hint = get_type_hints(command, include_extras=True)["options"]  # Unpack[OPTIONS]
+    declaration: type = get_args(hint)[0]
+    return declaration
 
 
 def fields_of_options(options: type, values: Mapping[str, str]) -> list[Field]:

@@ -72,6 +72,10 @@ def page_frame(inside: str, title: str) -> str:
     return html.live(PAGE, "frame.html", inside=html.markup(inside), title=title)
 
 
+def error_fragment(message: str) -> str:
+    return html.live(PAGE, "error.html", message=message)
+
+
 def knowledge_fragment(columns: Sequence[SourceColumn], choice: Choices) -> str:
     """Return the part about the adversary, to replace that of the page."""
     return html.live(PAGE, "knowledge.html", replaces=True, **_knowledge_values(columns, choice))

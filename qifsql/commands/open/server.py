@@ -127,10 +127,10 @@ def _form_handler(answer: Answer) -> Callable[[Request], Awaitable[Response]]:
             except Superseded:
                 return Response(status_code=204, headers=HEADERS)
             except QifError as e:
-                text = html.live(rendering.PAGE, "error.html", message=str(e))
+                text = rendering.error_fragment(str(e))
             except Exception as e:
                 message = f"internal error ({type(e).__name__}); please report it, with --debug"
-                text = html.live(rendering.PAGE, "error.html", message=message)
+                text = rendering.error_fragment(message)
         return HTMLResponse(text, headers=HEADERS)
 
     return handle
@@ -171,7 +171,7 @@ class Answers:
                 first, tab = self.explorer.first(columns), str(next(self.explorer.tabs))
                 inside = rendering.explorer_page(self.explorer, columns, first, tab=tab)
             except QifError as e:
-                inside = html.live(rendering.PAGE, "error.html", message=str(e))
+                inside = rendering.error_fragment(str(e))
             text = rendering.page_frame(inside, f"qifsql: {self.explorer.dataset.name}")
         return HTMLResponse(text, headers=HEADERS)
 

@@ -123,7 +123,7 @@ def change(text: str, qids: Sequence[str]) -> str | None:
         release_change = adversary_changes.read(text, columns)
     except InputError:
         return None
-    qid = qids[release_change.qid - 1]
+    qid = qids[release_change.qid - 1] if release_change.qid else ""  # 0: a sample
     if release_change.kind in ("top", "bottom"):
         return f"{release_change.kind}({qid})={kind(release_change.how)}"
     if release_change.kind == "expression":

@@ -182,10 +182,10 @@ class _Masks:
         It reveals none if all results with these groups have the same filter.
         """
         where = str(stored.spec.get("where") or "")
-        read = _columns_of(where) | _columns_of(str(stored.spec.get("register_where") or ""))
         return any(
-            groups and self.filters[columns] != {where} and columns & read
+            groups and self.filters[columns] != {where} and columns & _columns_of(text)
             for columns, groups in self.hidden.items()
+            for text in (where, str(stored.spec.get("register_where") or ""))
         )
 
 

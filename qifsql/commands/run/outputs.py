@@ -57,9 +57,9 @@ class Outputs:
         display: Display,
         cache_files: Mapping[Path, Content] | None = None,
     ) -> None:
-        """Write the tables of an entry, and ``cache_files``, which keep its result for later runs.
+        """Write the tables of a name, and ``cache_files``, which keep its result for later runs.
 
-        ``digest`` is that of all that determines the result; empty if it is incomplete.
+        ``digest`` is that of all that determines the tables; empty for an incomplete sweep.
         """
         files: dict[Path, Content] = {}
         for kind in self.formats:

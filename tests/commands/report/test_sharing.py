@@ -525,3 +525,7 @@ def test_a_report_for_others_keeps_cautions_and_names_of_datasets(
     text = Path("report.md").read_text()
     assert "(out of range)" in text.replace("\\", "")
     assert "later.parquet" in text.replace("\\", "")
+
+
+def test_a_sample_is_a_change_of_no_quasi_identifier() -> None:
+    assert literals.change("sample=0.1", []) == "sample=0.1"
