@@ -72,7 +72,7 @@ class Recoding:
         return range(1, len(self.steps) + 1)
 
     def make(self, *, nested: bool) -> None:
-        """Make the tables ``steps_1 ..``, a row per value, and ``tuples``, a row per kind of person.
+        """Make the tables ``steps_1 ..``, a row per value, and ``tuples``, one per kind of person.
 
         Raises ColumnError where a hierarchy lacks a value, InputError where steps have to be
         ``nested`` and one is not coarser than the one before it.

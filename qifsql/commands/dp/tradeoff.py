@@ -53,7 +53,7 @@ def tradeoff_rows(
             parts = len(bits) * answers if budget == "split" else 1
             level, seen = epsilon.part(parts), len(chosen) * answers  # of an answer; how many
             report = mechanisms.oblivious(counts, level, chosen, answers)
-            person = float(level.value) * seen
+            person = float(level.value) * len(chosen) * answers
         else:
             level, seen = epsilon, len(chosen)
             # local promises epsilon for neighbouring places: a person may be at both ends

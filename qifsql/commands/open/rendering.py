@@ -73,6 +73,7 @@ def page_frame(inside: str, title: str) -> str:
 
 
 def error_fragment(message: str) -> str:
+    """Return an error as a fragment."""
     return html.live(PAGE, "error.html", message=message)
 
 

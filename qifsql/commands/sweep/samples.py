@@ -70,7 +70,7 @@ def random_parts(drawn: int) -> list[tuple[int, int]]:
 def draws_by_stratum(strata: Sequence[Stratum], share: float, total: int) -> list[int]:
     """Return the number of blocks drawn from each of ``total`` strata; 0: all its blocks count.
 
-    ``strata`` are those that have blocks. The last one, of the largest blocks, is never drawn from.
+    ``strata`` are those with blocks. Number ``total - 1``, the largest blocks, is never drawn from.
     """
     draws = [0] * total
     for stratum in strata:

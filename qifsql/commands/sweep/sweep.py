@@ -1,5 +1,6 @@
 """Sweep over every subset of the quasi-identifiers: re-identification and every secret."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -114,7 +115,7 @@ def expected_seconds(
     missed: list[int] = []
     with opened(attack, limited, command="sweep") as (engine, bound):
         seconds = SweepRun(engine, attack, bound, SweepSpec()).expected_seconds()
-        if person is None:
+        if person is None and seconds < math.inf:
             missed = missing_secrets.incomplete(engine, bound.microdata)
     for secret in missed:
         with opened(attack, limited, command="sweep") as (engine, bound):
@@ -136,7 +137,7 @@ def run(attack: Attack, spec: SweepSpec, settings: Settings | None = None) -> Sw
     If some people miss a secret, those who report it are swept again, for the columns of
     ``REPORTED``. Searches, samples and unfinished sweeps have a note instead.
     """
-    result, incomplete = _run_everybody(attack, spec, settings)  # secrets that somebody misses
+    result, incomplete = _run_everybody(attack, spec, settings)  # secrets that some miss
     if not incomplete:
         return result
     if not result.complete or spec.search or spec.sample is not None:
@@ -159,7 +160,7 @@ def _run_everybody(
 ) -> tuple[Sweep, dict[int, str]]:
     """Run the sweep, in which a missing secret is a value; return its result, and missed secrets.
 
-    These are the secrets that somebody misses: their names by number, from 1. A workspace that was
+    These are secrets that some miss and others report: names by number, from 1. A workspace that was
     made here is removed if no run can resume from it; that of a complete sweep, unless it is to be
     kept. Interruptions and errors of the engine say whether the workspace holds finished work.
     """

@@ -211,8 +211,8 @@ def _fit_together(release: Release, published: Sequence[Published]) -> bool:
 def _disagreeing_cells(release: Release, first: Published, second: Published) -> str:
     """Return words on the cells in which two tables have no common count; empty without any."""
     tables = {"cells_one": first.cells, "cells_other": second.cells}
-    unlisted = first.protection.unlisted, second.protection.unlisted
-    numbers = dict(zip(("unlisted_one", "unlisted_other"), unlisted, strict=True))
+    numbers = {"unlisted_one": first.protection.unlisted}
+    numbers |= {"unlisted_other": second.protection.unlisted}
     shape = {"shared": first.edge & second.edge}
     query = splice("tables/disagreements", tables=tables, numbers=numbers, shape=shape)
     ((n, line, second_line),) = release.tables.rows(query)  # first lines; NULL: not of files

@@ -152,13 +152,11 @@ def rehearse(
 
 
 def _try_remedies(request: Request) -> tuple[pl.DataFrame, list[str]]:
-    """Return the remedies that were tried, as ``REMEDIES``, and remarks on whether they suffice.
-
-    ``chosen``: the texts of the remedies to take (empty: the tables need none; None: none suffice).
-    """
+    """Return the remedies that were tried, as ``REMEDIES``, and remarks on whether they suffice."""
     options, attempt = request.options, partial(_attack_changed, request)
     limits = remedy.parse_limits(as_tuple(options["until"]))
     changes, small = as_names(options["change"]), options["small"]
+    # chosen: texts of the remedies to take; empty: the bounds hold already; None: none suffice
     rows, chosen = remedy.search(request.new_tables, attempt, changes, limits, small)
     notes = []
     if limits and chosen is None:
