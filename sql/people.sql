@@ -104,7 +104,7 @@ FROM (
 GROUP BY person
 {{ "HAVING count(secret_1) > 0" if reported }};
 
--- One row per multiset of a secret that somebody may have, first of all each value alone: its
+-- One row per multiset of a secret that somebody may have, each value alone among them: its
 -- number, in the order of the multisets.
 CREATE OR REPLACE VIEW secret_sets AS
 SELECT
@@ -161,7 +161,7 @@ FROM (
 ) AS everybody;
 
 -- One row per person and different record of hers, if one record is known, and her secrets. `lone`:
--- she has no other; then she has no number.
+-- she has no other; then `person` is NULL.
 {# numbers_of_one(qids=2, secrets=2), numbers_of_one(qids=1, secrets=0) #}
 CREATE OR REPLACE VIEW numbers_of_one AS
 SELECT *

@@ -165,6 +165,8 @@ class Counts:
             )
             for question, rows in _by_question(self._frame(plan, what), alike):
                 blocks = rows.drop_nulls("size")
+                if blocks.is_empty():  # of nobody, as no one reports the secret
+                    continue
                 build = Profile.of_weights if weighted else Profile.of_counts
                 profiles[question] = build(blocks)
         return {q: profiles[i] for q, i in counted_as.items() if i in profiles}

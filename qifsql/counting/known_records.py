@@ -32,12 +32,12 @@ class OneRecord:
         Of the keys of ``measures`` it computes k and, with a secret, l; the others are None.
         """
         before = gain.success(prior, secret, 0)
-        profile = self._profile(prior)
+        profile, certain = self.with_everyone(prior, secret)
         row: dict[str, Any] = {
             "known_records": "one",
             "blocks": int(profile["blocks"].sum()),
-            "singled_out": self.singled_out,
-            **bayes.row(before, records_of_people.success(profile, self.certain)),
+            "singled_out": prior.individuals if prior.individuals == 1 else self.singled_out,
+            **bayes.row(before, records_of_people.success(profile, certain)),
             **dict.fromkeys(measures),
         }
         if "k" in measures:
@@ -46,14 +46,21 @@ class OneRecord:
                 row["l"] = profile["values"].min()
         return row
 
-    def _profile(self, prior: Profile) -> pl.DataFrame:
-        """Return the blocks by kind, everyone among them if records are hidden."""
+    def with_everyone(self, prior: Profile, secret: int) -> tuple[pl.DataFrame, int]:
+        """Return the blocks by kind and the certain people, with everyone if records are hidden.
+
+        Where everyone has one secret, everyone is certain.
+        """
         if not self.hidden:
-            return self.profile
+            return self.profile, self.certain
         everyone = prior.frame.select("size", "values", "mode", blocks=1, records=self.hidden)
+        if not secret:  # each person is a value of its own; the profile may be that of a secret
+            everyone = everyone.with_columns(values="size", mode=1)
         columns = ("size", "mode", "values", "blocks", "records")
         tables = (self.profile.select(*columns), everyone.select(*columns))
-        return pl.concat([table.cast(pl.Int64()) for table in tables])
+        profile = pl.concat([table.cast(pl.Int64()) for table in tables])
+        size, values = everyone.select("size", "values").row(0)
+        return profile, int(size) if values == 1 else self.certain
 
 
 def measure(counts: Counts, questions: Sequence[Question]) -> dict[int, OneRecord]:

@@ -76,7 +76,6 @@ class _SecretTables:
     def numbers(self) -> Counts:
         """Make the tables of ``sql/match_any.sql`` one after the other; return the counts."""
         ends = None  # what bounds need of missing secrets; None: a missing secret is a value
-        ends = None  # what bounds need of missing secrets; None: a missing secret is a value
         if self.complete_secrets:
             self.tables.make("secret_cells", self._people_by_pattern())
             ends = SecretEnds(**self._row("secret_ends"), **self._row("secret_totals"))

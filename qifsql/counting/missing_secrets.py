@@ -51,12 +51,12 @@ class Reported:
     def columns_of_one(self) -> dict[str, Any]:
         """Return the same columns if one record of a person is known; ``certain_missing``: None."""
         if self.prior is None or self.known_one is None:
-            return dict.fromkeys(bayes.REPORTED)
-        blocks = self.known_one
+            return dict.fromkeys(bayes.REPORTED) | {"reported": 0, "certain_reported": 0}
+        profile, certain = self.known_one.with_everyone(self.prior, self.question[0])
         before = gain.success(self.prior, *self.question)
-        then = records_of_people.success(blocks.profile, blocks.certain)
+        then = records_of_people.success(profile, certain)
         row = bayes.reported_row(before, then, self.prior.individuals)
-        return row | {"certain_missing": None, "l": blocks.profile["values"].min()}
+        return row | {"certain_missing": None, "l": profile["values"].min()}
 
     @property
     def _missing(self) -> dict[str, int]:
@@ -92,7 +92,7 @@ def _with_several_records(counts: Counts, question: Question) -> Reported:
     unreported = counts.frame("people_unreported", [question])["people"][0]
     _, reporting = records_of_sets(counts, j)
     if not reporting:
-        return Reported(question, None, None, unreported)
+        return Reported(question, None, None, counts.domain(j).people)
     microdata = replace(bound.microdata, secrets=(bound.microdata.secrets[j - 1],), reported=True)
     only_question = [(1, 0)]  # the secret is the first of this microdata
     reported = Counts(counts.engine, bound.on(microdata), again=False)

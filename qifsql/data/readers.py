@@ -12,9 +12,8 @@ from qifsql.data.expressions import FLOATING, identifier, with_one_missing
 from qifsql.data.frames import view_name
 from qifsql.data.missing import words
 
-CSV_TYPES = (  # no BOOLEAN: yes, y and true are three texts; HUGEINT keeps long numbers exact
-    *("BIGINT", "HUGEINT", "DOUBLE", "TIME", "DATE", "TIMESTAMP", "VARCHAR"),
-)
+# no BOOLEAN: yes, y and true are three texts; HUGEINT keeps long numbers exact
+CSV_TYPES = ("BIGINT", "HUGEINT", "DOUBLE", "TIME", "DATE", "TIMESTAMP", "VARCHAR")
 LOADED = "memory"  # the catalog of the engine's internal database, for loaded CSV
 PLACE = tagged(0, "")  # the place of a record in the focal dataset; no column has tag 0
 _PLACE = exp.Window(this=exp.RowNumber())

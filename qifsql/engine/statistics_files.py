@@ -17,9 +17,8 @@ from qifsql.data.formats import check_names
 from qifsql.errors import DatasetError
 
 CELLS = 1_000_000  # cells that are in memory at once
-READERS = {  # functions of pyreadstat
-    **{".dta": "read_dta", ".sav": "read_sav", ".zsav": "read_sav", ".sas7bdat": "read_sas7bdat"},
-}
+SPSS = dict.fromkeys((".sav", ".zsav"), "read_sav")
+READERS = {".dta": "read_dta", **SPSS, ".sas7bdat": "read_sas7bdat"}  # functions of pyreadstat
 DECLARING = (".dta", ".sav", ".zsav")  # files whose author says which values are missing
 EMPTY_IS_MISSING = (".dta", ".sas7bdat")
 Type: TypeAlias = pl.DataType | type[pl.DataType]

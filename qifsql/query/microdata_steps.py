@@ -85,7 +85,7 @@ def _people_by_numbers(microdata: Microdata) -> list[Step]:
     numbers = range(1, len(microdata.secrets) + 1)
     steps = [
         make_step("people/several"),
-        make_step("people/tuples", shape={"qids": len(microdata.qids)}),
+        make_step("people/tuples", shape={"qids": len(microdata.qids)}, materialized=True),
         *(make_step("people/secret_numbers", f"secret_numbers_{j}", secret=j) for j in numbers),
         make_step("people/gathered", shape=records),
         *(

@@ -224,6 +224,8 @@ class Steps:
         """
         by_tallies = not about.prior and not about.gain  # the prior and gains have no such form
         kind = self.attack.gains[about.gain - 1].gain.kind if about.gain else "identity"
+        if name == "people_unreported" and not self.attack.microdata.numbered:
+            return "people_unreported_in_values"
         if name == "signatures" and self.attack.microdata.by is not None:
             return "grouped_signatures"
         if name == "stakes" and kind != "sql":

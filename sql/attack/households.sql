@@ -63,7 +63,7 @@ FROM housed
 WHERE household IS NULL;
 
 -- One row per block of equal records and secret: how many people have such a record and that
--- secret, how many of them have no other record, and how many records of theirs are in the block.
+-- secret, how many of them are `lone`, in no other block, and how many records of theirs are in the block.
 CREATE OR REPLACE VIEW known_cells AS
 SELECT
     qid,
@@ -75,8 +75,8 @@ FROM microdata
 GROUP BY qid, secret;
 
 -- One row per block of equal records: how many people have one in it, how many of these have the
--- most frequent secret, how many secrets they have, how many people have no other record, and how
--- many records the block holds.
+-- most frequent secret, how many secrets they have, how many people are `lone`, and how many
+-- records the block holds.
 CREATE OR REPLACE VIEW known_blocks AS
 SELECT
     qid,
@@ -151,4 +151,16 @@ FROM (
             list_min(secret_sets.members) = numbered.missing
             AND list_max(secret_sets.members) = numbered.missing
         )
+) AS blocks;
+
+-- One row: the same people, if the secret of a person is the list of its values.
+CREATE OR REPLACE VIEW people_unreported_in_values AS
+SELECT coalesce(sum(size), 0)::BIGINT AS people
+FROM (
+    SELECT
+        qid,
+        count(*) AS size
+    FROM microdata
+    GROUP BY qid
+    HAVING bool_and(list_aggregate(secret, 'count') = 0)
 ) AS blocks;

@@ -36,7 +36,13 @@ from qifsql.reference.microdata import value
 
 # Their microdata are people with suppressed records, or lists of values: held against the reference
 # as results (``test_suppressed``, ``test_reported``).
-OF_RESULTS = ("blocks_of_all", "cells_of_all", "chances_of_all", "people_unreported")
+OF_RESULTS = (
+    "blocks_of_all",
+    "cells_of_all",
+    "chances_of_all",
+    "people_unreported",
+    "people_unreported_in_values",
+)
 PLAIN = tuple(sorted(templates.views("").keys() - set(OF_RESULTS)))
 SCRIPTS = ("sweep/macros", "sweep/workspace")  # statements that are no views
 FILES = {

@@ -144,7 +144,7 @@ def _pieces_with_everyone(tables: Tables, j: int, apart: int) -> Plan:
 
 def _starred(microdata: Microdata) -> list[bool]:
     """Return for each column of the block that is everyone whether it is ``*``; if not, NULL."""
-    if microdata.width != len(microdata.qids):  # one column holds all records of a person
+    if microdata.of_lists:  # one column holds all records of a person
         return [False]
     return [family(qid.type) in TEXTS for qid in microdata.qids]
 

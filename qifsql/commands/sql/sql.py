@@ -127,8 +127,8 @@ def _plan_until(plan: Plan, step: str, microdata: Microdata) -> Plan:
     at = [s.name for s in plan.steps].index(step)
     columns = _columns({s.name: s.query for s in plan.steps}, step)  # empty: they are not known
     names = {f"qid_{i}": a.name for i, a in enumerate(microdata.qids, 1)}
-    if microdata.person is not None and step != "records":  # qid_1 is all records of a person
-        names = {"qid_1": "records"}
+    if microdata.of_lists and step != "records":  # the last column is the list of several records
+        names[f"qid_{microdata.width}"] = "records"
     names |= {f"secret_{j}": a.name for j, a in enumerate(microdata.secrets, 1)}
     renamed = named([(exp.column(identifier(name)), names.get(name, name)) for name in columns])
     # not "age AS age"

@@ -115,7 +115,7 @@ class Walker(StreamSession):
         )
 
     def _split(self) -> int:
-        """Split the blocks by the quasi-identifier of this turn; return how many are numbered anew."""
+        """Split the blocks by the quasi-identifier of this turn; return how many are new."""
         self.make_table("blocks", "parts")
         self.add("candidates", "alone")
         blocks = self.make_table("children", "children")

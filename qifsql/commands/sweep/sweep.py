@@ -160,8 +160,8 @@ def _run_everybody(
 ) -> tuple[Sweep, dict[int, str]]:
     """Run the sweep, in which a missing secret is a value; return its result, and missed secrets.
 
-    These are secrets that some miss and others report: names by number, from 1. A workspace that was
-    made here is removed if no run can resume from it; that of a complete sweep, unless it is to be
+    These are secrets that some miss and others report: names by number, from 1. A workspace made
+    here is removed if no run can resume from it; that of a complete sweep, unless it is to be
     kept. Interruptions and errors of the engine say whether the workspace holds finished work.
     """
     origin = Origin.now(settings, "sweep")

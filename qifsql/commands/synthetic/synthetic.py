@@ -235,8 +235,10 @@ def _describe(
         "sweep": options["sweep"],
         "questions": options["questions"],
         "split": list(as_names(options["split"])),
-        **{name: options.get(name) for name in ("attempts", "terms", "links")},
-        **{name: options.get(name) for name in ("neighbours", "distances")},
+        **{
+            name: options.get(name)
+            for name in ("attempts", "terms", "links", "neighbours", "distances")
+        },
         "learner": None if learner is None else learner.name,
         "learner_seed": None if learner is None else learner.seed,
         "rapid": None if learner is None else float(learner.level),

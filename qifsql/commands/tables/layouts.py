@@ -151,9 +151,10 @@ def layouts(
 ) -> list[Layout]:
     """Return which columns of each file are counts; of a wide file they are values of ``across``.
 
-    With ``across``, a file is wide if it has no column of that name or of that of ``counts``, unless
-    all columns of ``sex=male,female`` are missing in it. Its columns of counts are the last ones, or those in ``sex=male,female`` and of totals, whose bare labels are
-    ``labels``. Raises ColumnError if they are not clear, or a name is in no file or has two forms.
+    With ``across``, a file is wide if it has no column of that name and none of that of ``counts``,
+    unless all columns of ``sex=male,female`` are missing in it. Its columns of counts are the last
+    ones, or those in ``sex=male,female`` and of totals, whose bare labels are ``labels``. Raises
+    ColumnError if they are not clear, or a name is in no file or has two forms.
     """
     name, _, columns = (across or "").partition("=")
     name = name.strip()  # of the dimension across

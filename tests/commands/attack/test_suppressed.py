@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from effort import examples
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import qifsql
@@ -186,3 +186,45 @@ def test_verify_counts_suppressed_records_by_the_definition(release: Path) -> No
     assert checked.met
     assert set(checked.frame["way"].drop_nulls()) >= {"SQLite"}
     assert qifsql.verify(qifsql.sweep(release, qids="age,sex", secret="town")).met
+
+
+OF_PEOPLE = (
+    *("records", "blocks", "singled_out", "individuals_certain", "posterior_deterministic"),
+    *("worst_case", "k", "l", "reported", "certain_reported", "prior_probabilistic_reported"),
+)
+SUPPRESSED_ROWS = st.lists(
+    st.tuples(st.sampled_from("xy*"), st.sampled_from(["p", "q", None])), min_size=1, max_size=7
+)
+
+
+@settings(max_examples=examples(25))
+@example(rows=[("x", None), ("*", None)])
+@example(rows=[("x", "p"), ("x", None), ("*", "q"), ("y", None)])
+@given(rows=SUPPRESSED_ROWS)
+def test_people_with_one_record_each_are_records(rows: list[tuple[str, str | None]]) -> None:
+    """Also those with suppressed records, and those who miss the secret."""
+    people = pa.table(
+        {"person": [f"n{i}" for i in range(len(rows))], "a": [a for a, _ in rows]}
+        | {"s": pa.array([s for _, s in rows], pa.string())}
+    )
+    asked: dict[str, Any] = {"qids": "a", "secret": "s", "measures": "anonymity"}
+    records = {r["secret"]: r for r in qifsql.attack("crs,cas", people, **asked).rows()}
+    of_people = qifsql.attack("crs,cas", people, person="person", **asked).rows()
+    assert [r["known_records"] for r in of_people] == ["all", "one"] * 2
+    for row in of_people:
+        for name, value in row.items():
+            of_one = row["known_records"] == "one"
+            # of one record, those with a suppressed one are guessed as before the release
+            other_mean = of_one and any(a == "*" for a, _ in rows) and name not in OF_PEOPLE
+            unknown = other_mean or (of_one and value is None)
+            if name not in ("seconds", "people", "known_records") and not unknown:
+                assert value == pytest.approx(records[row["secret"]][name]), name
+    level, level_of_people = (
+        next(
+            row["value"]
+            for row in qifsql.levels(people, qids="a", secret="s", **known).rows()
+            if row["measure"] == "l_distinct"
+        )
+        for known in ({}, {"person": "person"})
+    )
+    assert level == level_of_people
