@@ -8,6 +8,7 @@ import polars as pl
 
 from qifsql.counting.counts import Counts
 from qifsql.measures import bayes, gain, records_of_people
+from qifsql.measures.bayes import Success
 from qifsql.measures.profile import Profile
 from qifsql.query.compiler import Question
 
@@ -17,13 +18,13 @@ class OneRecord:
     """The blocks of equal records by kind, and the people who have one that tells.
 
     ``singled_out`` people have a record that nobody else has, ``certain`` ones a record in a block
-    with one secret. ``hidden`` records are suppressed: the block of their people is everyone.
+    with one secret. ``hidden`` is the profile of suppressed records alone (None: there are none).
     """
 
     profile: pl.DataFrame
     singled_out: int
     certain: int
-    hidden: int = 0
+    hidden: pl.DataFrame | None = None
 
     def columns(self, prior: Profile, secret: int, measures: Mapping[str, Any]) -> dict[str, Any]:
         """Return the columns in which the row for one known record differs from that for all.
@@ -32,12 +33,12 @@ class OneRecord:
         Of the keys of ``measures`` it computes k and, with a secret, l; the others are None.
         """
         before = gain.success(prior, secret, 0)
-        profile, certain = self.with_everyone(prior, secret)
+        profile, then = self.success(prior, secret)
         row: dict[str, Any] = {
             "known_records": "one",
             "blocks": int(profile["blocks"].sum()),
             "singled_out": prior.individuals if prior.individuals == 1 else self.singled_out,
-            **bayes.row(before, records_of_people.success(profile, certain)),
+            **bayes.row(before, then),
             **dict.fromkeys(measures),
         }
         if "k" in measures:
@@ -46,21 +47,28 @@ class OneRecord:
                 row["l"] = profile["values"].min()
         return row
 
-    def with_everyone(self, prior: Profile, secret: int) -> tuple[pl.DataFrame, int]:
-        """Return the blocks by kind and the certain people, with everyone if records are hidden.
+    def success(self, prior: Profile, secret: int) -> tuple[pl.DataFrame, Success]:
+        """Return the blocks by kind, with everyone if records are hidden, and the success.
 
-        Where everyone has one secret, everyone is certain.
+        Where everyone has one secret, everyone is certain. On average, hidden records are guessed
+        in a block of their own.
         """
-        if not self.hidden:
-            return self.profile, self.certain
-        everyone = prior.frame.select("size", "values", "mode", blocks=1, records=self.hidden)
+        if self.hidden is None:
+            return self.profile, records_of_people.success(self.profile, self.certain)
+        records = int(self.hidden["records"].sum())
+        everyone = prior.frame.select("size", "values", "mode", blocks=1, records=records)
         if not secret:  # each person is a value of its own; the profile may be that of a secret
             everyone = everyone.with_columns(values="size", mode=1)
-        columns = ("size", "mode", "values", "blocks", "records")
-        tables = (self.profile.select(*columns), everyone.select(*columns))
-        profile = pl.concat([table.cast(pl.Int64()) for table in tables])
+        profile, guesses = (self._beside(table) for table in (everyone, self.hidden))
         size, values = everyone.select("size", "values").row(0)
-        return profile, int(size) if values == 1 else self.certain
+        certain = int(size) if values == 1 else self.certain
+        return profile, records_of_people.success(profile, certain, guesses)
+
+    def _beside(self, blocks: pl.DataFrame) -> pl.DataFrame:
+        """Return the blocks by kind, and further ones."""
+        columns = ("size", "mode", "values", "blocks", "records")
+        tables = (self.profile.select(*columns), blocks.select(*columns))
+        return pl.concat([table.cast(pl.Int64()) for table in tables])
 
 
 def measure(counts: Counts, questions: Sequence[Question]) -> dict[int, OneRecord]:
@@ -77,10 +85,9 @@ def measure(counts: Counts, questions: Sequence[Question]) -> dict[int, OneRecor
     for j, _ in identity:
         blocks.keep("known_blocks", j, lasting=False)
     profiles, people = (blocks.frame(step, identity) for step in ("known_profile", "known_certain"))
-    hidden: dict[int, int] = {}
+    hidden: pl.DataFrame | None = None
     if by_record.microdata.suppressed:
-        of_hidden = blocks.frame_of(blocks.hidden, "known_profile", identity)
-        hidden = {row["secret"]: int(row["records"]) for row in of_hidden.to_dicts()}
+        hidden = blocks.frame_of(blocks.hidden, "known_profile", identity)
     blocks.forget()
     counts.plans += blocks.plans
     certain = {row["secret"]: row for row in people.to_dicts()}
@@ -89,7 +96,7 @@ def measure(counts: Counts, questions: Sequence[Question]) -> dict[int, OneRecor
             profiles.filter(secret=j),
             certain[j]["singled_out"],
             certain[j]["certain"],
-            hidden.get(j, 0),
+            None if hidden is None or j not in hidden["secret"] else hidden.filter(secret=j),
         )
         for j, _ in identity
     }

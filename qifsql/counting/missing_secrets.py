@@ -15,7 +15,7 @@ from qifsql.counting import known_records
 from qifsql.counting.counts import Counts
 from qifsql.counting.known_records import OneRecord
 from qifsql.engine.protocol import Engine
-from qifsql.measures import bayes, gain, records_of_people
+from qifsql.measures import bayes, gain
 from qifsql.measures.profile import Profile
 from qifsql.query import microdata_steps
 from qifsql.query.compiler import Question
@@ -52,9 +52,8 @@ class Reported:
         """Return the same columns if one record of a person is known; ``certain_missing``: None."""
         if self.prior is None or self.known_one is None:
             return dict.fromkeys(bayes.REPORTED) | {"reported": 0, "certain_reported": 0}
-        profile, certain = self.known_one.with_everyone(self.prior, self.question[0])
+        profile, then = self.known_one.success(self.prior, self.question[0])
         before = gain.success(self.prior, *self.question)
-        then = records_of_people.success(profile, certain)
         row = bayes.reported_row(before, then, self.prior.individuals)
         return row | {"certain_missing": None, "l": profile["values"].min()}
 

@@ -75,11 +75,12 @@ class Profile:
         """Return the profile with one more block, everyone, for people with suppressed records.
 
         ``everybody`` is the profile without quasi-identifiers: it has the size of the block, and
-        the chances in it. ``hidden`` is that of the people with suppressed records as one group:
-        it has their number, and the totals of its best guesses, of which no more can be right.
+        the chances in it. ``hidden`` is that of the people with suppressed records, in groups by
+        their number of records: it has their number, and the totals of the best guesses about each
+        group, of which no more can be right.
         """
         row = {n: everybody.frame[n][0] for n in ("size", "values", "chance", "owner")}
-        row |= {n: hidden._column(n)[0] for n in ("weight", "mode", "heaviest")}
+        row |= {n: sum(hidden._column(n)) for n in ("weight", "mode", "heaviest")}
         row |= {"blocks": 1, "people": hidden.individuals}
         block = pl.DataFrame([row], schema=self.frame.schema)
         return Profile(pl.concat([self.frame, block]), self.scale)

@@ -1,7 +1,7 @@
 """People with several records, of whom all are known, or one (M178, M179, M188, M189)."""
 
 from collections import Counter
-from collections.abc import Hashable
+from collections.abc import Collection, Hashable
 from fractions import Fraction
 from typing import Any
 
@@ -70,16 +70,29 @@ def reported_rows(rows: Rows, person: str, secret: str) -> list[Row]:
     return [r for rs in records_of(rows, person) if _with_secret(rs, secret) for r in rs]
 
 
+def suppressed_people(people: Rows, suppressed: Collection[Key]) -> list[Key]:
+    """Return what is known of ``people`` (``all_known``) all of whose records are suppressed."""
+    multisets = {person["known"] for person in people}
+    return [(m,) for m in multisets if all(record in suppressed for record, _ in m)]
+
+
 def beside_reported(
-    rows: Rows, person: str, qids: Names, secret: str, *, known_records: str = "all"
+    rows: Rows,
+    person: str,
+    qids: Names,
+    secret: str,
+    *,
+    known_records: str = "all",
+    suppressed: Collection[Key] = (),
 ) -> dict[str, Any]:
     """Return the success against people who report the secret in a record: ``..._reported``.
 
     With them come ``reported`` (how many people these are) and ``certain_missing``, which is not
-    defined (None) if one record is known; then also ``l``.
+    defined (None) if one record is known; then also ``l``. ``suppressed`` as in ``attack``.
     """
     everybody = all_known(rows, person, qids, secret)
-    numbers = success.beside_reported(everybody, ["known"], "reported")
+    hidden = suppressed_people(everybody, suppressed)
+    numbers = success.beside_reported(everybody, ["known"], "reported", suppressed=hidden)
     people = [p | {"secret": p["reported"]} for p in everybody if p["reported"]]
     if known_records == "all":
         return numbers
@@ -87,7 +100,7 @@ def beside_reported(
         return numbers | {"certain_missing": None}
     prior = success.attack(people, ["known"], "secret")
     rows = reported_rows(rows, person, secret)
-    of_one = one_known(rows, person, qids, secret, prior, column="reported")
+    of_one = one_known(rows, person, qids, secret, prior, column="reported", suppressed=suppressed)
     shares = [n for n in numbers if n.startswith(("prior_", "posterior_", "worst_"))]
     return {
         "reported": len(people),
@@ -99,18 +112,29 @@ def beside_reported(
 
 
 def attack(
-    rows: Rows, person: str, qids: Names, secret: str | None = None, *, known_records: str = "all"
+    rows: Rows,
+    person: str,
+    qids: Names,
+    secret: str | None = None,
+    *,
+    known_records: str = "all",
+    suppressed: Collection[Key] = (),
 ) -> dict[str, Any]:
     """Return the success against people of whom ``all`` records are known, or ``one``.
 
-    If one is, ``l`` is the smaller of all people and of those who report the secret.
+    If one is, ``l`` is the smaller of all people and of those who report the secret. ``suppressed``
+    are the quasi-identifiers of records that are one of anything.
     """
     people = all_known(rows, person, qids, secret)
-    numbers = success.attack(people, ["known"], None if secret is None else "secret")
+    hidden = suppressed_people(people, suppressed)
+    column = None if secret is None else "secret"
+    numbers = success.attack(people, ["known"], column, suppressed=hidden)
     if known_records == "one":
-        numbers |= one_known(rows, person, qids, secret, numbers)
+        numbers |= one_known(rows, person, qids, secret, numbers, suppressed=suppressed)
         if secret is not None and any(record["reported"] for record in people):
-            of_reported = beside_reported(rows, person, qids, secret, known_records="one")
+            of_reported = beside_reported(
+                rows, person, qids, secret, known_records="one", suppressed=suppressed
+            )
             numbers["l"] = min(numbers["l"], of_reported["l"])
     return numbers | {"people": len(people), "records": len(rows)}
 
@@ -123,11 +147,13 @@ def one_known(
     before: dict[str, Any],
     *,
     column: str = "secret",
+    suppressed: Collection[Key] = (),
 ) -> dict[str, Any]:
     """Return the success of an adversary who knows one record, each as likely (M188, M189).
 
     The keys are those of ``success.attack``, k and l. ``before`` has the success before the
-    release, which is that of all records; ``column`` of ``all_known`` is the secret.
+    release, which is that of all records; ``column`` of ``all_known`` is the secret. The block of
+    ``suppressed`` records is everyone, but their best guesses are those of a group of their own.
     """
     secrets = [p[column] for p in all_known(rows, person, qids, secret)]
     people = [{key(row, qids) for row in records} for records in records_of(rows, person)]
@@ -136,13 +162,15 @@ def one_known(
         for block in tuples:
             blocks.setdefault(block, Counter())[secret_of_person] += 1
     chance = {b: Fraction(max(c.values()), c.total()) for b, c in blocks.items()}
+    everyone = Counter(secrets)
+    blocks = {b: everyone if b in suppressed else counts for b, counts in blocks.items()}
     certain = {b for b, counts in blocks.items() if len(counts) == 1}
     alone = {b for b, counts in blocks.items() if counts.total() == 1}
     shares = [chance[key(row, qids)] for row in rows]
     after = success.Success(
         Fraction(sum(key(row, qids) in certain for row in rows), len(rows)),
         sum(shares, Fraction()) / len(rows),
-        max(shares),
+        max(Fraction(max(c.values()), c.total()) for c in blocks.values()),
         sum(not tuples.isdisjoint(certain) for tuples in people),
     )
     certain_before, best_before = before["prior_deterministic"], before["prior_probabilistic"]

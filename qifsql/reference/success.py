@@ -95,16 +95,17 @@ def kinds_of(before: Blocks, after: Blocks, suppressed: Collection[Key] = ()) ->
     """Return each block as a kind; that of people with suppressed records is everyone (M193).
 
     ``before`` has one block, of all people; ``suppressed`` are the keys of suppressed records. The
-    best guesses about these people are right at most as often as in a group of their own.
+    best guesses about these people are right at most as often as in groups of their own.
     """
     (everybody,) = map(kind, before.values())
     kinds = [kind(values) for block, values in after.items() if block not in suppressed]
-    for block in suppressed:
-        if block in after:
-            group = kind(after[block])
-            everyone = replace(everybody, weight=group.weight, best=group.best)
-            kinds.append(replace(everyone, standing=group.people))
-    return kinds
+    groups = [kind(after[block]) for block in suppressed if block in after]
+    if not groups:
+        return kinds
+    weight = sum((group.weight for group in groups), Fraction())
+    best = sum((group.best for group in groups), Fraction())
+    standing = sum(group.people for group in groups)
+    return [*kinds, replace(everybody, weight=weight, best=best, standing=standing)]
 
 
 def compared(before: Success, after: Success) -> dict[str, Number]:
@@ -167,17 +168,20 @@ def beside_reported(
     secret: str,
     weights: Weights = None,
     target: Mapping[str, object] | None = None,
+    *,
+    suppressed: Collection[Key] = (),
 ) -> dict[str, Number]:
     """Return the success against the people with a reported secret, whose blocks are of them alone.
 
     The shares are None if nobody reports it. ``certain_missing``: the people in blocks in which
-    nobody does (M194).
+    nobody does (M194); the block of ``suppressed`` keys is everyone.
     """
     mass = masses(rows, weights)
     people = [(row, m) for row, m in zip(rows, mass, strict=True) if value(row[secret]) is not None]
     numbers: Mapping[str, Any] = {}
     with suppress(LookupError, ValueError):  # nobody reports the secret
-        numbers = attack([r for r, _ in people], qids, secret, [m for _, m in people], target)
+        reporting, of_weights = [row for row, _ in people], [m for _, m in people]
+        numbers = attack(reporting, qids, secret, of_weights, target, suppressed=suppressed)
     shares = (
         *("prior_deterministic", "posterior_deterministic"),
         *("prior_probabilistic", "posterior_probabilistic", "worst_case"),
@@ -186,7 +190,7 @@ def beside_reported(
     missing = [
         values[None].people
         for b, values in blocks(rows, qids, secret, weights).items()
-        if set(values) == {None} and place in (None, b)
+        if set(values) == {None} and place in (None, b) and (b not in suppressed or not people)
     ]
     everybody = numbers.get("matches", numbers.get("records", 0))
     return {

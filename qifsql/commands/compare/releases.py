@@ -24,6 +24,7 @@ from qifsql.data.readers import openings
 from qifsql.data.reading import of_files
 from qifsql.engine.csv_types import remarks
 from qifsql.engine.engines import open_engine
+from qifsql.engine.protocol import Engine
 from qifsql.engine.settings import Settings
 from qifsql.engine.tables import Tables
 from qifsql.errors import no_records, plural, quoted
@@ -83,14 +84,14 @@ def compare_releases(
         plans: list[Plan] = []
         notes: list[str] = []
         for file in files:
-            attack = suppressed.marked(engine, file.attack)
-            notes += _note_on_suppressed(file, attack)
+            attack = _with_suppressed(engine, file, spec.plain)
             file_risks, file_plans = risks.measure(engine, attack)
             plans += file_plans
             column_losses, hidden = _zero_losses(file, scales), 0
             if file.number > 1:  # file 1 is the original
                 comparing = tables.doing("comparing columns", file.title)
                 column_losses, hidden = losses.loss_rows(comparing, file, scales)
+            notes += _notes_on_suppressed(file, attack, hidden)
             columns += column_losses
             totals = {"suppressed": hidden, **_mean_losses(column_losses)}
             named = {"release": file.title, "file": file.number}
@@ -108,10 +109,31 @@ def compare_releases(
     return Result(frame=frame, origin=origin, details=details, notes=tuple(notes))
 
 
-def _note_on_suppressed(file: Compared, attack: BoundAttack) -> list[str]:
-    """Return a note on the suppressed records of a file, if it has any."""
+def _with_suppressed(engine: Engine, file: Compared, plain: Sequence[str]) -> BoundAttack:
+    """Return the attack on a file with its suppressed records; ``*`` of a plain column is a value.
+
+    ``plain`` are the names of quasi-identifiers whose cells the user takes as they stand.
+    """
+    is_plain = any(cell.raw.name in plain for cell, _ in file.cells)
+    return file.attack if is_plain else suppressed.marked(engine, file.attack)
+
+
+def _notes_on_suppressed(file: Compared, attack: BoundAttack, hidden: int) -> list[str]:
+    """Return notes on the suppressed records of a file.
+
+    Of ``hidden`` records every cell is lost. If they are empty cells that the original has not, the
+    attack on the file, which does not know the original, takes them for values.
+    """
     records = attack.microdata.suppressed
-    return [f"{file.title}: {suppressed.note(records)}"] if records else []
+    notes = [f"{file.title}: {suppressed.note(records)}"] if records else []
+    if file.cells and hidden > records:
+        empty = plural(hidden - records, "record")
+        notes.append(
+            f"{file.title}: {empty} without any value that the original has: suppressed in the "
+            "loss, but missing is a value in the attack, which does not know the original; write * "
+            "for suppressed"
+        )
+    return notes
 
 
 def _check_records(tables: Tables, files: Sequence[Compared]) -> None:

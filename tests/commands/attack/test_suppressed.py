@@ -13,7 +13,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import qifsql
-from qifsql.reference import success
+from qifsql.reference import people_with_records, success
 
 QIDS = ("a", "b")
 STARS = ("*",) * len(QIDS)
@@ -188,10 +188,6 @@ def test_verify_counts_suppressed_records_by_the_definition(release: Path) -> No
     assert qifsql.verify(qifsql.sweep(release, qids="age,sex", secret="town")).met
 
 
-OF_PEOPLE = (
-    *("records", "blocks", "singled_out", "individuals_certain", "posterior_deterministic"),
-    *("worst_case", "k", "l", "reported", "certain_reported", "prior_probabilistic_reported"),
-)
 SUPPRESSED_ROWS = st.lists(
     st.tuples(st.sampled_from("xy*"), st.sampled_from(["p", "q", None])), min_size=1, max_size=7
 )
@@ -213,10 +209,7 @@ def test_people_with_one_record_each_are_records(rows: list[tuple[str, str | Non
     assert [r["known_records"] for r in of_people] == ["all", "one"] * 2
     for row in of_people:
         for name, value in row.items():
-            of_one = row["known_records"] == "one"
-            # of one record, those with a suppressed one are guessed as before the release
-            other_mean = of_one and any(a == "*" for a, _ in rows) and name not in OF_PEOPLE
-            unknown = other_mean or (of_one and value is None)
+            unknown = row["known_records"] == "one" and value is None
             if name not in ("seconds", "people", "known_records") and not unknown:
                 assert value == pytest.approx(records[row["secret"]][name]), name
     level, level_of_people = (
@@ -228,3 +221,36 @@ def test_people_with_one_record_each_are_records(rows: list[tuple[str, str | Non
         for known in ({}, {"person": "person"})
     )
     assert level == level_of_people
+
+
+@settings(max_examples=examples(25), deadline=None)
+@example(rows=[(0, "*", "p"), (0, "*", "p"), (1, "*", "p"), (2, "x", None)])
+@given(
+    rows=st.lists(
+        st.tuples(st.integers(0, 3), st.sampled_from("xy*"), st.sampled_from(["p", "q", None])),
+        min_size=1,
+        max_size=8,
+    )
+)
+def test_people_with_suppressed_records_are_those_of_the_definition(
+    rows: list[tuple[int, str, str | None]],
+) -> None:
+    """Of all records known and of one; people differ in how many suppressed records they have."""
+    table = pa.table(
+        {"person": [i for i, _, _ in rows], "a": [a for _, a, _ in rows]}
+        | {"s": pa.array([s for _, _, s in rows], pa.string())}
+    )
+    records = table.to_pylist()
+    asked: dict[str, Any] = {"qids": "a", "secret": "s", "person": "person"}
+    result = qifsql.attack("crs,cas", table, **asked, measures="anonymity")
+    for row in result.rows():
+        known: dict[str, Any] = {"known_records": row["known_records"], "suppressed": [("*",)]}
+        of = (records, "person", ["a"], row["secret"])
+        expected = people_with_records.attack(*of, **known)
+        if row["secret"] is not None and "reported" in row:
+            expected |= people_with_records.beside_reported(*of, **known) | {"l": row["l"]}
+        for name, value in expected.items():
+            if name in row and row[name] is not None:
+                assert row[name] == pytest.approx(float(value), rel=1e-12), name
+        if row["known_records"] == "all":  # of one record, those with many records weigh more
+            assert row["posterior_probabilistic"] >= row["prior_probabilistic"] - 1e-12
