@@ -55,15 +55,24 @@ WHERE person IS NOT NULL
 GROUP BY person
 HAVING count(*) > 1;
 
--- One row per combination of quasi-identifiers that records of these people have: its number. Lists
--- of numbers are made, sorted and compared faster than lists of values.
+-- One row per record of these people.
+{# of_several(qids=2, secrets=1), of_several(qids=1, secrets=0) #}
+CREATE OR REPLACE VIEW of_several AS
+SELECT
+    {{ range(1, qids + 1) | each("qid_#,") }}
+    {{ range(1, secrets + 1) | each("secret_#,") }}
+    person
+FROM records
+WHERE person IN (SELECT several.person FROM several);
+
+-- One row per combination of quasi-identifiers that these records have: its number. Lists of numbers
+-- are made, sorted and compared faster than lists of values.
 {# tuples(qids=2), tuples(qids=1) #}
 CREATE OR REPLACE VIEW tuples AS
 SELECT
     {{ range(1, qids + 1) | each("qid_#,") }}
     row_number() OVER ()::UINTEGER AS number
-FROM records
-WHERE person IN (SELECT several.person FROM several)
+FROM of_several
 GROUP BY {{ range(1, qids + 1) | each("qid_#", ", ") }};
 
 -- One row per value of a secret that records have: its number, in the order of the values, missing
@@ -88,18 +97,17 @@ SELECT
     {% endfor %}
 FROM (
     SELECT
-        records.person,
+        of_several.person,
         tuples.number
         {{ range(1, secrets + 1) | each(", secret_numbers_#.number AS secret_#") }}
-    FROM records
+    FROM of_several
     JOIN tuples
-        ON {{ range(1, qids + 1) | each("tuples.qid_# IS NOT DISTINCT FROM records.qid_#", " AND ") }}
+        ON {{ range(1, qids + 1) | each("tuples.qid_# IS NOT DISTINCT FROM of_several.qid_#", " AND ") }}
     {% for j in range(1, secrets + 1) %}
     LEFT JOIN secret_numbers_{{ j }}
-        ON secret_numbers_{{ j }}.value {{ "=" if reported else "IS NOT DISTINCT FROM" }} records.secret_{{ j }}
+        ON secret_numbers_{{ j }}.value {{ "=" if reported else "IS NOT DISTINCT FROM" }} of_several.secret_{{ j }}
     {% endfor %}
-    WHERE records.person IN (SELECT several.person FROM several)
-    ORDER BY records.person, tuples.number
+    ORDER BY of_several.person, tuples.number
 ) AS numbered
 GROUP BY person
 {{ "HAVING count(secret_1) > 0" if reported }};
@@ -197,3 +205,39 @@ FROM (
     ) AS different
     JOIN tuples ON tuples.number = different.number
 ) AS everybody;
+
+-- One row per block of people of whom all records are known, when the secret is whose record it is:
+-- those with one record are the `lone` people of a block of equal records, which are counted once.
+{# owners_of_sets(qids=2), owners_of_sets(qids=1) #}
+CREATE OR REPLACE VIEW owners_of_sets AS
+SELECT
+    *,
+    size AS weight,
+    1::BIGINT AS mode,
+    1::BIGINT AS heaviest,
+    size AS "values"
+FROM (
+    SELECT
+        {{ range(1, qids + 1) | each("qid_#,") }}
+        NULL::UINTEGER[] AS qid_{{ qids + 1 }},
+        lone_people AS size
+    FROM known_blocks_0
+    WHERE lone_people > 0
+    UNION ALL
+    SELECT
+        {{ range(1, qids + 1) | each("NULL AS qid_#,") }}
+        numbers AS qid_{{ qids + 1 }},
+        count(*) AS size
+    FROM sets
+    GROUP BY numbers
+) AS every_block;
+
+-- One row: everybody is one block, when the secret is whose record it is.
+CREATE OR REPLACE VIEW everybody_of_sets AS
+SELECT
+    sum(size)::BIGINT AS size,
+    sum(size)::BIGINT AS weight,
+    1::BIGINT AS mode,
+    1::BIGINT AS heaviest,
+    sum(size)::BIGINT AS "values"
+FROM blocks_0;

@@ -74,12 +74,12 @@ class OneRecord:
 def measure(counts: Counts, questions: Sequence[Question]) -> dict[int, OneRecord]:
     """Count the blocks of equal records; return them by the number of the secret (0: the owner).
 
-    Questions with a gain function are left out. Without a person column, the result is empty. This
-    drops the tables of ``counts``, and adds the plans that ran to its own.
+    Questions with a gain function are left out. Without others, or without a person column, the
+    result is empty. This drops the tables of ``counts``, and adds the plans that ran to its own.
     """
-    if counts.bound.microdata.person is None:
-        return {}
     identity = [(j, g) for j, g in questions if not g]
+    if counts.bound.microdata.person is None or not identity:
+        return {}
     by_record = counts.bound.on(counts.bound.microdata.by_one_record())
     blocks = Counts(counts.engine, by_record, again=False, tallied=False, people=counts)
     for j, _ in identity:

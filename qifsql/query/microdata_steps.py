@@ -20,6 +20,7 @@ from qifsql.query.splice import make_step
 
 RECORD = "record"  # the position of a record in the input, from 1
 PERSONS = "persons"  # one row per person, with her secrets
+KNOWN_BLOCKS = "known_blocks_0"  # one row per block of equal records, of which one is known
 
 
 def steps(microdata: Microdata, *, key: bool = False) -> list[Step]:
@@ -85,6 +86,7 @@ def _people_by_numbers(microdata: Microdata) -> list[Step]:
     numbers = range(1, len(microdata.secrets) + 1)
     steps = [
         make_step("people/several"),
+        make_step("people/of_several", shape=shape),
         make_step("people/tuples", shape={"qids": len(microdata.qids)}, materialized=True),
         *(make_step("people/secret_numbers", f"secret_numbers_{j}", secret=j) for j in numbers),
         make_step("people/gathered", shape=records),
@@ -106,6 +108,17 @@ def _people_by_numbers(microdata: Microdata) -> list[Step]:
     return [*steps, make_step("people/numbers_of_one", "microdata", shape=shape)]
 
 
+def blocks_of_sets(microdata: Microdata) -> list[Step]:
+    """Return the steps of blocks of owners that read the table of blocks of equal records.
+
+    It counts people with one record already. ``prior_blocks_0`` is without quasi-identifiers.
+    """
+    return [
+        make_step("people/owners_of_sets", "blocks_0", shape={"qids": len(microdata.qids)}),
+        make_step("people/everybody_of_sets", "prior_blocks_0"),
+    ]
+
+
 def lasting_steps(microdata: Microdata) -> list[str]:
     """Return the steps of individuals that are kept as tables, in their order.
 
@@ -116,7 +129,7 @@ def lasting_steps(microdata: Microdata) -> list[str]:
         return []
     if microdata.numbered:
         sets = [f"secret_sets_{j}" for j in range(1, len(microdata.secrets) + 1)]
-        return ["several", "tuples", "gathered", *sets, "sets"]
+        return ["several", "of_several", "tuples", "gathered", *sets, "sets"]
     return [PERSONS, "microdata"] if microdata.known_records == "one" else ["microdata"]
 
 

@@ -59,6 +59,17 @@ def test_one_record_may_be_worse(tmp_path: Path) -> None:
     assert by_reading["one"]["singled_out"] == 0
 
 
+def test_gain_functions_alone_are_about_all_records() -> None:
+    """Two tries at whose record it is; p1 and p4 are alike, p2 and p3 too."""
+    frame = STAYS.with_columns(patient_id=pl.Series(["p1", "p2", "p2", "p3", "p3", "p4"]))
+    (row,) = qifsql.attack("crs", frame, qids="ward", person="patient_id", gain="tries:2").rows()
+    assert (row["known_records"], row["gain"]) == ("all", "tries:2")
+    assert (row["prior_probabilistic"], row["posterior_probabilistic"]) == (0.5, 1.0)
+    wider = frame.with_columns(patient_id=pl.Series([1, 2, 3, 4, 4, 5]))
+    (row,) = qifsql.attack("crs", wider, qids="ward", person="patient_id", gain="tries:2").rows()
+    assert row["posterior_probabilistic"] == pytest.approx(3 / 5)  # four alike, and one alone
+
+
 def test_a_wrong_reading_is_refused(tmp_path: Path) -> None:
     rule = '[[rule]]\nmodel = "crs"\nmeasure = "k"\nat_least = 2'
     for adversary, words in (
