@@ -41,6 +41,14 @@ class Model:
         also = f" ({self.also})" if self.also else ""
         return f"{target}-target {self.goal}, {access}{also}"
 
+    @property
+    def line(self) -> str:
+        """Return what is guessed, in one line: ``crs: everybody's record, one release``."""
+        whose = "one person's" if self.individual else "everybody's"
+        what = {_R: "record", _A: "secret", _M: "presence"}[self.goal]
+        access = "several releases" if self.longitudinal else "one release"
+        return f"{self.acronym}: {whose} {what}, {access}"
+
 
 _R: Goal = "re-identification"
 _A: Goal = "attribute inference"

@@ -217,8 +217,7 @@ class Worth(Belief, total=False):
         str | Sequence[str],
         Option(
             TEXTS,
-            "identity, tries:3, penalty:0.5, tolerance:5, worth:FILE, matrix:FILE, "
-            "sql:SQL. Repeatable.",
+            "identity, tries:3, penalty:0.5, worth:FILE, ...",
             text="Gain functions: identity, tries:3, penalty:0.5, tolerance:5, worth:FILE, "
             "matrix:FILE, sql:EXPRESSION over guess and secret. Each adds rows.",
         ),
@@ -232,8 +231,7 @@ class Target(TypedDict, total=False):
         Mapping[str, object] | None,
         Option(
             TARGET,
-            'One person: COLUMN=VALUE, "COLUMN is null", "COLUMN is absent" (in that '
-            "dataset). Repeatable.",
+            'One person: COLUMN=VALUE or "COLUMN is null".',
             text="Known values of one person: quasi-identifier to value; None is a missing value.",
         ),
     ]

@@ -10,6 +10,13 @@ from qifsql.data.schema import Catalog
 from qifsql.data.types import INTEGERS, NOTHING, family
 from qifsql.errors import TargetError, quoted
 
+FORMS = {
+    "DATE": "YEAR-MONTH-DAY: 1969-10-06 is 6 October 1969",
+    "TIMESTAMP": "YEAR-MONTH-DAY HOUR:MINUTE:SECOND: 1969-10-06 14:30:00",
+    "TIME": "HOUR:MINUTE:SECOND: 14:30:00",
+}
+"""How values of a type are written, by the start of its name."""
+
 
 def bind(
     kind: Model, target: Mapping[str, object], qids: Sequence[Attribute], catalog: Catalog
@@ -109,8 +116,18 @@ def _fitting(qid: Attribute, value: object, catalog: Catalog) -> str | None:
     if not (is_exact(text, qid.type) and catalog.fits(text, qid.type)):
         raise TargetError(
             f"the target's value for {quoted(qid.name)} does not fit its type {family(qid.type)}"
+            f"{_form(family(qid.type))}"
         )
     return text
+
+
+def _form(kind: str) -> str:
+    """Return a hint how a value of a type is written; empty for types that are no dates or times.
+
+    The example has no value of the file.
+    """
+    form = next((form for start, form in FORMS.items() if kind.startswith(start)), "")
+    return f"; write it as {form}" if form else ""
 
 
 def is_exact(text: str, type_: str) -> bool:

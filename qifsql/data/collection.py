@@ -44,9 +44,6 @@ class Collection:
     key_columns: tuple[Column, ...] = field(default=(), compare=False)
     format: Literal["collection"] = "collection"
     table: str = ""
-    all_varchar: bool = False
-    delimiter: str | None = None
-    encoding: str | None = None
     csv: None = None
 
     @classmethod
@@ -90,6 +87,11 @@ class Collection:
     def read_with(self) -> dict[str, object]:
         """Return how the files are read, as plain data for manifests."""
         return {"csv": None, **({"na": list(self.na)} if self.na else {})}
+
+    @property
+    def identity_of_reading(self) -> list[object]:
+        """Return how the files are read, to tell requests apart."""
+        return [part for dataset in self.datasets for part in dataset.identity_of_reading]
 
     @property
     def na(self) -> tuple[str, ...]:

@@ -1,24 +1,28 @@
 """A dataset: its name, the place of its rows, and its columns. Rows are never read here."""
 
+import codecs
 import glob
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from qifsql.data.files import check_file, path_text, several_paths
+from qifsql.data.dates import Order, order
+from qifsql.data.files import check_file, marked_encoding, path_text, several_paths
 from qifsql.data.formats import (
     CONVERTED,
     PARQUET_ENDINGS,
     SEVERAL,
     SQLITE,
+    ZIPPED,
     Format,
     copy_name,
     format_of,
     magic,
     named,
     partition_columns,
+    table_in_zip,
 )
 from qifsql.data.frames import Lazy, Stream, arrow_table, path_of
 from qifsql.data.missing import MissingValues
@@ -27,7 +31,15 @@ from qifsql.errors import ColumnError, DatasetError, did_you_mean, quoted
 CATALOGUE = "spark:"  # how the name of a table of Spark's catalogue begins
 REMOTE = re.compile(r"(hdfs|viewfs|s3|s3a|gs|abfs|abfss|wasb|wasbs|dbfs|oss)://.", re.IGNORECASE)
 """File systems that Spark reads. DuckDB does not: qifsql itself never uses the network."""
-Writing = Literal["", "unusual", "several"]
+CSV_OPTIONS = (
+    *("all_varchar", "delimiter", "encoding", "decimal", "skip", "header_rows", "date_order"),
+)
+"""Options for reading CSV, which the command line, studies and manifests have under these names."""
+ALWAYS = CSV_OPTIONS[:3]
+"""Options of CSV that manifests have even if they are the usual ones."""
+NATIVE = ("utf-8", "iso8859-1")  # encodings that DuckDB reads, by Python's names
+MOST_LINES = 10_000  # lines above the first record
+Writing = Literal["", "unusual", "several", "ambiguous"]
 
 TABLES = {  # marks of lake tables in their folders: kind and reader
     "_delta_log": ("Delta", "delta_scan in DuckDB"),
@@ -42,7 +54,8 @@ class Column:
 
     The two names differ if the file has names that SQL cannot distinguish (``ID`` and ``id``).
     ``writing`` is about typed columns of CSV: ``unusual`` if the engine would write a value in
-    another way (``007``), ``several`` if different fields are one value (``1.5``, ``1.50``).
+    another way (``007``), ``several`` if different fields are one value (``1.5``, ``1.50``),
+    ``ambiguous`` if dates may have the day or the month first (07/04/1980).
     """
 
     name: str
@@ -76,7 +89,8 @@ class Schema:
     """The columns of a dataset, in the file's order; ``parts`` are the schemas of a collection.
 
     ``doubtful``: the names are the first line of a CSV file, and may be the values of a record.
-    ``blank`` is the number of records of a CSV file that have no value in any column.
+    ``second_header``: the first record of a CSV file may be a row of its header. ``blank`` is the
+    number of records of a CSV file that have no value in any column.
     """
 
     dataset: str
@@ -84,6 +98,7 @@ class Schema:
     parts: tuple["Schema", ...] = ()
     doubtful: bool = False
     blank: int = 0
+    second_header: bool = False
 
     def find(self, name: str) -> Column | None:
         """Return the column of a name, exact or else without case; refuse an ambiguous name."""
@@ -115,15 +130,16 @@ class Dataset:
 
     ``paths`` are existing files. For ``duckdb`` it is one database file: ``table`` and, after it is
     looked up, ``schema`` name the table, and ``catalog`` is the name of the opened file. For
-    ``sqlite`` and ``excel``, ``table`` is the table or sheet. The engine reads formats in
-    ``CONVERTED`` from a private copy.
+    ``sqlite`` and ``excel``, ``table`` is the table or sheet; of a .zip, it is the file in it. The
+    engine reads formats in ``CONVERTED`` from a private copy. ``copies`` are private copies of
+    files, in UTF-8 or unpacked.
     ``statement`` copies the rows to an internal table of the engine. ``wave`` is a column and a
     value as text: only records with that value belong to the dataset. For a data frame ``frame`` is
-    the Arrow table, and ``paths`` has its digest. ``all_varchar``, ``delimiter`` and ``encoding``
-    are options for reading CSV; ``texts`` are columns of CSV that stay text because a type would
-    round their fields; ``mixed_ends``: some of its lines end in CR and LF, some in LF. ``na`` are
-    the user's words for missing values; after the columns are looked up, ``missing`` has the values
-    that they are and ``names`` all columns, by the engine's names.
+    the Arrow table, and ``paths`` has its digest. ``CSV_OPTIONS`` are options for reading CSV;
+    ``header`` are the names in a header of several rows; ``texts`` are columns of CSV that stay
+    text because a type would round their fields; ``mixed_ends``: some of its lines end in CR and
+    LF, some in LF. ``na`` are the user's words for missing values; after the columns are looked up,
+    ``missing`` has the values that they are and ``names`` all columns, by the engine's names.
     """
 
     name: str
@@ -138,18 +154,46 @@ class Dataset:
     all_varchar: bool = False
     delimiter: str | None = None
     encoding: str | None = None
+    decimal: str | None = None
+    skip: int = 0
+    header_rows: int = 1
+    date_order: Order | None = None
+    header: tuple[str, ...] = ()
     texts: tuple[str, ...] = ()
     mixed_ends: bool = False
     na: tuple[str, ...] = ()
     missing: tuple[MissingValues, ...] = ()
     names: tuple[str, ...] = ()
+    copies: tuple[str, ...] = field(default=(), compare=False)
     frame: Any = field(default=None, compare=False, repr=False)
 
     @property
     def csv(self) -> dict[str, object] | None:
-        """Return the options for reading CSV, as plain data for manifests; None for others."""
-        names = ("all_varchar", "delimiter", "encoding")
-        return {name: getattr(self, name) for name in names} if self.format == "csv" else None
+        """Return the options for reading CSV, as plain data for manifests; None for others.
+
+        Options that were added later are there only if they are not the usual ones.
+        """
+        if self.format != "csv":
+            return None
+        options = {name: getattr(self, name) for name in CSV_OPTIONS}
+        return {n: v for n, v in options.items() if n in ALWAYS or v != getattr(Dataset, n)}
+
+    @property
+    def identity_of_reading(self) -> list[object]:
+        """Return how the file is read, to tell requests apart."""
+        further = [[n, v] for n, v in (self.csv or {}).items() if n not in ALWAYS]
+        return [self.all_varchar, self.delimiter, self.encoding, *further, *self.na]
+
+    @property
+    def is_decoded(self) -> bool:
+        """Return whether the engine reads a private copy: in UTF-8, or of a table in a .zip."""
+        is_text = self.encoding is not None and codecs.lookup(self.encoding).name not in NATIVE
+        return is_text or self.paths[0].casefold().endswith(ZIPPED)
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """Return the files that the engine reads: those of the user, or their private copies."""
+        return self.copies or self.paths
 
     @property
     def read_with(self) -> dict[str, object]:
@@ -164,6 +208,10 @@ class Dataset:
         all_varchar: bool = False,
         delimiter: str | None = None,
         encoding: str | None = None,
+        decimal: str | None = None,
+        skip: int | None = None,
+        header_rows: int | None = None,
+        date_order: str | None = None,
         na: str | Sequence[str] = (),
         table: str = "",
         name: str = "",
@@ -178,7 +226,14 @@ class Dataset:
                 frame that is Arrow already is not copied.
             all_varchar: CSV: every column is text.
             delimiter: CSV: what separates fields; by default what splits the first line most often.
-            encoding: CSV: such as latin-1; by default UTF-8.
+            encoding: CSV: a name that Python knows, such as cp1252 or latin-1; by default UTF-8,
+                or UTF-16 if the file begins with its mark.
+            decimal: CSV: decimal mark of numbers, "," or "." (default).
+            skip: CSV: number of lines above the names of columns that are not read (default 0).
+            header_rows: CSV: number of rows of the header (default 1). A column has the first name
+                that is not empty in them.
+            date_order: CSV: "dmy" (07/04/1980 is 7 April), "mdy" or "ymd"; by default found in the
+                file, with day first where both fit.
             na: Words for missing values, in all columns (NA,.,-9) or in one (income=-9). An empty
                 text is a word, too.
             table: The table or view to read through a DuckDB connection.
@@ -193,6 +248,16 @@ class Dataset:
 
         """
         words = (na,) if isinstance(na, str) else tuple(na)
+        options = {
+            "all_varchar": all_varchar,
+            "delimiter": _delimiter(delimiter),
+            "encoding": _encoding(encoding),
+            "decimal": _decimal(decimal),
+            "skip": _whole("skip", skip, 0),
+            "header_rows": _whole("header_rows", header_rows, 1),
+            "date_order": order(date_order),
+        }
+        given = [n for n, value in options.items() if value != getattr(cls, n)]
         if isinstance(source, Dataset):
             return replace(source, na=words) if words else source
         if (frame := arrow_table(source, table)) is not None:
@@ -201,34 +266,50 @@ class Dataset:
         if not text:  # a path without a name is the working folder
             raise DatasetError("the name of a dataset is empty; name a file")
         if is_of_spark(text):
-            if all_varchar or delimiter or encoding:
-                raise DatasetError(f"{text} is not CSV; the CSV options do not apply to it")
+            if given:
+                raise DatasetError(f"{text} is not CSV; {_not_for_others(given)}")
             return cls(text, "spark", (text,), na=words)
         if re.match(r"^[a-zA-Z][a-zA-Z0-9+]+://", text):
             raise DatasetError(f"{text} is not a local file; qifsql never uses the network")
         if not _exists(text) and (m := re.fullmatch(r"(.+)@(.+)", text, re.S)):
+            if m[2].casefold().endswith(ZIPPED):
+                return cls._file(m[2], text, words, options, table=m[1])
+            if given:
+                raise DatasetError(f"{text} is not CSV; {_not_for_others(given)}")
             return cls._table(m[1], m[2], text, words)
-        files, hive = _files(text)
+        return cls._file(text, text, words, options)
+
+    @classmethod
+    def _file(
+        cls,
+        path: str,
+        text: str,
+        na: tuple[str, ...],
+        options: Mapping[str, Any],
+        *,
+        table: str = "",
+    ) -> "Dataset":
+        """Return the dataset of ``text``: files, or a table in a .zip, read with these options."""
+        files, hive = _files(path)
         for file in files:
             check_file(file)
         if not any(Path(f).stat().st_size for f in files):
             raise DatasetError(f"{text} is empty: it has no bytes at all")
-        format_, ending = _one_format(files, text)
-        csv = format_ == "csv"
-        if not csv and (all_varchar or delimiter or encoding):
-            raise DatasetError(f"{text} is not CSV; the CSV options do not apply to it")
-        if csv and delimiter is None and ".tsv" in ending:
-            delimiter = "\t"
-        return cls(
-            Path(text).name or text,
-            format_,
-            files,
-            hive=hive,
-            all_varchar=all_varchar,
-            delimiter=_delimiter(delimiter),
-            encoding=encoding,
-            na=words,
-        )
+        if len(files) == 1 and files[0].casefold().endswith(ZIPPED):
+            table, format_, ending = table_in_zip(files[0], table)
+        else:
+            format_, ending = _one_format(files, text)
+        given = [name for name, value in options.items() if value != getattr(cls, name)]
+        if format_ != "csv":
+            if given:
+                raise DatasetError(f"{text} is not CSV; {_not_for_others(given)}")
+            return cls(Path(text).name or text, format_, files, table, hive=hive, na=na)
+        usual = {
+            "delimiter": "\t" if ".tsv" in ending else None,
+            "encoding": None if table else marked_encoding(files[0]),
+        }
+        options = {**options, **{n: options[n] or value for n, value in usual.items()}}
+        return cls(Path(text).name or text, format_, files, table, hive=hive, na=na, **options)
 
     @classmethod
     def _table(cls, table: str, file: str, text: str, na: tuple[str, ...]) -> "Dataset":
@@ -282,6 +363,43 @@ def repeated(datasets: Sequence[Dataset]) -> list[Dataset]:
     """Return the datasets whose files and table are those of one before them."""
     places = [dataset.place for dataset in datasets]
     return [dataset for i, dataset in enumerate(datasets) if places[i] in places[:i]]
+
+
+def _not_for_others(given: Sequence[str]) -> str:
+    """Return that options of CSV do not apply to another format."""
+    flags = ", ".join(f"--{name.replace('_', '-')}" for name in given)
+    return f"leave out {flags}: only CSV is read with these options"
+
+
+def _encoding(name: str | None) -> str | None:
+    """Return the name of an encoding of text that Python knows, as it was given."""
+    if name is None:
+        return None
+    try:
+        "".encode(name)
+        codecs.lookup(name)
+    except (LookupError, ValueError, UnicodeError) as e:
+        raise DatasetError(
+            f"there is no encoding {quoted(name)}; name one that Python knows, such as cp1252 "
+            "(Excel on Windows), latin-1 or utf-16"
+        ) from e
+    return name
+
+
+def _decimal(mark: str | None) -> str | None:
+    """Return the decimal mark, None for a point; DatasetError if it is another one."""
+    if mark not in (None, ".", ","):
+        raise DatasetError(f'decimal mark {quoted(mark)} cannot be used; give "," or "."')
+    return mark if mark == "," else None
+
+
+def _whole(name: str, number: int | None, least: int) -> int:
+    """Return a number of lines, by default the least."""
+    if number is None:
+        return least
+    if isinstance(number, bool) or not isinstance(number, int) or not least <= number <= MOST_LINES:
+        raise DatasetError(f"{name} is a whole number from {least} to {MOST_LINES:,}")
+    return number
 
 
 def _delimiter(text: str | None) -> str | None:

@@ -85,6 +85,12 @@ def copies(paths: Iterable[str]) -> list[tuple[str, str]]:
     return pairs
 
 
+def marked_encoding(path: str) -> str | None:
+    """Return the encoding of a text file that begins with the mark of UTF-16, else None."""
+    with Path(path).open("rb") as file:
+        return "utf-16" if file.read(2) in (b"\xff\xfe", b"\xfe\xff") else None
+
+
 def mixed_ends(paths: Iterable[str]) -> bool:
     """Return whether lines of text files end in two ways: some with CR LF, some with LF alone.
 

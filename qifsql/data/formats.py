@@ -1,12 +1,13 @@
 """Formats of files: their endings, and the magic bytes of files without one."""
 
 import hashlib
+import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Literal, TypeVar
 
-from qifsql.errors import DatasetError, quoted
+from qifsql.errors import DatasetError, did_you_mean, quoted
 
 T = TypeVar("T")
 Format = Literal[
@@ -25,7 +26,7 @@ ENDINGS: dict[Format, tuple[str, ...]] = {
     "duckdb": (".duckdb", ".db", ".sqlite", ".sqlite3"),
     "json": JSON_ENDINGS,
     "excel": (".xlsx",),
-    "statistics": (".dta", ".sav", ".zsav", ".sas7bdat"),
+    "statistics": (".dta", ".sav", ".zsav", ".sas7bdat", ".xpt"),
 }
 """The endings of each format; ``duckdb`` has those of SQLite, too, which magic bytes tell."""
 
@@ -37,9 +38,19 @@ SEVERAL: tuple[Format, ...] = ("csv", "parquet", "json")
 
 FORMATS = (
     "Parquet (.parquet), CSV or TSV (.csv, .tsv, also .gz and .zst), JSON (.json, .jsonl, .ndjson),"
-    " Excel (.xlsx), Stata, SPSS or SAS (.dta, .sav, .sas7bdat), a glob, a folder of Parquet, or "
-    "table@file of DuckDB or SQLite"
+    " Excel (.xlsx), Stata, SPSS or SAS (.dta, .sav, .sas7bdat, .xpt), a .zip with one of these, a "
+    "glob, a folder of Parquet, or table@file of DuckDB or SQLite"
 )
+ZIPPED = ".zip"
+IN_R = "convert it in R: {}; arrow::write_parquet(TABLE, 'FILE.parquet')"
+SHEETS = "open it in Excel or LibreOffice, and save it as .xlsx"
+CONVERSIONS = {
+    **dict.fromkeys((".xls", ".xlsb", ".ods"), SHEETS),
+    **dict.fromkeys((".rda", ".rdata"), IN_R.format("load('FILE.rda')")),
+    ".rds": IN_R.format("TABLE <- readRDS('FILE.rds')"),
+    ".por": "open it in SPSS, and save it as .sav",
+}
+"""What to do with files that qifsql does not read, by their endings."""
 SQLITE = b"SQLite format 3\0"
 
 
@@ -48,14 +59,56 @@ def format_of(file: str, text: str) -> tuple[Format, str]:
 
     Raises DatasetError, which names ``text``, if the file is of another kind.
     """
-    name = file.casefold()
-    for format_, endings in ENDINGS.items():
-        for ending in endings:
-            if name.endswith(ending):
-                return format_, ending
+    if found := _by_name(file):
+        return found
     if magic(file).startswith(b"PAR1"):
         return "parquet", ".parquet"
+    name = file.casefold()
+    for ending, conversion in CONVERSIONS.items():
+        if name.endswith(ending):
+            raise DatasetError(f"{text} is not read: {conversion}")
     raise DatasetError(f"{text} is of an unknown kind; qifsql reads {FORMATS}")
+
+
+def _by_name(file: str) -> tuple[Format, str] | None:
+    """Return the format of a file and its ending by its name, None if the name shows none."""
+    name = file.casefold()
+    by_ending: list[tuple[Format, str]] = [(f, e) for f, ends in ENDINGS.items() for e in ends]
+    return next(((f, ending) for f, ending in by_ending if name.endswith(ending)), None)
+
+
+def table_in_zip(file: str, table: str = "") -> tuple[str, Format, str]:
+    """Return the file in a .zip that is a table, its format and the ending that shows it.
+
+    ``table`` names it where several are. Raises DatasetError if there is none, or no .zip.
+    """
+    try:
+        with zipfile.ZipFile(file) as box:
+            members = [m.filename for m in box.infolist() if not m.is_dir()]
+    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as e:
+        raise DatasetError(f"{file} is damaged, or no .zip; pack it again") from e
+    tables = [m for m in members if _by_name(m) and not m.startswith("__MACOSX")]
+    if table:
+        matching = named(table, tables, lambda member: [member, Path(member).name])
+        if len(matching) != 1:
+            hint = did_you_mean(table, tables)
+            raise DatasetError(f"{file} has no table {quoted(table)}{hint}")
+        tables = matching
+    if len(tables) != 1:
+        if not tables:
+            raise DatasetError(f"{file} has no table; qifsql reads {FORMATS}")
+        listed = ", ".join(map(quoted, tables[:5])) + (", ..." if len(tables) > 5 else "")
+        raise DatasetError(
+            f"{file} has {len(tables):,} tables: {listed}; name one: {tables[0]}@{file}"
+        )
+    found = _by_name(tables[0])
+    assert found is not None  # noqa: S101 - tables have known endings
+    format_, ending = found
+    if format_ == "duckdb":
+        raise DatasetError(f"{file} has a database; unpack it, and name a table: TABLE@DATABASE")
+    if ending.endswith(PACKED):
+        raise DatasetError(f"{tables[0]} in {file} is packed twice; unpack the .zip")
+    return tables[0], format_, ending
 
 
 def magic(file: str | Path) -> bytes:

@@ -20,7 +20,6 @@ from qifsql.errors import InputError, did_you_mean, quoted
 T = TypeVar("T")
 
 DATA, ATTACK, DETAILS, RUN, LIMITS = "Data", "Attack", "Details", "Output", "Limits"
-LINKS = "Releases without a person key"
 OPTIONS = "Options"
 """The panels of options in help texts."""
 

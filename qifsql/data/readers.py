@@ -3,12 +3,14 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from hashlib import sha256
+from typing import Any
 
 from sqlglot import exp
 
 from qifsql.data.collection import Collection, tagged
 from qifsql.data.dataset import Dataset
-from qifsql.data.expressions import FLOATING, identifier, with_one_missing
+from qifsql.data.dates import instant
+from qifsql.data.expressions import FLOATING, filled, identifier, with_one_missing
 from qifsql.data.frames import view_name
 from qifsql.data.missing import words
 
@@ -16,6 +18,7 @@ from qifsql.data.missing import words
 CSV_TYPES = ("BIGINT", "HUGEINT", "DOUBLE", "TIME", "DATE", "TIMESTAMP", "VARCHAR")
 LOADED = "memory"  # the catalog of the engine's internal database, for loaded CSV
 PLACE = tagged(0, "")  # the place of a record in the focal dataset; no column has tag 0
+DECIMAL_COMMA = "CASE WHEN NOT contains(field, '.') THEN replace(field, ',', '.') END"
 _PLACE = exp.Window(this=exp.RowNumber())
 STORE = "kept"  # the catalog of steps that are kept as tables
 
@@ -51,11 +54,25 @@ def _without_missing(dataset: Dataset) -> exp.Subquery:
         words: list[exp.Expr] = [exp.Literal.string(word) for word in missing.words]
         if not is_text:
             words = [exp.cast(word, missing.type, dialect="duckdb") for word in words]
-        cell: exp.Expr = exp.Case(default=column.copy()).when(column.isin(*words), exp.null())
+        cell: exp.Expr = column
+        if words:
+            cell = exp.Case(default=column.copy()).when(column.isin(*words), exp.null())
         if missing.converted and not dataset.all_varchar:
-            cell = exp.cast(cell, missing.type, dialect="duckdb")
+            cell = exp.cast(castable(cell, missing.type, dataset), missing.type, dialect="duckdb")
         columns[missing.column] = exp.alias_(cell, identifier(missing.column))
     return exp.select(*columns.values()).from_(_rows(dataset)).subquery()
+
+
+def castable(field: exp.Expr, type_: str, dataset: Dataset) -> exp.Expr:
+    """Return the text of a field of CSV in a form that a cast to a type reads; NULL if none is.
+
+    Numbers have the decimal mark of the dataset, dates its order of day, month and year.
+    """
+    if type_ in ("DATE", "TIMESTAMP") and dataset.date_order:
+        return filled(instant("field", dataset.date_order), {"field": field.copy()})
+    if type_ == "DOUBLE" and dataset.decimal:
+        return filled(DECIMAL_COMMA, {"field": field.copy()})
+    return field
 
 
 def _rows(dataset: Dataset) -> exp.Table:
@@ -141,29 +158,41 @@ def header_line(dataset: Dataset) -> exp.Table:
         "escape": nothing.copy(),
         "header": exp.false(),
         "auto_detect": exp.false(),
+        "skip": exp.Literal.number(dataset.skip),
         "strict_mode": exp.false(),  # a quoted cell may hold another end of line
     }
-    if dataset.encoding:
-        options["encoding"] = exp.Literal.string(dataset.encoding)
-    return calling("read_csv", exp.Literal.string(escaped(dataset.paths[0])), options)
+    return calling(
+        "read_csv", exp.Literal.string(escaped(dataset.files[0])), options | _encoding(dataset)
+    )
+
+
+def _encoding(dataset: Dataset) -> dict[str, exp.Expr]:
+    """Return the option of the encoding of CSV; private copies are UTF-8."""
+    is_native = dataset.encoding and not dataset.copies
+    return {"encoding": exp.Literal.string(dataset.encoding)} if is_native else {}
 
 
 def csv_options(dataset: Dataset) -> dict[str, exp.Expr]:
     """Return the options for reading CSV: only types are guessed, and these from every line."""
     quote = exp.Literal.string('"')
     delimiter = dataset.delimiter or ","
+    skipped = dataset.skip + (dataset.header_rows if dataset.header else 0)
     options: dict[str, exp.Expr] = {
         "delim": exp.Literal.string(delimiter),
         "quote": quote,
         "escape": quote.copy(),
-        "header": exp.true(),
+        "header": exp.Boolean(this=not dataset.header),
         "sample_size": exp.Literal.number(-1),
         "comment": exp.Literal.string(""),
-        "skip": exp.Literal.number(0),
+        "skip": exp.Literal.number(skipped),
         "strict_mode": exp.Boolean(this=not dataset.mixed_ends),
         "auto_type_candidates": exp.Array(expressions=[exp.Literal.string(c) for c in CSV_TYPES]),
         "allow_quoted_nulls": exp.false(),  # "" is an empty text, an empty field is missing
     }
+    if dataset.header:  # several rows, of which DuckDB reads none
+        options["names"] = exp.Array(expressions=[exp.Literal.string(n) for n in dataset.header])
+    if dataset.decimal:
+        options["decimal_separator"] = exp.Literal.string(dataset.decimal)
     if dataset.mixed_ends:
         options["parallel"] = exp.false()  # a quote that is open at the start of a part is seen
     converted = tuple(values.column for values in dataset.missing if values.converted)
@@ -176,9 +205,7 @@ def csv_options(dataset: Dataset) -> dict[str, exp.Expr]:
         for_all_columns = words(dataset.na).get("", ())
         nulls = ["", *(word for word in for_all_columns if unreadable.isdisjoint(word))]
         options["nullstr"] = exp.Array(expressions=[exp.Literal.string(word) for word in nulls])
-    if dataset.encoding:
-        options["encoding"] = exp.Literal.string(dataset.encoding)
-    return options
+    return options | _encoding(dataset)
 
 
 def _texts(names: Iterable[str]) -> exp.Struct:
@@ -206,6 +233,7 @@ def loading(
     For a collection, it has the columns in ``used``, under their names with tags. Its ``statement``
     makes the table.
     """
+    options: Any = source.csv or {}
     copy = Dataset(
         source.name,
         "duckdb",
@@ -213,9 +241,7 @@ def loading(
         table="loaded",
         schema="main",
         statement=" ",  # not empty: ``relation`` then names the internal table
-        all_varchar=source.all_varchar,
-        delimiter=source.delimiter,
-        encoding=source.encoding,
+        **options,
     )
     rows = exp.alias_(relation(source, used, ordered=ordered), "rows", table=True)
     create = exp.Create(this=relation(copy), kind="TABLE", expression=exp.select("*").from_(rows))
@@ -233,7 +259,7 @@ def attaching(path: str, catalog: str, *, read_only: bool = False) -> str:
 
 def array_of_paths(dataset: Dataset) -> exp.Array:
     """Return the paths of a dataset as the argument of a function that reads files."""
-    return exp.Array(expressions=[exp.Literal.string(escaped(path)) for path in dataset.paths])
+    return exp.Array(expressions=[exp.Literal.string(escaped(path)) for path in dataset.files])
 
 
 def calling(function: str, files: exp.Expr, options: Mapping[str, exp.Expr]) -> exp.Table:

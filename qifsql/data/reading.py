@@ -5,10 +5,26 @@ from typing import Annotated, Any, TypedDict
 
 from qifsql.data.collection import Collection
 from qifsql.data.dataset import Dataset
-from qifsql.data.option import DATA, FLAG, TEXT, Form, Option, as_tuple, declared, is_text, values
+from qifsql.data.dates import ORDERS as DATE_ORDERS
+from qifsql.data.option import (
+    DATA,
+    FLAG,
+    TEXT,
+    WHOLE,
+    Form,
+    Option,
+    as_tuple,
+    declared,
+    is_text,
+    values,
+)
 
 WORDS = Form("a text in quotes or a list of them", values(is_text), nothing=())
 """Words for missing values: ``NA,.,-9`` or ``income=-9``; an empty text is a word, too."""
+
+
+ORDER = Form('"dmy", "mdy" or "ymd"', lambda content: content if content in DATE_ORDERS else None)
+"""The order of day, month and year in dates."""
 
 
 class Reading(TypedDict, total=False):
@@ -28,8 +44,48 @@ class Reading(TypedDict, total=False):
         str | None,
         Option(
             TEXT,
-            "CSV: encoding, such as latin-1 (default utf-8).",
-            text="CSV: such as latin-1; by default UTF-8.",
+            "CSV: encoding, such as cp1252 (default utf-8).",
+            text="CSV: a name that Python knows, such as cp1252 (Excel on Windows), latin-1 or "
+            "utf-16; by default UTF-8, or UTF-16 if the file begins with its mark.",
+            panel=DATA,
+        ),
+    ]
+    decimal: Annotated[
+        str | None,
+        Option(
+            TEXT,
+            "CSV: decimal mark, such as , (default .).",
+            text="CSV: decimal mark of numbers, a comma or a point (default).",
+            panel=DATA,
+        ),
+    ]
+    skip: Annotated[
+        int | None,
+        Option(
+            WHOLE,
+            "CSV: lines above the names, not to be read.",
+            text="CSV: number of lines above the names of columns that are not read (default 0).",
+            panel=DATA,
+        ),
+    ]
+    header_rows: Annotated[
+        int | None,
+        Option(
+            WHOLE,
+            "CSV: rows of the header (default 1).",
+            text="CSV: number of rows of the header (default 1). A column has the first name that "
+            "is not empty in them.",
+            panel=DATA,
+        ),
+    ]
+    date_order: Annotated[
+        str | None,
+        Option(
+            ORDER,
+            "CSV: dates are dmy (07/04/1980), mdy or ymd.",
+            text='CSV: order of day, month and year in dates with a year of four digits: "dmy" '
+            '(07/04/1980 is 7 April), "mdy" or "ymd". By default found in the file, with day '
+            "first where both fit.",
             panel=DATA,
         ),
     ]
@@ -52,11 +108,7 @@ NAMES = tuple(declared(Reading))
 def of_files(datasets: Iterable[Dataset | Collection]) -> dict[str, object]:
     """Return how several files are read, as plain data for manifests."""
     files = [d for d in datasets if isinstance(d, Dataset)]
-    csv = [
-        {"name": d.name, "all_varchar": d.all_varchar, "delimiter": d.delimiter}
-        for d in files
-        if d.format == "csv"
-    ]
+    csv = [{"name": d.name, **d.csv} for d in files if d.csv]
     na = {d.name: list(d.na) for d in files if d.na}
     return {"csv": csv, **({"na": na} if na else {})}
 

@@ -76,7 +76,20 @@ class Catalog:
     @property
     def remarks(self) -> tuple[str, ...]:
         """Return notes on copies, on empty lines, and on the spelling of fields in use so far."""
-        return (*self._note_equal_files(), *self._note_blank_records(), *remarks(self.engine))
+        return (
+            *self._note_equal_files(),
+            *self._note_blank_records(),
+            *self._note_second_headers(),
+            *remarks(self.engine),
+        )
+
+    def _note_second_headers(self) -> list[str]:
+        return [
+            f"{part.dataset}: the line below the names looks like a part of the header, and counts "
+            "as a record; --header-rows 2 leaves it out"
+            for part in self.schema.parts or (self.schema,)
+            if part.second_header
+        ]
 
     def _note_blank_records(self) -> list[str]:
         return [
@@ -103,7 +116,7 @@ class Catalog:
         which matters only where values of several files are compared.
         """
         across_files = len(self.engine.sources) > 1 and not isinstance(self.dataset, Collection)
-        noted = ("several", "unusual") if across_files else ("several",)
+        noted = ("ambiguous", "several", *(["unusual"] if across_files else []))
         for part in self.schema.parts or (self.schema,):
             for column in part.columns:
                 if column.writing in noted and column.source_name in columns:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from itertools import zip_longest
+from itertools import chain, zip_longest
 
 from sqlglot import exp
 
@@ -22,10 +22,12 @@ from qifsql.data.readers import array_of_paths, calling, header_line, relation
 from qifsql.data.types import comparable, family, nested
 from qifsql.engine import missing_words
 from qifsql.engine.csv_types import read_writings
+from qifsql.engine.decoding import decoded
 from qifsql.engine.protocol import Engine
 from qifsql.errors import ColumnError, DatasetError, QifError, did_you_mean, plural, quoted
 
 DELIMITERS = (",", ";", "\t", "|")
+FEW = 3  # records: with fewer, a row of a header does not differ from them
 HEADER = 100  # lines that the names of columns may take, if they contain line breaks
 
 
@@ -36,7 +38,8 @@ def _read_schema(
 
     ``mentions`` tells by its name whether a column is used; without it, all columns are.
     """
-    dataset = replace(dataset, missing=(), names=())  # forget what was looked up before
+    # forget what was looked up before
+    dataset = replace(dataset, missing=(), names=(), header=())
     if dataset.format == "csv":
         return _read_csv_schema(engine, dataset, mentions)
     if dataset.format == "parquet" and len(dataset.paths) > 1:
@@ -58,7 +61,7 @@ def _read_csv_schema(
 
     ``described`` are DuckDB's names and types: columns of the file, then those of folder names.
     """
-    dataset, header, doubtful = _header(engine, dataset)
+    dataset, header, doubtful, is_second = _header(engine, dataset)
     described = engine.describe(relation(dataset), dataset.name)
     n_fields = len(described) - _count_partitions(dataset, header)
     if header and len(header) != n_fields:
@@ -82,14 +85,19 @@ def _read_csv_schema(
         Column(name, source, types[source], writings.get(source, ""))
         for name, (source, _) in zip(names, described, strict=False)
     )
-    return dataset, Schema(dataset.name, columns, doubtful=doubtful, blank=blank)
+    return dataset, Schema(
+        dataset.name, columns, doubtful=doubtful, blank=blank, second_header=is_second
+    )
 
 
 def _without_words(
     engine: Engine, dataset: Dataset, names: Sequence[str], described: list[tuple[str, str]]
 ) -> tuple[Dataset, list[tuple[str, str]]]:
-    """Return a dataset with the user's words for missing values as NULL; its names and types."""
-    if not dataset.na:
+    """Return a dataset with the user's words for missing values as NULL, and dates in their order.
+
+    The other part are its names and types.
+    """
+    if not dataset.na and not dataset.date_order:
         return dataset, described
     dataset = missing_words.resolve(engine, dataset, names, described)
     return dataset, engine.describe(relation(dataset), dataset.name)
@@ -103,7 +111,8 @@ def read_columns(
     CSV whose lines end in CR LF and in LF is read as usual, because one of these may be part of a
     quoted field; it is read with ``mixed_ends``, which is slower, only if that fails.
     """
-    if dataset.format == "csv" and mixed_ends(dataset.paths):
+    dataset = replace(dataset, copies=decoded(engine, dataset))
+    if dataset.format == "csv" and mixed_ends(dataset.files):
         try:
             usual, schema = _read_schema(engine, dataset, mentions)
             engine.query(exp.select("count(*)").from_(relation(usual)), dataset.name)
@@ -181,30 +190,103 @@ def _check_keys(engine: Engine, datasets: Sequence[Dataset], keys: Sequence[Colu
         )
 
 
-def _header(engine: Engine, dataset: Dataset) -> tuple[Dataset, list[str], bool]:
-    """Return the dataset with its delimiter, and the names in the first line of its CSV.
+def _header(engine: Engine, dataset: Dataset) -> tuple[Dataset, list[str], bool, bool]:
+    """Return the dataset with its delimiter, and the names in the header of its CSV.
 
-    The flag says whether these may be the values of a record. If the user names no delimiter, it is
-    the one that splits the first line into most names.
+    The third part is whether these may be the values of a record, the fourth whether the first
+    record may be part of the header. If the user names no delimiter, it is the one that splits the
+    first line into most names.
     """
     candidates = [dataset.delimiter] if dataset.delimiter else list(DELIMITERS)
     split = {delimiter: _lines(engine, dataset, delimiter) for delimiter in candidates}
     best = max(candidates, key=lambda delimiter: len(split[delimiter][0]))
-    names, *records = split[best]
+    names, records = _names(dataset, split[best])
+    copy_of = {p: (copy,) for p, copy in zip(dataset.paths, dataset.copies, strict=False)}
     for path in dataset.paths[1:]:
-        file_names = _lines(engine, replace(dataset, paths=(path,)), best)[0]
+        part = replace(dataset, paths=(path,), copies=copy_of.get(path, ()))
+        file_names, _ = _names(part, _lines(engine, part, best))
         if file_names != names:
             counts = f"{plural(len(file_names), 'column')}, {dataset.paths[0]} {len(names):,}"
             difference = "other names" if len(file_names) == len(names) else counts
             raise DatasetError(
                 f"the files of {dataset.name} differ in their first lines: {path} has {difference}"
             )
-    return replace(dataset, delimiter=best), names, _may_be_record(names, records)
+    if dataset.header_rows > 1:
+        dataset = replace(dataset, header=_apart(names))
+    is_second = _may_be_header(records)
+    return replace(dataset, delimiter=best), names, _may_be_record(names, records), is_second
+
+
+def _names(
+    dataset: Dataset, rows: Sequence[Sequence[str]]
+) -> tuple[list[str], list[Sequence[str]]]:
+    """Return the names of columns, and the records among the first rows.
+
+    A column has the first name that is not empty in the rows of the header.
+    """
+    header, records = rows[: dataset.header_rows], list(rows[dataset.header_rows :])
+    if len(header) < dataset.header_rows:
+        raise DatasetError(
+            f"{dataset.name} has fewer rows than its header: {dataset.header_rows} were asked for; "
+            "name fewer --header-rows"
+        )
+    if len({len(row) for row in header}) > 1 or _has_breaks(header):
+        raise DatasetError(
+            f"{dataset.name}: the {dataset.header_rows} rows of the header differ in their number "
+            "of fields, or have line breaks in fields; correct the file, or name other "
+            "--header-rows or --skip"
+        )
+    return [next((n for n in column if n.strip()), "") for column in zip(*header, strict=True)], (
+        records
+    )
+
+
+def _has_breaks(header: Sequence[Sequence[str]]) -> bool:
+    """Return whether a header of several rows has line breaks in fields: lines are counted."""
+    return len(header) > 1 and any("\n" in name for name in chain(*header))
+
+
+def _apart(names: Sequence[str]) -> tuple[str, ...]:
+    """Return names that SQL can tell apart, as DuckDB would make them."""
+    apart: list[str] = []
+    seen: set[str] = set()
+    for i, name in enumerate(names):
+        candidate, number = name or f"column{i}", 0
+        while candidate.casefold() in seen:
+            number += 1
+            candidate = f"{name}_{number}"
+        seen.add(candidate.casefold())
+        apart.append(candidate)
+    return tuple(apart)
+
+
+def _may_be_header(records: Sequence[Sequence[str]]) -> bool:
+    """Return whether the first record may be a second row of the header.
+
+    It is if its fields are one text that is nowhere below, or if it has texts above numbers, and no
+    number.
+    """
+    if len(records) < FEW:
+        return False
+    first, *others = records
+    columns = [[row[i] for row in others if i < len(row) and row[i]] for i in range(len(first))]
+    if any(map(_is_number, first)):
+        return False
+    pairs = zip(first, columns, strict=True)
+    if any(name and len(c) > 1 and all(map(_is_number, c)) for name, c in pairs):
+        return True
+    texts = set(first)
+    return len(first) > 1 and len(texts) == 1 and texts.isdisjoint([*chain(*others), ""])
+
+
+def _is_number(field: str) -> bool:
+    return re.fullmatch(r"[+-]?\d[\d.,]*", field.strip()) is not None
 
 
 def _lines(engine: Engine, dataset: Dataset, delimiter: str) -> list[list[str]]:
     """Return the fields in the first lines of the first file, split by a delimiter."""
-    query = exp.select("line").from_(header_line(dataset)).limit(HEADER)
+    n_lines = HEADER + dataset.header_rows
+    query = exp.select("line").from_(header_line(dataset)).limit(n_lines)
     lines = [f"{row[0] or ''}\n" for row in engine.query(query, dataset.name)]
     if not lines or not lines[0].strip():
         raise DatasetError(f"{dataset.name} is empty: its first line must name the columns")

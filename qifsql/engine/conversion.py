@@ -5,6 +5,7 @@ all statements read. The copies are in the engine's temporary folder, and are re
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
 
@@ -14,6 +15,7 @@ from qifsql.data.dataset import Dataset
 from qifsql.data.expressions import filled, identifier
 from qifsql.data.readers import LOADED, escaped
 from qifsql.engine import json_records, sqlite_tables, statistics_files, workbooks
+from qifsql.engine.decoding import decoded
 from qifsql.engine.protocol import Engine
 from qifsql.errors import DatasetError, quoted
 from qifsql.query.plan import Plan
@@ -49,16 +51,19 @@ def convert(engine: Engine, dataset: Dataset) -> str:
     """
     folder = engine.scratch / dataset.copy_name
     folder.mkdir(mode=0o700)
+    unpacked = dataset
+    if copies := decoded(engine, dataset):
+        unpacked = replace(dataset, paths=copies, table="")
     mixed: Sequence[str] = ()
     long: set[str] = set()
     if dataset.format == "json":
-        query, long = json_records.query(engine, dataset)
+        query, long = json_records.query(engine, unpacked)
         engine.copy(Plan((), query), folder / "rows.parquet", what="loading", where=dataset.name)
     else:
         progress, what = engine.settings.progress, f"reading {dataset.name}"
-        mixed = WRITERS[dataset.format](dataset, folder, lambda share: progress(what, share))
+        mixed = WRITERS[dataset.format](unpacked, folder, lambda share: progress(what, share))
     if dataset.format == "statistics":
-        declared = statistics_files.declared_missing(dataset)
+        declared = statistics_files.declared_missing(unpacked)
         for column, count in declared.items():
             engine.declared_missing[dataset.name, column] = count
     files = [exp.Literal.string(escaped(str(path))) for path in sorted(folder.iterdir())]

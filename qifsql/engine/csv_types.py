@@ -11,8 +11,9 @@ from dataclasses import replace
 from sqlglot import exp
 
 from qifsql.data.dataset import Dataset, Writing
+from qifsql.data.dates import instant
 from qifsql.data.expressions import FLOATING, filled, identifier, with_one_missing
-from qifsql.data.readers import relation
+from qifsql.data.readers import castable, relation
 from qifsql.data.types import NUMBERS
 from qifsql.engine.protocol import Engine
 from qifsql.errors import quoted
@@ -49,6 +50,13 @@ GROUPS_OF_LONG = """
         bool_or(rounded) AS rounded, bool_or(long) AS long
     FROM rows
     GROUP BY value
+"""
+AMBIGUOUS = """
+    coalesce(
+        bool_and(dmy IS NOT NULL AND mdy IS NOT NULL) FILTER (field IS NOT NULL)
+        AND bool_or(dmy <> mdy),
+        FALSE
+    )
 """
 LOST = "coalesce(bool_or(rounded AND first <> last) OR bool_or(long), FALSE)"
 ROUNDED_DOUBLE = r"""
@@ -88,6 +96,8 @@ def read_writings(
             texts.append(name)
         else:
             writings[name] = "several" if merged else "unusual"
+            if _is_ambiguous(engine, dataset, name, typed[name]):
+                writings[name] = "ambiguous"
     missing = tuple(
         replace(values, type="VARCHAR", converted=False) if values.column in texts else values
         for values in dataset.missing
@@ -104,7 +114,7 @@ def _find_unusual(
     one column, which may just have missing values, or very many.
     """
     tests = [
-        _filled(UNUSUAL_DOUBLE if type_ == "DOUBLE" else UNUSUAL, name, type_)
+        _filled(UNUSUAL_DOUBLE if type_ == "DOUBLE" else UNUSUAL, name, type_, dataset)
         for name, type_ in typed.items()
     ]
     if 1 < len(names) <= TOGETHER:
@@ -133,7 +143,9 @@ def _find_merged(engine: Engine, dataset: Dataset, name: str, type_: str) -> tup
     """
     text = replace(dataset, all_varchar=True, wave=None)
     rows = {"rows": relation(text)}
-    query = exp.select(*MERGED).from_(exp.Subquery(this=_filled(GROUPS, name, type_, rows)))
+    query = exp.select(*MERGED).from_(
+        exp.Subquery(this=_filled(GROUPS, name, type_, dataset, rows))
+    )
     ((merged, longest, foreign_format),) = engine.query(query, dataset.name)
     if foreign_format and type_ in NUMBERS:  # DuckDB detects 0x7 as DOUBLE, but cannot read it
         return False, True
@@ -141,16 +153,27 @@ def _find_merged(engine: Engine, dataset: Dataset, name: str, type_: str) -> tup
         merged = _count_distinct(engine, dataset, name) < _count_distinct(engine, text, name)
     if not merged and (type_ != "DOUBLE" or longest <= DIGITS):  # the type keeps all digits
         return merged, False
-    may_be_rounded = _filled(ROUNDED.get(type_, "FALSE"), name, type_)
-    is_long = _filled(LONG if type_ == "DOUBLE" else "FALSE", name, type_)
+    may_be_rounded = _filled(ROUNDED.get(type_, "FALSE"), name, type_, dataset)
+    is_long = _filled(LONG if type_ == "DOUBLE" else "FALSE", name, type_, dataset)
     words = rows | {
         "rounded": exp.func("coalesce", may_be_rounded, FALSE),
         "long": exp.func("coalesce", is_long, FALSE),
     }
-    groups = _filled(GROUPS_OF_LONG, name, type_, words)
+    groups = _filled(GROUPS_OF_LONG, name, type_, dataset, words)
     query = exp.select(LOST).from_(exp.Subquery(this=groups))
     ((lost,),) = engine.query(query, dataset.name)
     return merged, lost
+
+
+def _is_ambiguous(engine: Engine, dataset: Dataset, name: str, type_: str) -> bool:
+    """Return whether all dates of a column can have the day first, or else the month first."""
+    if dataset.date_order or type_ not in ("DATE", "TIMESTAMP"):
+        return False
+    field = exp.column(identifier(name))
+    words = {order: filled(instant("field", order), {"field": field}) for order in ("dmy", "mdy")}
+    text = relation(replace(dataset, all_varchar=True, wave=None))
+    query = exp.select(filled(AMBIGUOUS, {"field": field, **words})).from_(text)
+    return bool(engine.query(query, dataset.name)[0][0])
 
 
 def _count_distinct(engine: Engine, dataset: Dataset, name: str) -> int:
@@ -160,15 +183,22 @@ def _count_distinct(engine: Engine, dataset: Dataset, name: str) -> int:
 
 
 def _filled(
-    template: str, name: str, type_: str, extras: Mapping[str, exp.Expr] | None = None
+    template: str,
+    name: str,
+    type_: str,
+    dataset: Dataset,
+    extras: Mapping[str, exp.Expr] | None = None,
 ) -> exp.Expr:
     """Return a template of SQL about column ``name``, with its words replaced.
 
     ``field`` is the text of a cell, ``cast_value`` and ``value`` are that cast to the type,
     ``canonical`` is the value as DuckDB writes it; ``extras`` are further words.
     """
-    field = exp.column(identifier(name))
-    cast = exp.TryCast(this=field, to=exp.DataType.build(type_, dialect="duckdb"))
+    field: exp.Expr = exp.column(identifier(name))
+    text = castable(field, type_, dataset)
+    if type_ == "DOUBLE":  # with a point, as DuckDB writes it
+        field = text
+    cast = exp.TryCast(this=text, to=exp.DataType.build(type_, dialect="duckdb"))
     value = with_one_missing(cast) if type_ in FLOATING else cast
     words = {"field": field, "cast_value": cast, "value": value}
     words |= {"canonical": exp.cast(value.copy(), "VARCHAR"), **(extras or {})}
@@ -196,6 +226,12 @@ def _notes_on_writings(engine: Engine) -> list[str]:
             notes.append(
                 f"{dataset}: different fields of {merged} are one value where they are equal as "
                 "numbers, dates or times (1.5 and 1.50); --all-varchar keeps them apart"
+            )
+        if ambiguous := columns(dataset, "ambiguous"):
+            notes.append(
+                f"{dataset}: dates of {ambiguous} fit with the day first and with the month first, "
+                "and are read with the day first; --date-order mdy reads the month first, "
+                "--date-order dmy confirms the day"
             )
         if unusual := columns(dataset, "unusual"):
             notes.append(

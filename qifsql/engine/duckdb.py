@@ -14,6 +14,7 @@ from sqlglot import exp
 from qifsql.data.collection import Collection
 from qifsql.data.dataset import Dataset, Writing
 from qifsql.data.files import Identity, check_unchanged, identities
+from qifsql.data.formats import ZIPPED
 from qifsql.data.frames import view_name
 from qifsql.data.readers import STORE, attaching, loading, openings
 from qifsql.engine.access import Access, connection_options, datasets_of, lock
@@ -140,7 +141,11 @@ class DuckDB:
     def _check_checksums(self, path: str) -> None:
         """Refuse an input that does not match its checksums; check each once in a process."""
         kind = self._kinds[path]
-        if kind in ("duckdb", "sqlite") or (path, self._inputs[path]) in CHECKED:
+        if (
+            kind in ("duckdb", "sqlite")
+            or path.casefold().endswith(ZIPPED)
+            or (path, self._inputs[path]) in CHECKED
+        ):
             return
         if kind in ("csv", "json") and path.casefold().endswith(".gz"):
             check_gzip(path)

@@ -97,7 +97,7 @@ def _input_error(
             "fields, or a quote is not closed; correct the file or name its --delimiter"
         )
     if "encoding" in message:
-        hint = "use utf-8, utf-16 or latin-1, or convert it, as in iconv -f WINDOWS-1252 -t UTF-8"
+        hint = "name another --encoding, such as utf-8, cp1252 (Excel on Windows) or latin-1"
         return DatasetError, f"{where} cannot be read in that encoding; {hint}"
     if isinstance(error, _DATA) and not _FILE.search(message):
         return ExpressionError, (
@@ -127,12 +127,12 @@ def _wrong_text(where: str, words: str, message: str) -> str:
     if re.search(r"not utf-8|invalid unicode|byte sequence mismatch", message, re.I):
         return (
             f"{where} is not UTF-8{_in_line(words)}; name its encoding with --encoding, "
-            "such as latin-1"
+            "such as cp1252 (Excel on Windows) or latin-1"
         )
     if encoding := re.search(r"not (latin-1|utf-16) encoded", message, re.I):
         return (
-            f"{where} is not {encoding[1].lower()}; convert it to UTF-8: if it comes from Windows, "
-            "with iconv -f WINDOWS-1252 -t UTF-8"
+            f"{where} is not {encoding[1].lower()}; name another --encoding, such as cp1252 (Excel "
+            "on Windows)"
         )
     return ""
 

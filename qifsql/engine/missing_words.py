@@ -1,4 +1,7 @@
-"""Find the values that the user's words for missing values are, and type columns without them."""
+"""Find the values that words for missing values are, and type columns of CSV without them.
+
+Dates in the order that the user names are typed here, too.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -6,11 +9,13 @@ from dataclasses import replace
 from sqlglot import exp
 
 from qifsql.data.dataset import Column, Dataset, Schema
+from qifsql.data.dates import YEAR_FIRST
 from qifsql.data.expressions import filled, identifier
 from qifsql.data.missing import MissingValues, words
-from qifsql.data.readers import relation
+from qifsql.data.readers import castable, relation
 from qifsql.data.types import NOTHING, nested
 from qifsql.engine.protocol import Engine
+from qifsql.errors import DatasetError, quoted
 
 TYPES = {  # of columns of CSV, and the condition that a field is of the type
     "BIGINT": "regexp_full_match(field, '[+-]?[0-9]{1,18}')",
@@ -20,6 +25,11 @@ TYPES = {  # of columns of CSV, and the condition that a field is of the type
     "DATE": "TRY_CAST(field AS DATE) IS NOT NULL",
     "TIMESTAMP": "TRY_CAST(field AS TIMESTAMP) IS NOT NULL",
 }
+
+TOGETHER = 200  # columns that one statement checks
+ARE_DATES = "coalesce(bool_and(instant IS NOT NULL) FILTER (field IS NOT NULL), FALSE)"
+HAVE_TIMES = "coalesce(bool_or(length(field) > 10), FALSE)"
+ARE_YEAR_FIRST = f"coalesce(bool_and(regexp_full_match(field, '{YEAR_FIRST}')), TRUE)"
 
 
 def resolve(
@@ -36,10 +46,15 @@ def resolve(
     by_name = words(dataset.na)
     for_all = by_name.pop("", ())  # the words of no column are of all
     by_source = {schema[name].source_name: texts for name, texts in by_name.items()}
-    missing: list[MissingValues] = []
+    by_source = {
+        source: tuple(dict.fromkeys((*for_all, *by_source.get(source, ()))))
+        for source, _ in columns
+    }
+    dates = _dates(engine, dataset, schema, by_source) if dataset.date_order else {}
+    missing = [MissingValues(s, dates[s], by_source[s], converted=True) for s in dates]
     words_of_texts: dict[str, tuple[str, ...]] = {}
-    for source, type_ in columns:
-        column_words = tuple(dict.fromkeys((*for_all, *by_source.get(source, ()))))
+    for source, type_ in ((s, type_) for s, type_ in columns if s not in dates):
+        column_words = by_source[source]
         if column_words and type_ == "VARCHAR":
             words_of_texts[source] = column_words
         elif column_words and not nested(type_):
@@ -78,12 +93,53 @@ def _types(
     tests = [exp.func("bool_or", condition) for condition in is_word.values()]
     (answers,) = engine.query(exp.select(*tests).from_(relation(dataset)), dataset.name)
     types: dict[str, str] = {}
+    left_out = ("DATE", "TIMESTAMP") if dataset.date_order else ()  # these are typed already
     for name in (name for name, has_word in zip(is_word, answers, strict=True) if has_word):
-        words = {"field": exp.column(identifier(name))}
-        tests = [exp.func("bool_and", filled(is_of_type, words)) for is_of_type in TYPES.values()]
+        field = exp.column(identifier(name))
+        tests = [
+            exp.func("bool_and", filled(is_of_type, {"field": castable(field, type_, dataset)}))
+            for type_, is_of_type in TYPES.items()
+        ]
         is_other = exp.not_(is_word[name].copy())
         query = exp.select(*tests).from_(relation(dataset)).where(is_other)
         (answers,) = engine.query(query, dataset.name)
-        if fitting := [type_ for type_, fits in zip(TYPES, answers, strict=True) if fits]:
+        fitting = [type_ for type_, fits in zip(TYPES, answers, strict=True) if fits]
+        if fitting := [type_ for type_ in fitting if type_ not in left_out]:
             types[name] = fitting[0]
+    return types
+
+
+def _dates(
+    engine: Engine, dataset: Dataset, schema: Schema, words_of: Mapping[str, tuple[str, ...]]
+) -> dict[str, str]:
+    """Return the types of columns whose fields are all dates in the order of the dataset.
+
+    ``words_of`` are the words for missing values by column. DatasetError if DuckDB reads dates in a
+    column whose fields are not dates of that order.
+    """
+    if dataset.all_varchar or dataset.format != "csv":
+        return {}
+    text = relation(replace(dataset, all_varchar=True, missing=(), wave=None))
+    columns = [c for c in schema.columns if c.type in ("DATE", "TIMESTAMP", "VARCHAR")]
+    types: dict[str, str] = {}
+    for start in range(0, len(columns), TOGETHER):
+        batch = columns[start : start + TOGETHER]
+        tests: list[exp.Expr] = []
+        for column in batch:
+            field: exp.Expr = exp.column(identifier(column.source_name))
+            if words := words_of[column.source_name]:
+                is_word = field.isin(*map(exp.Literal.string, words))
+                field = exp.Case(default=field.copy()).when(is_word, exp.null())
+            fields = {"field": field, "instant": castable(field, "TIMESTAMP", dataset)}
+            tests += [filled(test, fields) for test in (ARE_DATES, HAVE_TIMES, ARE_YEAR_FIRST)]
+        (answers,) = engine.query(exp.select(*tests).from_(text), dataset.name)
+        found = zip(batch, answers[::3], answers[1::3], answers[2::3], strict=True)
+        for column, are_dates, have_times, are_year_first in found:
+            if are_dates:
+                types[column.source_name] = "TIMESTAMP" if have_times else "DATE"
+            elif column.type != "VARCHAR" and not are_year_first:
+                raise DatasetError(
+                    f"{dataset.name}: the dates of {quoted(column.name)} are not all of the order "
+                    f"{dataset.date_order}; name another --date-order"
+                )
     return types

@@ -18,9 +18,10 @@ from qifsql.errors import DatasetError
 
 CELLS = 1_000_000  # cells that are in memory at once
 SPSS = dict.fromkeys((".sav", ".zsav"), "read_sav")
-READERS = {".dta": "read_dta", **SPSS, ".sas7bdat": "read_sas7bdat"}  # functions of pyreadstat
+SAS = {".sas7bdat": "read_sas7bdat", ".xpt": "read_xport"}
+READERS = {".dta": "read_dta", **SPSS, **SAS}  # functions of pyreadstat
 DECLARING = (".dta", ".sav", ".zsav")  # files whose author says which values are missing
-EMPTY_IS_MISSING = (".dta", ".sas7bdat")
+EMPTY_IS_MISSING = (".dta", ".sas7bdat", ".xpt")
 Type: TypeAlias = pl.DataType | type[pl.DataType]
 
 

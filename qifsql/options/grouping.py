@@ -31,7 +31,6 @@ from qifsql.data.option import (
     HIERARCHIES,
     LABELS,
     LIMITS,
-    LINKS,
     NAME,
     NAMES,
     NUMBER,
@@ -54,7 +53,7 @@ from qifsql.data.option import (
     declared,
     names,
 )
-from qifsql.data.reading import WORDS
+from qifsql.data.reading import ORDER, WORDS
 from qifsql.engine.settings import Settings
 from qifsql.options import runner, texts
 from qifsql.options.shared_options import Limits
@@ -71,6 +70,7 @@ TYPED: Mapping[Form, tuple[Any, Callable[[Any], Any]]] = {
     COUNTS: (str | None, texts.numbers),
     NUMBERS: (list[str] | None, names),
     TEXTS: (list[str] | None, lambda texts: texts),
+    ORDER: (str | None, lambda text: text),
     WORDS: (list[str] | None, lambda texts: texts),
     TARGET: (list[str] | None, lambda texts: texts),  # see OF_COLUMNS
     HIERARCHIES: (list[str] | None, lambda texts: texts),  # likewise
@@ -104,7 +104,7 @@ VALUES: Mapping[type, str] = {bool: "", int: "N", float: "X", Path: "PATH", list
 ALONE = "[SHARE]"
 """The word for a value that may be left out: it is 1 then (see ``with_bare_values``)."""
 
-PLACES = {None: 0, ATTACK: 1, OPTIONS: 2, DETAILS: 3, LINKS: 4, DATA: 5, RUN: 6, LIMITS: 7}
+PLACES = {None: 0, ATTACK: 1, OPTIONS: 2, DETAILS: 3, DATA: 4, RUN: 5, LIMITS: 6}
 """The order of panels in help texts: arguments, the question, panels of one command, the rest."""
 
 

@@ -31,7 +31,9 @@ Model = Annotated[
     str,
     typer.Argument(
         metavar="MODEL",
-        help=f"{' '.join(MODELS)}. Default: crs; with --secret crs,cas.",
+        help="\n\n".join(
+            ["Guess (default: crs; with --secret crs,cas):", *(m.line for m in MODELS.values())]
+        ),
         show_default=False,
     ),
 ]
@@ -119,7 +121,7 @@ class Limits:
 
     memory: Annotated[
         str | None,
-        option("Memory: 8GB (default: half, at most 4GB; libraries need 150 MB more).", "--memory"),
+        option("Memory: 8GB (default: half, at most 4GB).", "--memory"),
     ] = None
     threads: Annotated[int | None, option("Thread limit (default: one per core).", "--threads")] = (
         None
@@ -188,7 +190,7 @@ class Output:
     out: Annotated[
         Path | None,
         option(
-            "Result: .parquet .csv .json .md .html .xlsx; - (stdout).",
+            "Result: .parquet .csv .json .md .html .xlsx",
             "--out",
             "-o",
             panel=RUN,

@@ -6,9 +6,11 @@ folder means all results in it.
 """
 
 import json
+import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from glob import escape
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ from polars.selectors import by_name
 
 from qifsql.adversary.spec import ColumnRoles
 from qifsql.data.files import parsed_json
+from qifsql.data.formats import ENDINGS
 from qifsql.errors import DatasetError
 from qifsql.results import parquet
 from qifsql.results.assessment import GAIN, INDIVIDUAL, PEOPLE, REPORTED, SCHEMA
@@ -134,10 +137,9 @@ def _read(path: Path) -> Stored:
     if not path.is_file():
         raise DatasetError(f"{path} does not exist; name a result that was stored with -o")
     ending = path.suffix.casefold()
+    message = f"{path} is not a result of qifsql{_way_to_a_result(path)}"
     if ending not in (".parquet", ".json"):
-        what = "is not a stored result; store it with -o FILE.parquet or FILE.json"
-        raise DatasetError(f"{path} {what}")
-    message = f"{path} is not a result of qifsql; store one with -o FILE.parquet"
+        raise DatasetError(message)
     malformed = (ValueError, LookupError, TypeError, AttributeError, ArithmeticError)
     try:
         stored = _read_parquet(path) if ending == ".parquet" else _read_json(path)
@@ -148,6 +150,16 @@ def _read(path: Path) -> Stored:
     if stored.kind == "report" or (essential and not stored.is_known):
         raise DatasetError(message)
     return stored
+
+
+def _way_to_a_result(path: Path) -> str:
+    """Return a hint how to get a result: of records that are in the file, or else of any."""
+    if path.name.casefold().endswith(tuple(chain(*ENDINGS.values()))):
+        return (
+            f"; if it has records, attack them first: qifsql attack {shlex.quote(str(path))} "
+            "--qids COLUMNS -o RESULT.parquet, and name RESULT.parquet here"
+        )
+    return "; store one with -o FILE.parquet or FILE.json, and name that"
 
 
 def _read_parquet(path: Path) -> Stored:

@@ -71,7 +71,8 @@ def shell(command: str) -> tuple[int, str]:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_help_text_has_examples_of_its_command(name: str) -> None:
-    assert len(examples(name)) >= 2
+    # attack explains twelve models on two screens
+    assert len(examples(name)) >= (1 if name == "attack" else 2)
     for command in examples(name):
         assert re.search(rf"\bqifsql {name.replace('_', '-')}\b", command)
 

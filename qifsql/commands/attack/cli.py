@@ -9,14 +9,8 @@ from qifsql.options.runner import Answer
 from qifsql.options.shared_options import Auxiliary, Data, Output
 
 EXAMPLES = {
-    "How many pupils does somebody single out who knows birth date, sex and school?": (
-        "qifsql attack crs data-samples/school_census_2018.parquet -q "
-        "NU_DIA,NU_MES,NU_ANO,TP_SEXO,CO_ENTIDADE"
-    ),
-    "How well can a disability be inferred from two linked years?": (
-        "qifsql attack cal data-samples/school_census_2018.parquet "
-        "data-samples/school_census_2019.parquet --key ID_ALUNO -q "
-        "TP_SEXO,NU_ANO,CO_ENTIDADE -s IN_NECESSIDADE_ESPECIAL"
+    "How many pupils does somebody single out who knows sex and school?": (
+        "qifsql attack data-samples/school_census_2018.parquet -q TP_SEXO,CO_ENTIDADE"
     ),
 }
 

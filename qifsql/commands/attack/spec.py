@@ -9,10 +9,10 @@ from qifsql.data.dataset import Tabular
 from qifsql.data.option import (
     ATTACK,
     CHANCE,
+    DATA,
     DATASET,
     DETAILS,
     FLAG,
-    LINKS,
     NAMES,
     RUN,
     STORE,
@@ -35,7 +35,7 @@ class AttackOptions(Adversary, Sets, Households, total=False):
         str | Sequence[str],
         Option(
             NAMES,
-            "More: shannon, guessing, capacity, pointwise, security, risks, anonymity or all.",
+            "Also shannon, guessing, capacity, ... or all.",
             text="Further measures: shannon (bits), guessing (guesses), capacity (factor), "
             "pointwise (bits), security, risks, anonymity, or all.",
             panel=DETAILS,
@@ -72,11 +72,10 @@ class AttackOptions(Adversary, Sets, Households, total=False):
         str | Sequence[str] | None,
         Option(
             TEXTS,
-            "Columns that stay (sex,birth_date) or change (age:+1; city:stay=0.93 or "
-            "stay=?; a:table=FILE).",
+            "No key: columns that stay or change (age:+1).",
             text='Rules that link releases without a key, such as "sex,birth_date; age:+1; '
             'city:stay=0.93".',
-            panel=LINKS,
+            panel=DATA,
         ),
     ]
     presence: Annotated[
@@ -86,7 +85,7 @@ class AttackOptions(Adversary, Sets, Households, total=False):
             "Chance to be in the next release (default 1).",
             text="With link: probability in [0, 1] that a person is also in the next "
             "release; default 1.",
-            panel=LINKS,
+            panel=DATA,
         ),
     ]
     truth: Annotated[
@@ -95,7 +94,7 @@ class AttackOptions(Adversary, Sets, Households, total=False):
             NAMES,
             "True key, to compare links with.",
             text="With link: the true key, one name or one per release, to compare links with.",
-            panel=LINKS,
+            panel=DATA,
         ),
     ]
     one_to_one: Annotated[
@@ -104,7 +103,7 @@ class AttackOptions(Adversary, Sets, Households, total=False):
             FLAG,
             "At most one person per later record.",
             text="With link: match each later record to at most one person.",
-            panel=LINKS,
+            panel=DATA,
         ),
     ]
     learn: Annotated[
@@ -123,8 +122,7 @@ class AttackOptions(Adversary, Sets, Households, total=False):
         str | None,
         Option(
             TEXT,
-            "table (default), decision-tree, random-forest, gradient-boosting, "
-            "logistic-regression.",
+            "table (default), random-forest, ...",
             text='With learn: "table" (default: the most frequent value among equal '
             'records, and of all records where there are none), or "decision-tree", '
             '"random-forest", "gradient-boosting" or "logistic-regression" of scikit-learn '

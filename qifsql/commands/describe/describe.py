@@ -180,7 +180,7 @@ def _spelt(spellings: Mapping[str, Spellings]) -> list[str]:
     if names := [quoted(name) for name, texts in spellings.items() if texts.is_numeric]:
         notes.append(
             f"{', '.join(names)}: most values are numbers with a decimal comma, which are text; "
-            "write a decimal point, or take --qids NAME=replace(NAME,',','.')::DOUBLE"
+            "--decimal , reads them as numbers"
         )
     return notes
 

@@ -113,7 +113,7 @@ def _plain_option(value: Any, contents: Contents) -> Any:
             "name": value.name,
             "format": value.format,
             "table": value.table,
-            "csv": [value.all_varchar, value.delimiter, value.encoding, *value.na],
+            "csv": value.identity_of_reading,
             "files": [path.relative_to(shared).as_posix() for path in paths],
             "folders": [[p for p in path.parts if value.hive and "=" in p] for path in paths],
             "contents": [contents.of(path) for path in (*value.paths, *logs)],

@@ -87,6 +87,11 @@ def sql(
             for d in spec.dataset.datasets
             if d.copy_name
         ]
+        copies += [
+            f"-- {copy}: the text of {quoted(d.name)} in UTF-8; write it there before you run this"
+            for d in bound.microdata.dataset.datasets
+            for copy in d.copies
+        ]
         if simple:
             texts = statements(bound, spec, None if result is None else Path(result))
             return "\n".join([*copies, texts])

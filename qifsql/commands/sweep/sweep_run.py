@@ -373,7 +373,7 @@ class SweepRun:
         return {
             "dataset": [dataset.name, dataset.table],
             "contents": [d["sha256"] for d in digests(dataset.paths)],
-            "csv": [dataset.all_varchar, dataset.delimiter, dataset.encoding, *dataset.na],
+            "csv": dataset.identity_of_reading,
             "quasi-identifiers": [[q.name, render.render(q.expression)] for q in microdata.qids],
             "secrets": [[s.name, render.render(s.expression)] for s in microdata.secrets],
             "collection": self.attack.asked_of_collection,

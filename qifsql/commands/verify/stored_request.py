@@ -17,7 +17,7 @@ from qifsql.commands.verify.input_digests import Inputs
 from qifsql.commands.verify.numbers import Repetition
 from qifsql.counting.session import opened
 from qifsql.data.collection import Collection
-from qifsql.data.dataset import Dataset
+from qifsql.data.dataset import CSV_OPTIONS, Dataset
 from qifsql.data.expressions import SOURCE
 from qifsql.data.formats import CONVERTED
 from qifsql.engine.bare import MOST_ROWS, Answer, BareDuckDB
@@ -151,9 +151,7 @@ def _open_dataset(name: str, paths: Sequence[str], csv: Mapping[str, Any], hive:
     is_table = at and Path(paths[0]).name != name  # the name of a file may have an @, too
     dataset = Dataset.open(
         f"{table}@{paths[0]}" if is_table else paths[0],
-        all_varchar=bool(csv.get("all_varchar")),
-        delimiter=csv.get("delimiter"),
-        encoding=csv.get("encoding"),
+        **{name: csv[name] for name in CSV_OPTIONS if csv.get(name)},
         na=csv.get("na", ()),
     )
     return dataset if at else replace(dataset, paths=tuple(paths), hive=hive, name=name)

@@ -390,7 +390,7 @@ def test_a_file_that_is_not_there(here: Path) -> None:
 @pytest.mark.parametrize("name", ["risk.csv", "risk.html", "risk"])
 def test_a_file_that_is_no_stored_result(here: Path, name: str) -> None:
     Path(name).write_text("a,b\n1,2\n")
-    refused(here, name, "-o", "out.html", says=f"{name} is not a stored result")
+    refused(here, name, "-o", "out.html", says=f"{name} is not a result of qifsql")
 
 
 def test_a_folder_without_results(here: Path) -> None:

@@ -156,7 +156,6 @@ def _describe_request(
 ) -> dict[str, Any]:
     """Return the request as plain data; ``trees`` are the paths of hierarchies by column."""
     assert isinstance(microdata.dataset, Dataset)  # noqa: S101 - it was one
-    csv = {"all_varchar": microdata.dataset.all_varchar, "delimiter": microdata.dataset.delimiter}
     na = {"na": list(microdata.dataset.na)} if microdata.dataset.na else {}
     return {
         "dataset": microdata.dataset.name,
@@ -167,6 +166,6 @@ def _describe_request(
         "bounds": [b.text for b in rules],
         "hierarchies": dict(trees) or None,
         "seed": (seed or 0) if any(c.kind == "sample" for c in requests) else None,
-        "csv": csv if microdata.dataset.format == "csv" else None,
+        "csv": microdata.dataset.csv,
         **na,
     }

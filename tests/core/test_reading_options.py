@@ -1,0 +1,199 @@
+"""Options for reading files as they come: text that others write, and what is refused."""
+
+import zipfile
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import qifsql
+from qifsql.data.dataset import Dataset
+from qifsql.errors import DatasetError
+from tests.terminal import run
+
+ROWS = "nome;peso;nasc\nÂngela – A;1,5;04/13/1980\nB€;2,25;05/01/1981\nC;3;12/12/1982\n"
+TITLED = f"Pacientes\n\n{ROWS}"
+OPTIONS = {"skip": 2, "decimal": ",", "date_order": "mdy"}
+
+
+def types(source: Dataset) -> dict[str, str]:
+    frame = qifsql.describe(source).frame
+    return dict(frame.select("column", "type").iter_rows())
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "cp1252", "utf-16", "utf-32", "utf-8-sig"])
+def test_text_of_any_encoding_is_the_same_table(tmp_path: Path, encoding: str) -> None:
+    file = tmp_path / "t.csv"
+    file.write_bytes(TITLED.encode(encoding))
+    source = Dataset.open(file, encoding=encoding, **OPTIONS)
+    assert types(source) == {"nome": "VARCHAR", "peso": "DOUBLE", "nasc": "DATE"}
+    attack = qifsql.attack("crs", source, qids="nome,month=month(nasc),heavy=peso>2")
+    assert attack.frame["singled_out"].item() == 3
+    target = {"nome": "B€", "nasc": "1981-05-01", "peso": "2.25"}
+    one = qifsql.attack("irs", source, qids="nome,nasc,peso", target=target)
+    assert one.frame["matches"].item() == 1
+
+
+@pytest.mark.parametrize("order", ["utf-16-le", "utf-16-be"])
+def test_the_mark_of_utf_16_is_seen(tmp_path: Path, order: str) -> None:
+    file = tmp_path / "t.csv"
+    file.write_bytes(f"\ufeff{ROWS}".encode(order))
+    assert types(Dataset.open(file))["nome"] == "VARCHAR"
+
+
+@pytest.mark.parametrize(("order", "month"), [("dmy", 4), ("mdy", 7), (None, 4)])
+def test_the_order_of_dates_is_named(tmp_path: Path, order: str | None, month: int) -> None:
+    file = tmp_path / "t.csv"
+    file.write_text("dob,sex\n07/04/1980,f\n07-05-1980,\n1980-07-04,m\n")
+    file.write_text("dob,sex\n07/04/1980,f\n07/05/1980,m\n")
+    source = Dataset.open(file, date_order=order)
+    filtered = qifsql.attack("crs", source, qids="dob", where=f"month(dob) = {month}")
+    assert filtered.frame["records"].item() == (2 if order == "mdy" else 1)
+    assert any("day first" in note for note in filtered.notes) == (order is None)
+
+
+def test_dates_of_several_forms_and_missing_words(tmp_path: Path) -> None:
+    file = tmp_path / "t.csv"
+    file.write_text("d,t,s\n7/4/1980,1.2.2020 10:30,a\n07-04-1980,NA,b\n1980-04-07,,c\nNA,,1/2\n")
+    source = Dataset.open(file, date_order="dmy", na="NA")
+    assert types(source) == {"d": "DATE", "t": "TIMESTAMP", "s": "VARCHAR"}
+    assert qifsql.attack("crs", source, qids="d").frame["blocks"].item() == 2
+
+
+def test_a_decimal_comma_with_words_for_missing(tmp_path: Path) -> None:
+    file = tmp_path / "t.csv"
+    file.write_text("w;v\n1,5;1.200\n1,50;2,5\n-;x\n")
+    source = Dataset.open(file, decimal=",", na="-,x")
+    assert types(source) == {"w": "DOUBLE", "v": "VARCHAR"}  # a point is no decimal mark
+    assert qifsql.attack("crs", source, qids="w").frame["blocks"].item() == 2
+
+
+def test_a_header_of_two_rows(tmp_path: Path) -> None:
+    file = tmp_path / "t.csv"
+    file.write_text("sex,,age\nResponse,north,Response\nf,1,30\nm,0,31\nf,1,32\n")
+    source = Dataset.open(file, header_rows=2)
+    assert types(source) == {"sex": "VARCHAR", "north": "BIGINT", "age": "BIGINT"}
+    assert qifsql.attack("crs", source, qids="sex").frame["records"].item() == 3
+    notes = qifsql.attack("crs", file, qids="sex").notes
+    assert any("--header-rows 2" in note for note in notes)
+
+
+def test_records_are_no_second_header(tmp_path: Path) -> None:
+    file = tmp_path / "t.csv"
+    file.write_text("sex,age\nf,30\nm,31\nf,32\nf,33\n")
+    assert not qifsql.attack("crs", file, qids="sex").notes
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.parquet", "t.json"])
+def test_a_table_in_a_zip_is_the_table(tmp_path: Path, name: str) -> None:
+    frame = pl.DataFrame({"age": [1, 2, 2], "sex": ["f", "m", "m"]})
+    write = {".csv": frame.write_csv, ".parquet": frame.write_parquet, ".json": frame.write_json}
+    write[Path(name).suffix](tmp_path / name)
+    box = tmp_path / "t.zip"
+    with zipfile.ZipFile(box, "w") as packed:
+        packed.write(tmp_path / name, f"folder/{name}")
+        packed.writestr("read me.txt", "words")
+    answers = [qifsql.attack("cas", s, qids="age", secret="sex") for s in (box, tmp_path / name)]
+    zipped, plain = (a.frame.drop("seconds") for a in answers)
+    assert zipped.equals(plain)
+
+
+def test_what_is_no_table_in_a_zip_is_refused(tmp_path: Path) -> None:
+    box = tmp_path / "t.zip"
+    for names, says in (((), "has no table"), (("a.csv", "b.csv"), "a.csv@")):
+        with zipfile.ZipFile(box, "w") as packed:
+            packed.writestr("x.txt", "")
+            for name in names:
+                packed.writestr(name, "a\n1\n")
+        with pytest.raises(DatasetError, match=says):
+            Dataset.open(box)
+    assert types(Dataset.open(f"b.csv@{box}")) == {"a": "BIGINT"}
+    with pytest.raises(DatasetError, match="has no table"):
+        Dataset.open(f"c.csv@{box}")
+    box.write_bytes(b"no zip")
+    with pytest.raises(DatasetError, match="damaged"):
+        Dataset.open(box)
+
+
+def test_a_damaged_zip_is_refused(tmp_path: Path) -> None:
+    box = tmp_path / "t.zip"
+    with zipfile.ZipFile(box, "w") as packed:
+        packed.writestr("a.csv", "a\n" + "1\n" * 99)
+    box.write_bytes(box.read_bytes().replace(b"1\n1\n", b"1\n2\n", 1))
+    with pytest.raises(DatasetError, match="damaged"):
+        qifsql.describe(box)
+
+
+@pytest.mark.parametrize("name", ["t.xls", "t.ods", "t.rda", "t.RData", "t.rds"])
+def test_files_of_other_programs_say_how_to_convert(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_bytes(b"x")
+    with pytest.raises(DatasetError, match=r"save it as .xlsx|arrow::write_parquet"):
+        Dataset.open(tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (("--decimal", "x"), "decimal mark"),
+        (("--date-order", "xyz"), "date order"),
+        (("--date-order", "dmy"), "not all of the order dmy"),
+        (("--skip", "-1"), "whole number"),
+        (("--skip", "99"), "is empty"),
+        (("--header-rows", "0"), "whole number"),
+        (("--header-rows", "50"), "fewer rows"),
+        (("--encoding", "base64"), "no encoding"),
+        (("--encoding", "ascii"), "is not ascii"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused(
+    tmp_path: Path, options: tuple[str, ...], says: str
+) -> None:
+    file = tmp_path / "t.csv"
+    file.write_text(ROWS)
+    done = run("describe", file, *options)
+    assert (done.code, done.out) == (2, "")
+    assert says in done.err
+    assert "€" not in done.err
+
+
+def test_options_of_csv_are_refused_for_others(tmp_path: Path) -> None:
+    pl.DataFrame({"a": [1]}).write_parquet(tmp_path / "t.parquet")
+    with pytest.raises(DatasetError, match="leave out --date-order"):
+        Dataset.open(tmp_path / "t.parquet", date_order="dmy")
+
+
+def test_studies_and_stored_results_read_in_the_same_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("t.csv").write_bytes(TITLED.encode("cp1252"))
+    Path("s.toml").write_text(
+        '[output]\nfolder = "out"\nformats = ["json"]\n[datasets.t]\npath = "t.csv"\n'
+        'encoding = "cp1252"\nskip = 2\ndecimal = ","\ndate_order = "mdy"\n'
+        '[[attack]]\nname = "a"\ndataset = "t"\nmodel = "crs"\nqids = ["nasc", "peso"]\n'
+    )
+    assert run("run", "s.toml").code == 0
+    options = ("--encoding", "cp1252", "--skip", "2", "--decimal", ",", "--date-order", "mdy")
+    stored = run("attack", "t.csv", "-q", "nasc,peso", *options, "-o", "r.parquet")
+    assert stored.code == 0
+    verified = run("verify", "r.parquet")
+    assert verified.code == 0, verified.err
+    sweep = run("sweep", "t.csv", "-q", "nasc,peso", *options, "--format", "csv")
+    assert sweep.code == 0
+    assert "-- " in run("sql", "crs", "t.csv", "-q", "nasc", *options).out
+
+
+def test_a_file_of_records_is_no_result_but_attacked(tmp_path: Path) -> None:
+    file = tmp_path / "people.csv"
+    file.write_text("a\n1\n")
+    done = run("report", file, "-o", tmp_path / "r.html")
+    assert (done.code, done.out) == (2, "")
+    assert f"qifsql attack {file} --qids" in done.err
+
+
+def test_a_date_of_a_target_in_another_form_says_the_form(tmp_path: Path) -> None:
+    file = tmp_path / "t.csv"
+    file.write_text("born\n1969-10-06\n1969-10-07\n")
+    done = run("attack", "irs", file, "-q", "born", "--target", "born=06/10/1969")
+    assert (done.code, done.out) == (2, "")
+    assert "write it as YEAR-MONTH-DAY" in done.err
