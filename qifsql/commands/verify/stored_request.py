@@ -101,7 +101,7 @@ def request(stored: Stored, inputs: Inputs, settings: Settings) -> Request:
     if any(str(model)[1:] in ("ms", "ml") for model in spec["models"]):  # membership
         raise RepetitionError("the manifest does not name the column or the file of membership")
     source = _current_source(stored, inputs)
-    if any(d.format in (*CONVERTED, "frame", "spark") for d in source.datasets):
+    if any(d.is_decoded or d.format in (*CONVERTED, "frame", "spark") for d in source.datasets):
         raise RepetitionError(COPIED)
     collection = spec.get("collection") or {}
     options: dict[str, Any] = {
