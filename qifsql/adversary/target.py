@@ -15,7 +15,7 @@ FORMS = {
     "TIMESTAMP": "YEAR-MONTH-DAY HOUR:MINUTE:SECOND: 1969-10-06 14:30:00",
     "TIME": "HOUR:MINUTE:SECOND: 14:30:00",
 }
-"""How values of a type are written, by the start of its name."""
+"""The form of values of a type, by the start of its name."""
 
 
 def bind(

@@ -6,7 +6,7 @@ values there. Tags distinguish columns: ``2:school`` is the column school of the
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias, get_args
 
@@ -84,9 +84,10 @@ class Collection:
         return cls(tuple(opened), keys * len(opened) if len(keys) == 1 else keys, absent, release)
 
     @property
-    def read_with(self) -> dict[str, object]:
-        """Return how the files are read, as plain data for manifests."""
-        return {"csv": None, **({"na": list(self.na)} if self.na else {})}
+    def read_with(self) -> Mapping[str, object]:
+        """Return how the files are read, as plain data for manifests: ``csv`` of each CSV file."""
+        csv = [{"name": d.name, **d.csv} for d in self.datasets if d.csv] or None
+        return {"csv": csv, **({"na": list(self.na)} if self.na else {})}
 
     @property
     def identity_of_reading(self) -> list[object]:

@@ -26,7 +26,7 @@ from qifsql.data.formats import (
 )
 from qifsql.data.frames import Lazy, Stream, arrow_table, path_of
 from qifsql.data.missing import MissingValues
-from qifsql.errors import ColumnError, DatasetError, did_you_mean, quoted
+from qifsql.errors import NOT_UTF8, ColumnError, DatasetError, did_you_mean, quoted
 
 CATALOGUE = "spark:"  # how the name of a table of Spark's catalogue begins
 REMOTE = re.compile(r"(hdfs|viewfs|s3|s3a|gs|abfs|abfss|wasb|wasbs|dbfs|oss)://.", re.IGNORECASE)
@@ -37,7 +37,8 @@ CSV_OPTIONS = (
 """Options for reading CSV, which the command line, studies and manifests have under these names."""
 ALWAYS = CSV_OPTIONS[:3]
 """Options of CSV that manifests have even if they are the usual ones."""
-NATIVE = ("utf-8", "iso8859-1")  # encodings that DuckDB reads, by Python's names
+NATIVE = {"utf-8": "utf-8", "iso8859-1": "latin-1"}
+"""Encodings that DuckDB reads: its name by Python's."""
 MOST_LINES = 10_000  # lines above the first record
 Writing = Literal["", "unusual", "several", "ambiguous"]
 
@@ -132,7 +133,7 @@ class Dataset:
     looked up, ``schema`` name the table, and ``catalog`` is the name of the opened file. For
     ``sqlite`` and ``excel``, ``table`` is the table or sheet; of a .zip, it is the file in it. The
     engine reads formats in ``CONVERTED`` from a private copy. ``copies`` are private copies of
-    files, in UTF-8 or unpacked.
+    files, in UTF-8 or unpacked. ``read_as`` is how the rows of a table of the engine were read.
     ``statement`` copies the rows to an internal table of the engine. ``wave`` is a column and a
     value as text: only records with that value belong to the dataset. For a data frame ``frame`` is
     the Arrow table, and ``paths`` has its digest. ``CSV_OPTIONS`` are options for reading CSV;
@@ -165,6 +166,7 @@ class Dataset:
     missing: tuple[MissingValues, ...] = ()
     names: tuple[str, ...] = ()
     copies: tuple[str, ...] = field(default=(), compare=False)
+    read_as: Mapping[str, object] = field(default_factory=dict, compare=False)
     frame: Any = field(default=None, compare=False, repr=False)
 
     @property
@@ -181,6 +183,8 @@ class Dataset:
     @property
     def identity_of_reading(self) -> list[object]:
         """Return how the file is read, to tell requests apart."""
+        if self.read_as:
+            return list(self.read_as.items())
         further = [[n, v] for n, v in (self.csv or {}).items() if n not in ALWAYS]
         return [self.all_varchar, self.delimiter, self.encoding, *further, *self.na]
 
@@ -196,9 +200,9 @@ class Dataset:
         return self.copies or self.paths
 
     @property
-    def read_with(self) -> dict[str, object]:
+    def read_with(self) -> Mapping[str, object]:
         """Return how the file is read, as plain data for manifests."""
-        return {"csv": self.csv, **({"na": list(self.na)} if self.na else {})}
+        return self.read_as or {"csv": self.csv, **({"na": list(self.na)} if self.na else {})}
 
     @classmethod
     def open(
@@ -253,11 +257,11 @@ class Dataset:
             "delimiter": _delimiter(delimiter),
             "encoding": _encoding(encoding),
             "decimal": _decimal(decimal),
-            "skip": _whole("skip", skip, 0),
-            "header_rows": _whole("header_rows", header_rows, 1),
+            "skip": _line_count("skip", skip, 0),
+            "header_rows": _line_count("header_rows", header_rows, 1),
             "date_order": order(date_order),
         }
-        given = [n for n, value in options.items() if value != getattr(cls, n)]
+        unusual = [n for n, value in options.items() if value != getattr(cls, n)]
         if isinstance(source, Dataset):
             return replace(source, na=words) if words else source
         if (frame := arrow_table(source, table)) is not None:
@@ -266,16 +270,16 @@ class Dataset:
         if not text:  # a path without a name is the working folder
             raise DatasetError("the name of a dataset is empty; name a file")
         if is_of_spark(text):
-            if given:
-                raise DatasetError(f"{text} is not CSV; {_not_for_others(given)}")
+            if unusual:
+                raise DatasetError(f"{text} is not CSV; {_not_for_others(unusual)}")
             return cls(text, "spark", (text,), na=words)
         if re.match(r"^[a-zA-Z][a-zA-Z0-9+]+://", text):
             raise DatasetError(f"{text} is not a local file; qifsql never uses the network")
         if not _exists(text) and (m := re.fullmatch(r"(.+)@(.+)", text, re.S)):
             if m[2].casefold().endswith(ZIPPED):
                 return cls._file(m[2], text, words, options, table=m[1])
-            if given:
-                raise DatasetError(f"{text} is not CSV; {_not_for_others(given)}")
+            if unusual:
+                raise DatasetError(f"{text} is not CSV; {_not_for_others(unusual)}")
             return cls._table(m[1], m[2], text, words)
         return cls._file(text, text, words, options)
 
@@ -299,10 +303,10 @@ class Dataset:
             table, format_, ending = table_in_zip(files[0], table)
         else:
             format_, ending = _one_format(files, text)
-        given = [name for name, value in options.items() if value != getattr(cls, name)]
+        unusual = [name for name, value in options.items() if value != getattr(cls, name)]
         if format_ != "csv":
-            if given:
-                raise DatasetError(f"{text} is not CSV; {_not_for_others(given)}")
+            if unusual:
+                raise DatasetError(f"{text} is not CSV; {_not_for_others(unusual)}")
             return cls(Path(text).name or text, format_, files, table, hive=hive, na=na)
         usual = {
             "delimiter": "\t" if ".tsv" in ending else None,
@@ -365,9 +369,9 @@ def repeated(datasets: Sequence[Dataset]) -> list[Dataset]:
     return [dataset for i, dataset in enumerate(datasets) if places[i] in places[:i]]
 
 
-def _not_for_others(given: Sequence[str]) -> str:
+def _not_for_others(unusual: Sequence[str]) -> str:
     """Return that options of CSV do not apply to another format."""
-    flags = ", ".join(f"--{name.replace('_', '-')}" for name in given)
+    flags = ", ".join(f"--{name.replace('_', '-')}" for name in unusual)
     return f"leave out {flags}: only CSV is read with these options"
 
 
@@ -376,8 +380,12 @@ def _encoding(name: str | None) -> str | None:
     if name is None:
         return None
     try:
+        name.encode()
+    except UnicodeEncodeError as e:
+        raise DatasetError(NOT_UTF8) from e
+    try:
         "".encode(name)
-        codecs.lookup(name)
+        codecs.getincrementaldecoder(name)
     except (LookupError, ValueError, UnicodeError) as e:
         raise DatasetError(
             f"there is no encoding {quoted(name)}; name one that Python knows, such as cp1252 "
@@ -393,7 +401,7 @@ def _decimal(mark: str | None) -> str | None:
     return mark if mark == "," else None
 
 
-def _whole(name: str, number: int | None, least: int) -> int:
+def _line_count(name: str, number: int | None, least: int) -> int:
     """Return a number of lines, by default the least."""
     if number is None:
         return least

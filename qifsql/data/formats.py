@@ -42,7 +42,7 @@ FORMATS = (
     "glob, a folder of Parquet, or table@file of DuckDB or SQLite"
 )
 ZIPPED = ".zip"
-IN_R = "convert it in R: {}; arrow::write_parquet(TABLE, 'FILE.parquet')"
+IN_R = "convert it in R: {}; write.csv(TABLE, 'FILE.csv', row.names = FALSE, na = '')"
 SHEETS = "open it in Excel or LibreOffice, and save it as .xlsx"
 CONVERSIONS = {
     **dict.fromkeys((".xls", ".xlsb", ".ods"), SHEETS),
@@ -50,7 +50,7 @@ CONVERSIONS = {
     ".rds": IN_R.format("TABLE <- readRDS('FILE.rds')"),
     ".por": "open it in SPSS, and save it as .sav",
 }
-"""What to do with files that qifsql does not read, by their endings."""
+"""Hints on files that qifsql does not read, by their endings."""
 SQLITE = b"SQLite format 3\0"
 
 
@@ -59,15 +59,15 @@ def format_of(file: str, text: str) -> tuple[Format, str]:
 
     Raises DatasetError, which names ``text``, if the file is of another kind.
     """
-    if found := _by_name(file):
-        return found
+    if kind := _by_name(file):
+        return kind
     if magic(file).startswith(b"PAR1"):
         return "parquet", ".parquet"
     name = file.casefold()
     for ending, conversion in CONVERSIONS.items():
         if name.endswith(ending):
             raise DatasetError(f"{text} is not read: {conversion}")
-    raise DatasetError(f"{text} is of an unknown kind; qifsql reads {FORMATS}")
+    raise DatasetError(f"{text} is of an unkind kind; qifsql reads {FORMATS}")
 
 
 def _by_name(file: str) -> tuple[Format, str] | None:
@@ -99,11 +99,12 @@ def table_in_zip(file: str, table: str = "") -> tuple[str, Format, str]:
             raise DatasetError(f"{file} has no table; qifsql reads {FORMATS}")
         listed = ", ".join(map(quoted, tables[:5])) + (", ..." if len(tables) > 5 else "")
         raise DatasetError(
-            f"{file} has {len(tables):,} tables: {listed}; name one: {tables[0]}@{file}"
+            f"{file} has {len(tables):,} tables: {listed}; name one, as in "
+            f"{quoted(f'{tables[0]}@{file}')}"
         )
-    found = _by_name(tables[0])
-    assert found is not None  # noqa: S101 - tables have known endings
-    format_, ending = found
+    kind = _by_name(tables[0])
+    assert kind is not None  # noqa: S101 - tables have known endings
+    format_, ending = kind
     if format_ == "duckdb":
         raise DatasetError(f"{file} has a database; unpack it, and name a table: TABLE@DATABASE")
     if ending.endswith(PACKED):

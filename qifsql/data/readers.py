@@ -1,14 +1,14 @@
 """SQL that opens and reads a dataset: Parquet, CSV, JSON, frames, databases, and collections."""
 
+import codecs
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from hashlib import sha256
-from typing import Any
 
 from sqlglot import exp
 
 from qifsql.data.collection import Collection, tagged
-from qifsql.data.dataset import Dataset
+from qifsql.data.dataset import NATIVE, Dataset
 from qifsql.data.dates import instant
 from qifsql.data.expressions import FLOATING, filled, identifier, with_one_missing
 from qifsql.data.frames import view_name
@@ -168,8 +168,9 @@ def header_line(dataset: Dataset) -> exp.Table:
 
 def _encoding(dataset: Dataset) -> dict[str, exp.Expr]:
     """Return the option of the encoding of CSV; private copies are UTF-8."""
-    is_native = dataset.encoding and not dataset.copies
-    return {"encoding": exp.Literal.string(dataset.encoding)} if is_native else {}
+    if dataset.encoding is None or dataset.copies:
+        return {}
+    return {"encoding": exp.Literal.string(NATIVE[codecs.lookup(dataset.encoding).name])}
 
 
 def csv_options(dataset: Dataset) -> dict[str, exp.Expr]:
@@ -233,7 +234,6 @@ def loading(
     For a collection, it has the columns in ``used``, under their names with tags. Its ``statement``
     makes the table.
     """
-    options: Any = source.csv or {}
     copy = Dataset(
         source.name,
         "duckdb",
@@ -241,7 +241,7 @@ def loading(
         table="loaded",
         schema="main",
         statement=" ",  # not empty: ``relation`` then names the internal table
-        **options,
+        read_as=source.read_with,
     )
     rows = exp.alias_(relation(source, used, ordered=ordered), "rows", table=True)
     create = exp.Create(this=relation(copy), kind="TABLE", expression=exp.select("*").from_(rows))

@@ -9,14 +9,16 @@ import sqlite3
 import time
 from collections.abc import Iterable
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
 import duckdb
 
+from qifsql.data.dataset import Dataset
 from qifsql.data.readers import escaped
 from qifsql.engine.access import connection_options, lock
+from qifsql.engine.decoding import decoded, private_sql
 from qifsql.engine.errors import translated
 from qifsql.engine.settings import Settings, private_folder
 from qifsql.engine.threads import in_threads
@@ -54,13 +56,21 @@ class Answer:
 class BareDuckDB:
     """An empty DuckDB in memory that opens ``paths`` to read them, and no other file."""
 
-    def __init__(self, paths: Iterable[str], settings: Settings, where: str) -> None:
-        """Open the database within the limits of ``settings``; errors call the data ``where``."""
+    def __init__(
+        self, paths: Iterable[str], settings: Settings, where: str, datasets: Iterable[Dataset] = ()
+    ) -> None:
+        """Open the database within the limits of ``settings``; errors call the data ``where``.
+
+        Of ``datasets`` that DuckDB does not read as they are, it reads private copies.
+        """
         self._settings = settings
         self._where = where
         self._folder = private_folder(settings.temp)
         names = [Path(name) for path in paths for name in (path, escaped(path))]
         try:
+            self._datasets = [
+                replace(d, copies=decoded(self._folder.path, d)) for d in datasets if d.is_decoded
+            ]
             self._connection = duckdb.connect(
                 config=connection_options(settings, self._folder.path)
             )
@@ -92,6 +102,7 @@ class BareDuckDB:
         too little memory or disk.
         """
         answers: list[Answer] = []
+        script = private_sql(script, self._datasets)
         began = time.monotonic()
 
         def look() -> None:

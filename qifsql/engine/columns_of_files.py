@@ -111,7 +111,7 @@ def read_columns(
     CSV whose lines end in CR LF and in LF is read as usual, because one of these may be part of a
     quoted field; it is read with ``mixed_ends``, which is slower, only if that fails.
     """
-    dataset = replace(dataset, copies=decoded(engine, dataset))
+    dataset = replace(dataset, copies=decoded(engine.scratch, dataset))
     if dataset.format == "csv" and mixed_ends(dataset.files):
         try:
             usual, schema = _read_schema(engine, dataset, mentions)

@@ -52,7 +52,7 @@ def convert(engine: Engine, dataset: Dataset) -> str:
     folder = engine.scratch / dataset.copy_name
     folder.mkdir(mode=0o700)
     unpacked = dataset
-    if copies := decoded(engine, dataset):
+    if copies := decoded(engine.scratch, dataset):
         unpacked = replace(dataset, paths=copies, table="")
     mixed: Sequence[str] = ()
     long: set[str] = set()

@@ -1,26 +1,40 @@
 """Private copies of text in UTF-8, and of a table in a .zip, which DuckDB then reads.
 
-The copies are in the engine's temporary folder, and are removed with it.
+The copies are in the engine's temporary folder, and are removed with it. The path of a copy has the
+path of its file in it, so that SQL is shown with the files of the user (``public_sql``).
 """
 
 import codecs
+import errno
 import gzip
 import hashlib
+import os
+import re
 import shutil
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Protocol
+from urllib.parse import quote, unquote
 
 from qifsql.data.dataset import Dataset
 from qifsql.data.formats import ENDINGS, ZIPPED
-from qifsql.engine.protocol import Engine
-from qifsql.errors import DatasetError
+from qifsql.data.readers import escaped
+from qifsql.engine.temporary import PREFIX
+from qifsql.errors import DatasetError, EngineError
 
 BLOCK = 1 << 20  # bytes or characters that are copied at once
 DAMAGES = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError)
+COPIES = "copies"  # the folder of copies in the temporary one
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+LENGTH = 200  # characters of a path that are in one name
+ROWS = "rows"  # the name of a copy, before its ending
+COPY = re.compile(
+    rf"'(?:[^']|'')*[/\\\\]{PREFIX}[^'/\\\\]*[/\\\\]{COPIES}[/\\\\][0-9a-f]+[/\\\\]([^']*)[/\\\\]{ROWS}[.a-z0-9]*'"
+)
+"""The path of a copy in SQL; the group is the path of its file."""
 
 
 class Readable(Protocol):
@@ -30,30 +44,57 @@ class Readable(Protocol):
         """Return the next bytes, empty at the end."""
 
 
-def decoded(engine: Engine, dataset: Dataset) -> tuple[str, ...]:
+def decoded(folder: Path, dataset: Dataset) -> tuple[str, ...]:
     """Return the private copies that DuckDB reads in place of the files; empty if it reads these.
 
-    Raises DatasetError if a file is not in its encoding, or is damaged.
+    ``folder`` is the temporary one. Raises DatasetError if a file is not in its encoding, or is
+    damaged; EngineError if there is no room for the copies.
     """
     if not dataset.is_decoded:
         return ()
-    return tuple(str(_copy(engine, dataset, path)) for path in dataset.paths)
+    return tuple(str(_copy(folder, dataset, path)) for path in dataset.paths)
 
 
-def _copy(engine: Engine, dataset: Dataset, path: str) -> Path:
+def public_sql(text: str) -> str:
+    """Return SQL with the files of the user in place of their private copies."""
+    return COPY.sub(lambda copy: _literal(unquote(re.sub(r"[/\\]", "", copy[1]))), text)
+
+
+def private_sql(text: str, datasets: Iterable[Dataset]) -> str:
+    """Return SQL with the private copies of datasets in place of their files."""
+    for dataset in datasets:
+        for path, copy in zip(dataset.paths, dataset.copies, strict=False):
+            text = text.replace(_literal(path), _literal(copy))
+    return text
+
+
+def _literal(path: str) -> str:
+    return "'" + escaped(path).replace("'", "''") + "'"
+
+
+def _place(folder: Path, dataset: Dataset, path: str) -> Path:
+    """Return the path of the private copy of a file."""
+    name = dataset.table if path.casefold().endswith(ZIPPED) else path
+    endings = [e for es in ENDINGS.values() for e in es if name.casefold().endswith(e)]
+    ending = ".csv" if dataset.format == "csv" else endings[0]
+    reading = "\0".join((dataset.table, dataset.encoding or "")).encode(errors="surrogateescape")
+    inside = quote(path, safe="")
+    parts = [inside[i : i + LENGTH] for i in range(0, len(inside), LENGTH)]
+    digest = hashlib.sha256(reading).hexdigest()[:16]
+    return folder.joinpath(COPIES, digest, *parts, f"{ROWS}{ending}")
+
+
+def _copy(folder: Path, dataset: Dataset, path: str) -> Path:
     """Return the private copy of a file, made on the first call."""
     encoding = dataset.encoding or "utf-8"
-    place = "\0".join((path, dataset.table, encoding)).encode(errors="surrogateescape")
-    name = dataset.table if path.casefold().endswith(ZIPPED) else path
-    ending = next(e for es in ENDINGS.values() for e in es if name.casefold().endswith(e))
     is_text = dataset.format == "csv"
-    ending = ".csv" if is_text else ending
-    copy = engine.scratch / f"text_{hashlib.sha256(place).hexdigest()[:16]}{ending}"
+    copy = _place(folder, dataset, path)
     if copy.exists():
         return copy
+    copy.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     part = copy.with_suffix(".part")
     try:
-        with _opened(path, dataset) as source, part.open("wb") as target:
+        with _opened(path, dataset, folder) as source, _created(part) as target:
             if is_text:
                 _transcode(source, target, encoding)
             else:
@@ -64,21 +105,34 @@ def _copy(engine: Engine, dataset: Dataset, path: str) -> Path:
             "cp1252 (Excel on Windows) or latin-1",
         ) from e
     except DAMAGES as e:
+        if isinstance(e, OSError) and e.errno in FULL:
+            raise EngineError(
+                f"the disk for temporary files is full, while reading {dataset.name}; name a "
+                "folder with more room with --temp",
+                detail=str(e),
+            ) from e
         raise DatasetError(
-            f"{dataset.name} cannot be unpacked or copied: it is damaged, has a password, or there "
-            "is no space for temporary files",
-            detail=str(e),
+            f"{dataset.name} cannot be unpacked: it is damaged, or has a password", detail=str(e)
         ) from e
     part.replace(copy)
     return copy
 
 
 @contextmanager
-def _opened(path: str, dataset: Dataset) -> Iterator[Readable]:
+def _created(path: Path) -> Iterator[IO[bytes]]:
+    """Open a new file that only the user can read."""
+    with os.fdopen(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
+        yield file
+
+
+@contextmanager
+def _opened(path: str, dataset: Dataset, folder: Path) -> Iterator[Readable]:
     """Open the bytes of a file, unpacked."""
     if path.casefold().endswith(ZIPPED):
-        with zipfile.ZipFile(path) as box, box.open(dataset.table) as member:
-            yield member
+        with zipfile.ZipFile(path) as box:
+            _check_room(box.getinfo(dataset.table).file_size, folder)
+            with box.open(dataset.table) as member:
+                yield member
     elif path.casefold().endswith(".gz"):
         with gzip.open(path) as unpacked:
             yield unpacked
@@ -90,6 +144,12 @@ def _opened(path: str, dataset: Dataset) -> Iterator[Readable]:
     else:
         with Path(path).open("rb") as file:
             yield file
+
+
+def _check_room(size: int, folder: Path) -> None:
+    """Refuse a file that unpacks to more bytes than the folder has room for."""
+    if size > shutil.disk_usage(folder).free:
+        raise OSError(errno.ENOSPC, f"it unpacks to {size:,} bytes")
 
 
 def _transcode(source: Readable, target: IO[bytes], encoding: str) -> None:

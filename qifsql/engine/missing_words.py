@@ -133,8 +133,8 @@ def _dates(
             fields = {"field": field, "instant": castable(field, "TIMESTAMP", dataset)}
             tests += [filled(test, fields) for test in (ARE_DATES, HAVE_TIMES, ARE_YEAR_FIRST)]
         (answers,) = engine.query(exp.select(*tests).from_(text), dataset.name)
-        found = zip(batch, answers[::3], answers[1::3], answers[2::3], strict=True)
-        for column, are_dates, have_times, are_year_first in found:
+        outcomes = zip(batch, answers[::3], answers[1::3], answers[2::3], strict=True)
+        for column, are_dates, have_times, are_year_first in outcomes:
             if are_dates:
                 types[column.source_name] = "TIMESTAMP" if have_times else "DATE"
             elif column.type != "VARCHAR" and not are_year_first:

@@ -25,6 +25,7 @@ from qifsql.data.dataset import is_of_spark
 from qifsql.data.files import MANIFEST
 from qifsql.data.frames import digest_of
 from qifsql.engine import masks
+from qifsql.engine.decoding import public_sql
 from qifsql.engine.protocol import Engine
 from qifsql.engine.settings import Settings
 from qifsql.engine.temporary import public_path, unfinished
@@ -83,14 +84,18 @@ class Origin:
 
     @property
     def sql(self) -> str:
-        """Return every statement that ran, with comments that describe the rows of each step."""
+        """Return every statement that ran, with comments that describe the rows of each step.
+
+        It names the files of the user, also where the engine read private copies of them.
+        """
         opened: set[str] = set()  # statements that open files or create tables run once
         scripts = []
         for plan in self.plans:
             first = tuple(s for s in plan.setup if s not in opened)
             opened.update(first)
             scripts.append(render.script(replace(plan, setup=first)))
-        return "\n".join([*scripts, *(f"{statement};\n" for statement in self.statements)])
+        statements = (f"{statement};\n" for statement in self.statements)
+        return public_sql("\n".join([*scripts, *statements]))
 
     def of(self, attack: BoundAttack, spec: Attack, *plans: Plan, **more: object) -> "Origin":
         """Return the origin of the result of a bound attack, with its time so far."""

@@ -9,6 +9,7 @@ from campaign import lines, mistakes, run, tables, tree
 from campaign.draft import Draft
 from campaign.recipes import RECIPES
 from campaign.values import VALUES
+from qifsql.data.dataset import CSV_OPTIONS
 
 
 def test_every_command_has_a_recipe():
@@ -27,7 +28,7 @@ def test_any_option_of_a_command_is_added(tmp_path: Path, monkeypatch: pytest.Mo
         monkeypatch.chdir(tmp_path / str(number))
         argv = lines.extended(Draft(random.Random(number), rows=4, hostile=0), ["levels", "x"])
         found |= {option.name for word in argv if (option := tree.option("levels", word))}
-    csv_alone = {"--all-varchar", "--delimiter", "--encoding"}
+    csv_alone = {f"--{name.replace('_', '-')}" for name in CSV_OPTIONS}
     assert {option.name for option in tree.commands()["levels"]} - found <= csv_alone
 
 

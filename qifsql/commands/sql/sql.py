@@ -14,9 +14,11 @@ from qifsql.commands.sql.simple import simple as statements
 from qifsql.commands.sql.spec import AdversaryOptions
 from qifsql.counting.session import opened
 from qifsql.data.collection import Source
+from qifsql.data.dataset import Dataset
 from qifsql.data.expressions import identifier
 from qifsql.data.option import check_names
 from qifsql.engine import placing
+from qifsql.engine.decoding import public_sql
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError, did_you_mean, quoted
 from qifsql.query import compiler, render
@@ -88,21 +90,31 @@ def sql(
             if d.copy_name
         ]
         copies += [
-            f"-- {copy}: the text of {quoted(d.name)} in UTF-8; write it there before you run this"
-            for d in bound.microdata.dataset.datasets
-            for copy in d.copies
+            f"-- {quoted(path)}: {_first(d)} before you run this"
+            for d in spec.dataset.datasets
+            if d.is_decoded and not d.copy_name
+            for path in d.paths
         ]
         if simple:
             texts = statements(bound, spec, None if result is None else Path(result))
-            return "\n".join([*copies, texts])
+            return public_sql("\n".join([*copies, texts]))
         about = [f"-- {m.acronym.upper()}: {m.title}; {m.source}" for m in bound.models]
         about += copies
         plan = compiler.answer_plan(bound)
         if step is not None:
             plan = _plan_until(plan, _step_name(plan, step, bound.microdata), bound.microdata)
         if language == "spark":
-            return "\n".join([*about, placing.script(plan, engine, bound.microdata.dataset.name)])
-        return "\n".join([*about, render.script(plan)])
+            script = placing.script(plan, engine, bound.microdata.dataset.name)
+        else:
+            script = render.script(plan)
+        return public_sql("\n".join([*about, script]))
+
+
+def _first(dataset: Dataset) -> str:
+    """Return what to do with a file of which qifsql reads a private copy."""
+    if dataset.table:
+        return f"unpack {quoted(dataset.table)}, and name that file"
+    return f"convert it from {dataset.encoding} to UTF-8"
 
 
 def _step_name(plan: Plan, step: str, microdata: Microdata) -> str:

@@ -5,7 +5,6 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import sqlglot
@@ -24,7 +23,13 @@ from qifsql.commands.verify.numbers import (
     place_results,
     questions,
 )
-from qifsql.commands.verify.stored_request import APART, COPIED, SUPPRESSED
+from qifsql.commands.verify.stored_request import (
+    APART,
+    COPIED,
+    SUPPRESSED,
+    RepetitionError,
+    current_source,
+)
 from qifsql.data.readers import escaped
 from qifsql.engine.bare import Answer, BareDuckDB, OverdueError
 from qifsql.engine.settings import Settings
@@ -64,12 +69,18 @@ def repeat(stored: Stored, inputs: Inputs, settings: Settings) -> Repetition:
         return Repetition(MANIFEST, reason=reason)
     for before, now in path_literals(inputs.moved.items()).items():
         script = script.replace(before, now)
+    where = f"the manifest of {stored.name}"
     try:
+        datasets = current_source(stored, inputs).datasets
+        if any(dataset.copy_name for dataset in datasets):
+            return Repetition(MANIFEST, reason=COPIED)
         if not _reads_every_file(script, inputs):
             return Repetition(MANIFEST, broken="the SQL of the manifest does not read all data")
-        with BareDuckDB(inputs.now, settings, f"the manifest of {stored.name}") as bare:
+        with BareDuckDB(inputs.now, settings, where, datasets) as bare:
             raw = bare.run(script, seconds=_time_limit(stored))
             answers = _by_step(raw)
+    except RepetitionError as e:
+        return Repetition(MANIFEST, reason=str(e))
     except OverdueError as e:
         return Repetition(MANIFEST, reason=f"the SQL of the manifest was stopped: {e}")
     except (InputError, ExpressionError, InternalError, SqlglotError) as e:
@@ -118,13 +129,8 @@ def _obstacle(stored: Stored, script: str) -> str:
             return "the SQL reads a file of counts (--store), not the data"
         return ""
     # it reads a table in memory, into which qifsql has loaded the data
-    paths = {str(file["path"]) for file in stored.manifest["inputs"]}
-    if "frame" in paths:
-        return "the data were a data frame"
-    formats = {Path(path).suffix.casefold() for path in paths}
-    if formats & {".json", ".jsonl", ".ndjson", ".xlsx", ".dta", ".sav", ".sas7bdat", ".sqlite"}:
-        return COPIED
-    return ""
+    is_frame = "frame" in {str(file["path"]) for file in stored.manifest["inputs"]}
+    return "the data were a data frame" if is_frame else ""
 
 
 def _by_step(answers: Iterable[Answer]) -> dict[Key, list[Rows]]:

@@ -19,7 +19,7 @@ from qifsql.counting.session import opened
 from qifsql.data.collection import Collection
 from qifsql.data.dataset import CSV_OPTIONS, Dataset
 from qifsql.data.expressions import SOURCE
-from qifsql.data.formats import CONVERTED
+from qifsql.data.formats import CONVERTED, ZIPPED
 from qifsql.engine.bare import MOST_ROWS, Answer, BareDuckDB
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError, InternalError
@@ -84,7 +84,8 @@ class Request:
 
     def run(self, script: str, limit: int = MOST_ROWS) -> list[Answer]:
         """Return the answers of a script in a bare DuckDB, which can read only the files."""
-        with BareDuckDB(self.files, self.settings, self.stored.name) as bare:
+        datasets = self.source.datasets
+        with BareDuckDB(self.files, self.settings, self.stored.name, datasets) as bare:
             return bare.run(script, limit=limit)
 
 
@@ -100,8 +101,8 @@ def request(stored: Stored, inputs: Inputs, settings: Settings) -> Request:
             raise RepetitionError(why)
     if any(str(model)[1:] in ("ms", "ml") for model in spec["models"]):  # membership
         raise RepetitionError("the manifest does not name the column or the file of membership")
-    source = _current_source(stored, inputs)
-    if any(d.is_decoded or d.format in (*CONVERTED, "frame", "spark") for d in source.datasets):
+    source = current_source(stored, inputs)
+    if any(d.format in (*CONVERTED, "frame", "spark") for d in source.datasets):
         raise RepetitionError(COPIED)
     collection = spec.get("collection") or {}
     options: dict[str, Any] = {
@@ -123,17 +124,25 @@ def request(stored: Stored, inputs: Inputs, settings: Settings) -> Request:
     return repeated
 
 
-def _current_source(stored: Stored, inputs: Inputs) -> Dataset | Collection:
+def current_source(stored: Stored, inputs: Inputs) -> Dataset | Collection:
     """Return the dataset or collection of the manifest, at the paths where the files are now."""
     spec = stored.spec
-    csv = {**(spec.get("csv") or {}), "na": spec.get("na") or ()}
+    read = spec.get("csv") or {}
+    files = {str(file["name"]): file for file in (read if isinstance(read, list) else ())}
+    csv = {**(read if isinstance(read, dict) else {}), "na": spec.get("na") or ()}
     hive = "hive_partitioning = true" in str(stored.manifest["sql"]).casefold()
     collection = spec.get("collection") or {}
     old_paths = list(inputs.paths)
     if collection and not collection.get("wave"):  # one file per dataset; waves are in one dataset
         names = list(collection.get("datasets") or [spec["dataset"]])
         now = [inputs.paths[_path(name, old_paths)] for name in names]
-        datasets = [_open_dataset(n, [path], csv, hive) for n, path in zip(names, now, strict=True)]
+        datasets = [
+            _open_dataset(name, [path], {**csv, **files.get(name, {})}, hive)
+            for name, path in zip(names, now, strict=True)
+        ]
+        zipped = [path for path in now if path.casefold().endswith(ZIPPED)]
+        if len({*zipped}) < len(zipped):  # the SQL does not tell tables of one .zip apart
+            raise RepetitionError(COPIED)
         keys = collection.get("keys") or None
         return Collection.of(datasets, key=keys, absent=collection.get("absent", "null"))
     side_files = _side_files(spec)  # that options of the attack name
