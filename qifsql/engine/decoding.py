@@ -101,8 +101,8 @@ def _copy(folder: Path, dataset: Dataset, path: str) -> Path:
                 shutil.copyfileobj(source, target, BLOCK)
     except UnicodeError as e:
         raise DatasetError(
-            f"{dataset.name} is not {encoding}; name its encoding with --encoding, such as utf-8, "
-            "cp1252 (Excel on Windows) or latin-1",
+            f"{dataset.name} is not {encoding.replace('utf-', 'UTF-')}; name its encoding with "
+            "--encoding, such as utf-8, cp1252 (Excel on Windows) or latin-1",
         ) from e
     except DAMAGES as e:
         if isinstance(e, OSError) and e.errno in FULL:
