@@ -102,7 +102,7 @@ def _copy(folder: Path, dataset: Dataset, path: str) -> Path:
     except UnicodeError as e:
         raise DatasetError(
             f"{dataset.name} is not {encoding.replace('utf-', 'UTF-')}; name its encoding with "
-            "--encoding, such as utf-8, cp1252 (Excel on Windows) or latin-1",
+            "--encoding, such as UTF-8, cp1252 (Excel on Windows) or latin-1",
         ) from e
     except DAMAGES as e:
         if isinstance(e, OSError) and e.errno in FULL:
