@@ -317,7 +317,7 @@ def alone(program: Path, environment: dict[str, str]) -> tuple[int, str, str]:
 
 
 COMPILED = """
-from qifsql.commands.sweep.compiled_code import compiled
+from qifsql.commands.sweep.code_cache import compiled
 @compiled
 def doubled(n):
     return 2 * n

@@ -15,7 +15,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from qifsql import __version__
-from qifsql.commands.sweep import compiled
+from qifsql.commands.sweep import kernel_choice
 from qifsql.commands.sweep.layout import Layout
 from qifsql.commands.sweep.plan import Task
 from qifsql.commands.sweep.spec import Sizes
@@ -118,7 +118,8 @@ def _settle_chunk(job: Job, stream: Stream) -> pa.Table:
     """Settle the rows of the table ``UNPACKED`` of a stream; return what ``chunk_sums`` does."""
     began = time.perf_counter()
     layout, task = job.layout, job.task
-    worker = Worker(stream, layout, job.sizes, compiled=job.compiled and compiled.is_installed())
+    compiled = job.compiled and kernel_choice.is_installed()
+    worker = Worker(stream, layout, job.sizes, compiled=compiled)
     rows = stream.count(creating("coded", packed_table(layout, task.position, UNPACKED)))
     chunk = Chunk("coded", task.position, task.state, *ENTRIES, rows)
     if task.kind == "walk":

@@ -54,7 +54,7 @@ class Pass:
     def __post_init__(self) -> None:
         """Prepare the tables of the pass."""
         if self.compiled:
-            from qifsql.commands.sweep.compiled_walk import HeldPeople, settle_subsets
+            from qifsql.commands.sweep.kernel_arrays import HeldPeople, settle_subsets
 
             self.held, self.settle_held = HeldPeople(self.engine.here), settle_subsets
         strategy = self.strategy

@@ -8,7 +8,7 @@ from typing import Any, Unpack, cast
 
 from qifsql.adversary.options import Options
 from qifsql.adversary.spec import Attack, refuse
-from qifsql.commands.sweep import compiled, plan, reported
+from qifsql.commands.sweep import kernel_choice, plan, reported
 from qifsql.commands.sweep.result import Sweep
 from qifsql.commands.sweep.spec import SweepOptions, SweepSpec, Tell
 from qifsql.commands.sweep.sweep_run import SweepRun, strategy_for
@@ -77,7 +77,7 @@ def sweep(
         keep=keep,
         tell=told or silent,
     )
-    compiled.check_walk(spec.walk)
+    kernel_choice.check_walk(spec.walk)
     return run(_attack(source, options).fitting(), spec, settings)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from qifsql.adversary.spec import Attack, BoundAttack, Microdata
-from qifsql.commands.sweep import answers, compiled, plan, result, samples, strategies
+from qifsql.commands.sweep import answers, kernel_choice, plan, result, samples, strategies
 from qifsql.commands.sweep.layout import Layout, codes_fit, plan_passes
 from qifsql.commands.sweep.plan import Progress
 from qifsql.commands.sweep.result import Sweep
@@ -283,12 +283,12 @@ class SweepRun:
                 streams=streams,
                 progress=progress,
                 out_of_time=self._out_of_time,
-                compiled=compiled.uses_kernel(self.spec.walk, layout, self.engine.here.memory),
+                compiled=kernel_choice.uses_kernel(self.spec.walk, layout, self.engine.here.memory),
             )
             for number, layout in enumerate(layouts)
         ]
         if any(data_pass.compiled for data_pass in self.passes):
-            self.engine.here.set_aside(compiled.FIXED + compiled.PER_CHUNK * streams)
+            self.engine.here.set_aside(kernel_choice.FIXED + kernel_choice.PER_CHUNK * streams)
         for data_pass in self.passes:
             data_pass.run()
 
@@ -319,9 +319,9 @@ class SweepRun:
         notes += self._notes_on_suppressed(frame)
         walks_compiled = [data_pass.compiled for data_pass in self.passes]
         if self.spec.walk == "compiled" and not all(walks_compiled):
-            notes.append(compiled.SQL)
-        if any(walks_compiled) and not compiled.is_cached():
-            notes.append(compiled.UNKEPT)
+            notes.append(kernel_choice.SQL)
+        if any(walks_compiled) and not kernel_choice.is_cached():
+            notes.append(kernel_choice.UNKEPT)
         if self.bound.microdata.null == "drop":
             notes += self._note_on_left_out(frame)
         if not self.finished:

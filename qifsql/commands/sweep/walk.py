@@ -10,7 +10,7 @@ A block is *settled*, and leaves the walk, when nothing varies in it, or when it
 subset with all attributes that it took, no attribute that it dropped, and any of the free ones. The
 walk ends with a list: the number of blocks of each kind in each state.
 
-With ``qifsql[fast]``, ``compiled_walk.walk`` does the same; this walk is the reference.
+With ``qifsql[fast]``, ``kernel_arrays.walk`` does the same; this walk is the reference.
 ``sql/sweep/macros.sql`` defines the terms. Related work: bottom-up cubes (Beyer and Ramakrishnan
 1999), stripped partitions (Huhtala et al. 1999), quotient cubes (Lakshmanan et al. 2002).
 
@@ -55,9 +55,9 @@ def settle_chunk(worker: Worker, chunk: Chunk, choice: "Choice") -> tuple[str, f
         began, enough = time.thread_time(), choice.time_limit(chunk.rows)
         walk_chunk = walk
         if worker.compiled:
-            from qifsql.commands.sweep import compiled_walk  # needs an extra, takes long to import
+            from qifsql.commands.sweep import kernel_arrays  # needs an extra, takes long to import
 
-            walk_chunk = compiled_walk.walk
+            walk_chunk = kernel_arrays.walk
         done = walk_chunk(worker, chunk, lambda: time.thread_time() - began <= enough)
         seconds = time.thread_time() - began  # of this thread: other work does not count
         choice.learn(chunk.rows, seconds, walked=True, done=done)

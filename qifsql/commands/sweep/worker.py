@@ -68,7 +68,7 @@ class Worker(StreamSession):
     A stream is prepared for a pass by the first statement that may need it, and stays so: its
     macros take longer than most statements.
     Only subsets of the ``sizes`` are measured. Settled blocks are collected in the temporary table
-    ``settled`` until they are read from there. ``compiled``: the walk is that of ``kernel.py``,
+    ``settled`` until they are read from there. ``compiled``: the walk is that of ``numba_kernel``,
     which sums up what it settles itself (``summed``).
     """
 

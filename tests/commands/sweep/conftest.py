@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from qifsql.commands.sweep import compiled, sweep_run
+from qifsql.commands.sweep import kernel_choice, sweep_run
 
 ONCE = ("test_sweep_cli", "test_sweep_shown", "test_sweep_sql", "test_sweep_choice")
 """Modules about what is shown or sent, not about numbers; they see the walk in SQL."""
@@ -21,12 +21,12 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 @pytest.fixture(scope="module", autouse=True)
 def walk(request: pytest.FixtureRequest) -> Iterator[str]:
     """The walk that a sweep chooses: compiled for however few people, or never."""
-    if request.param == "compiled" and not compiled.is_installed():
+    if request.param == "compiled" and not kernel_choice.is_installed():
         pytest.skip("numba is not installed")
     with pytest.MonkeyPatch.context() as patch:
         for name in ("WORTH", "WORK"):
-            patch.setattr(compiled, name, 0 if request.param == "compiled" else math.inf)
+            patch.setattr(kernel_choice, name, 0 if request.param == "compiled" else math.inf)
         if request.param == "compiled":
-            patch.setattr("qifsql.commands.sweep.compiled_walk.OFTEN", 0)
+            patch.setattr("qifsql.commands.sweep.kernel_arrays.OFTEN", 0)
         patch.setattr(sweep_run, "ALONE", 0)  # several streams for however few people
         yield request.param

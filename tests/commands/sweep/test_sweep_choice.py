@@ -9,13 +9,13 @@ import pytest
 from places import SAMPLES
 
 import qifsql
-from qifsql.commands.sweep import compiled, sweep_run
+from qifsql.commands.sweep import kernel_choice, sweep_run
 from qifsql.commands.sweep.layout import Layout
 from qifsql.commands.sweep.plan import READING, Progress, Task
 from qifsql.commands.sweep.walk import CALLS, PER_SUBSET, PROMISING, ROLLED, TRIALS, Choice
 from qifsql.engine.duckdb import DuckDB
 
-LIMITS = {name: getattr(compiled, name) for name in ("WORTH", "WORK")}
+LIMITS = {name: getattr(kernel_choice, name) for name in ("WORTH", "WORK")}
 SMALL = sweep_run.ALONE
 
 ROWS = 100_000
@@ -121,13 +121,13 @@ def test_the_walk_is_compiled_where_sql_takes_longer_than_compiling(
     people: int, n: int, *, kept: bool, chosen: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, limit in LIMITS.items():  # the fixture changes them
-        monkeypatch.setattr(compiled, name, limit)
-    monkeypatch.setattr(compiled, "is_cached", lambda: kept)
-    monkeypatch.setattr(compiled, "is_installed", lambda: True)
+        monkeypatch.setattr(kernel_choice, name, limit)
+    monkeypatch.setattr(kernel_choice, "is_cached", lambda: kept)
+    monkeypatch.setattr(kernel_choice, "is_installed", lambda: True)
     layout = Layout(tuple(range(n)), (2,) * n, (False,) * n, people, {1: 2})
-    assert compiled.can_walk(layout)
-    assert compiled.uses_kernel("auto", layout, 2**40) == chosen
-    assert not compiled.uses_kernel("auto", layout, 0)
+    assert kernel_choice.can_walk(layout)
+    assert kernel_choice.uses_kernel("auto", layout, 2**40) == chosen
+    assert not kernel_choice.uses_kernel("auto", layout, 0)
 
 
 @pytest.mark.parametrize(("rows", "most"), [(5, 1), (20_000, 2)])

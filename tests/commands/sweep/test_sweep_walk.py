@@ -27,7 +27,7 @@ from test_sweep import (
 
 import qifsql
 from qifsql import Settings
-from qifsql.commands.sweep import compiled, tables
+from qifsql.commands.sweep import kernel_arrays, tables
 from qifsql.commands.sweep import walk as walks
 from qifsql.commands.sweep.layout import COUNTERS, FEW, WORD
 from qifsql.commands.sweep.walk import Choice
@@ -293,9 +293,9 @@ def test_tables_that_are_too_small_at_first_lose_nothing(
     path = tmp_path / "people.parquet"
     rows = [{c: rng.randrange(n) for c, n in columns.items()} for _ in range(4000)]
     pl.DataFrame(rows).write_parquet(path)
-    patch.setattr(compiled, "LARGE", 1)
-    patch.setattr(compiled, "KINDS", 4)
-    patch.setattr(compiled, "SHARE", share)  # of the memory, for the people of single subsets
+    patch.setattr(kernel_arrays, "LARGE", 1)
+    patch.setattr(kernel_arrays, "KINDS", 4)
+    patch.setattr(kernel_arrays, "SHARE", share)  # of the memory, for the people of single subsets
     qids, secrets = list("abcde"), ["ill", "job"]
     whole = qifsql.sweep(path, qids=qids, secret=secrets, histogram=True)
     wanted = grouped(path, qids, secrets)

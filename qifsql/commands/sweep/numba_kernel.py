@@ -11,7 +11,7 @@ Settled blocks of few people are counted by *kind*: a number that packs their st
 The others are rows of ``large``: state, lanes, number of blocks. ``sum_up`` adds up both.
 
 No function makes an array: ``walk`` and ``sum_up`` return where room is short, and
-``compiled_walk`` makes room and calls again. So numba need not count references to arrays, which
+``kernel_arrays`` makes room and calls again. So numba need not count references to arrays, which
 took 60 % of the time (``_nrt=False``); functions that are called for every block are put in place
 of their calls, which took half of the rest.
 """
@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from qifsql.commands.sweep.compiled_code import compiled
+from qifsql.commands.sweep.code_cache import compiled
 
 U = np.uint64
 ONE, HALF, COUNTER = U(1), U(32), U(0xFFFFFFFF)
@@ -127,46 +127,62 @@ def settle_rows(rows: Any, start: int, end: int, state: Any, alone: Any, bits: A
         settle(alone, 0, state, single, bits, kinds, times, large, counts)
 
 
+@inlined
+def copy_row(rows: Any, row: int, to: int) -> None:
+    """Copy a row to another place."""
+    for column in range(rows.shape[1]):
+        rows[to, column] = rows[row, column]
+
+
+@inlined
+def add_counters(rows: Any, row: int, to: int) -> None:
+    """Add the counters of a row to those of another row."""
+    for lane in range(1, rows.shape[1]):
+        rows[to, lane] += rows[row, lane]
+
+
 @compiled
-def merge_runs(rows: Any, a: int, b: int, end: int, to: int) -> Any:
-    """Merge rows a to b with rows b to end, sorted by column 0, at ``to``; return their end."""
-    i, j, width = a, b, rows.shape[1]
-    while i < b or j < end:
-        if j == end or (i < b and rows[i, 0] < rows[j, 0]):
-            for w in range(width):
-                rows[to, w] = rows[i, w]
+def copy_rows(rows: Any, start: int, end: int, to: int) -> Any:
+    """Copy the rows from start to end to another place; return the end of the copies."""
+    for row in range(start, end):
+        copy_row(rows, row, to + row - start)
+    return to + end - start
+
+
+@compiled
+def merge_runs(rows: Any, start: int, middle: int, end: int, to: int) -> Any:
+    """Merge rows start to middle with rows middle to end, sorted by column 0; return their end."""
+    i, j = start, middle
+    while i < middle and j < end:
+        if rows[i, 0] < rows[j, 0]:
+            copy_row(rows, i, to)
             i += 1
-        elif i == b or rows[j, 0] < rows[i, 0]:
-            for w in range(width):
-                rows[to, w] = rows[j, w]
+        elif rows[j, 0] < rows[i, 0]:
+            copy_row(rows, j, to)
             j += 1
         else:  # equal rows are added up
-            rows[to, 0] = rows[i, 0]
-            for w in range(1, width):
-                rows[to, w] = rows[i, w] + rows[j, w]
+            copy_row(rows, i, to)
+            add_counters(rows, j, to)
             i, j = i + 1, j + 1
         to += 1
-    return to
+    return copy_rows(rows, j, end, copy_rows(rows, i, middle, to))
 
 
 @compiled
 def insert_sorted(rows: Any, start: int, end: int, to: int, bits: Any) -> Any:
     """Write rows at ``to``, sorted by ``bits`` of column 0, equal ones added; return their end."""
-    last, width = to, rows.shape[1]
-    for r in range(start, end):
-        rest, i = rows[r, 0] & bits, last
+    last = to
+    for row in range(start, end):
+        rest, i = rows[row, 0] & bits, last
         while i > to and rows[i - 1, 0] > rest:
             i -= 1
         if i > to and rows[i - 1, 0] == rest:
-            for w in range(1, width):
-                rows[i - 1, w] += rows[r, w]
+            add_counters(rows, row, i - 1)
             continue
         for j in range(last, i, -1):
-            for w in range(width):
-                rows[j, w] = rows[j - 1, w]
+            copy_row(rows, j - 1, j)
+        copy_row(rows, row, i)
         rows[i, 0] = rest
-        for w in range(1, width):
-            rows[i, w] = rows[r, w]
         last += 1
     return last
 
@@ -180,30 +196,49 @@ def drop_attribute(rows: Any, start: int, end: int, to: int, field: Any, runs: A
     """
     if end - start <= FEW:
         return insert_sorted(rows, start, end, to, ~field)
-    n, here, there = 0, to, to + end - start  # n runs so far
-    for r in range(start, end):
-        if r == start or (rows[r, 0] ^ rows[r - 1, 0]) & field:
-            runs[n] = to + r - start
-            n += 1
-        rows[to + r - start, 0] = rows[r, 0] & ~field
-        for w in range(1, rows.shape[1]):
-            rows[to + r - start, w] = rows[r, w]
-    runs[n] = there
+    n, here, there = copy_runs(rows, start, end, to, field, runs), to, to + end - start
     while n > 1:
-        at, pairs = there, 0
-        for r in range(0, n, 2):
-            a, b, last = runs[r], runs[r + 1], runs[min(r + 2, n)]
-            runs[pairs] = at
-            at = merge_runs(rows, a, b, last, at)
-            pairs += 1
-        runs[pairs] = at
-        n, here, there = pairs, there, here
+        n = merge_pairs(rows, runs, n, there)
+        here, there = there, here
     size = runs[1] - runs[0]
     if here != to:
-        for r in range(size):
-            for w in range(rows.shape[1]):
-                rows[to + r, w] = rows[here + r, w]
+        copy_rows(rows, here, here + size, to)
     return to + size
+
+
+@compiled
+def copy_runs(rows: Any, start: int, end: int, to: int, field: Any, runs: Any) -> Any:
+    """Copy rows to ``to`` without the bits of ``field``; return the number of runs.
+
+    A run is rows that share these bits. Where each begins in the copy, and the end of the last one,
+    is written to ``runs``.
+    """
+    n = 0
+    for row in range(start, end):
+        copied = to + row - start
+        if row == start or (rows[row, 0] ^ rows[row - 1, 0]) & field:
+            runs[n] = copied
+            n += 1
+        copy_row(rows, row, copied)
+        rows[copied, 0] &= ~field
+    runs[n] = to + end - start
+    return n
+
+
+@compiled
+def merge_pairs(rows: Any, runs: Any, n: int, to: int) -> Any:
+    """Merge the first of n runs with the second, and so on, at ``to``; return the number of runs.
+
+    Where each begins, and the end of the last one, is written to ``runs``.
+    """
+    pairs = 0
+    for run in range(0, n, 2):
+        start, middle, end = runs[run], runs[run + 1], runs[min(run + 2, n)]
+        runs[pairs] = to
+        to = merge_runs(rows, start, middle, end, to)
+        pairs += 1
+    runs[pairs] = to
+    return pairs
 
 
 @inlined

@@ -13,7 +13,7 @@ from places import SAMPLES
 pytest.importorskip("numba", reason="needs qifsql[fast]")
 
 PROGRAM = """
-from qifsql.commands.sweep.compiled_code import compiled, folder
+from qifsql.commands.sweep.code_cache import compiled, folder
 @compiled
 def doubled(n):
     return 2 * n

@@ -1,4 +1,4 @@
-"""The choice of the compiled walk (``qifsql[fast]``, see ``compiled_walk``) or that in SQL.
+"""The choice of the compiled walk (``qifsql[fast]``, see ``kernel_arrays``) or that in SQL.
 
 The kernel counts in 32 bits, and packs states and counters in 64. What does not fit is walked in
 SQL: secrets of many values, codes of more than 64 bits together, very many counters.
@@ -38,7 +38,7 @@ def is_installed() -> bool:
 
 def is_cached() -> bool:
     """Return whether compiled code is kept for the next run."""
-    from qifsql.commands.sweep.compiled_code import folder
+    from qifsql.commands.sweep.code_cache import folder
 
     return folder() is not None
 

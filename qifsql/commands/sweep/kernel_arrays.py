@@ -1,7 +1,7 @@
-"""The compiled walk: the rows of a chunk as arrays for ``kernel.py``, and the sums of its blocks.
+"""The compiled walk: the rows of a chunk as arrays for ``numba_kernel``, the sums of its blocks.
 
 All memory is held by the arrays of ``WalkArrays``; their sizes depend on the chunk, not on the
-number of chunks. This module needs ``qifsql[fast]``; ``compiled`` says whether it is used.
+number of chunks. This module needs ``qifsql[fast]``; ``kernel_choice`` says whether it is used.
 """
 
 import threading
@@ -13,8 +13,8 @@ import numpy as np
 import pyarrow as pa
 from sqlglot import exp
 
-from qifsql.commands.sweep import kernel
-from qifsql.commands.sweep.compiled import QUESTIONS, counter_bits, lane_count
+from qifsql.commands.sweep import numba_kernel as kernel
+from qifsql.commands.sweep.kernel_choice import QUESTIONS, counter_bits, lane_count
 from qifsql.commands.sweep.layout import Layout
 from qifsql.commands.sweep.worker import Chunk, Worker, counter_of_block, typed
 from qifsql.engine.connections import Stream
@@ -22,7 +22,7 @@ from qifsql.engine.protocol import LocalEngine
 from qifsql.errors import Interrupted
 from qifsql.query.render import creating, render
 
-LARGE, KINDS = 1 << 14, 1 << 16  # rows of these tables at first (see kernel.py)
+LARGE, KINDS = 1 << 14, 1 << 16  # rows of these tables at first (see numba_kernel)
 SHARE = 8  # of the memory: the part that may hold people
 OFTEN = 32  # subsets settled in SQL from a table, before its people are held
 STEP = 1_000_000  # rows that are visited between two looks at the clock: less than 0.1 s
@@ -120,24 +120,8 @@ class SettledBlocks:
 
     def answers(self) -> pa.Table:
         """Return the rows of the table ``found``: the sums of all settled blocks."""
-        # The first counter of a secret, and its number of values; (0, 0): re-identification.
-        layout, counter, questions = self.layout, 1, [(0, 0)] if self.layout.owners else []
-        for values in layout.secrets.values():
-            questions.append((counter, values))
-            counter += values - 1  # the last value has none
-        secrets = np.array(questions, np.int64)
-        # A hash table of answers: keys, greatest chances, six sums (``kernel.BLOCKS`` and so on).
-        keys, worst = np.zeros(KINDS, np.uint64), np.zeros(KINDS)
-        sums = np.zeros((KINDS, 6), np.int64)
-        while True:  # the kernel returns where a table is full: then with a larger one
-            kernel.sum_up(self.kinds, self.times, self.large, self.bits, secrets, self.sums, keys,
-                          sums, worst, self.counts)  # fmt: skip
-            if self.counts[kernel.DONE] == len(self.kinds) + self.counts[kernel.LARGE]:
-                break
-            size = 4 * len(keys)
-            larger = np.zeros(size, np.uint64), np.zeros((size, 6), np.int64), np.zeros(size)
-            kernel.copy_answers(keys, sums, worst, *larger)
-            keys, sums, worst = larger
+        layout = self.layout
+        keys, sums, worst = self._sum_up()
         used = np.flatnonzero(keys)
         key, numbers = keys[used].astype(np.int64), sums[used]
         names = np.array([0, *layout.secrets] if layout.owners else list(layout.secrets), np.uint8)
@@ -147,6 +131,34 @@ class SettledBlocks:
         for i, name in enumerate(("blocks", "people", "mode", "certain", "k", "l")):
             columns[name] = np.ascontiguousarray(numbers[:, i])
         return pa.table(columns | {"worst_case": worst[used]})
+
+    def _sum_up(self) -> tuple[Any, Any, Any]:
+        """Return a hash table of answers: keys, six sums each (``kernel.BLOCKS`` ...), worst cases.
+
+        A key of 0 is a free place.
+        """
+        questions, size = self._questions(), KINDS
+        table = np.zeros(size, np.uint64), np.zeros((size, 6), np.int64), np.zeros(size)
+        while True:  # the kernel returns where a table is full: then with a larger one
+            kernel.sum_up(self.kinds, self.times, self.large, self.bits, questions, self.sums,
+                          *table, self.counts)  # fmt: skip
+            if self.counts[kernel.DONE] == len(self.kinds) + self.counts[kernel.LARGE]:
+                return table
+            size *= 4
+            larger = np.zeros(size, np.uint64), np.zeros((size, 6), np.int64), np.zeros(size)
+            kernel.copy_answers(*table, *larger)
+            table = larger
+
+    def _questions(self) -> Any:
+        """Return the first counter of each secret, and its number of values.
+
+        (0, 0) is re-identification, which comes first if it is asked for.
+        """
+        counter, questions = 1, [(0, 0)] if self.layout.owners else []
+        for values in self.layout.secrets.values():
+            questions.append((counter, values))
+            counter += values - 1  # the last value has none
+        return np.array(questions, np.int64)
 
 
 class WalkArrays(SettledBlocks):
