@@ -57,9 +57,14 @@ class Solved:
         return {cell: low for cell, (low, high) in self.lines.items() if low == high}
 
     @property
+    def lone_blocks(self) -> dict[Cell, int]:
+        """Return the blocks that are proved to have one person: their people, 1."""
+        return {block: 1 for block, bounds in self.block_lines.items() if bounds == (1, 1)}
+
+    @property
     def singled_out(self) -> int:
         """Return the people who are proved to be alone in their block."""
-        return sum(bounds == (1, 1) for bounds in self.block_lines.values())
+        return len(self.lone_blocks)
 
     @property
     def certain(self) -> int:
@@ -152,42 +157,61 @@ def solve(
     An array has the count of each of the ``cells``, which are codes. ``knowledge`` and ``secret``
     are the places in a cell of what the adversary knows and infers; None: she infers the person.
     """
-    solved = Solved()
-    columns = list(zip(*possible, strict=True))  # the counts of each cell in all arrays
-    for cell, counts in zip(cells, columns, strict=True):
-        if max(counts):
-            solved.cells += 1
-        if min(counts):
-            solved.lines[cell] = (min(counts), max(counts))
-    # By block (what she knows) and value of the secret: the places of the cells.
-    blocks: dict[Cell, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
-    for c, cell in enumerate(cells):
-        value = 0 if secret is None else cell[secret]  # without a secret, one value stands for all
-        blocks[tuple(cell[i] for i in knowledge)][value].append(c)
-    weights = _array_weights(possible, columns)
-    total = sum(weights)
-    right = [0] * len(possible)  # the people whom the best guess gets right, by array
-    solved.believed = Fraction(0)
-    for block, places in blocks.items():  # counts_of: in each array, by value of the secret
-        counts_of = {v: [sum(x[c] for c in group) for x in possible] for v, group in places.items()}
-        sizes = [sum(counts) for counts in zip(*counts_of.values(), strict=True)]
-        if min(sizes):
-            solved.block_lines[block] = (min(sizes), max(sizes))
-        if secret is None:  # she is right about one person of a block that is not empty
-            right = [n + (size > 0) for n, size in zip(right, sizes, strict=True)]
-            continue
-        largest = [max(counts) for counts in zip(*counts_of.values(), strict=True)]
-        right = [n + count for n, count in zip(right, largest, strict=True)]
-        occurring = [v for v, counts in counts_of.items() if max(counts)]
-        if len(occurring) == 1 and min(sizes):
-            solved.sure[block] = min(sizes)
-        means = {v: _mean(counts, weights, total) for v, counts in counts_of.items()}
-        solved.believed += max(means.values())
-        solved.means |= {(*block, v): mean for v, mean in means.items()}
-    if secret is None:
-        solved.believed = _mean(right, weights, total)
+    counts = dict(zip(cells, zip(*possible, strict=True), strict=True))
+    blocks = _margin(counts, knowledge)
+    weights = _array_weights(possible, list(counts.values()))
+    solved = Solved(
+        lines=_sure_bounds(counts),
+        block_lines=_sure_bounds(blocks),
+        cells=sum(map(any, counts.values())),
+    )
+    if secret is None:  # she is right about one person of a block that is not empty
+        right = [sum(map(bool, sizes)) for sizes in zip(*blocks.values(), strict=True)]
+        solved.believed = _mean(right, weights, sum(weights))
+    else:
+        right = _solve_secret(solved, _margin(counts, [*knowledge, secret]), weights)
     solved.lowest, solved.highest = min(right), max(right)
     return solved
+
+
+def _margin(counts: Mapping[Cell, Array], places: Sequence[int]) -> dict[Cell, Array]:
+    """Return the sums of cells with the same codes at ``places``; each has a count per array."""
+    inside: dict[Cell, list[Array]] = defaultdict(list)
+    for cell, counts_of_cell in counts.items():
+        inside[tuple(cell[i] for i in places)].append(counts_of_cell)
+    return {cell: tuple(map(sum, zip(*parts, strict=True))) for cell, parts in inside.items()}
+
+
+def _sure_bounds(counts: Mapping[Cell, Array]) -> dict[Cell, tuple[int, int]]:
+    """Return the least and the largest count of the cells that hold somebody in all arrays."""
+    return {cell: (min(n), max(n)) for cell, n in counts.items() if min(n)}
+
+
+def _solve_secret(
+    solved: Solved, counts: Mapping[Cell, Array], weights: Sequence[int]
+) -> list[int]:
+    """Add what is inferred of a secret to ``solved``; return the right best guesses by array.
+
+    The last code of a cell is the secret, those before it are the block; a cell has a count, and
+    a weight, for each array.
+    """
+    total = sum(weights)
+    solved.means = {cell: _mean(n, weights, total) for cell, n in counts.items()}
+    blocks: dict[Cell, list[Cell]] = defaultdict(list)
+    for cell in counts:
+        blocks[cell[:-1]].append(cell)
+    solved.believed = sum(
+        (max(solved.means[cell] for cell in cells) for cells in blocks.values()), Fraction(0)
+    )
+    solved.sure = {
+        block: solved.block_lines[block][0]
+        for block, cells in blocks.items()
+        if block in solved.block_lines and sum(any(counts[cell]) for cell in cells) == 1
+    }
+    largest = [
+        map(max, zip(*(counts[cell] for cell in cells), strict=True)) for cells in blocks.values()
+    ]
+    return [sum(right) for right in zip(*largest, strict=True)]
 
 
 def _array_weights(possible: Sequence[Array], columns: Sequence[tuple[int, ...]]) -> list[int]:

@@ -4,7 +4,7 @@ Of the worst component also the combinations, with the bounds of each count.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from itertools import combinations
 from typing import Any
@@ -12,6 +12,7 @@ from typing import Any
 import polars as pl
 from sqlglot import exp
 
+from qifsql.commands.tables.arrays import Cell, Solved
 from qifsql.commands.tables.dimensions import value_texts
 from qifsql.commands.tables.hypergraph import Edge, maximal_edges
 from qifsql.commands.tables.margins import Margins, Published, has_at_most, place, places
@@ -157,7 +158,6 @@ def overlaps(measured: Measured, small: int) -> pl.DataFrame:
 def groups(measured: Measured, questions: Sequence[Question], by: int) -> pl.DataFrame:
     """Return a row per question and value of dimension ``by``: what is proved (``GROUPS``)."""
     margins, records = measured.margins, measured.release.records
-    name = margins.domain.names[by]
     sizes: dict[int, int] = {}  # true numbers of people, by the code of the group
     if records is not None:
         truth = exp.select(place(by), "people").from_(records.truth(frozenset([by])))
@@ -170,10 +170,10 @@ def groups(measured: Measured, questions: Sequence[Question], by: int) -> pl.Dat
             right = right_people(measured, question, records, by)
         secret = None if question.secret is None else margins.domain.names[question.secret]
         for code, text in value_texts(margins, by).items():
-            row: dict[str, Any] = {"secret": secret, "by": name, "group": text}
-            row["people"] = people = sizes.get(code, 0) if records is not None else None
-            for measure, by_code in proved.items():
-                row[measure] = None if by_code is None else int(by_code.get(code, 0))
+            people = None if records is None else sizes.get(code, 0)
+            row: dict[str, Any] = {"secret": secret, "by": margins.domain.names[by]}
+            row |= {"group": text, "people": people, "actual": None}
+            row |= {name: None if n is None else int(n.get(code, 0)) for name, n in proved.items()}
             if right is not None and people:
                 row["actual"] = float(right.get(code, Fraction(0)) / people)
             rows.append(row)
@@ -184,31 +184,33 @@ def _proved_by_group(
     measured: Measured, question: Question, by: int
 ) -> dict[str, Counter[int] | None]:
     """Return by measure the people proved, by code of their value of ``by``; None: not known."""
-    proofs, solved = measured.proofs[question], measured.solved[question]
+    proofs, solved = measured.proofs[question], measured.solved[question].values()
+    at = sorted(measured.margins.domain.every).index(by)
     reconstructed = _sums_by_group(
         measured, question, by, table=proofs.lines, total="sum(lower)", condition="lower = upper"
-    )
-    every, knowledge = sorted(measured.margins.domain.every), sorted(question.knowledge)
-    for solution in solved.values():
-        for cell, people in solution.proved_lines.items():
-            reconstructed[cell[every.index(by)]] += people
+    ) + _people_by_code((solution.proved_lines for solution in solved), at)
     if by not in question.knowledge:  # a block may have people of several groups
         return {"reconstructed": reconstructed, "singled_out": None, "certain_inference": None}
+    at = sorted(question.knowledge).index(by)
     one_person = "lower = 1 AND upper = 1"
     alone = _sums_by_group(
         measured, question, by, table=proofs.block_lines, total="count(*)", condition=one_person
-    )
-    sure: Counter[int] = Counter()
+    ) + _people_by_code((solution.lone_blocks for solution in solved), at)
+    sure = _people_by_code((solution.sure for solution in solved), at)
     if proofs.sure is not None:
-        sure = _sums_by_group(
+        sure += _sums_by_group(
             measured, question, by, table=proofs.sure, total="sum(people)", condition="people > 0"
         )
-    for solution in solved.values():
-        for block, bounds in solution.block_lines.items():
-            alone[block[knowledge.index(by)]] += int(bounds == (1, 1))
-        for block, people in solution.sure.items():
-            sure[block[knowledge.index(by)]] += people
     return {"reconstructed": reconstructed, "singled_out": alone, "certain_inference": sure}
+
+
+def _people_by_code(solutions: Iterable[Mapping[Cell, int]], at: int) -> Counter[int]:
+    """Return the people of cells of all solutions, by the code at a place in the cell."""
+    people: Counter[int] = Counter()
+    for cells in solutions:
+        for cell, n in cells.items():
+            people[cell[at]] += n
+    return people
 
 
 def _sums_by_group(
@@ -282,34 +284,40 @@ def cell_details(measured: Measured, question: Question) -> dict[str, pl.DataFra
     component = None
     if every > margins.shared:  # else a component is a single combination
         component = next(iter(worst_components(measured, question)), None)
-    inner = every if component is None else every - margins.shared  # differ within the component
-    combined = _bounded_combinations(measured, question, component)
-    if combined is None:
+    combinations = _bounded_combinations(measured, question, component)
+    if combinations is None:
         measured.notes.append("the combinations of the worst component are too many to list")
         return {}
-    secret = question.secret if question.secret in inner else None
-    # Without a secret the columns are of the dimension with the fewest values.
-    column = min(inner, key=lambda i: (margins.domain.sizes[i], -i)) if secret is None else secret
-    rows = sorted(inner - {column})
-    order = [*(place(i) for i in rows), place(column)]
-    combined.sort(key=lambda cell: [cell[name] for name in order])
-    listed = combined[:CELLS_LISTED]
-    texts = {i: value_texts(margins, i, {cell[place(i)] for cell in listed}) for i in inner}
+    inner = every if component is None else every - margins.shared  # differ within the component
+    across = question.secret if question.secret in inner else None
+    if across is None:  # the columns are the values of the dimension that has the fewest
+        across = min(inner, key=lambda i: (margins.domain.sizes[i], -i))
     values = None if component is None else _component_texts(margins, component)
-    lines = [
+    lines = _cell_lines(margins, combinations, sorted(inner - {across}), across)
+    return {"cells": pl.DataFrame([{"component": values} | line for line in lines], schema=CELLS)}
+
+
+def _cell_lines(
+    margins: Margins, combinations: list[dict[str, Any]], down: Sequence[int], across: int
+) -> list[dict[str, Any]]:
+    """Return the first combinations in the columns of ``CELLS``, ordered by their codes.
+
+    Their rows have the values of the dimensions ``down``, their columns those of ``across``.
+    """
+    dimensions, names = [*down, across], margins.domain.names
+    combinations.sort(key=lambda cell: [cell[place(i)] for i in dimensions])
+    listed = combinations[:CELLS_LISTED]
+    texts = {i: value_texts(margins, i, {cell[place(i)] for cell in listed}) for i in dimensions}
+    return [
         {
-            "component": values,
-            "row_dimensions": [margins.domain.names[i] for i in rows],
-            "row": [texts[i][cell[place(i)]] for i in rows],
-            "column_dimension": margins.domain.names[column],
-            "column": texts[column][cell[place(column)]],
-            "lower": cell["lower"],
-            "upper": cell["upper"],
-            "people": cell["people"],
+            "row_dimensions": [names[i] for i in down],
+            "row": [texts[i][cell[place(i)]] for i in down],
+            "column_dimension": names[across],
+            "column": texts[across][cell[place(across)]],
         }
+        | {name: cell[name] for name in ("lower", "upper", "people")}
         for cell in listed
     ]
-    return {"cells": pl.DataFrame(lines, schema=CELLS)}
 
 
 def _bounded_combinations(
@@ -319,28 +327,31 @@ def _bounded_combinations(
 
     ``component`` is a row of ``worst_components``; None: all people. None if there are too many.
     """
-    margins = measured.margins
+    margins, records = measured.margins, measured.release.records
     every = margins.domain.every
-    edges = maximal_edges(margins.edges)
-    query = clique_cells(margins, every)
     if every in margins.nodes and is_complete(margins, every):
         edges = [every]
         query = exp.select("component", *places(every)).from_(margins.nodes[every])
         query = query.where("upper > 0")
+    else:
+        edges, query = maximal_edges(margins.edges), clique_cells(margins, every)
     if component is not None:
         query = exp.select("*").from_(query.subquery("possible"))
         query = query.where(in_components([component["component"]]))
     if not has_at_most(margins, query, JOINED):
         return None
-    records = measured.release.records
     tables = {"cells": margins.keep(query), "proved": measured.proofs[question].lines}
     tables |= {f"margin_{k}": margins.nodes[edge] for k, edge in enumerate(edges)}
     tables |= {} if records is None else {"truth": records.truth(every)}
     shape: dict[str, Shape] = {"every": every, "edges": edges, "has_records": records is not None}
     rows = margins.rows(splice("tables/component_cells", tables=tables, shape=shape))
-    for row in rows:  # a solution has sharper bounds
-        solution = measured.solved[question].get(row["component"])
-        cell = tuple(row[place(i)] for i in sorted(every))
-        if solution is not None and cell in solution.lines:
-            row["lower"], row["upper"] = solution.lines[cell]
+    for row in rows:
+        _sharpen(row, [row[place(i)] for i in sorted(every)], measured.solved[question])
     return rows
+
+
+def _sharpen(row: dict[str, Any], codes: Sequence[int], solved: Mapping[int, Solved]) -> None:
+    """Set the bounds of a combination to those of the solution of its component, if it has one."""
+    solution = solved.get(row["component"])
+    if solution is not None and tuple(codes) in solution.lines:
+        row["lower"], row["upper"] = solution.lines[tuple(codes)]

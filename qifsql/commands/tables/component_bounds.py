@@ -9,8 +9,8 @@ Source: M92, M93, M96 to M99; Dobra and Fienberg 2000.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import chain, islice
 
 from qifsql.commands.tables.arrays import Cell, Solved
@@ -51,11 +51,12 @@ class Count:
 
     def smallest(self, array: Array) -> int:
         """Return the least count of the cell in a solution."""
-        return max(0, _sum(self.inside, array) - _sum(self.between, array))
+        inside, between = map(chain.from_iterable, (self.inside, self.between))
+        return max(0, _people_in(inside, array) - _people_in(between, array))
 
     def largest(self, array: Array) -> int:
         """Return the largest count of the cell in a solution."""
-        return min(sum(array[j] for j in columns) for columns in self.inside)
+        return min(_people_in(columns, array) for columns in self.inside)
 
     @property
     def goal(self) -> dict[int, int]:
@@ -65,8 +66,9 @@ class Count:
         return goal
 
 
-def _sum(sums: Sequence[Columns], array: Array) -> int:
-    return sum(array[j] for j in chain.from_iterable(sums))
+def _people_in(columns: Iterable[int], array: Array) -> int:
+    """Return the sum of some columns in a solution."""
+    return sum(array[j] for j in columns)
 
 
 class Component:
@@ -232,23 +234,20 @@ class Scope:
         array = self.component.arrays[0]
         lines: list[_Line] = [({}, 0)]
         for k, link in enumerate(self.links):
-            order, shared = sorted(link.edge), sorted(link.shared)
-            cells: dict[Cell, list[_Line]] = defaultdict(list)  # of the clique, by shared values
-            for cell, columns in self.inside[k].items():
-                values = dict(zip(order, cell, strict=True))
-                people = sum(array[j] for j in columns)
-                cells[tuple(values[i] for i in shared)].append((values, people))
-            joined: list[_Line] = []
-            for values, people in lines:
-                key = tuple(values[i] for i in shared)
-                columns = self.between[k - 1].get(key, []) if k else []
-                everybody = sum(array[j] for j in columns)  # with the same shared values
-                for further, n in cells.get(key, []):
-                    if people + n > everybody:  # more than there are: some have both
-                        joined.append(({**values, **further}, people + n - everybody))
-            lines = joined
-        held = sorted(tuple(values[i] for i in sorted(self.attributes)) for values, _ in lines)
+            between = self.between[k - 1] if k else {}
+            everybody = {cell: _people_in(columns, array) for cell, columns in between.items()}
+            lines = _joined_lines(lines, self._lines_by_shared(k, array), everybody, link.shared)
+        held = sorted(_codes(values, self.attributes) for values, _ in lines)
         return [(cell, count) for cell in held if (count := self.count(cell)) is not None]
+
+    def _lines_by_shared(self, k: int, array: Array) -> dict[Cell, list[_Line]]:
+        """Return the cells of clique k with their people in a solution, by the values it shares."""
+        link = self.links[k]
+        lines: dict[Cell, list[_Line]] = defaultdict(list)
+        for cell, columns in self.inside[k].items():
+            values = dict(zip(sorted(link.edge), cell, strict=True))
+            lines[_codes(values, link.shared)].append((values, _people_in(columns, array)))
+        return lines
 
     def lines(self) -> dict[Cell, tuple[int, int]]:
         """Return the cells that hold somebody for sure, with their least and largest counts.
@@ -278,6 +277,10 @@ class Scope:
         present = {  # the columns, each a cell of a clique, that may hold somebody
             j for cells in self.inside for (j,) in cells.values() if component.occurs(Count([[j]]))
         }
+        return self._combinations(present), self._all_occur(present)
+
+    def _combinations(self, present: Collection[int]) -> int:
+        """Return how many combinations of one column of ``present`` per clique agree."""
         # For each cell of a clique the combinations with the cliques below it, from the leaves up.
         sizes = [{c: int(j in present) for c, (j,) in cells.items()} for cells in self.inside]
         for k in range(len(self.links) - 1, 0, -1):
@@ -288,7 +291,7 @@ class Scope:
                 below[_part_of_cell(cell, link.edge, link.shared)] += n
             for cell in sizes[parent]:
                 sizes[parent][cell] *= below[_part_of_cell(cell, parent_edge, link.shared)]
-        return sum(sizes[0].values()), self._all_occur(present)
+        return sum(sizes[0].values())
 
     def _all_occur(self, present: Collection[int]) -> bool:
         """Return whether one solution is found that has people in all columns ``present``."""
@@ -307,10 +310,34 @@ class Scope:
         return answer.solution is not None
 
 
+def _joined_lines(
+    lines: Sequence[_Line],
+    further: Mapping[Cell, Sequence[_Line]],
+    everybody: Mapping[Cell, int],
+    shared: Edge,
+) -> list[_Line]:
+    """Join lines with ``further`` ones of equal ``shared`` values, where some people have both.
+
+    They do if both lines have more people together than ``everybody`` with the shared values.
+    """
+    joined = []
+    for values, people in lines:
+        key = _codes(values, shared)
+        for more_values, more_people in further.get(key, []):
+            both = people + more_people - everybody.get(key, 0)
+            if both > 0:
+                joined.append(({**values, **more_values}, both))
+    return joined
+
+
+def _codes(values: Mapping[int, int], attributes: Edge) -> Cell:
+    """Return the values of some attributes, in the order of these."""
+    return tuple(values[i] for i in sorted(attributes))
+
+
 def _part_of_cell(cell: Cell, edge: Edge, part: Edge) -> Cell:
     """Return the values that a cell of attributes ``edge`` has of those in ``part``."""
-    values = dict(zip(sorted(edge), cell, strict=True))
-    return tuple(values[i] for i in sorted(part))
+    return _codes(dict(zip(sorted(edge), cell, strict=True)), part)
 
 
 def solve(
@@ -373,7 +400,7 @@ class _Bracket:
 
     def _count_right(self, array: Array) -> int:
         """Return for how many people the best guess is right in a solution, ``array``."""
-        counts = ([sum(array[j] for j in c) for c in block] for block in self.blocks.values())
+        counts = ([_people_in(c, array) for c in block] for block in self.blocks.values())
         if self.question.secret is None:
             return sum(any(block) for block in counts)
         return sum(map(max, counts))
@@ -387,46 +414,36 @@ class _Bracket:
         attained = min(map(self._count_right, self.component.arrays))
         if attained == outer:
             return Least(outer, attained, None)
-        tops: list[Ends] = []  # the bounds of the added columns
-        rows = []
-        for top, (block, _, (lowest, highest)) in enumerate(self._block_ends(), self.first):
+        added = _Added(self.first)
+        for block, _, (lowest, highest) in self._block_ends():
             if self.question.secret is None:
                 (columns,) = block
-                tops.append((min(lowest, 1), min(highest, 1)))
-                rows.append(Row([*columns, top], [*[1] * len(columns), -highest], -highest, 0))
-                continue
-            tops.append((lowest, highest))
-            rows += [Row([top, *c], [1, *[-1] * len(c)], 0, highest) for c in block]
-        goal = dict.fromkeys(range(self.first, self.first + len(tops)), 1)
-        return self._solve(goal, tops, rows, attained)
+                top = added.column(min(lowest, 1), min(highest, 1), goal=1)
+                factors = [*[1] * len(columns), -highest]
+                added.rows.append(Row([*columns, top], factors, -highest, 0))
+            else:
+                top = added.column(lowest, highest, goal=1)
+                for columns in block:
+                    added.rows.append(Row([top, *columns], [1, *[-1] * len(columns)], 0, highest))
+        return self._solve(added, attained)
 
     def highest(self, outer: int) -> Least:
-        """Return minus the largest number of people guessed right, at most ``outer``: the goal."""
+        """Return minus the largest number of people guessed right, at most ``outer``: the goal.
+
+        A column is added for each block: how many are guessed right in it.
+        """
         attained = max(map(self._count_right, self.component.arrays))
         if attained == outer:
             return Least(-outer, -attained, None)
-        # Columns are added for a block: its largest count, and 0 or 1 for each: is it the largest?
-        extra: list[Ends] = []
-        rows: list[Row] = []
-        goal = {}
+        added = _Added(self.first)
         for block, ends, (lowest, highest) in self._block_ends():
-            top = self.first + len(extra)
-            goal[top] = -1
             if self.question.secret is None:  # 1 if the block is not empty
                 (columns,) = block
-                extra.append((min(lowest, 1), min(highest, 1)))
-                rows.append(Row([*columns, top], [*[1] * len(columns), -1], 0, highest))
-                continue
-            extra.append((lowest, highest))
-            # Only these counts can be the largest of the block.
-            able = [(c, low) for c, (low, high) in zip(block, ends, strict=True) if high >= lowest]
-            choices = list(range(self.first + len(extra), self.first + len(extra) + len(able)))
-            extra += [(0, 1)] * len(able)
-            rows.append(Row(choices, [1] * len(choices), 1, 1))
-            for (columns, low), choice in zip(able, choices, strict=True):
-                factors = [1, *[-1] * len(columns), highest - low]
-                rows.append(Row([top, *columns, choice], factors, -highest, highest - low))
-        return self._solve(goal, extra, rows, -attained)
+                top = added.column(min(lowest, 1), min(highest, 1), goal=-1)
+                added.rows.append(Row([*columns, top], [*[1] * len(columns), -1], 0, highest))
+            else:
+                added.largest_count(block, ends, lowest, highest)
+        return self._solve(added, -attained)
 
     def _block_ends(self) -> Iterator[tuple[Sequence[Columns], list[Ends], Ends]]:
         """Yield the counts of each block, the bounds of each, and those of the largest count."""
@@ -434,11 +451,46 @@ class _Bracket:
             ends = [self.component.ends(columns) for columns in block]
             yield block, ends, (max(low for low, _ in ends), max(high for _, high in ends))
 
-    def _solve(
-        self, goal: dict[int, int], extra: Sequence[Ends], rows: Sequence[Row], attained: int
-    ) -> Least:
-        """Minimise a goal with further columns, of bounds ``extra``, and rows."""
-        program = self.component.program.extended(extra, rows)
-        answer = program.minimise(goal, attained, nodes=BRACKET_NODES)
+    def _solve(self, added: "_Added", attained: int) -> Least:
+        """Minimise the goal of the program with the columns and rows that are added."""
+        program = self.component.program.extended(added.bounds, added.rows)
+        answer = program.minimise(added.goal, attained, nodes=BRACKET_NODES)
         self.component.remember(answer)
         return answer
+
+
+@dataclass
+class _Added:
+    """Columns, with bounds, and rows that a bracket adds to a program, and its goal.
+
+    ``first`` is the number of the first added column.
+    """
+
+    first: int
+    bounds: list[Ends] = field(default_factory=list)
+    rows: list[Row] = field(default_factory=list)
+    goal: dict[int, int] = field(default_factory=dict)
+
+    def column(self, lower: int, upper: int, *, goal: int = 0) -> int:
+        """Add a column with bounds and its factor in the goal; return its number."""
+        number = self.first + len(self.bounds)
+        self.bounds.append((lower, upper))
+        if goal:
+            self.goal[number] = goal
+        return number
+
+    def largest_count(
+        self, block: Sequence[Columns], ends: Sequence[Ends], lowest: int, highest: int
+    ) -> None:
+        """Add a column that is at most one count of a block: that whose choice, 0 or 1, is 1.
+
+        ``ends`` are the bounds of the counts, ``lowest`` and ``highest`` those of the largest one.
+        """
+        top = self.column(lowest, highest, goal=-1)
+        # Only these counts can be the largest.
+        able = [(c, low) for c, (low, high) in zip(block, ends, strict=True) if high >= lowest]
+        choices = [self.column(0, 1) for _ in able]
+        self.rows.append(Row(choices, [1] * len(choices), 1, 1))
+        for (columns, low), choice in zip(able, choices, strict=True):
+            factors = [1, *[-1] * len(columns), highest - low]
+            self.rows.append(Row([top, *columns, choice], factors, -highest, highest - low))

@@ -9,7 +9,7 @@ of ``sql/tables/fit.sql``.
 Source: M101 to M104.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -138,15 +138,7 @@ class _Fitting:
 
     def run(self) -> Fit:
         """Repeat the steps until little moves; return the expected counts of the cliques."""
-        steps = self._steps_below(0)  # clique 0 is the root: the steps of all cliques
-        largest = 0.0  # of the last round: the share of the people of a component that it moved
-        for n in range(ROUNDS if steps else 0):
-            for step in steps:
-                step()
-            if (n + 1) % CHECKED == 0:
-                largest = self._set_aside()
-                if largest < CLOSE:
-                    break
+        largest = self._repeat(self._steps_below(0))  # clique 0 is the root: the steps of all
         cliques = []
         for i, link in enumerate(self.links):
             parts = [*self.done[i], self.open[i]]
@@ -154,6 +146,21 @@ class _Fitting:
             n, edge = len(parts), link.edge
             cliques.append(self.margins.make("fitted_counts", tables, WHAT, edge=edge, parts=n))
         return Fit(self.links, cliques, estimate=True, moved=largest)
+
+    def _repeat(self, steps: Sequence[FitStep]) -> float:
+        """Repeat the steps until little moves, or ``ROUNDS`` times.
+
+        Return the largest share of the people of a component that was moved when last checked.
+        """
+        largest = 0.0
+        for n in range(1, ROUNDS + 1 if steps else 0):
+            for step in steps:
+                step()
+            if n % CHECKED == 0:
+                largest = self._set_aside()
+                if largest < CLOSE:
+                    break
+        return largest
 
     def _steps_below(self, i: int) -> list[FitStep]:
         """Return the steps of clique i and of the cliques below it in the tree, in order.
@@ -187,22 +194,20 @@ class _Fitting:
 
     def _seam_steps(self, seam: _Seam) -> list[FitStep]:
         """Return the steps that make two cliques agree on the people in each cell of a seam."""
-        edge, sides = seam.shared, {"one": seam.upper, "other": seam.lower}
-        tables = {f"clique_{side}": self.open[i] for side, i in sides.items()}
+        edge = seam.shared
+        cliques = {"one": seam.upper, "other": seam.lower}
+        tables = {f"clique_{side}": self.open[i] for side, i in cliques.items()}
         steps = [
             _step("seam_people", {"seams": seam.table, **tables}, shared=edge),
             _step("seam_solution", materialized=True),
         ]
-        for side, i in sides.items():
-            targets = f"seam_targets_{side}"
-            people = {"settled": f"settled_{side}"}
-            steps.append(_step("seam_targets", name=targets, columns=people, shared=edge))
-            steps += _ratio_steps(edge, self.open[i], targets, f"_{side}")
-        scaling = [
-            self._scaling_step(i, edge, seam.table, f"ratio_{side}") for side, i in sides.items()
+        for side, i in cliques.items():
+            steps += _side_steps(edge, self.open[i], side)
+        new_ratios = Plan(tuple(steps), _view("moved_seams", shared=edge))
+        return [
+            self._replacing(seam.table, new_ratios),
+            *(self._scaling_step(i, edge, seam.table, f"ratio_{n}") for n, i in cliques.items()),
         ]
-        moved = _view("moved_seams", shared=edge)  # the seam with the new ratios
-        return [self._replacing(seam.table, Plan(tuple(steps), moved)), *scaling]
 
     def _scaling_step(self, i: int, edge: Edge, table: str, ratio: str) -> FitStep:
         """Return the step that multiplies the open cells of a clique by the ratios of a margin."""
@@ -273,6 +278,16 @@ def _ratio_steps(edge: Edge, open_cells: str, targets: str, suffix: str = "") ->
     views = ("interval_ends", "ratio_changes", "ratio_lines", "ratios")
     tables = {"open_cells": open_cells, "targets": targets, **{v: f"{v}{suffix}" for v in views}}
     return [_step(view, tables, name=f"{view}{suffix}", edge=edge) for view in views]
+
+
+def _side_steps(edge: Edge, open_cells: str, side: str) -> list[Step]:
+    """Return the steps to the ratios with which one side of a seam has the people of its solution.
+
+    ``side`` is "one" or "other", the end of the names of its columns and tables.
+    """
+    targets, settled = f"seam_targets_{side}", {"settled": f"settled_{side}"}
+    target_step = _step("seam_targets", name=targets, columns=settled, shared=edge)
+    return [target_step, *_ratio_steps(edge, open_cells, targets, f"_{side}")]
 
 
 def _rows_of_components(table: str, components: str, condition: exp.Expr) -> exp.Select:

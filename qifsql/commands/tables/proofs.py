@@ -7,7 +7,9 @@ its lower bound is above 0, so that there are never more than people. Source: M9
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from math import prod
+from operator import or_
 
 from sqlglot import exp
 
@@ -125,16 +127,16 @@ def _chained_lines(margins: Margins, links: Sequence[Link]) -> str:
     A table takes from the lower bound of a cell the people who have the values that it shares with
     those before, but may be in its other cells; one with only known attributes takes nothing.
     """
-    joined, nothing_new = [links[0].edge], [False]  # at each table: the attributes so far
-    tables = {"table_0": margins.nodes[links[0].edge]}
-    for n, link in enumerate(links[1:], 1):
-        nothing_new.append(link.edge <= joined[-1])
-        joined.append(joined[-1] | link.edge)
-        tables[f"table_{n}"] = (
-            margins.nodes[link.edge] if nothing_new[-1] else _people_beside(margins, link)
-        )
+    joined = list(accumulate((link.edge for link in links), or_))  # the attributes so far
+    known = [False, *(link.edge <= edge for link, edge in zip(links[1:], joined, strict=False))]
+    tables = {
+        f"table_{n}": _people_beside(margins, link)
+        if n and not known[n]
+        else margins.nodes[link.edge]
+        for n, link in enumerate(links)
+    }
     shared = [link.shared for link in links]
-    return margins.make("chained", tables, LINES, edges=joined, shared=shared, known=nothing_new)
+    return margins.make("chained", tables, LINES, edges=joined, shared=shared, known=known)
 
 
 def _people_beside(margins: Margins, link: Link) -> str:
