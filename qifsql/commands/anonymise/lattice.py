@@ -151,16 +151,21 @@ class Lattice:
     refused: list[Node] = field(default_factory=list)
 
     def search(self) -> Node | None:
-        """Find the best node, then measure others for the frontier; None if none is allowed.
-
-        Nodes are visited by rising lower bound on their loss; of equal ones, the finest first.
-        """
+        """Find the best node, then measure others for the frontier; None if none is allowed."""
         top = self.heights
         if not self._measure_if_allowed(top) and self._is_known_refused(top):
             self.optimal = self.complete = True  # the top is refused, and so all finer nodes
             return None
         if self.best is not None:
             self._descend(self.best)
+        self._visit_by_loss()
+        return self.best
+
+    def _visit_by_loss(self) -> None:
+        """Visit nodes by rising lower bound on their loss; of equal ones, the finest first.
+
+        Stop if the time is up, or if the best node is known and the frontier is long enough.
+        """
         bottom = (0,) * len(self.heights)
         queue = [(self._loss_bound(bottom), 0, bottom)]  # bound, sum of the steps, node
         while queue and not self.late():
@@ -169,7 +174,7 @@ class Lattice:
             if self.best is not None and bound > self.loss.of(self.best, self.nodes[self.best]):
                 self.optimal = True  # nothing in the queue loses as little; the rest is frontier
                 if len(self.nodes) >= FRONTIER:
-                    return self.best
+                    return
             if not self._is_known_refused(node) and not self._measure_if_allowed(node):
                 self._climb(node)
             for child in self._children(node):
@@ -177,7 +182,6 @@ class Lattice:
                 heapq.heappush(queue, (child_bound, sum(child), child))
         self.complete = not queue
         self.optimal = self.optimal or not queue
-        return self.best
 
     def frontier(self) -> Iterator[Node]:
         """Yield measured nodes that are allowed, by rising loss and falling risk.
@@ -240,18 +244,20 @@ class Lattice:
         """Measure a node, if it was not; return whether it is allowed; update ``best``."""
         if node not in self.nodes:
             self.nodes[node] = self.measure(node)
-        measured = self.nodes[node]
-        if measured.suppressed > self.limit:
-            if self.monotone:  # then finer nodes are refused, too
-                self._remember_refused(node)
-            return False
-        if not self._keeps_bounds(node):
-            if self.falling:  # then finer nodes are refused, too
-                self._remember_refused(node)
+        if not self._is_allowed(node):
             return False
         if self.best is None or (not self.optimal and self._rank(node) < self._rank(self.best)):
             self.best = node
         return True
+
+    def _is_allowed(self, node: Node) -> bool:
+        """Return whether a measured node is allowed; if not, finer ones may be known not to be."""
+        suppresses_few = self.nodes[node].suppressed <= self.limit
+        if suppresses_few and self._keeps_bounds(node):
+            return True
+        if self.falling if suppresses_few else self.monotone:  # then finer nodes are refused, too
+            self._remember_refused(node)
+        return False
 
     def _climb(self, node: Node) -> None:
         """Find by bisection the last refused node on a chain from a refused node to the top.

@@ -76,22 +76,27 @@ class Nominal:
         if not self.widths:
             return begin
         kind = family(self.attribute.type)
-        if kind in INTEGERS:
-            rest = sum(int(width) - 1 for width in self.widths)
-            end = exp.Add(this=begin, expression=number(rest))
+        if kind in INTEGERS:  # each change takes a value down by its width - 1 at most
+            longest = sum(int(width) - 1 for width in self.widths)
+            end = exp.Add(this=begin, expression=number(longest))
             return exp.Least(this=end, expressions=[number(LARGEST)])
         (width,) = self.widths  # other types have one (nominal_interval)
-        if kind in ("FLOAT", "DOUBLE"):
-            return exp.Add(this=begin, expression=exp.Literal.number(width))
-        if kind == "DECIMAL":
-            digits = scale_of(self.attribute.type)
-            last_digit = exp.Literal.number("0." + "0" * (digits - 1) + "1" if digits else "1")
-            end = exp.Add(this=begin, expression=exp.Literal.number(width))
-            return exp.Sub(this=exp.paren(end), expression=last_digit)
-        unit = exp.Interval(this=exp.Literal.string("1"), unit=exp.var(width.upper()))
-        next_begin = exp.paren(exp.Add(this=begin, expression=unit))
-        smallest = exp.var("DAY" if kind == "DATE" else "MICROSECOND")
-        step_back = exp.Interval(this=exp.Literal.string("1"), unit=smallest)
+        if kind not in ("FLOAT", "DOUBLE", "DECIMAL"):
+            return self._last_time(begin, width)
+        end = exp.Add(this=begin, expression=exp.Literal.number(width))
+        if kind != "DECIMAL":
+            return end
+        digits = scale_of(self.attribute.type)
+        last_digit = exp.Literal.number("0." + "0" * (digits - 1) + "1" if digits else "1")
+        return exp.Sub(this=exp.paren(end), expression=last_digit)
+
+    def _last_time(self, begin: exp.Expr, unit: str) -> exp.Expr:
+        """Return the last day or microsecond of a unit, such as a month, from its begin."""
+        one = exp.Literal.string("1")
+        length = exp.Interval(this=one, unit=exp.var(unit.upper()))
+        next_begin = exp.paren(exp.Add(this=begin, expression=length))
+        smallest = "DAY" if family(self.attribute.type) == "DATE" else "MICROSECOND"
+        step_back = exp.Interval(this=one.copy(), unit=exp.var(smallest))
         return self._typed(exp.paren(exp.Sub(this=next_begin, expression=step_back)))
 
     def _limit(self, text: str) -> exp.Expr:

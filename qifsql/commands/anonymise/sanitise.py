@@ -241,7 +241,7 @@ class Work:
     def _recode(self, steps: Sequence[Sequence[ValueStep]], ending: str) -> dict[str, Any]:
         """Make the classes and cells of recode, or of the best node of lattice; return the summary.
 
-        ``steps`` are those of each quasi-identifier. A node has the number ``s`` of a step of each.
+        ``steps`` are those of each quasi-identifier. A node has the number of a step of each.
         """
         passes, request = self.passes, self.request
         for i in self.order:
@@ -260,29 +260,40 @@ class Work:
         recoded_release.widen_intervals(recoding)
         sizes = self._class_sizes()
         chosen = [steps_of_qid[s] for steps_of_qid, s in zip(steps, node, strict=True)]
-        for i, (step, s) in enumerate(zip(chosen, node, strict=True), 1):
-            if request.method == "recode" and step.content == "everything":
-                continue  # dropped: the release has no column of it
-            label = step.form if step.content == "label" else None
-            cells = Cells(i, self.scales[i - 1], step.content, request.cells, ending, by_step=True)
-            type_ = "VARCHAR" if label is None else label.type
-            column = replace(cells, type=type_, interval=step.interval)
-            recoded_release.make_cell_values(recoding, column, step, s)
-            self.cells.append(column)
-        make_cells(passes, self.cells)
+        self._make_recoded_cells(recoding, node, chosen, ending)
         passes.make("membership", "membership")
         hidden = recoded_release.suppressed_cells(recoding) if request.suppress_cells else []
         cell_losses = [recoded_release.measure_loss(recoding, i, s) for i, s in enumerate(node, 1)]
         recoding.drop()
         passes.drop("coded", "done", "classes", "refused")
         changes = [step.texts for step in chosen]
-        for i, (texts, s) in enumerate(zip(changes, node, strict=True), 1):
-            if texts and step_losses[i - 1][s].idle:
+        merges_none = [of_qid[s].idle for of_qid, s in zip(step_losses, node, strict=True)]
+        for i, texts in enumerate(changes, 1):
+            if texts and merges_none[i - 1]:
                 self.idle[i] = ", ".join(texts)
         heights = list(node) if request.method == "lattice" else list(map(len, changes))
         return self._summary(
             sizes, cell_losses, changes=changes, hidden=hidden, steps=heights, optimal=optimal
         )
+
+    def _make_recoded_cells(
+        self, recoding: Recoding, node: Node, chosen: Sequence[ValueStep], ending: str
+    ) -> None:
+        """Make the cells of all classes: of each quasi-identifier the step ``chosen`` by the node.
+
+        A column that recode drops has none.
+        """
+        request = self.request
+        for i, (step, s) in enumerate(zip(chosen, node, strict=True), 1):
+            if request.method == "recode" and step.content == "everything":
+                continue
+            label = step.form if step.content == "label" else None
+            cells = Cells(i, self.scales[i - 1], step.content, request.cells, ending, by_step=True)
+            type_ = "VARCHAR" if label is None else label.type
+            column = replace(cells, type=type_, interval=step.interval)
+            recoded_release.make_cell_values(recoding, column, step, s)
+            self.cells.append(column)
+        make_cells(self.passes, self.cells)
 
     def _suppression_order(self) -> list[int]:
         """Return the numbers of the quasi-identifiers whose cells are suppressed, in that order."""
@@ -332,16 +343,7 @@ class Work:
         node = lattice.search()
         if node is None:
             raise self._no_node_error(lattice, limit, total)
-        if not lattice.optimal:
-            self.notes.append(
-                f"the time ended after {len(lattice.nodes):,} of {total:,} nodes: this is the best "
-                "of them, and another may lose less; allow more time (--time-budget)"
-            )
-        elif not lattice.complete:
-            self.notes.append(
-                f"the frontier is that of the {len(lattice.nodes):,} nodes that were measured; "
-                f"below a loss of {float(lattice.covered):.4g} all were"
-            )
+        self.notes += _notes_on_search(lattice, total)
         self.details["frontier"] = _frontier_rows(lattice, recoding, penalties, node)
         return node, lattice.optimal
 
@@ -421,6 +423,22 @@ class Work:
             self.meter.inside(0.1 + 0.7 * (1 - math.exp(-2 * passes / usual_passes)), detail)
 
         return show_pass
+
+
+def _notes_on_search(lattice: Lattice, total: int) -> list[str]:
+    """Return a note on a search that ended before all of its ``total`` nodes were settled."""
+    n = len(lattice.nodes)
+    if not lattice.optimal:
+        return [
+            f"the time ended after {n:,} of {total:,} nodes: this is the best of them, and another "
+            "may lose less; allow more time (--time-budget)"
+        ]
+    if not lattice.complete:
+        return [
+            f"the frontier is that of the {n:,} nodes that were measured; below a loss of "
+            f"{float(lattice.covered):.4g} all were"
+        ]
+    return []
 
 
 def _frontier_rows(

@@ -3,7 +3,7 @@
 Files are numbered in the order given: the original is 1, the first sanitised release 2.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Any
 
@@ -49,27 +49,17 @@ def bind(
         raise ColumnError(
             f"no quasi-identifiers of {original.schema.dataset}; name some with --qids"
         )
-    for number, name in tags:  # ``2:age=AGE``: in file 2, age is the column AGE
-        if name not in {q.name for q in qids}:
-            hint = did_you_mean(name, (q.name for q in qids))
-            raise ColumnError(f"no quasi-identifier of the original is called {quoted(name)}{hint}")
-        if number == 1 and tags[number, name] != name:
-            raise InputError(
-                f"file 1 is the original, whose {quoted(name)} needs no tag; name the column as it "
-                "is there, and tag the others"
-            )
+    _check_tags(tags, qids)
     raws = raw_columns(spec, qids, original.schema)
     secrets = _secrets(spec.secrets, catalogs)
-    untagged = names_of_all(spec, original.schema)
     titled = zip(catalogs, titles_of(spec.releases), secrets, strict=True)
     files = []
     for number, (catalog, title, file_secrets) in enumerate(titled, 1):
         if number == 1:  # the original has values, not generalised cells
             pairs = zip(raws, qids, strict=True)
             cells = [(Generalised(r, 1, title, r.name, r.type, True), q) for r, q in pairs]
-        else:  # None: the release has no such column
-            usual = {raw: raw.name if raw.name in untagged else None for raw in raws}
-            written = {raw: tags.get((number, raw.name), name) for raw, name in usual.items()}
+        else:
+            written = _names_in_release(number, raws, tags, names_of_all(spec, original.schema))
             cells = cells_of(catalog, number, written, tags=tags, plain=spec.plain)
         columns = tuple((replace(g, release=title), a) for g, a in cells)
         whose = None if person is None else _person_in_file(person, original, catalog)
@@ -78,6 +68,27 @@ def bind(
         files.append(Compared(number, title, columns, attack))
     _check_known(raws, files)
     return raws, files
+
+
+def _check_tags(tags: Tags, qids: Sequence[Attribute]) -> None:
+    """Refuse tags (``2:age=AGE``) of no quasi-identifier, and new names in the original itself."""
+    for (number, name), written in tags.items():
+        if name not in {q.name for q in qids}:
+            hint = did_you_mean(name, (q.name for q in qids))
+            raise ColumnError(f"no quasi-identifier of the original is called {quoted(name)}{hint}")
+        if number == 1 and written != name:
+            raise InputError(
+                f"file 1 is the original, whose {quoted(name)} needs no tag; name the column as it "
+                "is there, and tag the others"
+            )
+
+
+def _names_in_release(
+    number: int, raws: Sequence[Raw], tags: Tags, untagged: Set[str]
+) -> dict[Raw, str | None]:
+    """Return the name of each quasi-identifier in a release; None: it has no such column."""
+    usual = {raw: raw.name if raw.name in untagged else None for raw in raws}
+    return {raw: tags.get((number, raw.name), name) for raw, name in usual.items()}
 
 
 def _bind_attack(
@@ -136,17 +147,8 @@ def _secrets(texts: Sequence[str], catalogs: Sequence[Catalog]) -> list[tuple[At
     ``2:disease=CONDITION`` gives the name of a secret in file 2, if it is another one. Files are
     numbered from 1, the original.
     """
-    tags: Tags = {}  # texts by number of a file and name of a secret
-    untagged: dict[str, None] = {}  # an ordered set
-    for text in texts:
-        tag = None if catalogs[0].schema.find(text) else tag_of(text, len(catalogs))
-        if tag is None:
-            untagged[text] = None
-            continue
-        number, pair = tag
-        name, written = split_name(pair) or (pair.strip(), pair.strip())
-        tags[number, name] = written
-    secrets = naming.attributes(list(untagged), catalogs[0].schema, SECRET)
+    untagged, tags = _tagged_secrets(texts, catalogs)
+    secrets = naming.attributes(untagged, catalogs[0].schema, SECRET)
     for _, name in tags:
         if name not in {a.name for a in secrets}:
             raise ColumnError(
@@ -166,6 +168,21 @@ def _secrets(texts: Sequence[str], catalogs: Sequence[Catalog]) -> list[tuple[At
             attributes.append(replace(attribute, name=secret.name))
         attributes_by_file.append(typed(attributes, catalog, SECRET))
     return attributes_by_file
+
+
+def _tagged_secrets(texts: Sequence[str], catalogs: Sequence[Catalog]) -> tuple[list[str], Tags]:
+    """Return the texts of secrets without a tag, each once, and the tags of the others."""
+    untagged: dict[str, None] = {}  # an ordered set
+    tags: Tags = {}
+    for text in texts:
+        tag = None if catalogs[0].schema.find(text) else tag_of(text, len(catalogs))
+        if tag is None:
+            untagged[text] = None
+        else:
+            number, pair = tag
+            name, written = split_name(pair) or (pair.strip(), pair.strip())
+            tags[number, name] = written
+    return list(untagged), tags
 
 
 def _secrets_named(text: str, catalog: Knowledge) -> list[Attribute]:

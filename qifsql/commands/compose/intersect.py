@@ -5,6 +5,7 @@ secret left for it are those left before that also occur in its spot in the new 
 Ganta et al., Algorithm 1, Definitions 7 to 9.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -169,13 +170,15 @@ def _is_exact(tables: Tables, bound: Bound) -> bool:
     A sum is at most the product of the largest frequencies, times values of the secret and people;
     10^6 is the largest denominator of a level of confidence.
     """
-    product = 1
+    frequencies, values = [], []
     for release in bound.releases:
         sizes = exp.table_(f"spot_sizes_{release.number}")
-        ((best, values),) = tables.rows(exp.select("max(best)", "max(effective)").from_(sizes))
-        product *= best or 1
+        ((best, effective),) = tables.rows(exp.select("max(best)", "max(effective)").from_(sizes))
+        frequencies.append(best or 1)  # NULL: a release without spots
+        values.append(effective or 1)
     ((people,),) = tables.rows(exp.select("sum(people)::BIGINT").from_("crowd"))
-    return bool(product * (values or 1) * people * 10**6 < LIMIT)
+    # The values that are left are in all releases: no more than the fewest.
+    return bool(math.prod(frequencies) * min(values) * people * 10**6 < LIMIT)
 
 
 def refuse_unlocated(bound: Bound, findings: list[Row]) -> None:

@@ -11,14 +11,22 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import NamedTuple
 
 TAIL = math.log(2e20)  # the chance left out on each side is below 1e-20
 TINY = 1e-25  # fewer expected rarer answers of a value are neglected
 BITS = 2_000_000  # most bits in an exact distribution: a second of work
 FEW = 400  # most records for which an exact distribution is tried
 EPS = 2.0**-53
-Group = tuple[int, float, int]  # people, the chance of their rarer answer, 1 if it is yes, else -1
 Wave = tuple[float, float]  # the real and imaginary part of φ at some θ
+
+
+class Group(NamedTuple):
+    """People with one chance of their rarer answer; ``sign`` is 1 if that is yes, -1 if no."""
+
+    people: int
+    rarer: float
+    sign: int
 
 
 @dataclass(frozen=True)
@@ -66,35 +74,50 @@ def distribution_window(people: Sequence[int], chances: Sequence[tuple[float, fl
     """Return the distribution as floating-point numbers, from its characteristic function.
 
     The count is of the people who answer yes; ``people`` are the sizes of groups, ``chances`` those
-    of yes and of no in each. Let μ and v be the mean and variance of the count. Counts beyond μ ± x
-    are left out, with x such that Bernstein's bound 2 exp(-x²/(2(v + x/3))) is below 1e-20. The
-    others are b(k) = 1/M Σ_j φ(2πj/M) e^(-2πijk/M). As |φ(θ)| <= exp(-2 v sin²(θ/2)), few j are
+    of yes and of no in each. The counts of the window are b(k) = 1/M Σ_j φ(2πj/M) e^(-2πijk/M),
+    where M is how many they are. As |φ(θ)| <= exp(-2 v sin²(θ/2)), with the variance v, few j are
     needed.
     """
-    base, neglected = 0, 0.0
+    groups, neglected = _rarer_answers(people, chances)
+    # Counts are relative to ``base``, where all give their likelier answer, and may be negative.
+    base = sum(n for n, (yes, no) in zip(people, chances, strict=True) if yes > no)
+    mean = math.fsum(group.people * group.rarer * group.sign for group in groups)
+    variance = math.fsum(group.people * group.rarer * (1 - group.rarer) for group in groups)
+    centre = round(mean)
+    first, last = _window_ends(groups, centre, variance)
+    size = last - first + 1
+    waves = _characteristics(groups, size, mean - centre, variance)
+    distribution = _inverse_transform(waves, size, first - centre)
+    error = _error_bound(groups, waves, max(distribution)) + 2 * neglected
+    return Window(base + first, distribution, error)
+
+
+def _rarer_answers(
+    people: Sequence[int], chances: Sequence[tuple[float, float]]
+) -> tuple[list[Group], float]:
+    """Return the groups of people by their rarer answer, and the expected neglected answers."""
+    neglected = 0.0
     alike: dict[tuple[float, int], int] = {}  # people by chance of the rarer answer, and its sign
     for n, (yes, no) in zip(people, chances, strict=True):
-        base += n if yes > no else 0  # if yes is likelier, each no is one less than n
         rarer = min(yes, no)
         if n * rarer < TINY:
             neglected += n * rarer
         else:
             key = rarer, -1 if yes > no else 1
             alike[key] = alike.get(key, 0) + n
-    groups = [(n, t, sign) for (t, sign), n in alike.items()]
-    # From here on, counts are relative to ``base``, and may be negative.
-    mean = math.fsum(n * t * sign for n, t, sign in groups)
-    variance = math.fsum(n * t * (1 - t) for n, t, _ in groups)
-    centre = round(mean)
+    return [Group(n, rarer, sign) for (rarer, sign), n in alike.items()], neglected
+
+
+def _window_ends(groups: Sequence[Group], centre: int, variance: float) -> tuple[int, int]:
+    """Return the least and the largest count of the window, relative to ``base``.
+
+    Counts beyond the mean ± x are left out, with x such that Bernstein's bound
+    2 exp(-x²/(2(v + x/3))) is below 1e-20; v is the variance.
+    """
     reach = math.ceil(TAIL / 3 + math.sqrt(TAIL * TAIL / 9 + 2 * TAIL * variance)) + 1  # x
-    low = -sum(n for n, _, sign in groups if sign < 0)
-    high = sum(n for n, _, sign in groups if sign > 0)
-    first, last = max(low, centre - reach), min(high, centre + reach)
-    size = last - first + 1
-    waves = _characteristics(groups, size, mean - centre, variance)
-    distribution = _inverse_transform(waves, size, first - centre)
-    error = _error_bound(groups, waves, max(distribution)) + 2 * neglected
-    return Window(base + first, distribution, error)
+    low = -sum(group.people for group in groups if group.sign < 0)
+    high = sum(group.people for group in groups if group.sign > 0)
+    return max(low, centre - reach), min(high, centre + reach)
 
 
 def _error_bound(groups: Sequence[Group], waves: Sequence[Wave], highest: float) -> float:

@@ -1,13 +1,13 @@
 """The blocks of the partition, and the information that each block reveals."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Literal, Unpack, get_args
 
 from sqlglot import exp
 
 from qifsql.adversary.options import Options
-from qifsql.adversary.spec import Attack, Attribute, BoundAttack, KnownRecords, refuse
+from qifsql.adversary.spec import Attack, Attribute, BoundAttack, KnownRecords, Microdata, refuse
 from qifsql.commands.inspect.readings import notes_on_people, of_spark
 from qifsql.counting.session import check_records, opened
 from qifsql.data.collection import Source
@@ -87,50 +87,61 @@ def blocks_plan(attack: BoundAttack, order: Order, limit: int) -> Plan:
     Columns are the quasi-identifiers, the sizes, the success of re-identification, and for each
     secret its number of values, the best guess, its success, and the counts of the values.
     """
+    microdata = attack.microdata
     steps = Steps(attack)
     revealed, *_ = revealed_tables(steps)  # the blocks, with what the first secret reveals
-    width = attack.microdata.width
-    success = "success" if attack.microdata.secrets else "owner_success"
+    ranked = _ranked(microdata, order)
+    steps.push(_chosen_step(revealed, ranked, limit))
+    query = exp.select().from_("chosen")
+    columns = known_values(microdata, "chosen", SHOWABLE)
+    columns.append((exp.column("size", "chosen"), "size"))
+    if microdata.of_lists:
+        columns.append((records_of_lists("chosen"), "records"))
+    elif microdata.person is not None:
+        table = steps.need("known_blocks")
+        query = query.join(exp.to_table(table), on=same_block("chosen", table, microdata.width))
+        columns.append((exp.column("records", table), "records"))
+    columns.append((exp.column("owner_success", "chosen"), "success"))
+    for j, secret in enumerate(microdata.secrets_of_individuals, 1):
+        _push_counts(steps, j, secret)
+        table, counts = "chosen" if j == 1 else f"revealed_{j}", f"counts_{j}"
+        for joined in (counts,) if j == 1 else (table, counts):
+            same = same_block("chosen", joined, microdata.width)
+            query = query.join(exp.table_(joined), on=same)
+        columns += _secret_columns(secret, table, counts)
+    order_again = [_of_chosen(o) for o in ranked]
+    return plan(microdata, steps.steps, query.select(*named(columns)).order_by(*order_again))
+
+
+def _ranked(microdata: Microdata, order: Order) -> list[exp.Expr]:
+    """Return what blocks are ordered by: the order asked for, then the quasi-identifiers."""
+    success = "success" if microdata.secrets else "owner_success"
     ranks: Mapping[Order, list[exp.Expr]] = {
         "smallest": [exp.column("size").asc()],
         "largest": [exp.column("size").desc()],
         "revealing": [exp.column(success).desc(), exp.column("size").desc()],
     }
-    ties = [
-        exp.Ordered(this=exp.column(f"qid_{i}"), nulls_first=False) for i in range(1, width + 1)
-    ]
-    ranked = [*ranks[order], *ties]
+    qids = [exp.column(f"qid_{i}") for i in range(1, microdata.width + 1)]
+    return [*ranks[order], *(exp.Ordered(this=qid, nulls_first=False) for qid in qids)]
+
+
+def _chosen_step(revealed: str, ranked: Sequence[exp.Expr], limit: int) -> Step:
+    """Return the step of the first blocks of a table in an order; ``limit`` 0: all."""
     template = load("chosen")
-    chosen = template.query.copy().order_by(*ranked, append=False)
-    chosen.set("limit", exp.Limit(expression=exp.Literal.number(limit)) if limit else None)
-    chosen = chosen.from_(exp.to_table(revealed))
-    steps.push(Step("chosen", template.doc, chosen, materialized=True))
-    query = exp.select().from_("chosen")
-    columns = known_values(attack.microdata, "chosen", SHOWABLE)
-    columns.append((exp.column("size", "chosen"), "size"))
-    if attack.microdata.of_lists:
-        columns.append((records_of_lists("chosen"), "records"))
-    elif attack.microdata.person is not None:
-        table = steps.need("known_blocks")
-        query = query.join(exp.to_table(table), on=same_block("chosen", table, width))
-        columns.append((exp.column("records", table), "records"))
-    columns.append((exp.column("owner_success", "chosen"), "success"))
-    for j, secret in enumerate(attack.microdata.secrets_of_individuals, 1):
-        _push_counts(steps, j, secret)
-        table = "chosen" if j == 1 else f"revealed_{j}"
-        if j > 1:
-            query = query.join(exp.table_(table), on=same_block("chosen", table, width))
-        counts = exp.table_(f"counts_{j}")
-        query = query.join(counts, on=same_block("chosen", counts.name, width))
-        best_guess = as_native(exp.column("best_guess", table), secret, SHOWABLE)
-        columns += [
-            (exp.column("values", table, quoted=True), f"values_{secret.name}"),
-            (best_guess, f"best_guess_{secret.name}"),
-            (exp.column("success", table), f"success_{secret.name}"),
-            (exp.column("counts", counts.name), f"counts_{secret.name}"),
-        ]
-    order_again = [_of_chosen(o) for o in ranked]
-    return plan(attack.microdata, steps.steps, query.select(*named(columns)).order_by(*order_again))
+    query = template.query.copy().order_by(*ranked, append=False)
+    query.set("limit", exp.Limit(expression=exp.Literal.number(limit)) if limit else None)
+    return Step("chosen", template.doc, query.from_(exp.to_table(revealed)), materialized=True)
+
+
+def _secret_columns(secret: Attribute, table: str, counts: str) -> list[tuple[exp.Expr, str]]:
+    """Return what a table reveals of a secret in each block, and its ``counts``, with names."""
+    best_guess = as_native(exp.column("best_guess", table), secret, SHOWABLE)
+    return [
+        (exp.column("values", table, quoted=True), f"values_{secret.name}"),
+        (best_guess, f"best_guess_{secret.name}"),
+        (exp.column("success", table), f"success_{secret.name}"),
+        (exp.column("counts", counts), f"counts_{secret.name}"),
+    ]
 
 
 def _push_counts(steps: Steps, j: int, secret: Attribute) -> None:

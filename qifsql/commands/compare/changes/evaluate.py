@@ -1,6 +1,7 @@
 """The risks of changed releases: with each change alone, with all together, and in a search."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -12,6 +13,7 @@ from qifsql.commands.compare.changes.change_lattice import States, Variant
 from qifsql.commands.compare.changes.smallest_change import Rungs, Search
 from qifsql.counting import changed_attributes, generalisation, losses, risks, suppressed
 from qifsql.counting.changed_attributes import Changed, as_values
+from qifsql.counting.losses import Scale
 from qifsql.counting.risks import Risk
 from qifsql.counting.session import check_records
 from qifsql.counting.spans import Raw
@@ -104,59 +106,87 @@ class Work:
         """
         check_records(self.tables.engine, self.bound.microdata)
         scales = losses.read_original(self.tables, self.raws, self.bound.microdata)
-        qids = self.bound.microdata.qids
-        ladders = generalisation.named_steps(requests, qids)  # changes of each quasi-identifier
-        if not requests:
-            lengths = [
-                generalisation.common_length(qid, exp.table_(f"places_{j}"), self.tables.rows)
-                for j, qid in enumerate(qids, 1)
-            ]
-            spans = [scale.length for scale in scales]
-            ladders = generalisation.usual_steps(qids, spans, lengths, self.trees)
-        forms = [[as_values(qid)] for qid in qids]
-        state_ladders: list[list[int | None]] = [[0] for _ in qids]  # 0: not changed
-        for state_ladder, ladder in zip(state_ladders, ladders, strict=True):
-            for change in ladder:  # each from the original values
-                state_ladder.append(self._add(forms, [change]).states[change.qid - 1])
+        forms = [[as_values(qid)] for qid in self.bound.microdata.qids]
+        ladders = self._ladders(self._changes(requests, scales), forms)
         states = States(self.tables, self.bound, scales, forms)
-        nested = [_are_nested(states, j, ladder) for j, ladder in enumerate(state_ladders, 1)]
 
-        # A rung is the place of a state in the ladder of its quasi-identifier.
-        def variant(chosen: Rungs) -> Variant:
-            pairs = zip(state_ladders, chosen, strict=True)
-            return Variant(tuple(ladder[rung] for ladder, rung in pairs))
-
-        def measure(chosen: Rungs) -> list[Risk]:
-            outcomes, plans = risks.measure(self.tables.engine, states.variant(variant(chosen)))
+        def measure(rungs: Rungs) -> list[Risk]:
+            release = states.variant(ladders.variant(rungs))
+            outcomes, plans = risks.measure(self.tables.engine, release)
             self.plans = self.plans or plans
             return outcomes
 
         progress = self.tables.engine.settings.progress
         search = Search(
-            [len(ladder) for ladder in ladders],
-            nested,
+            [len(changes) for changes in ladders.changes],
+            [_are_nested(states, j, ladder) for j, ladder in enumerate(ladders.states, 1)],
             self.bound.microdata.person is None and all(rule.monotone for rule in rules),
             measure,
             lambda outcomes: self._meets(rules, outcomes),
             lambda share, n: progress("searching", share, f"{plural(n, 'change')} measured"),
         )
-        chosen = search.find()
+        smallest = search.find()
         self.tried = search.tried
-        before = (0,) * len(ladders)
-        outcomes = search.risks.get(before) or measure(before)
-        loss = states.penalty(variant(before))
-        rows = _release_rows("before", [], loss, outcomes, met=chosen == before)
-        if chosen is not None and chosen != before:
-            pairs = zip(ladders, chosen, strict=True)
-            changes = [ladder[rung - 1] for ladder, rung in pairs if rung]
-            loss = states.penalty(variant(chosen))
-            rows += _release_rows("smallest", changes, loss, search.risks[chosen], met=True)
+        releases = {"before": (0,) * len(forms)}
+        if smallest is not None and any(smallest):
+            releases["smallest"] = smallest
+        rows = []
+        for release, rungs in releases.items():
+            outcomes = search.risks.get(rungs) or measure(rungs)
+            loss = states.penalty(ladders.variant(rungs))
+            changes = ladders.climbed(rungs)
+            rows += _release_rows(release, changes, loss, outcomes, met=rungs == smallest)
         return rows
+
+    def _changes(self, requests: Sequence[Change], scales: Sequence[Scale]) -> list[list[Change]]:
+        """Return the changes of each quasi-identifier to try, each coarser than the one before."""
+        qids = self.bound.microdata.qids
+        if requests:
+            return generalisation.named_steps(requests, qids)
+        lengths = [
+            generalisation.common_length(qid, exp.table_(f"places_{j}"), self.tables.rows)
+            for j, qid in enumerate(qids, 1)
+        ]
+        return generalisation.usual_steps(qids, [s.length for s in scales], lengths, self.trees)
+
+    def _ladders(
+        self, changes: Sequence[Sequence[Change]], forms: list[list[Attribute]]
+    ) -> "_Ladders":
+        """Return the ladders of changes, each from the original values; add new forms to ``forms``.
+
+        ``forms`` are those of each quasi-identifier, the original one first.
+        """
+        states: list[list[int | None]] = []
+        for of_qid in changes:
+            after = [self._add(forms, [change]).states[change.qid - 1] for change in of_qid]
+            states.append([0, *after])
+        return _Ladders(changes, states)
 
     def _meets(self, rules: Sequence[Bound], outcomes: Sequence[Risk]) -> bool:
         """Return whether a release keeps all bounds, in each reading of known records asked for."""
         judged = [r for r in outcomes if self.reading in (None, r.known_records)]
         return all(rule.met(judged) for rule in rules)
+
+
+@dataclass(frozen=True)
+class _Ladders:
+    """The ladder of each quasi-identifier: rung 0 is no change, rung n the change number n.
+
+    ``states`` are the states after them, from rung 0 on; None: the column is dropped.
+    """
+
+    changes: Sequence[Sequence[Change]]
+    states: Sequence[Sequence[int | None]]
+
+    def variant(self, rungs: Rungs) -> Variant:
+        """Return the release in which each quasi-identifier is at its rung."""
+        pairs = zip(self.states, rungs, strict=True)
+        return Variant(tuple(states[rung] for states, rung in pairs))
+
+    def climbed(self, rungs: Rungs) -> list[Change]:
+        """Return the changes of the quasi-identifiers that are not at rung 0."""
+        pairs = zip(self.changes, rungs, strict=True)
+        return [changes[rung - 1] for changes, rung in pairs if rung]
 
 
 def _are_nested(states: States, j: int, ladder: Sequence[int | None]) -> bool:
