@@ -235,11 +235,8 @@ def _interval_expressions(column: Cells) -> list[exp.Expr]:
     if column.parted:
         ends: list[exp.Expr] = [lower, upper]
         if column.shape == "midpoint":
-            form = "numbers" if family(type_) in NUMBERS else "times"
-            form = "dates" if family(type_) == "DATE" else form
-            middle = _cell_of_view(f"middle_of_{form}", bounds)
-            ends = [exp.cast(middle, type_, dialect="duckdb") if form == "times" else middle]
-            type_ = "DOUBLE" if form == "numbers" else type_
+            middle, type_ = _midpoint(type_, bounds)
+            ends = [middle]
         if release.as_text(type_, column.ending):
             ends = [exp.cast(end, "VARCHAR") for end in ends]
         return [*ends, missing][: len(column.suffixes)]  # the flag only where values are missing
@@ -249,6 +246,15 @@ def _interval_expressions(column: Cells) -> list[exp.Expr]:
     return [
         _cell_of_view("interval_texts", bounds, defined=nominal is not None, half_open=half_open)
     ]
+
+
+def _midpoint(type_: str, bounds: Mapping[str, exp.Expr]) -> tuple[exp.Expr, str]:
+    """Return the SQL of the middle between ends of a type, and the type of the middle."""
+    if family(type_) in NUMBERS:
+        return _cell_of_view("middle_of_numbers", bounds), "DOUBLE"
+    if family(type_) == "DATE":
+        return _cell_of_view("middle_of_dates", bounds), type_
+    return exp.cast(_cell_of_view("middle_of_times", bounds), type_, dialect="duckdb"), type_
 
 
 def _cell_of_view(view: str, bounds: Mapping[str, exp.Expr], **shape: bool) -> exp.Expr:

@@ -92,18 +92,19 @@ class Nominal:
 
     def _last_time(self, begin: exp.Expr, unit: str) -> exp.Expr:
         """Return the last day or microsecond of a unit, such as a month, from its begin."""
-        one = exp.Literal.string("1")
-        length = exp.Interval(this=one, unit=exp.var(unit.upper()))
-        next_begin = exp.paren(exp.Add(this=begin, expression=length))
+        next_begin = exp.paren(exp.Add(this=begin, expression=_interval(unit.upper())))
         smallest = "DAY" if family(self.attribute.type) == "DATE" else "MICROSECOND"
-        step_back = exp.Interval(this=one.copy(), unit=exp.var(smallest))
-        return self._typed(exp.paren(exp.Sub(this=next_begin, expression=step_back)))
+        return self._typed(exp.paren(exp.Sub(this=next_begin, expression=_interval(smallest))))
 
     def _limit(self, text: str) -> exp.Expr:
         return exp.cast(exp.Literal.string(text), self.attribute.type, dialect="duckdb")
 
     def _typed(self, tree: exp.Expr) -> exp.Expr:
         return exp.cast(tree, self.type, dialect="duckdb")
+
+
+def _interval(unit: str) -> exp.Interval:
+    return exp.Interval(this=exp.Literal.string("1"), unit=exp.var(unit))
 
 
 def nominal_interval(i: int, changes: Sequence[Change], changed: Changed) -> Nominal | None:

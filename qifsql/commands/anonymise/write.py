@@ -143,16 +143,9 @@ def plan_records(rows: Rows, ending: str) -> Plan:
     Input records are joined by position to their class (``membership``), and that to its ``cells``.
     A CSV file written from CSV keeps the texts of the input.
     """
-    dataset = rows.read
-    if rows.dataset.format == "csv" and ending != ".parquet":
-        dataset = replace(rows.dataset, all_varchar=True)
-    is_text = dataset is not rows.read
-    numbered_columns = [exp.alias_(exp.Window(this=exp.RowNumber()), RECORD)]
-    for n, column in enumerate(rows.columns, 1):
-        if any(c.column == n for c in rows.released):
-            source = exp.Column(this=identifier(column.source_name))
-            numbered_columns.append(exp.alias_(source, f"column_{n}"))
-    numbered = exp.select(*numbered_columns).from_(relation(dataset)).subquery("numbered")
+    is_text = rows.dataset.format == "csv" and ending != ".parquet"
+    dataset = replace(rows.dataset, all_varchar=True) if is_text else rows.read
+    numbered = _numbered_records(rows, dataset)
     names = release.aliases([c.name for c in rows.released])
     released: list[exp.Expr] = []
     for out_column, name in zip(rows.released, names, strict=True):
@@ -167,6 +160,17 @@ def plan_records(rows: Rows, ending: str) -> Plan:
         same = exp.EQ(this=exp.column(key, table=table), expression=exp.column(key, table=target))
         query = query.join(exp.alias_(own_table(table), table, table=True), on=same)
     return Plan((), query.order_by(exp.column(RECORD, table="numbered")))
+
+
+def _numbered_records(rows: Rows, dataset: Dataset) -> exp.Subquery:
+    """Return the records of the input with their position, and the columns that are released."""
+    released = {out_column.column for out_column in rows.released}
+    columns = [exp.alias_(exp.Window(this=exp.RowNumber()), RECORD)]
+    for n, column in enumerate(rows.columns, 1):
+        if n in released:
+            source = exp.Column(this=identifier(column.source_name))
+            columns.append(exp.alias_(source, f"column_{n}"))
+    return exp.select(*columns).from_(relation(dataset)).subquery("numbered")
 
 
 def _dropped_numbers(

@@ -107,28 +107,35 @@ def make_edges(passes: Passes, secret: Attribute, hierarchy: Hierarchy | None) -
         return
     text = exp.alias_(exp.cast(exp.column("value"), "VARCHAR"), "told")
     query = exp.select("code", text, "people").from_(own_table("dictionary_secret_1"))
-    # a line has a value and its ancestors up to the root; levels may repeat a node
-    path_of_value = {fields[0]: list(dict.fromkeys(fields)) for fields in hierarchy.lines}
-    has_one_root = len({path[-1] for path in path_of_value.values()}) == 1
+    nodes_of_value = _nodes_below_root(hierarchy)
     number_of_node: dict[str | None, int] = {}
-    edges, lacking, people_lacking = [], 0, 0
+    edges, people_lacking = [], []  # the people of each value that the hierarchy lacks
     for code, value, people in passes.stream.rows(render(query)):
-        if value is not None and value not in path_of_value:
-            lacking, people_lacking = lacking + 1, people_lacking + people
-            continue
-        path: list[str | None] = [None] if value is None else [*path_of_value[value]]
-        if value is not None and has_one_root:
-            path.pop()
-        edges += [(number_of_node.setdefault(node, len(number_of_node)), code) for node in path]
-    if lacking:
+        nodes = nodes_of_value.get(value)
+        if nodes is None:
+            people_lacking.append(people)
+        else:
+            edges += [(number_of_node.setdefault(n, len(number_of_node)), code) for n in nodes]
+    if people_lacking:
         raise ColumnError(
-            f"the hierarchy of {quoted(secret.name)} lacks {plural(lacking, 'value')} of the "
-            f"secret, which {plural(people_lacking, 'person')} have; add a line for each to "
-            f"{hierarchy.path}"
+            f"the hierarchy of {quoted(secret.name)} lacks {plural(len(people_lacking), 'value')} "
+            f"of the secret, which {plural(sum(people_lacking), 'person')} have; add a line for "
+            f"each to {hierarchy.path}"
         )
     if edges:
         listed = exp.values(edges, alias="edges", columns=["node", "secret"])
         passes.append("edges", Plan((), exp.select("node", "secret").from_(listed)))
+
+
+def _nodes_below_root(hierarchy: Hierarchy) -> dict[str | None, list[str | None]]:
+    """Return each value with its ancestors, without the root if all have the same; None: missing.
+
+    A line has a value and its ancestors up to the root; levels may repeat a node.
+    """
+    paths = {fields[0]: list(dict.fromkeys(fields)) for fields in hierarchy.lines}
+    if len({path[-1] for path in paths.values()}) == 1:
+        paths = {value: path[:-1] for value, path in paths.items()}
+    return {None: [None], **paths}
 
 
 def check_classifier(name: str) -> None:

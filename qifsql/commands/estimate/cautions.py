@@ -75,12 +75,18 @@ def cautions(
             yield f"{estimate.method} has no answer: {estimate.problem}"
         elif estimate.remark:
             yield f"{estimate.method}: {estimate.remark}"
-    if not sizes.alone:
+    if sizes.alone:
+        yield from _record_cautions(sizes, counted, estimates)
+        yield from _method_cautions(sizes, estimates)
+    else:
         yield (
             "nobody is unique in the sample, so every method says that nobody is in the "
             "population; somebody may be, among those who were not drawn"
         )
-        return
+
+
+def _record_cautions(sizes: Sizes, counted: Counted, estimates: Sequence[Uniques]) -> Iterator[str]:
+    """Yield where the risks of records contradict what needs no model, or the uniques."""
     match, risk = unique_match(sizes), float(counted.alone / sizes.alone)
     if match is not None and match > APART * risk:
         yield (
@@ -95,6 +101,10 @@ def cautions(
             f"by the first, but {certain:,.3g} of the sample's uniques are unique in the "
             "population by the second, and their links are all right; take the higher number"
         )
+
+
+def _method_cautions(sizes: Sizes, estimates: Sequence[Uniques]) -> Iterator[str]:
+    """Yield that the sample is too small for the methods, or that they disagree."""
     numbers = {e.method: e.number for e in estimates if e.number and e.method in THREE}
     if sizes.fraction < ROUGH:
         yield (

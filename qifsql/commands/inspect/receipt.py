@@ -78,29 +78,27 @@ def _minimal_sets(
     if secret is None:
         reveals = [n == 1 for n in people]
     else:
-        above_all = 1 + max(agreements["last_code"].to_list())
-        first, last = [above_all] * n_sets, [0] * n_sets
-        for mask, low, high in agreements.select("mask", "first_code", "last_code").iter_rows():
-            first[mask], last[mask] = low, high
-        _join_supersets(first, min)
-        _join_supersets(last, max)
-        codes = zip(people, first, last, strict=True)
-        reveals = [bool(n) and low == high for n, low, high in codes]
-    facts: dict[int, list[int]] = {}  # of minimal sets: as indexes of names
-    for mask in range(n_sets):
-        if reveals[mask]:
-            indexes = [i for i in range(len(names)) if mask >> i & 1]
-            if not any(reveals[mask ^ (1 << i)] for i in indexes):
-                facts[mask] = indexes
+        reveals = _sets_with_one_value(n_sets, agreements)
+    minimal = []
+    for mask in filter(reveals.__getitem__, range(n_sets)):
+        facts = [i for i in range(len(names)) if mask >> i & 1]
+        if not any(reveals[mask ^ (1 << i)] for i in facts):
+            minimal.append((len(facts), facts, people[mask]))
     return [
-        {
-            "reveals": secret,
-            "n_qids": len(facts[m]),
-            "qids": [names[i] for i in facts[m]],
-            "matches": people[m],
-        }
-        for m in sorted(facts, key=lambda m: (len(facts[m]), facts[m]))
+        {"reveals": secret, "n_qids": n, "qids": [names[i] for i in facts], "matches": matches}
+        for n, facts, matches in sorted(minimal)
     ]
+
+
+def _sets_with_one_value(n_sets: int, agreements: pl.DataFrame) -> list[bool]:
+    """Return for each mask whether somebody agrees on its facts, and all who do have one value."""
+    none = 1 + max(agreements["last_code"].to_list())  # above all codes: nobody agrees
+    first, last = [none] * n_sets, [0] * n_sets
+    for mask, low, high in agreements.select("mask", "first_code", "last_code").iter_rows():
+        first[mask], last[mask] = low, high
+    _join_supersets(first, min)
+    _join_supersets(last, max)
+    return [low == high for low, high in zip(first, last, strict=True)]
 
 
 def _join_supersets(values: list[int], join: Callable[[int, int], int]) -> None:
