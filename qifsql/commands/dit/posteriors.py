@@ -135,7 +135,8 @@ def _nodes_below_root(hierarchy: Hierarchy) -> dict[str | None, list[str | None]
     paths = {fields[0]: list(dict.fromkeys(fields)) for fields in hierarchy.lines}
     if len({path[-1] for path in paths.values()}) == 1:
         paths = {value: path[:-1] for value, path in paths.items()}
-    return {None: [None], **paths}
+    nodes: dict[str | None, list[str | None]] = {None: [None]}
+    return nodes | {value: [*path] for value, path in paths.items()}
 
 
 def check_classifier(name: str) -> None:

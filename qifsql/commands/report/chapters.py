@@ -1,6 +1,6 @@
 """The second page of a report, and its annexes up to the method."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import polars as pl
 
@@ -33,8 +33,7 @@ def second_page(results: Sequence[Stored], texts: Sequence[str]) -> Section:
 def _groups(stored: Stored) -> list[Part]:
     """Return a table of the groups with the highest risk, and a sentence on each question's gap.
 
-    A row is a group, with its people and the share of right guesses for each question. All shares
-    are on one scale. Empty if the result is no attack on everybody by groups.
+    Empty if the result is no attack on everybody by groups. All shares are on one scale.
     """
     table, frame = stored.details.get("groups"), stored.frame
     if stored.kind != "attack" or table is None or frame.is_empty() or "target" in frame.columns:
@@ -48,6 +47,26 @@ def _groups(stored: Stored) -> list[Part]:
     scale = words.scale(*rows["posterior_probabilistic"].to_list())
     by, qids = str(rows["by"][0]), words.listed(rows["qids"][0].to_list())
     goals = {row["attack_id"]: words.goal(row) for row in questions.iter_rows(named=True)}
+    message = "People for whom a guess is right, by {by}, if someone knows their {qids}:"
+    parts: list[Part] = [
+        Paragraph(said(message, by=by, qids=qids)),
+        _sheet_of_groups(rows, by, goals, scale),
+    ]
+    if (more := rows["group"].n_unique() - GROUPS) > 0:
+        singular = "and {n} more group, which is in the annex"
+        plural = "and {n} more groups, which are in the annex"
+        parts.append(Paragraph(counted(singular, plural, more)))
+    for (attack,), attack_rows in rows.group_by("attack_id", maintain_order=True):
+        parts.append(Paragraph(f"{goals[attack]}: {_gap(attack_rows, scale)}"))
+    return parts
+
+
+def _sheet_of_groups(rows: pl.DataFrame, by: str, goals: Mapping[str, str], scale: int) -> Table:
+    """Return a row per group: its people and the share of right guesses for each question.
+
+    ``rows`` has one per question and group; ``goals`` are the titles of questions. The groups with
+    the highest share come first.
+    """
     sheet = Table.of([by, said("people"), *goals.values()], range(1, len(goals) + 2))
     groups = rows.group_by("group", maintain_order=True).agg(
         pl.col("individuals").first(), chance=pl.col("posterior_probabilistic").max()
@@ -58,15 +77,7 @@ def _groups(stored: Stored) -> list[Part]:
     for group, n in groups.head(GROUPS).select("group", "individuals").rows():
         shares = [texts.get((attack, group), "") for attack in goals]
         sheet.add_row(escaping.cell(group), words.count(n), *shares)
-    message = "People for whom a guess is right, by {by}, if someone knows their {qids}:"
-    parts: list[Part] = [Paragraph(said(message, by=by, qids=qids)), sheet]
-    if (more := groups.height - GROUPS) > 0:
-        singular = "and {n} more group, which is in the annex"
-        plural = "and {n} more groups, which are in the annex"
-        parts.append(Paragraph(counted(singular, plural, more)))
-    for (attack,), attack_rows in rows.group_by("attack_id", maintain_order=True):
-        parts.append(Paragraph(f"{goals[attack]}: {_gap(attack_rows, scale)}"))
-    return parts
+    return sheet
 
 
 def _gap(rows: pl.DataFrame, scale: int) -> str:

@@ -34,20 +34,10 @@ def summary(results: Sequence[Stored], texts: Sequence[str] = (), withheld: str 
     the report leaves out.
     """
     rows = _risks(results)
-    with_file = _of_several_files(results) or len({row["dataset"] for row in rows}) > 1
     checks = [s for s in results if s.kind == "check"]
     parts: list[Part] = []
     if rows:
-        spec = {"repeated": any(s.spec.get("repeated") for s in results)}
-        with counting(spec):
-            cards = [_named_card(row, rows, with_file=with_file) for row in rows[:CARDS]]
-            parts += [Paragraph(t, strong=True) for t in _leads(rows, with_file=with_file)]
-        parts += [Paragraph(text) for text in _repeated_people(results)]
-        parts.append(Cards(cards))
-        if len(rows) > CARDS:
-            singular = "{n} more risk is in the annexes."
-            plural = "{n} more risks are in the annexes."
-            parts.append(Paragraph(counted(singular, plural, len(rows) - CARDS)))
+        parts += _risk_parts(results, rows)
     else:
         parts += [Paragraph(text, strong=i == 0) for i, text in enumerate(texts)]
         if not texts and not checks:
@@ -61,6 +51,20 @@ def summary(results: Sequence[Stored], texts: Sequence[str] = (), withheld: str 
         parts.append(Box(said("What to do first"), first_steps(results, rows)))
     limits = [*_unconsidered(results), *_limits(results, rows), *filter(None, [withheld])]
     return [*parts, Box(said("What it does not say"), limits)]
+
+
+def _risk_parts(results: Sequence[Stored], rows: Sequence[Row]) -> list[Part]:
+    """Return the sentences that lead a summary, and a card for each of the first risks."""
+    with_file = _of_several_files(results) or len({row["dataset"] for row in rows}) > 1
+    with counting({"repeated": any(s.spec.get("repeated") for s in results)}):
+        cards = [_named_card(row, rows, with_file=with_file) for row in rows[:CARDS]]
+        leads = [Paragraph(text, strong=True) for text in _leads(rows, with_file=with_file)]
+    parts: list[Part] = [*leads, *map(Paragraph, _repeated_people(results)), Cards(cards)]
+    if len(rows) > CARDS:
+        singular = "{n} more risk is in the annexes."
+        plural = "{n} more risks are in the annexes."
+        parts.append(Paragraph(counted(singular, plural, len(rows) - CARDS)))
+    return parts
 
 
 def _repeated_people(results: Sequence[Stored]) -> list[str]:

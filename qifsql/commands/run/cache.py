@@ -70,18 +70,7 @@ class Identity:
     @classmethod
     def of(cls, entry: Entry, contents: Contents, seed: int | None) -> "Identity":
         """Return the identity of an entry's result: options, contents of files, seed, version."""
-        idle = IDLE.get(entry.kind, ())
-        options = {n: _plain_option(v, contents) for n, v in entry.options.items() if n not in idle}
-        # files are named without their folder, as the study may be moved; ``files`` has digests
-        for name in ("gain", "published"):
-            if name in options:
-                options[name] = [entry.written.get(text, text) for text in options[name]]
-        for name in ("link", "knows"):
-            if name in options:
-                options[name] = [entry.as_written(text) for text in options[name]]
-        for name in ("prior", "policy", "baseline", "possible"):
-            if name in options:
-                options[name] = Path(options[name]).name
+        options = _identifying_options(entry, contents)
         identity = {
             "form": FORM,
             "qifsql": __version__,
@@ -310,6 +299,22 @@ def _key() -> bytes:
             return file.read() if private else b""
     except (OSError, RuntimeError):
         return b""
+
+
+def _identifying_options(entry: Entry, contents: Contents) -> dict[str, Any]:
+    """Return the options that a result depends on, with files as the study names them.
+
+    Files are named without their folder, as the study may be moved; ``files`` has their digests.
+    """
+    idle = IDLE.get(entry.kind, ())
+    options = {n: _plain_option(v, contents) for n, v in entry.options.items() if n not in idle}
+    for name in {"gain", "published"} & options.keys():
+        options[name] = [entry.written.get(text, text) for text in options[name]]
+    for name in {"link", "knows"} & options.keys():
+        options[name] = [entry.as_written(text) for text in options[name]]
+    for name in {"prior", "policy", "baseline", "possible"} & options.keys():
+        options[name] = Path(options[name]).name
+    return options
 
 
 def _detail_file(place: Path, name: str) -> Path:

@@ -142,20 +142,26 @@ def _synthetic_section(table: pl.DataFrame) -> Table:
     releases = table.group_by("name", "file", "release", maintain_order=True)
     for (name, file, release), rows in releases:
         replicated = words.percent(rows.filter(measure="repU")["value"][0])
+        first = {"name": name, "release": release_name(file, release), "repU": replicated}
         secrets = rows["secret"].drop_nulls().unique(maintain_order=True).to_list()
         for secret in secrets or [None]:
             of_secret = rows.filter(pl.col("secret").eq_missing(pl.lit(secret)))
-            measured = {row["measure"]: row for row in of_secret.iter_rows(named=True)}
-            cells = {"name": name, "release": release_name(file, release), "repU": replicated}
-            cells["of"] = escaping.cell(said("whose record it is") if secret is None else secret)
-            if (success := measured.get("success_original")) is not None:
-                cells["right"] = words.percent(success["value"])
-            if (leak := measured.get("individual_leak")) is not None:
-                low, high = points(leak["low"]), points(leak["high"])
-                cells["leak"] = said("{points} pp", points=points(leak["value"]))
-                cells["between"] = said("{low} and {high}", low=low, high=high)
+            cells = first | _cells_of_secret(secret, of_secret)
             listing.add_row(*(cells.get(head, "") for head in heads))
     return listing
+
+
+def _cells_of_secret(secret: str | None, rows: pl.DataFrame) -> dict[str, str]:
+    """Return what is shown of a secret, by column, from the rows of its measures."""
+    measured = {row["measure"]: row for row in rows.iter_rows(named=True)}
+    cells = {"of": escaping.cell(said("whose record it is") if secret is None else secret)}
+    if (success := measured.get("success_original")) is not None:
+        cells["right"] = words.percent(success["value"])
+    if (leak := measured.get("individual_leak")) is not None:
+        low, high = points(leak["low"]), points(leak["high"])
+        cells["leak"] = said("{points} pp", points=points(leak["value"]))
+        cells["between"] = said("{low} and {high}", low=low, high=high)
+    return cells
 
 
 def _special_section(table: pl.DataFrame) -> Table:

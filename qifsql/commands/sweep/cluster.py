@@ -346,31 +346,36 @@ class ClusterPass(Pass):
 
         Codes of attributes that the task does not tell apart become 0, and equal rows are merged.
         """
-        frame, n = self.tables.read_table(task.source), self.layout.n
-        facts = self.tables.in_spark[task.source]
-        codes = {name: name for name in self.tables.code_columns(task.position)}
         if task.kind == "walk":
-            rows = frame.selectExpr(f"{_chunk_number(['entry'], facts.chunks)} AS chunk", "*")
-            if facts.giants:
-                rows = rows.where(~rows["entry"].isin([code for code, _ in facts.giants]))
-            chosen = rows.where(rows["chunk"].between(task.least, task.greatest))
-            return chosen.repartition(SPREAD * (task.greatest - task.least + 1), "chunk")
+            return self._rows_to_walk(task)
+        frame = self.tables.read_table(task.source)
+        codes = {name: name for name in self.tables.code_columns(task.position)}
         qid_columns = [name for name in codes if name not in self.tables.secret_columns]
         if task.kind == "split":  # the people of one value are one block
             codes |= dict.fromkeys(qid_columns, "0")
             rows = self.tables.merge_equal(frame.where(frame["entry"] == task.least), codes)
             return rows.selectExpr("0 AS chunk", "*")
-        chunks = ceil(facts.rows / self.tables.largest_chunk)
+        chunks = ceil(self.tables.in_spark[task.source].rows / self.tables.largest_chunk)
         if task.kind == "coarsen":  # rows that merge in some pair of values are in one chunk
             halves = _chunk_number([f"{name} DIV 2" for name in qid_columns], chunks)
             rows = frame.selectExpr(f"{halves} AS chunk", "*")
             return rows.repartition(SPREAD * chunks, "chunk")
-        subset = task.state >> n  # a ``group`` settles one subset: other attributes are left out
-        for position in range(task.position, n):
+        subset = task.state >> self.layout.n  # a ``group`` settles one: the others are left out
+        for position in range(task.position, self.layout.n):
             if not subset >> position & 1:
                 codes["entry" if position == task.position else f"code_{position}"] = "0"
         rows = self.tables.merge_equal(frame, codes)
         return rows.selectExpr(f"{_chunk_number(qid_columns, chunks)} AS chunk", "*")
+
+    def _rows_to_walk(self, task: Task) -> Any:
+        """Return the rows of the chunks of a walk, without those of giants, which are split off."""
+        facts = self.tables.in_spark[task.source]
+        frame = self.tables.read_table(task.source)
+        rows = frame.selectExpr(f"{_chunk_number(['entry'], facts.chunks)} AS chunk", "*")
+        if facts.giants:
+            rows = rows.where(~rows["entry"].isin([code for code, _ in facts.giants]))
+        chosen = rows.where(rows["chunk"].between(task.least, task.greatest))
+        return chosen.repartition(SPREAD * (task.greatest - task.least + 1), "chunk")
 
     def _measure_coarser(self, workers: Mapping[Stream, Worker], position: int) -> dict[int, Sums]:
         """Return the sums of each question after merging the values of an attribute in pairs."""

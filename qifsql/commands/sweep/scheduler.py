@@ -234,11 +234,7 @@ class Pass:
             worker.forget_settled()
 
         self.engine.here.together(list(workers), work, self.report_progress)
-        total = dict.fromkeys((question for question, _ in sums_of_streams), (0, 0, 0))
-        for question, (people, mode, certain) in sums_of_streams:
-            all_people, all_modes, all_certain = total[question]
-            total[question] = all_people + people, all_modes + mode, all_certain + certain
-        return total
+        return _added_by_question(sums_of_streams)
 
     def stored_sums(self) -> dict[tuple[int, int], Sums]:
         """Return the sums of all subsets settled so far, by subset and question."""
@@ -341,6 +337,15 @@ class Pass:
         """Return the names of the coded tables of the pass."""
         query = "SELECT DISTINCT source FROM kept.tasks WHERE pass = ? ORDER BY source"
         return [source for (source,) in self.workspace.stream.rows(query, [self.number])]
+
+
+def _added_by_question(sums_of_streams: Iterable[tuple[int, Sums]]) -> dict[int, Sums]:
+    """Return the total of the sums of each question."""
+    total: dict[int, Sums] = {}
+    for question, (people, mode, certain) in sums_of_streams:
+        all_people, all_modes, all_certain = total.get(question, (0, 0, 0))
+        total[question] = all_people + people, all_modes + mode, all_certain + certain
+    return total
 
 
 def found_rows(number_of_pass: int, part: int) -> exp.Select:

@@ -157,22 +157,15 @@ class BorderSearch:
                 streams.enter_context(data_pass.keep_streams_open())
             for (question, secret), measure in product(enumerate(questions), MEASURES):
                 borders = find_borders(layout.n, self._make_judge(question, measure, threshold))
+                about = {"model": "CRS" if secret is None else "CAS", "secret": secret}
+                about["measure"] = measure
                 sides = {"minimal risky": borders.risky, "maximal safe": borders.safe}
                 for border, subsets in sides.items():
-                    members_of = {s: _members(layout.order, s) for s in subsets}
-                    rows += [
-                        {
-                            "model": "CRS" if secret is None else "CAS",
-                            "secret": secret,
-                            "measure": measure,
-                            "border": border,
-                            "n_qids": len(members_of[s]),
-                            "qids": [qids[i] for i in members_of[s]],
-                            "posterior": self._success(s, question, measure),
-                            "subset": sum(1 << i for i in members_of[s]),
-                        }
-                        for s in sorted(subsets, key=lambda s: (s.bit_count(), members_of[s]))
-                    ]
+                    members = {s: _members(layout.order, s) for s in subsets}
+                    for s in sorted(subsets, key=lambda s: (s.bit_count(), members[s])):
+                        success = self._success(s, question, measure)
+                        row = _border_row(members[s], qids, success)
+                        rows.append({**about, "border": border, **row})
         return pl.DataFrame(rows, schema=BORDERS)
 
     def _make_judge(self, question: int, measure: str, threshold: float) -> Ask:
@@ -215,6 +208,16 @@ class BorderSearch:
             return float(getattr(self.prior[question], measure))
         people, mode, certain = self.sums[subset][question]
         return (mode if measure == "probabilistic" else certain) / people
+
+
+def _border_row(members: Sequence[int], qids: Sequence[str], posterior: float) -> dict[str, object]:
+    """Return the columns of ``BORDERS`` that are about a subset; its bit i is ``qids[i]``."""
+    return {
+        "n_qids": len(members),
+        "qids": [qids[i] for i in members],
+        "posterior": posterior,
+        "subset": sum(1 << i for i in members),
+    }
 
 
 def _members(order: Sequence[int], subset: int) -> list[int]:

@@ -176,23 +176,8 @@ def _guess_rows(frame: pl.DataFrame, places: dict[str, int]) -> tuple[pl.DataFra
 def cells(detail: pl.DataFrame) -> Chart:
     """Draw a map of the combinations of a component, a square with bounds per row of ``CELLS``."""
     alt, _ = extra()
-    single, proved, unsettled = said("proved: one person"), said("proved"), said("not settled")
     first = detail.row(0, named=True)
-    texts = detail.select("row", "column").to_dict(as_series=False)
-    rows = [", ".join(map(escaping.cell, values)) or said("all") for values in texts["row"]]
-    columns = [escaping.cell(value) for value in texts["column"]]
-    across, down = labels(columns), labels(rows)
-    squares, words = [], []
-    for line, row, column in zip(detail.iter_rows(named=True), rows, columns, strict=True):
-        amount, state = count(line["lower"]), single if line["lower"] == 1 else proved
-        if line["lower"] != line["upper"]:
-            amount = said("{low} to {high}", low=amount, high=count(line["upper"]))
-            state = unsettled
-        square = {"known": down[row], "group": across[column], "amount": amount, "kind": state}
-        if line["people"] is not None:
-            square["people"] = count(line["people"])
-        squares.append(square)
-        words.append(f"{row}, {column}: {amount}.")
+    squares, words = _squares(detail)
     column_name = escaping.cell(first["column_dimension"])
     x = alt.X("group:N", title=column_name, sort=None).axis(labelAngle=0, orient="top")
     row_names = [escaping.cell(name) for name in first["row_dimensions"]]
@@ -203,7 +188,7 @@ def cells(detail: pl.DataFrame) -> Chart:
     base = alt.Chart(data(alt, pl.DataFrame(squares)), width=alt.Step(72), height=alt.Step(24))
     base = base.encode(x=x, y=y, tooltip=hints(alt, titles))
     present = {square["kind"] for square in squares}
-    colours = {single: ORANGE, proved: SKY, unsettled: GREY}
+    colours = {said("proved: one person"): ORANGE, said("proved"): SKY, said("not settled"): GREY}
     shades = {state: colour for state, colour in colours.items() if state in present}
     rectangles = base.mark_rect(stroke="white")
     chart = rectangles.encode(color=coloured(alt, shades).sort([*colours]))
@@ -217,6 +202,27 @@ def cells(detail: pl.DataFrame) -> Chart:
     if detail.height == CELLS_LISTED:
         below += " " + said("Only the first {n} combinations are shown.", n=count(CELLS_LISTED))
     return dressed(chart, title_of_cells(first), below, words)
+
+
+def _squares(detail: pl.DataFrame) -> tuple[list[dict[str, str]], list[str]]:
+    """Return the squares of a map of cells, each with its texts by field, and a line on each."""
+    texts = detail.select("row", "column").to_dict(as_series=False)
+    rows = [", ".join(map(escaping.cell, values)) or said("all") for values in texts["row"]]
+    columns = [escaping.cell(value) for value in texts["column"]]
+    across, down = labels(columns), labels(rows)
+    squares, lines = [], []
+    for cell, row, column in zip(detail.iter_rows(named=True), rows, columns, strict=True):
+        amount = count(cell["lower"])
+        state = said("proved: one person") if cell["lower"] == 1 else said("proved")
+        if cell["lower"] != cell["upper"]:
+            amount = said("{low} to {high}", low=amount, high=count(cell["upper"]))
+            state = said("not settled")
+        square = {"known": down[row], "group": across[column], "amount": amount, "kind": state}
+        if cell["people"] is not None:
+            square["people"] = count(cell["people"])
+        squares.append(square)
+        lines.append(f"{row}, {column}: {amount}.")
+    return squares, lines
 
 
 def title_of_cells(row: Row) -> str:

@@ -165,21 +165,33 @@ def layouts(
             raise ColumnError(f"no published table has a column {quoted(column_name)}{hint}")
     result = []
     for file in files:
-        wide = name and file.place(name) is None and file.place(counts) is None
-        if wide and listed and any(file.place(n) for n in listed):
-            places = {p for n in listed if (p := file.place(n))}
-            places |= {p for p, n in enumerate(file.names, 1) if bare_text(n) in labels}  # totals
-            result.append(Layout(file, tuple(sorted(places)), name))
-        elif wide and not listed:
-            result.append(Layout(file, _last_columns(file, name, labels), name))
+        places = None
+        if name and file.place(name) is None and file.place(counts) is None:
+            places = _wide_columns(file, name, listed, labels)
+        if places is None:
+            layout = Layout(file, (_column_of_counts(file, counts),))
         else:
-            result.append(Layout(file, (_column_of_counts(file, counts),)))
-        if sum(bare_text(header) in labels for header in result[-1].headers) > 1:
+            layout = Layout(file, places, name)
+        if sum(bare_text(header) in labels for header in layout.headers) > 1:
             raise ColumnError(f"{file.title} has several columns of totals; leave all but one out")
-        if not result[-1].dims:
+        if not layout.dims:
             raise DatasetError(f"{file.title} has counts but no dimension; name another file")
+        result.append(layout)
     _check_names(result)
     return result
+
+
+def _wide_columns(
+    file: File, name: str, listed: Sequence[str], labels: Collection[str]
+) -> tuple[int, ...] | None:
+    """Return the places of a wide file's columns of counts; None if it has none of the listed."""
+    if not listed:
+        return _last_columns(file, name, labels)
+    places = {p for n in listed if (p := file.place(n))}
+    if not places:
+        return None
+    places |= {p for p, n in enumerate(file.names, 1) if bare_text(n) in labels}  # totals
+    return tuple(sorted(places))
 
 
 def _column_of_counts(file: File, counts: str | None) -> int:

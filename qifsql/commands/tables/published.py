@@ -239,23 +239,29 @@ def _make_tables(
             f"lines {line} and {second} of {file.title} are about the same combination; leave one "
             "out, or name all columns of counts"
         )
+    combinations = exp.select("totals").distinct().from_(cells).order_by("totals")
     published: dict[tuple[bool, ...], PublishedTable] = {}  # by the flags of its totals
-    for (flags,) in tables.rows(exp.select("totals").distinct().from_(cells).order_by("totals")):
-        over = ", ".join(d for d, flag in zip(layout.dims, flags, strict=True) if flag)
-        title = f"{file.title} (totals over {over})" if over else file.title
-        name = f"published_{i}_{len(published) + 1}"
-        places = [j for j, flag in enumerate(flags, 1) if not flag]
-        values = [exp.column(f"qid_{j}").as_(f"value_{k}") for k, j in enumerate(places, 1)]
-        chosen = equal(exp.column("totals"), exp.Array(expressions=[*map(exp.convert, flags)]))
-        tables.make(name, exp.select(*values, "line", *AMOUNTS).from_(cells).where(chosen))
-        dims = tuple(layout.dims[j - 1] for j in places)
-        published[tuple(flags)] = PublishedTable(title, dims, file.protection, name)
+    for n, (flags,) in enumerate(tables.rows(combinations), 1):
+        published[tuple(flags)] = _make_table(tables, layout, flags, f"published_{i}_{n}")
     tables.drop(cells)
     if file.protection.exact:
         for table in published.values():
             _check_undeclared(tables, file.title, table, people)
         _check_totals(tables, file.title, published)
     return list(published.values())
+
+
+def _make_table(tables: Tables, layout: Layout, flags: Sequence[bool], name: str) -> PublishedTable:
+    """Make a table of those cells of a file that are totals over the flagged dimensions."""
+    file = layout.file
+    over = ", ".join(d for d, flag in zip(layout.dims, flags, strict=True) if flag)
+    title = f"{file.title} (totals over {over})" if over else file.title
+    places = [j for j, flag in enumerate(flags, 1) if not flag]
+    values = [exp.column(f"qid_{j}").as_(f"value_{k}") for k, j in enumerate(places, 1)]
+    chosen = equal(exp.column("totals"), exp.Array(expressions=[*map(exp.convert, flags)]))
+    query = exp.select(*values, "line", *AMOUNTS).from_(f"cells_{file.number}").where(chosen)
+    tables.make(name, query)
+    return PublishedTable(title, tuple(layout.dims[j - 1] for j in places), file.protection, name)
 
 
 def _possible_counts(layout: Layout) -> exp.Select:

@@ -101,17 +101,11 @@ def candidates(tables: Sequence[NewTable], changes: Sequence[str], small: int) -
     remedies = []
     droppable = sum(not table.dropped for table in tables) > 1  # one table stays
     for k, table in enumerate(tables):
-        if table.dropped:
-            continue
-        changes_of_table: dict[str, NewTable] = {}  # by the text of the remedy
-        if droppable:
-            changes_of_table[f"leave out {table.title}"] = replace(table, dropped=True)
-        if table.protection.exact and small > 1:
-            for protection in (Protection("suppress", small), Protection("round", small)):
-                words = "hide counts below" if protection.kind == "suppress" else "round to"
-                after = NewTable(f"{table.title}:{protection.text}", table.dims, protection)
-                changes_of_table[f"{words} {small} in {table.title}"] = after
-        for text, after in changes_of_table.items():
+        changed_table = {} if table.dropped else _changes_of_table(table, small)
+        if droppable and not table.dropped:
+            dropped = {f"leave out {table.title}": replace(table, dropped=True)}
+            changed_table = dropped | changed_table
+        for text, after in changed_table.items():
             remedies.append(Remedy(text, (*tables[:k], after, *tables[k + 1 :])))
     for change in changes:
         form = change.partition("=")[0]  # of "age=age // 10", or "age:10"
@@ -120,6 +114,20 @@ def candidates(tables: Sequence[NewTable], changes: Sequence[str], small: int) -
         if changed != tuple(tables):
             remedies.append(Remedy(f"make {name} coarser: {change}", changed))
     return remedies
+
+
+def _changes_of_table(table: NewTable, small: int) -> dict[str, NewTable]:
+    """Return an exact table with small counts hidden, and rounded, by the texts of the remedies."""
+    if not table.protection.exact or small <= 1:
+        return {}
+    words = {"suppress": "hide counts below", "round": "round to"}
+    protections = [Protection(kind, small) for kind in ("suppress", "round")]
+    return {
+        f"{words[p.kind]} {small} in {table.title}": NewTable(
+            f"{table.title}:{p.text}", table.dims, p
+        )
+        for p in protections
+    }
 
 
 def _coarsened(table: NewTable, name: str, change: str) -> NewTable:

@@ -7,7 +7,7 @@ with their words. SQL writes the words by going from state to state. So it needs
 no package of the core provides.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from qifsql.commands.unhash.patterns import Chain, Choice, Node, Repeat, Symbols
@@ -99,13 +99,8 @@ def build_automaton(node: Node) -> Automaton:
     waiting, move_count = [start], 0  # states whose moves are not known yet
     while waiting:
         here = waiting.pop()
-        targets: dict[Kind, set[int]] = {}  # places reached by a character of each kind
-        for place in here:
-            for codes, target in places.edges[place]:
-                for kind in kinds_of_class[codes]:
-                    targets.setdefault(kind, set()).add(target)
         moves[states[here]] = {}
-        for kind, reached in targets.items():
+        for kind, reached in places.reached(here, kinds_of_class).items():
             after = places.closed(reached)
             if after not in states:
                 states[after] = len(states)
@@ -129,6 +124,17 @@ class _Places:
         self.free: list[list[int]] = [[], []]
         self.looked_at = 0
 
+    def reached(
+        self, here: Iterable[int], kinds_of_class: Mapping[frozenset[int], Iterable[Kind]]
+    ) -> dict[Kind, set[int]]:
+        """Return the places that a character of each kind leads to, from some places."""
+        targets: dict[Kind, set[int]] = {}
+        for place in here:
+            for codes, target in self.edges[place]:
+                for kind in kinds_of_class[codes]:
+                    targets.setdefault(kind, set()).add(target)
+        return targets
+
     def build(self, node: Node, first: int, last: int) -> None:
         """Add paths from place ``first`` to place ``last``: one for each word of a pattern."""
         if isinstance(node, Symbols):
@@ -137,17 +143,21 @@ class _Places:
             for part in node.parts:
                 self.build(part, first, last)
         elif isinstance(node, Chain):
-            here = first
-            for part in node.parts[:-1]:
-                after = self._new()
-                self.build(part, here, after)
-                here = after
-            if node.parts:
-                self.build(node.parts[-1], here, last)
-            else:
-                self.free[first].append(last)
+            self._build_chain(node.parts, first, last)
         else:
             self._repeat(node, first, last)
+
+    def _build_chain(self, parts: Sequence[Node], first: int, last: int) -> None:
+        """Add paths through parts that follow each other; without parts the word is empty."""
+        if not parts:
+            self.free[first].append(last)
+            return
+        here = first
+        for part in parts[:-1]:
+            after = self._new()
+            self.build(part, here, after)
+            here = after
+        self.build(parts[-1], here, last)
 
     def _repeat(self, node: Repeat, first: int, last: int) -> None:
         """Add the paths of a part that is repeated, from place ``first`` to place ``last``."""
