@@ -7,7 +7,7 @@ original.
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -79,23 +79,9 @@ def compare_releases(
         tables = Tables(engine, "reading the original", files[0].title)
         _check_records(tables, files)
         scales = losses.read_original(tables, raws, files[0].attack.microdata)
-        rows: list[dict[str, Any]] = []
-        columns: list[dict[str, Any]] = []
-        plans: list[Plan] = []
-        notes: list[str] = []
-        for file in files:
-            attack = _with_suppressed(engine, file, spec.plain)
-            file_risks, file_plans = risks.measure(engine, attack)
-            plans += file_plans
-            column_losses, hidden = _zero_losses(file, scales), 0
-            if file.number > 1:  # file 1 is the original
-                comparing = tables.doing("comparing columns", file.title)
-                column_losses, hidden = losses.loss_rows(comparing, file, scales)
-            notes += _notes_on_suppressed(file, attack, hidden)
-            columns += column_losses
-            totals = {"suppressed": hidden, **_mean_losses(column_losses)}
-            named = {"release": file.title, "file": file.number}
-            rows += [named | {"secret": r.secret} | r.partition | totals for r in file_risks]
+        measured = [_measure_file(tables, file, scales, spec.plain) for file in files]
+        columns = [column for m in measured for column in m.columns]
+        plans = [plan for m in measured for plan in m.plans]
         first = [s for file in files for s in openings(file.attack.microdata.dataset)]
         description = _describe_request(spec, files)
         description |= {} if options["person"] is None else {"person": options["person"]}
@@ -103,17 +89,43 @@ def compare_releases(
         origin = origin.sending(dict.fromkeys([*first, *tables.statements]))
         origin = origin.listing(roles.of_files(file.attack.microdata.columns for file in files))
     schema = SCHEMA | (PEOPLE if options["person"] is not None else {})
-    frame = pl.DataFrame(rows, schema=schema, orient="row")
+    frame = pl.DataFrame([r for m in measured for r in m.rows], schema=schema, orient="row")
     details = {"columns": pl.DataFrame(columns, schema=losses.COLUMNS, orient="row")}
+    notes = [note for m in measured for note in m.notes]
     notes += [*_notes(files, frame, columns), *remarks(engine)]
     return Result(frame=frame, origin=origin, details=details, notes=tuple(notes))
 
 
-def _with_suppressed(engine: Engine, file: Compared, plain: Sequence[str]) -> BoundAttack:
-    """Return the attack on a file with its suppressed records; ``*`` of a plain column is a value.
+class _Measured(NamedTuple):
+    """Rows of the result and of its detail ``columns`` for a file, with their plans and notes."""
+
+    rows: Sequence[dict[str, Any]]
+    columns: Sequence[dict[str, Any]]
+    plans: Sequence[Plan]
+    notes: Sequence[str]
+
+
+def _measure_file(
+    tables: Tables, file: Compared, scales: Sequence[losses.Scale], plain: Sequence[str]
+) -> _Measured:
+    """Measure the risk of a file, and its loss against the original, which is file 1.
 
     ``plain`` are the names of quasi-identifiers whose cells the user takes as they stand.
     """
+    attack = _with_suppressed(tables.engine, file, plain)
+    file_risks, plans = risks.measure(tables.engine, attack)
+    columns, hidden = _zero_losses(file, scales), 0
+    if file.number > 1:
+        comparing = tables.doing("comparing columns", file.title)
+        columns, hidden = losses.loss_rows(comparing, file, scales)
+    totals = {"suppressed": hidden, **_mean_losses(columns)}
+    named = {"release": file.title, "file": file.number}
+    rows = [named | {"secret": r.secret} | r.partition | totals for r in file_risks]
+    return _Measured(rows, columns, plans, _notes_on_suppressed(file, attack, hidden))
+
+
+def _with_suppressed(engine: Engine, file: Compared, plain: Sequence[str]) -> BoundAttack:
+    """Return the attack on a file with its suppressed records; in plain columns * is a value."""
     is_plain = any(cell.raw.name in plain for cell, _ in file.cells)
     return file.attack if is_plain else suppressed.marked(engine, file.attack)
 

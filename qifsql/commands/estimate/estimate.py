@@ -118,13 +118,7 @@ def estimate(
     """
     options = complete(options, EstimateOptions)
     fraction = _fraction(options)
-    if options["key"] is not None and options["records"] is None:
-        raise InputError("a key names the people in a file of records; name one with --records")
-    if options["person"] is not None and options["records"] is not None:
-        raise InputError(
-            "with a person the risk is one of people and their sets of records, and no "
-            "record has a risk of its own; leave records or person out"
-        )
+    _check_people(options)
     origin = Origin.now(settings, "estimate")
     spec = Attack.of(
         "crs",
@@ -169,11 +163,11 @@ def estimate(
         individual = individual.rename({"records": "people"})
         notes += (OF_PEOPLE,)
     bins = pl.DataFrame(list(counted.bins.items()), schema=HISTOGRAM, orient="row")
-    schema = ESTIMATES | (PEOPLE if bound.microdata.person is not None else {})
-    frame = pl.DataFrame(rows, schema=schema)
     details = {"individual": individual, "histogram": bins}
     if housed is not None:
         details["households"] = _household_table(housed)
+    schema = ESTIMATES | (PEOPLE if bound.microdata.person is not None else {})
+    frame = pl.DataFrame(rows, schema=schema)
     return Result(frame=frame, origin=origin, details=details, notes=notes)
 
 
@@ -188,6 +182,17 @@ def estimate_by_method(sizes: Sizes, shares: Fraction) -> list[Uniques]:
     number = min(shares / sizes.fraction, Fraction(sizes.population))
     by_risk = Uniques("franconi_polettini", float(number))
     return [dankar(by_model, sizes.fraction), *by_model.values(), by_risk]
+
+
+def _check_people(options: EstimateOptions) -> None:
+    """Refuse a key without a file of records, and such a file with a person."""
+    if options["key"] is not None and options["records"] is None:
+        raise InputError("a key names the people in a file of records; name one with --records")
+    if options["person"] is not None and options["records"] is not None:
+        raise InputError(
+            "with a person the risk is one of people and their sets of records, and no "
+            "record has a risk of its own; leave records or person out"
+        )
 
 
 def _fraction(options: EstimateOptions) -> Fraction | int | None:

@@ -119,17 +119,21 @@ class Measurements:
                 self._measure_secret(coded, secret, cells, priors[release])
             self._tables.drop(table)
             if self._options["sweep"]:
-                walk = Walk(
-                    coded=coded,
-                    files=self._files,
-                    secret=secret,
-                    priors=priors,
-                    progress=self._progress,
-                )
-                self._subsets += walk.rows()
-                self._more += walk.statements
+                self._walk_subsets(coded, secret, priors)
         self._answer_questions(coded)
         self._sort()
+
+    def _walk_subsets(self, coded: Coded, secret: int, priors: Mapping[int, Row]) -> None:
+        """Add the rows of all subsets of the quasi-identifiers for a secret, by its number."""
+        walk = Walk(
+            coded=coded,
+            files=self._files,
+            secret=secret,
+            priors=priors,
+            progress=self._progress,
+        )
+        self._subsets += walk.rows()
+        self._more += walk.statements
 
     def _answer_questions(self, coded: Coded) -> None:
         """Answer the questions of WP 216, and measure distances, if they are asked for."""

@@ -49,16 +49,7 @@ class Questions:
         some = None  # the drawn predicates over some columns, if they are asked for
         if self.attempts is not None:
             some = SomePredicates(self.tables, self.coded, self.files, self.attempts)
-        predicates: dict[int, list[Predicates]] = {r: [] for r in self.coded.releases}
-        for i, attribute in enumerate(self.files.original.microdata.qids):
-            self.tables.make("predicate_cells", self.coded.cells(0, [i]))
-            for release in self.coded.releases:
-                predicates[release] += self._equalities(release)
-                if is_ordered(attribute.type):
-                    predicates[release] += self._extremes(release, i)
-                    if some is not None:
-                        some.look_up_middle(release, i)
-            self.tables.drop("predicate_cells")
+        predicates = self._single_column_predicates(some)
         self.tables.make("predicate_cells", self.coded.cells(0))
         people = self.files.original.records, self._control
         for release in self.coded.releases:
@@ -69,6 +60,20 @@ class Questions:
                 for measure in measures.singling_out(f"singling_out_{columns}", tried, *people):
                     yield release, measure
         self.tables.drop("predicate_cells")
+
+    def _single_column_predicates(self, some: SomePredicates | None) -> dict[int, list[Predicates]]:
+        """Return the predicates on one column, by release; look up the middles of ``some``."""
+        predicates: dict[int, list[Predicates]] = {r: [] for r in self.coded.releases}
+        for i, attribute in enumerate(self.files.original.microdata.qids):
+            self.tables.make("predicate_cells", self.coded.cells(0, [i]))
+            for release in self.coded.releases:
+                predicates[release] += self._equalities(release)
+                if is_ordered(attribute.type):
+                    predicates[release] += self._extremes(release, i)
+                    if some is not None:
+                        some.look_up_middle(release, i)
+            self.tables.drop("predicate_cells")
+        return predicates
 
     def linkability(self, names: Sequence[str]) -> Iterator[tuple[int, Measure]]:
         """Yield a release, by number, and a measure of links of ``names`` with the other qids."""
@@ -94,26 +99,27 @@ class Questions:
             nearest.make_people(keys)
         self.tables.drop("predicate_cells")
         for release in self.coded.releases:
-            column = f"synthetic_{release}"
-            query = splice("synthetic/links", columns={"synthetic": column})
-            right = rows_of(query, self.tables)[0]
-            total = filled("sum(n)::BIGINT", {"n": exp.column(column)})
-            ((records,),) = self.tables.rows(exp.select(total).from_("halves"))
-            links = Links(
-                people=self.files.original.records,
-                right=Fraction(right["original"], PARTS),
-                control=self._control,
-                control_right=Fraction(right["control"], PARTS),
-                records=records,
-            )
-            for measure in measures.linkability(links):
+            links = self._links(release)
+            further = [] if nearest is None else nearest.measures(release, links.records)
+            for measure in (*measures.linkability(links), *further):
                 yield release, measure
-            if nearest is not None:
-                for measure in nearest.measures(release, records):
-                    yield release, measure
         self.tables.drop("halves")
         if nearest is not None:
             nearest.drop()
+
+    def _links(self, release: int) -> Links:
+        """Return the people whose halves are linked by equal values of records of a release."""
+        column = f"synthetic_{release}"
+        right = rows_of(splice("synthetic/links", columns={"synthetic": column}), self.tables)[0]
+        total = filled("sum(n)::BIGINT", {"n": exp.column(column)})
+        ((records,),) = self.tables.rows(exp.select(total).from_("halves"))
+        return Links(
+            people=self.files.original.records,
+            right=Fraction(right["original"], PARTS),
+            control=self._control,
+            control_right=Fraction(right["control"], PARTS),
+            records=records,
+        )
 
     def _equalities(self, release: int) -> list[Predicates]:
         """Return the predicates "has these values" true for one record, by people who fit."""

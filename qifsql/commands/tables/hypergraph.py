@@ -101,12 +101,11 @@ def triangulated(edges: Sequence[Edge], first: Sequence[Edge] = ()) -> list[Link
     cliques = []
     while near:
         v = min(near, key=lambda v: (-ranks.get(v, 0), _missing_pairs(near, v), len(near[v]), v))
-        cliques.append(frozenset(near[v] | {v}))
-        for a, b in combinations(sorted(near[v]), 2):
-            near[a].add(b)
-            near[b].add(a)
-        for w in near.pop(v):
-            near[w].discard(v)
+        neighbours = near.pop(v)
+        cliques.append(frozenset(neighbours | {v}))
+        for w in neighbours:
+            near[w] |= neighbours
+            near[w] -= {v, w}
     return join_tree(cliques) or chain(maximal_edges(cliques))
 
 

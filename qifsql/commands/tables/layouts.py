@@ -107,19 +107,7 @@ def load_texts(
     """
     catalog = Catalog(tables.engine, dataset, mentions=lambda _: False)
     columns = catalog.schema.columns
-    by_bare_name: dict[str, str] = {}
-    for place, c in enumerate(columns, 1):
-        if not c.name.strip():
-            raise ColumnError(f"column {place} of {title} has no name; name it, or leave it out")
-        if nested(c.type):
-            raise ColumnError(f"column {quoted(c.name)} of {title} is nested; leave it out")
-        bare = bare_text(c.name)
-        if bare in by_bare_name:
-            raise ColumnError(
-                f"columns {quoted(by_bare_name[bare])} and {quoted(c.name)} of {title} differ "
-                "only in case or blanks; rename one of them"
-            )
-        by_bare_name[bare] = c.name
+    _check_columns(columns, title)
     places = range(1, len(columns) + 1)
     texts = [exp.alias_(_cell_text(c), f"place_{p}") for p, c in enumerate(columns, 1)]
     rows = exp.alias_(relation(catalog.dataset), SOURCE, table=True)
@@ -144,6 +132,23 @@ def _cell_text(cell: Column) -> exp.Expr:
     if kind not in (*FLOATING, "DECIMAL"):
         return words
     return filled(WITHOUT_POINT, {"x": x, "words": words})
+
+
+def _check_columns(columns: Sequence[Column], title: str) -> None:
+    """Refuse columns without a name, nested ones, and names that differ only in case or blanks."""
+    by_bare_name: dict[str, str] = {}
+    for place, c in enumerate(columns, 1):
+        if not c.name.strip():
+            raise ColumnError(f"column {place} of {title} has no name; name it, or leave it out")
+        if nested(c.type):
+            raise ColumnError(f"column {quoted(c.name)} of {title} is nested; leave it out")
+        bare = bare_text(c.name)
+        if bare in by_bare_name:
+            raise ColumnError(
+                f"columns {quoted(by_bare_name[bare])} and {quoted(c.name)} of {title} differ "
+                "only in case or blanks; rename one of them"
+            )
+        by_bare_name[bare] = c.name
 
 
 def layouts(

@@ -1,6 +1,7 @@
 """The row of a question about a set of tables: what is proved, and the Bayesian adversary."""
 
 from collections import defaultdict
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -144,9 +145,7 @@ def success(measured: Measured, question: Question) -> Success:
             return Success(prior)
         estimate = measured.counts.estimate
         if secret in free_attributes(margins, question.scope):
-            open_people = exp.select("sum(upper)").from_(margins.nodes[margins.shared])
-            ((n,),) = margins.tables.rows(without_components(open_people, solved))
-            even = Fraction(int(n or 0), margins.domain.sizes[secret])
+            even = _right_by_chance(measured, secret, solved)
             believed += even
         else:
             fitted = _believed_when_fitted(measured, question, measured.counts)
@@ -202,6 +201,16 @@ def _believed_when_fitted(measured: Measured, question: Question, counts: Fit) -
     solved = measured.averaged(question)
     ((n,),) = margins.tables.answer(without_components(query, solved, "first"))
     return Fraction(int(n or 0), SCALE)  # SQL adds whole parts of a person: SCALE of them are one
+
+
+def _right_by_chance(
+    measured: Measured, secret: int, solved: Mapping[int, arrays.Solved]
+) -> Fraction:
+    """Return the people of components that are not solved over the values of the secret."""
+    margins = measured.margins
+    open_people = exp.select("sum(upper)").from_(margins.nodes[margins.shared])
+    ((n,),) = margins.tables.rows(without_components(open_people, solved))
+    return Fraction(int(n or 0), margins.domain.sizes[secret])
 
 
 def right_people(

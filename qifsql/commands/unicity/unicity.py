@@ -101,10 +101,7 @@ def unicity(
             elif lengths.sets(n) <= SUBSETS:
                 row |= {"unicity": trails.exact(n), "method": "exact"}
             else:
-                right = trails.draw(n, draws=draws, seed=seed)
-                low, high = wilson_interval(right, draws)
-                row |= {"unicity": right / draws, "low": low, "high": high}
-                row |= {"method": "sampled", "draws": draws}
+                row |= _sampled(trails, n, draws, seed)
                 notes.append(
                     f"for {n} points {large(lengths.sets(n))} sets would be compared, more than "
                     f"{SUBSETS:,}: {draws:,} were drawn instead (seed {seed})"
@@ -123,6 +120,14 @@ def unicity(
         origin = origin.sending(trails.tables.statements).listing(bound.microdata.columns)
     frame = pl.DataFrame(rows, schema=UNICITY)
     return Result(frame=frame, origin=origin, notes=tuple(notes))
+
+
+def _sampled(trails: Trails, n: int, draws: int, seed: int) -> dict[str, Any]:
+    """Return the share of drawn sets of n points that are unique, with its interval."""
+    right = trails.draw(n, draws=draws, seed=seed)
+    low, high = wilson_interval(right, draws)
+    interval = {"unicity": right / draws, "low": low, "high": high}
+    return interval | {"method": "sampled", "draws": draws}
 
 
 def _check_numbers(sizes: Sequence[int], draws: int) -> None:
