@@ -109,17 +109,12 @@ class RequestedSteps:
         changed = Changed.of(self.catalog, qids, request.hierarchies)
         changes = [read(text, qids) for text in request.changes]
         for change in changes:
-            if change.kind == "sample":
-                raise InputError(
-                    f"change {quoted(change.text)} would leave records out, and a release has "
-                    "them all; use --one-per, or --where"
-                )
-            self._check_digits(change)
+            self._check_change(change)
         by_qid = [[c for c in changes if c.qid == i] for i, _ in enumerate(qids, 1)]
-        if request.method == "recode":
-            # the values as they are, then all changes together; lattice: a step per change
-            chains: list[list[list[Change]]] = [[[], named] if named else [[]] for named in by_qid]
-        else:
+        chains: list[list[list[Change]]]  # the changes of each step of each quasi-identifier
+        if request.method == "recode":  # the values as they are, then all changes together
+            chains = [[[], named] if named else [[]] for named in by_qid]
+        else:  # a step per change
             generalisation.named_steps(changes, qids)  # checks them
             defaults = generalisation.usual_steps(qids, *self._extents(), changed.hierarchies)
             pairs = zip(by_qid, defaults, strict=True)
@@ -128,6 +123,15 @@ class RequestedSteps:
             [self._without_idle_prefix(i, value_step(i, step, changed)) for step in chain]
             for i, chain in enumerate(chains, 1)
         ]
+
+    def _check_change(self, change: Change) -> None:
+        """Refuse a sample, and a change of digits that the values do not have."""
+        if change.kind == "sample":
+            raise InputError(
+                f"change {quoted(change.text)} would leave records out, and a release has them "
+                "all; use --one-per, or --where"
+            )
+        self._check_digits(change)
 
     def _extents(self) -> tuple[list[int], list[int | None]]:
         """Return for each quasi-identifier its range (0: no whole numbers), and its text length.

@@ -110,25 +110,31 @@ def link(
             Catalog(engine, replace(d, catalog=f"attached_{i}")) for i, d in enumerate(datasets, 1)
         ]
         pair = bind_sides(catalogs, texts, keys, (options["where"], options["register_where"]))
-        names = [q.name for q in pair[0].qids]
+        released, registered = pair
+        names = [q.name for q in released.qids]
         row: dict[str, Any] = {"qids": names, "n_qids": len(names)}
         for name, side in zip(("release", "register"), pair, strict=True):
             records, linkable = _count_records(engine, side)
             row |= {f"{name}_records": records, f"{name}_missing": records - linkable}
         row["people_in_both"] = _count_common_people(engine, pair) if keys else None
         plan = _blocks_plan(pair)
-        blocks = engine.frame(plan, "linking", pair[0].dataset.name)
+        blocks = engine.frame(plan, "linking", released.dataset.name)
         kinds = sorted(starmap(Kind, blocks.iter_rows()), key=lambda k: (k.released, k.alike))
         is_linked = any(kind.released and kind.registered for kind in kinds)
         different_values = [] if is_linked else _note_on_different_values(engine, pair)
     row |= measured(kinds, records=row["release_records"], truth=bool(keys))
-    spec: dict[str, Any] = {"dataset": pair[0].dataset.name, "register": pair[1].dataset.name}
-    spec |= {"qids": names, "register_qids": [q.name for q in pair[1].qids]}
-    spec |= {"truth": list(keys) or None, "where": options["where"]}
-    spec |= {"register_where": options["register_where"]}
+    spec = {
+        "dataset": released.dataset.name,
+        "register": registered.dataset.name,
+        "qids": names,
+        "register_qids": [q.name for q in registered.qids],
+        "truth": list(keys) or None,
+        "where": options["where"],
+        "register_where": options["register_where"],
+    }
     paths = tuple(dict.fromkeys(path for side in pair for path in side.dataset.paths))
-    columns_by_role = {roles.QID: pair[0].qids, roles.KEY: [pair[0].key] if pair[0].key else []}
-    columns = roles.columns(catalogs[0].schema, columns_by_role, where=pair[0].where)
+    columns_by_role = {roles.QID: released.qids, roles.KEY: [released.key] if released.key else []}
+    columns = roles.columns(catalogs[0].schema, columns_by_role, where=released.where)
     origin = origin.about(spec, paths, plan).listing(columns)
     frame = pl.DataFrame([row | {"seconds": origin.seconds}], schema=LINKED)
     points = pl.DataFrame(curve(kinds, truth=bool(keys)), schema=CONFIDENCE)

@@ -72,6 +72,23 @@ def available() -> bool:
     return find_spec(LIBRARY) is not None
 
 
+@dataclass
+class _Best:
+    """The least value of a goal so far, and its solution unless the value was at hand before."""
+
+    value: int | None
+    solution: Array | None = None
+
+    def excludes(self, bound: int) -> bool:
+        """Return whether a branch whose values are at least ``bound`` has nothing better."""
+        return self.value is not None and bound >= self.value
+
+    def improve(self, value: int, solution: Array) -> None:
+        """Take a solution if it is better."""
+        if self.value is None or value < self.value:
+            self.value, self.solution = value, solution
+
+
 class Program:
     """Columns of whole numbers with bounds, and rows.
 
@@ -143,21 +160,20 @@ class Program:
         constant = sum(goal[j] * self.bounds[j][0] for j in fixed)
         box = [self.bounds[j] for j in self.free]
         floor = sum(min(c * low, c * high) for c, (low, high) in zip(costs, box, strict=True))
-        best = None if attained is None else attained - constant  # the least value that is met
-        solution: Array | None = None  # the best one that is better than ``attained``
+        best = _Best(None if attained is None else attained - constant)
         stack: list[tuple[Limits, int]] = [({}, floor)]  # branches, and a lower bound of each
         open_bounds: list[int] = []  # lower bounds of branches that are not settled
         looks = 0
         while stack:
             limits, floor = stack.pop()
-            if best is not None and floor >= best:  # nothing better is in this branch
+            if best.excludes(floor):
                 continue
-            if looks == nodes or (first and solution is not None):
+            if looks == nodes or (first and best.solution is not None):
                 open_bounds.append(floor)
                 continue
             looks += 1
             node = self._make_node(costs, limits)
-            if node is None or (best is not None and node.bound >= best):
+            if node is None or best.excludes(node.bound):
                 continue
             bound = max(node.bound, floor)
             stack += [(branch, bound) for branch in node.branches]
@@ -166,14 +182,15 @@ class Program:
                 open_bounds += [] if node.branches else [bound]  # no point: it stays open
                 continue
             value = sum(c * point[j] for c, j in zip(costs, self.free, strict=True) if c)
-            if best is None or value < best:
-                best, solution = value, point
+            best.improve(value, point)
             if bound < value:
                 open_bounds.append(bound)
-        if best is None and not open_bounds:
-            raise InfeasibleError
-        least = min([*open_bounds, *([] if best is None else [best])])
-        return Least(least + constant, None if best is None else best + constant, solution)
+        if best.value is None:
+            if not open_bounds:
+                raise InfeasibleError
+            return Least(min(open_bounds) + constant, None, None)
+        least = min([*open_bounds, best.value])
+        return Least(least + constant, best.value + constant, best.solution)
 
     def _make_node(self, costs: Sequence[int], limits: Limits) -> _Node | None:
         """Solve the part of the search within ``limits``; None: proved to have no solution.

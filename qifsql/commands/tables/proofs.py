@@ -74,11 +74,12 @@ def join_orders(edges: Sequence[Edge], scope: Edge) -> list[list[Link]]:
     others in theirs. So a further table adds an order, and no bound is wider with it.
     """
     sequences: dict[tuple[Edge, ...], None] = {}  # an ordered set
-    for n in range(1, len(edges) + 1):
-        first = join_tree([e & scope for e in edges[:n]])
-        start = [link.edge for link in first] if first else [e & scope for e in edges[:n]]
-        rest = [e & scope for e in edges[n:]]
-        sequences[tuple(maximal_edges(e for e in (*start, *rest) if e))] = None
+    reduced = [edge & scope for edge in edges]
+    for n in range(1, len(reduced) + 1):
+        tree = join_tree(reduced[:n])
+        first = [link.edge for link in tree] if tree else reduced[:n]
+        sequence = maximal_edges(edge for edge in (*first, *reduced[n:]) if edge)
+        sequences[tuple(sequence)] = None
     return [chain(sequence) for sequence in sequences]
 
 

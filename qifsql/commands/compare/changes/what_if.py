@@ -59,11 +59,7 @@ def what_if(source: Tabular, options: CompareOptions, *, settings: Settings | No
     With the options ``until`` or ``policy``: find the smallest change that keeps all bounds.
     """
     origin = Origin.now(settings, "what-if")
-    adversary: dict[str, Any] = {n: v for n, v in options.items() if n in TAKEN}
-    read, policy = None, options["policy"]
-    if policy is not None:
-        read = policies.read(policy, **adversary)
-        adversary = _adversary_of_policy(read)
+    adversary, read = _read_adversary(options)
     texts, limits = as_tuple(options["change"]), as_tuple(options["until"])
     if not texts and not limits and read is None:
         raise InputError(
@@ -94,7 +90,7 @@ def what_if(source: Tabular, options: CompareOptions, *, settings: Settings | No
         }
         if bound.microdata.person is not None:
             description |= {"person": bound.microdata.person.name, "known_records": reading}
-        policies_read = [str(policy)] if policy else []
+        policies_read = [str(options["policy"])] if options["policy"] else []
         paths = (*bound.microdata.dataset.paths, *trees.values(), *policies_read)
         origin = origin.about(description, paths, *work.plans, *plans)
         statements = [*openings(bound.microdata.dataset), *work.tables.statements]
@@ -107,6 +103,15 @@ def what_if(source: Tabular, options: CompareOptions, *, settings: Settings | No
     notes += tuple(_note_on_unconsidered(bound.microdata))
     notes += tuple(dependent.note for dependent in revealing)
     return Result(frame=frame, origin=origin, notes=notes, met=met)
+
+
+def _read_adversary(options: CompareOptions) -> tuple[dict[str, Any], policies.Policy | None]:
+    """Return the options of the adversary, and the policy that they are from, if there is one."""
+    adversary: dict[str, Any] = {n: v for n, v in options.items() if n in TAKEN}
+    if options["policy"] is None:
+        return adversary, None
+    policy = policies.read(options["policy"], **adversary)
+    return _adversary_of_policy(policy), policy
 
 
 def _check_samples(microdata: Microdata, requests: Sequence[Change]) -> None:
