@@ -100,27 +100,31 @@ def success(frame: pl.DataFrame) -> Chart:
     )
 
 
-def members(subsets: pl.DataFrame) -> Chart:
-    """Draw the success on the original against that on the control: a dot per row, equal axes."""
-    alt, _ = extra()
+def _dots(subsets: pl.DataFrame) -> list[dict[str, Any]]:
+    """Return a dot per row of the chart of members: its place, its kind and its texts, by field."""
     releases = _release_labels(subsets)
-    rows: list[dict[str, Any]] = []
-    words: list[str] = []
-    for row in subsets.iter_rows(named=True):
-        is_leak = row["individual_leak_low"] > 0
-        dot = {
+    return [
+        {
             "question": _title(row["secret"]),
             "known": ", ".join(labels(row["qids"]).values()),
-            "kind": said("interval above 0") if is_leak else said("may be chance"),
+            "kind": said("interval above 0")
+            if row["individual_leak_low"] > 0
+            else said("may be chance"),
             "release": releases[row["file"]],
             "low": row["success_control"],
             "success": row["success_original"],
             "amount": percent(row["success_original"]),
             "people": percent(row["success_control"]),
         }
-        rows.append(dot)
-        if len(words) < LISTED:
-            words.append(f"{dot['release']}, {dot['known']}: {dot['amount']}, {dot['people']}.")
+        for row in subsets.iter_rows(named=True)
+    ]
+
+
+def members(subsets: pl.DataFrame) -> Chart:
+    """Draw the success on the original against that on the control: a dot per row, equal axes."""
+    alt, _ = extra()
+    rows = _dots(subsets)
+    words = [f"{d['release']}, {d['known']}: {d['amount']}, {d['people']}." for d in rows[:LISTED]]
     kinds = [said("interval above 0"), said("may be chance")]
     axis = alt.Axis(labelExpr=PERCENT, tickCount=5)
     shares = [row[end] for row in rows for end in ("low", "success")]

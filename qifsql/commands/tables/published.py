@@ -242,7 +242,7 @@ def _make_tables(
     combinations = exp.select("totals").distinct().from_(cells).order_by("totals")
     published: dict[tuple[bool, ...], PublishedTable] = {}  # by the flags of its totals
     for n, (flags,) in enumerate(tables.rows(combinations), 1):
-        published[tuple(flags)] = _make_table(tables, layout, flags, f"published_{i}_{n}")
+        published[tuple(flags)] = _make_table(tables, layout, cells, flags, f"published_{i}_{n}")
     tables.drop(cells)
     if file.protection.exact:
         for table in published.values():
@@ -251,15 +251,17 @@ def _make_tables(
     return list(published.values())
 
 
-def _make_table(tables: Tables, layout: Layout, flags: Sequence[bool], name: str) -> PublishedTable:
-    """Make a table of those cells of a file that are totals over the flagged dimensions."""
+def _make_table(
+    tables: Tables, layout: Layout, cells: str, flags: Sequence[bool], name: str
+) -> PublishedTable:
+    """Make a table of those ``cells`` of a file that are totals over the flagged dimensions."""
     file = layout.file
     over = ", ".join(d for d, flag in zip(layout.dims, flags, strict=True) if flag)
     title = f"{file.title} (totals over {over})" if over else file.title
     places = [j for j, flag in enumerate(flags, 1) if not flag]
     values = [exp.column(f"qid_{j}").as_(f"value_{k}") for k, j in enumerate(places, 1)]
     chosen = equal(exp.column("totals"), exp.Array(expressions=[*map(exp.convert, flags)]))
-    query = exp.select(*values, "line", *AMOUNTS).from_(f"cells_{file.number}").where(chosen)
+    query = exp.select(*values, "line", *AMOUNTS).from_(cells).where(chosen)
     tables.make(name, query)
     return PublishedTable(title, tuple(layout.dims[j - 1] for j in places), file.protection, name)
 

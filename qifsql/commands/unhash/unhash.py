@@ -99,11 +99,11 @@ def unhash(
         if file is not None:
             listed, candidate_paths = dictionary.count_listed(tables, catalog, file)
             paths = (*paths, *candidate_paths)
-        salts = (options["salt"], options["salt_after"])
+        before, after = salts = options["salt"], options["salt_after"]
         row = _recover(tables, hash_column, automaton, listed=listed, limit=limit, salt=salts)
         names = {"dataset": hash_column.dataset.name, "column": hash_column.attribute.name}
         spec: dict[str, Any] = {**names, "hash": kind.name, "patterns": list(named)}
-        spec |= {"candidates": file, "salt": {"before": salts[0], "after": salts[1]}}
+        spec |= {"candidates": file, "salt": {"before": before, "after": after}}
         spec |= {"max": limit, "where": options["where"]}
         origin = origin.about(spec, paths).sending(tables.statements)
         if out is not None:
