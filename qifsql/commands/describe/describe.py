@@ -9,11 +9,13 @@ from sqlglot import exp
 
 from qifsql.adversary.notes import of_household, of_records
 from qifsql.adversary.spec import Attribute, BoundAttack, Microdata
+from qifsql.commands.describe.evidence import NOTHING, RECORDS, copies, evidence
 from qifsql.commands.describe.guesses import NESTED, Counted, Guess, guesses
 from qifsql.commands.describe.spec import DescribeOptions
 from qifsql.data.dataset import Column, Dataset, Repeated, Schema, Tabular
-from qifsql.data.expressions import column
+from qifsql.data.expressions import SOURCE, column
 from qifsql.data.option import as_names, complete
+from qifsql.data.readers import relation
 from qifsql.data.topics import numbers_people
 from qifsql.data.types import nested
 from qifsql.engine.catalog import Catalog
@@ -98,8 +100,10 @@ def describe(
             )
         catalog.types([column(c) for c in chosen], [c.name for c in chosen])
         homes = catalog.households([c.name for c in chosen], description.where)
-        rows = _with_roles([description.row(c) for c in chosen], [home.column for home in homes])
+        counted = [description.row(c) for c in chosen]
         on_spark = (settings or Settings()).engine_name == "spark"  # whose patterns differ
+        sample = pl.DataFrame() if on_spark else description.sample(chosen)
+        rows = _with_roles(counted, [home.column for home in homes], sample)
         texts = [c for c in chosen if c.type == "VARCHAR" and not on_spark]
         spellings = {c.name: description.spellings(c) for c in texts}
         listed = [v for c in chosen for v in description.common(c, values, rare)]
@@ -222,6 +226,18 @@ class _Describer:
             "singled_out_share": alone / records,
         }
 
+    def sample(self, columns: Sequence[Column]) -> pl.DataFrame:
+        """Return the first records as texts, without nested columns, to look at their values."""
+        flat = [c for c in columns if not nested(c.type)]
+        if not flat:
+            return pl.DataFrame()
+        texts = [exp.cast(column(c), "VARCHAR").as_(f"c{i}") for i, c in enumerate(flat)]
+        source = exp.alias_(relation(self.dataset), SOURCE, table=True)
+        query = exp.select(*texts).from_(source).limit(RECORDS)
+        query = query if self.where is None else query.where(self.where.copy())
+        frame = self.engine.frame(Plan((), query), "looking at values", self.dataset.name)
+        return frame.rename({f"c{i}": c.name for i, c in enumerate(flat)})
+
     def spellings(self, source_column: Column) -> Spellings:
         """Count the texts of a column that look like missing values, or like numbers."""
         steps = self._steps(source_column)
@@ -259,8 +275,14 @@ class _Describer:
         return Steps(BoundAttack((), microdata))
 
 
-def _with_roles(rows: Sequence[dict[str, Any]], households: Sequence[str]) -> list[dict[str, Any]]:
-    """Return the rows of columns with suggested roles; ``households`` number households."""
+def _with_roles(
+    rows: Sequence[dict[str, Any]], households: Sequence[str], sample: pl.DataFrame
+) -> list[dict[str, Any]]:
+    """Return the rows of columns with suggested roles; ``households`` number households.
+
+    ``sample`` are first records as texts.
+    """
+    seen, copied = evidence(sample), copies(sample)
     plain = [row for row in rows if row["records"] is not None]  # not nested
     columns = [
         Counted(
@@ -268,6 +290,8 @@ def _with_roles(rows: Sequence[dict[str, Any]], households: Sequence[str]) -> li
             type=row["type"],
             alone=row["singled_out"],
             household=row["column"] in households,
+            seen=seen.get(row["column"], NOTHING),
+            copied=copied.get(row["column"]),
             **{name: row[name] for name in ("records", "missing", "distinct", "entropy")},
         )
         for row in plain

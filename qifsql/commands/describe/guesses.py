@@ -1,8 +1,9 @@
-"""Guess the role of each column from its name, its type and how often its values occur.
+"""Guess the role of each column from its name, its values and how often they occur.
 
-A guess is a suggestion: the user decides. Names count first (``topics``), then the values. Columns
-of yes and no that begin alike (``pays_self``, ``pays_school``, ...) are the answers to one
-question, so that only the question says whether others may know them.
+A guess is a suggestion: the user decides. Names and the labels of values count (``topics``), then
+the shape of values (``evidence``). Columns of yes and no that begin alike (``pays_self``,
+``pays_school``, ...) are the answers to one question, so that only the question says whether others
+may know them.
 """
 
 import re
@@ -11,15 +12,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from qifsql.commands.describe.evidence import NOTHING, Evidence
 from qifsql.data.topics import (
+    ADMINISTRATION,
     CONTACT,
     COURT,
     HOUSEHOLD,
     NUMBER,
+    OWNER,
+    PROCESSING,
     QUASI_IDENTIFIERS,
+    QUESTION,
     SECRETS,
     WEIGHT,
     Topic,
+    numbers_people,
     spelled,
 )
 from qifsql.data.types import NUMBERS, family
@@ -33,10 +40,30 @@ MEASURED = "a measurement that few people know"
 BINARY = "yes or no, and its name is not known"
 ITEM = "one answer to a question"
 UNKNOWN = "other people may know it"
+NAMES = "its texts look like names of people"
+DOCUMENT = "numbers of documents or addresses, as their form shows"
+BODY_WEIGHT = "the weight of a body, not of a record"
+PRODUCT = "made of other columns"
+EVENT = "the date of an event"
+COPY = "the same values as another column"
+SHAPES = {
+    "code of a disease": "health",
+    "amount": "money",
+    "height": "body",
+    "age": "age",
+    "place": "place",
+}
+"""Subjects of the shapes of values."""
+BODIES = (25, 250)  # kilogrammes, or pounds of light people
+NEWBORN = (200, 7000)  # grammes
 ANSWERS = 4  # columns of yes and no that are the answers to one question
 SHORTEST = 4  # letters of the name of a question
 CATEGORIES = 50  # values of a floating number that may be categories
-QUESTION = re.compile(r"_q_\d+(_[a-z0-9]+)?_")
+LONG = 6  # words of a name that is a sentence
+SERIES = 6  # columns of numbered questions
+NUMBERED = re.compile(r"([a-z]{1,3})_?\d+([a-z_]?\d*)*", re.IGNORECASE)
+BIRTHS = re.compile("gesta|gravid|parto|birth|nasc|apgar|naissance|geburt|nacimiento|pregnan")
+ITEM_NAME = re.compile(r"_q_\d+(_[a-z0-9]+)?_")
 DATES = ("DATE", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE", "TIMESTAMP_NS", "TIMESTAMP_S")
 
 
@@ -45,7 +72,8 @@ class Counted:
     """A column: its name, type, and how often its values occur.
 
     ``distinct`` counts values that are not missing, ``alone`` the records that are alone in theirs;
-    ``entropy`` is in bits. ``household``: it numbers households of people who differ.
+    ``entropy`` is in bits. ``household``: it numbers households of people who differ. ``seen`` is
+    what its values say, ``copied`` the column that has the same values.
     """
 
     name: str
@@ -56,6 +84,8 @@ class Counted:
     alone: int
     entropy: float
     household: bool = False
+    seen: Evidence = NOTHING
+    copied: str | None = None
 
     @property
     def constant(self) -> bool:
@@ -65,7 +95,18 @@ class Counted:
     @property
     def unique(self) -> bool:
         """Return whether nearly every record has a value of its own."""
-        return self.records > 1 and self.alone >= 0.95 * (self.records - self.missing) > 0
+        present = self.records - self.missing
+        return self.records > 1 and 2 * present >= self.records and self.alone >= 0.95 * present
+
+    @property
+    def handful(self) -> bool:
+        """Return whether the values are too few to be names or addresses."""
+        return self.distinct <= 20 and 10 * self.distinct <= self.records
+
+    @property
+    def dated(self) -> bool:
+        """Return whether the values are dates, by their type or their form."""
+        return family(self.type) in DATES or self.seen.shape == "date"
 
     @property
     def binary(self) -> bool:
@@ -104,57 +145,241 @@ def reason(topic: Topic) -> str:
     return f"name: {topic.name}"
 
 
+def of_values(topic: Topic) -> str:
+    """Return the reason that values are about a topic."""
+    return f"values: {topic.name}"
+
+
 def guesses(columns: Sequence[Counted]) -> list[Guess]:
     """Return a guess for each column, in their order."""
-    questions = _questions(columns)
-    drafts = [_guess(column, questions.get(column.name)) for column in columns]
-    return _ranked(columns, drafts)
+    context = _Context(columns)
+    drafts = {column.name: _guess(column, context) for column in columns}
+    for column in columns:  # a copy has the role of the first
+        if column.copied in drafts and drafts[column.name].role != "constant":
+            drafts[column.name] = replace(drafts[column.copied], why=COPY)
+    return _ranked(columns, list(drafts.values()))
 
 
-def _guess(column: Counted, question: str | None) -> Guess:
-    """Return the guess of a column; ``question`` is the common beginning of a group of answers."""
-    name = spelled(column.name)
+class _Context:
+    """The columns of a file, which say something about one another."""
+
+    def __init__(self, columns: Sequence[Counted]) -> None:
+        self.columns = {column.name: column for column in columns}
+        self.questions = _questions(columns)
+        self.births = any(BIRTHS.search(spelled(column.name)) for column in columns)
+        self.parts = _parts(columns)
+        stems = [m[1].lower() for c in columns if (m := NUMBERED.fullmatch(c.name))]
+        self.series = {stem for stem, n in Counter(stems).items() if n >= SERIES}
+        self.subjects = _subjects(columns)
+
+    def is_item(self, column: Counted) -> bool:
+        """Return whether the name numbers one of many questions."""
+        numbered = NUMBERED.fullmatch(column.name)
+        return bool(numbered and numbered[1].lower() in self.series)
+
+
+def _subjects(columns: Sequence[Counted]) -> Mapping[str, Topic]:
+    """Return the secret subject of columns by name: of their values, or of their siblings'.
+
+    Siblings are answers to one question (``P20A01``, ``P20A02``), or have the same answers.
+    """
+    subjects = {
+        c.name: c.seen.topic for c in columns if c.seen.topic and c.seen.topic.role == "secret"
+    }
+    families: dict[str, list[str]] = {}
+    for column in columns:
+        families.setdefault(re.sub(r"_?\d{1,4}$", "", column.name), []).append(column.name)
+    subjects_by_column = dict(subjects)
+    for members in families.values():
+        topics = Counter(subjects[m].name for m in members if m in subjects)
+        if len(members) < 3 or len(topics) != 1:
+            continue
+        topic = next(subjects[m] for m in members if m in subjects)
+        others = [m for m in members if m not in subjects]
+        subjects_by_column |= dict.fromkeys(others, topic)
+    for column in columns:
+        values = column.seen.values
+        if column.name in subjects_by_column or len(values) < 2:
+            continue
+        for base in columns:
+            if base.name in subjects and 2 * len(values & base.seen.values) >= len(values):
+                subjects_by_column[column.name] = subjects[base.name]
+                break
+    return subjects_by_column
+
+
+def _parts(columns: Sequence[Counted]) -> Mapping[str, Sequence[str]]:
+    """Return the columns that a name is made of (``any_hiv`` of ``any`` and ``hiv2004``)."""
+    names: dict[str, str] = {}
+    for column in columns:
+        stem = column.name.lower().rstrip("0123456789_")
+        if len(stem) >= SHORTEST - 1:
+            names.setdefault(stem, column.name)
+            names.setdefault(column.name.lower(), column.name)
+    parts = {}
+    for column in columns:
+        pieces = _split(column.name.lower(), names)
+        if len(pieces) >= 2 and all(names[part] != column.name for part in pieces):
+            parts[column.name] = [names[part] for part in pieces]
+    return parts
+
+
+def _split(name: str, names: Mapping[str, str]) -> list[str]:
+    """Return the names that a name joins by ``_``, the longest first; none if it has more."""
+    if name in names and "_" not in name:
+        return [name]
+    for at in range(len(name), 0, -1):
+        head, rest = name[:at], name[at + 1 :]
+        if name[at : at + 1] == "_" and head in names and (tail := _split(rest, names)):
+            return [head, *tail]
+    words = name.split("_")
+    return [name] if name in names and len(words) <= 2 else []
+
+
+def _guess(column: Counted, context: _Context) -> Guess:
+    """Return the guess of a column."""
+    name, question = spelled(column.name), context.questions.get(column.name)
     if column.constant:
         return Guess("constant", CONSTANT if column.distinct else EMPTY, "high")
     if column.household:
         return Guess("household", reason(HOUSEHOLD), "high")
-    weight_confidence = WEIGHT.confidence(name)
-    if weight_confidence and family(column.type) in NUMBERS:
-        return Guess("weight", reason(WEIGHT), weight_confidence)
-    visible = _first(QUASI_IDENTIFIERS, question or name)
-    if (identity := _identity(column, name, visible)) is not None:
-        return identity
-    secret = _first(SECRETS, f"_{name}_") or _first(SECRETS, name)
-    if secret and not (visible and visible.topic.name == COURT):  # court records are public
-        confidence = _lowered(secret.confidence) if visible else secret.confidence
-        return Guess("secret", reason(secret.topic), confidence)
-    if visible:
-        return Guess("quasi-identifier", reason(visible.topic), visible.confidence)
-    return _by_values(column, name, is_answer=question is not None)
+    visible = _first(QUASI_IDENTIFIERS, f"_{question or name}_")
+    guess = (
+        _form(column, visible)
+        or _weight(column, name, births=context.births)
+        or _identity(column, name, visible)
+        or _time(column, name)
+        or _product(column, context)
+        or _dated(column, name, visible)
+        or _subject(column, name, visible, context)
+    )
+    if guess is not None:
+        return guess
+    return _by_values(column, name, is_answer=question is not None or context.is_item(column))
+
+
+def _form(column: Counted, visible: _Match | None) -> Guess | None:
+    """Return the guess that texts identify people by their form; None if they have no such form."""
+    if column.seen.shape in ("e-mail", "document"):
+        return Guess("identifier", DOCUMENT, "high")
+    is_many = 2 * column.distinct >= column.records - column.missing
+    if column.seen.shape == "names" and is_many and not (visible and visible.confidence == "high"):
+        return Guess("identifier", NAMES, "high")
+    return None
+
+
+def _weight(column: Counted, name: str, *, births: bool) -> Guess | None:
+    """Return the guess that a number is a weight: of a record, or of a body."""
+    confidence = WEIGHT.confidence(name)
+    if not confidence or family(column.type) not in NUMBERS:
+        return None
+    least, greatest = column.seen.numbers or (0, 0)
+    is_body = BODIES[0] <= least and greatest <= BODIES[1] and column.distinct >= 10
+    is_body |= births and NEWBORN[0] <= least and BODIES[1] < greatest <= NEWBORN[1]
+    if confidence == "medium" and column.seen.integers and is_body:
+        return Guess("secret", BODY_WEIGHT, "high")
+    return Guess("weight", reason(WEIGHT), confidence)
 
 
 def _identity(column: Counted, name: str, visible: _Match | None) -> Guess | None:
     """Return the guess that a column identifies people; None if its name says no such thing."""
     number, contact = NUMBER.confidence(name), CONTACT.confidence(name)
     is_common = visible is not None and visible.topic.name != "education"
-    if number == "high" and (column.unique or visible is None):
+    is_numbered = column.unique or (visible is None and not column.handful)
+    if number == "high" and is_numbered and not _sentence(column.name):
         return Guess("key" if column.unique else "identifier", reason(NUMBER), "high")
-    if contact and not (contact == "medium" and (is_common or not column.unique)):
+    if numbers_people(column.name) and column.unique:
+        return Guess("key", reason(NUMBER), "high")
+    is_many = family(column.type) == "VARCHAR" and 3 * column.distinct >= column.records
+    is_many &= not OWNER.confidence(name)
+    doubtful = contact == "medium" and (is_common or not (is_many or column.unique))
+    if contact and not column.handful and not doubtful:
         return Guess("identifier", reason(CONTACT), contact)
     if number and column.unique:
         return Guess("key", reason(NUMBER), number)
     return None
 
 
+def _time(column: Counted, name: str) -> Guess | None:
+    """Return the guess that a column is about the interview, the file or its making."""
+    processing = PROCESSING.confidence(name)
+    if processing == "high" or (processing and column.seen.clock):
+        return Guess("time", reason(PROCESSING), "high")
+    if ADMINISTRATION.confidence(f"_{name}_") == "high" and column.seen.topic is None:
+        return Guess("other", reason(ADMINISTRATION), "high")
+    return None
+
+
+def _product(column: Counted, context: _Context) -> Guess | None:
+    """Return the guess of a column that is made of others: secret if one of these is."""
+    parts = [context.columns[part] for part in context.parts.get(column.name, ())]
+    if not parts:
+        return None
+    bases = [_guess(part, context) for part in parts if part.name not in context.parts]
+    secrets = [base for base in bases if base.role == "secret" and base.confidence != "low"]
+    if secrets:
+        return Guess("secret", PRODUCT, min((s.confidence for s in secrets), key=CONFIDENCE.index))
+    return Guess("other", PRODUCT, "medium")
+
+
+def _dated(column: Counted, name: str, visible: _Match | None) -> Guess | None:
+    """Return the guess of dates; None if there are none."""
+    if not column.dated:
+        return None
+    if visible and visible.confidence == "high":
+        return Guess("quasi-identifier", reason(visible.topic), "high")
+    if visible or _first(SECRETS, name):  # others may know when somebody died
+        return Guess("quasi-identifier", EVENT, "high" if _first(SECRETS, name) else "medium")
+    return Guess("quasi-identifier", DATED, "medium")
+
+
+def _subject(column: Counted, name: str, visible: _Match | None, context: _Context) -> Guess | None:
+    """Return the guess from what the name and the values are about; None if they do not say."""
+    labels = (None if column.unique else column.seen.topic) or _of_shape(column.seen.shape)
+    sibling = context.subjects.get(column.name)
+    secret = _first(SECRETS, f"_{name}_") or _first(SECRETS, name)
+    if secret and visible and visible.topic.name == COURT:  # court records are public
+        secret = None
+    named = secret or visible
+    if labels and (named is None or named.confidence != "high" or labels is named.topic):
+        role = labels.role
+        return Guess(role, _seen(labels, named), "high")
+    if _sentence(column.name) and named and not QUESTION.confidence(name):
+        return Guess(named.topic.role, reason(named.topic), "low")
+    if sibling and (named is None or named.confidence != "high"):
+        return Guess("secret", of_values(sibling), "medium")
+    if secret:
+        confidence = _lowered(secret.confidence) if visible else secret.confidence
+        return Guess("secret", reason(secret.topic), confidence)
+    if visible:
+        return Guess("quasi-identifier", reason(visible.topic), visible.confidence)
+    if ADMINISTRATION.confidence(name):
+        return Guess("other", reason(ADMINISTRATION), "medium")
+    return None
+
+
+def _seen(topic: Topic, named: _Match | None) -> str:
+    """Return the reason of values that are about a topic; of the name, where it says the same."""
+    return reason(topic) if named and named.topic is topic else of_values(topic)
+
+
+def _of_shape(shape: str) -> Topic | None:
+    topics = {topic.name: topic for topic in (*QUASI_IDENTIFIERS, *SECRETS)}
+    return topics.get(SHAPES.get(shape, ""))
+
+
+def _sentence(column: str) -> bool:
+    """Return whether the name of a column is a sentence, such as the question that was asked."""
+    return len(column.split()) >= LONG
+
+
 def _by_values(column: Counted, name: str, *, is_answer: bool) -> Guess:
     """Return the guess of a column whose name says nothing."""
-    if family(column.type) in DATES:
-        return Guess("quasi-identifier", DATED, "medium")
     if column.floating:
         return Guess("secret", MEASURED, "low")
     if column.unique:
         return Guess("key", UNIQUE, "medium")
-    if is_answer or QUESTION.fullmatch(name):
+    if is_answer or ITEM_NAME.fullmatch(name) or column.seen.unsure or _sentence(column.name):
         return Guess("secret", ITEM, "low")
     if column.binary:
         return Guess("secret", BINARY, "low")
@@ -193,15 +418,15 @@ def _starts(name: str) -> Iterator[str]:
 
 def _ranked(columns: Sequence[Counted], drafts: Sequence[Guess]) -> list[Guess]:
     """Return the guesses with the ranks of quasi-identifiers and of secrets, each from 1."""
-    reasons_by_rank = [reason(topic) for topic in SECRETS]  # the most sensitive first
+    reasons_by_rank = [(reason(topic), of_values(topic)) for topic in SECRETS]
 
     def sort_key(i: int) -> tuple[float, ...]:
         guess, bits = drafts[i], columns[i].entropy
         doubt = CONFIDENCE.index(guess.confidence)
         if guess.role == "quasi-identifier":
             return (-bits * (len(CONFIDENCE) - doubt),)
-        is_listed = guess.why in reasons_by_rank
-        rank = reasons_by_rank.index(guess.why) if is_listed else len(reasons_by_rank)
+        listed = [rank for rank, whys in enumerate(reasons_by_rank) if guess.why in whys]
+        rank = 0 if guess.why == BODY_WEIGHT else [*listed, len(reasons_by_rank)][0]
         return rank, doubt, -bits
 
     ranks: dict[int, int] = {}

@@ -20,6 +20,8 @@ ROLES = (
     "identifier",
     "household",
     "weight",
+    "time",
+    "other",
     "constant",
     "nested",
 )
@@ -48,8 +50,26 @@ REASONS = (  # of roles that ``describe`` suggests
     "name: work",
     "name: housing",
     "name: possessions",
+    "name: body",
     "name: time",
     "name: number of events",
+    "name: interview or processing",
+    "name: administration of the data",
+    "values: health",
+    "values: sexual life",
+    "values: belief",
+    "values: money",
+    "values: benefits",
+    "values: results and scores",
+    "values: place",
+    "values: age",
+    "values: sex",
+    "values: origin",
+    "values: family",
+    "values: education",
+    "values: work",
+    "values: housing",
+    "values: body",
     "use a part of it as an expression",
     "one value only",
     "no value at all",
@@ -59,9 +79,19 @@ REASONS = (  # of roles that ``describe`` suggests
     "yes or no, and its name is not known",
     "one answer to a question",
     "other people may know it",
+    "its texts look like names of people",
+    "numbers of documents or addresses, as their form shows",
+    "the weight of a body, not of a record",
+    "made of other columns",
+    "the date of an event",
+    "the same values as another column",
 )
 QIDS, SECRETS = 12, 3
-"""The number of quasi-identifiers and secrets that are taken at first."""
+"""The number of quasi-identifiers and secrets that are taken at first, if none are clear."""
+MOST_QIDS, MOST_SECRETS = 24, 40
+"""The greatest number of clear ones that are taken."""
+LIKE_NAMES = "its texts look like names of people"
+DERIVED = ("made of other columns", "the same values as another column")
 
 
 def parts(data: pl.DataFrame, tables: Tables, _spec: Spec) -> list[Part]:
@@ -123,10 +153,19 @@ def ranked(rows: Sequence[Mapping[str, Any]], role: str) -> list[Mapping[str, An
 
 def proposal(rows: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[str]]:
     """Return the names of the quasi-identifiers and secrets to begin with; all have a name."""
-    usable = [row for row in rows if row["column"]]
-    qids = [row["column"] for row in ranked(usable, "quasi-identifier")]
-    secrets = [row["column"] for row in ranked(usable, "secret")]
-    return qids[:QIDS], secrets[:SECRETS]
+    usable = [row for row in rows if row["column"] and row["why"] not in DERIVED]
+    qids, secrets = ranked(usable, "quasi-identifier"), ranked(usable, "secret")
+    clear = [row for row in qids if row["confidence"] != "low"][:MOST_QIDS]
+    others = [row for row in qids if row["confidence"] == "low"]
+    visible = [*clear, *others[: max(0, QIDS - len(clear))]]
+    hidden = [row for row in secrets if row["confidence"] != "low" and _reported(row)]
+    hidden = hidden[:MOST_SECRETS] or secrets[:SECRETS]
+    return [row["column"] for row in visible], [row["column"] for row in hidden]
+
+
+def _reported(row: Mapping[str, Any]) -> bool:
+    """Return whether more than a few people have a value in a column."""
+    return bool(100 * (row["records"] - row["missing"]) >= row["records"])
 
 
 def command(

@@ -5,6 +5,7 @@ from typing import Any
 
 import polars as pl
 
+from qifsql.commands.describe.view import LIKE_NAMES
 from qifsql.commands.run import view as study
 from qifsql.presentation import details, escaping, words
 from qifsql.presentation.language import said
@@ -51,6 +52,14 @@ def _identifying_sentence(column: Mapping[str, Any], frame: pl.DataFrame) -> str
     """Return how many people a name or number tells apart, before all numbers without it."""
     of_records = "known_records" in frame.columns and frame["known_records"].is_not_null().any()
     counted = words.records if of_records else words.persons
+    if column["why"] == LIKE_NAMES:
+        return said(
+            "{column} tells {n} of {all} apart and looks like names: remove it before you publish. "
+            "The other numbers leave it out.",
+            column=escaping.cell(column["column"]),
+            n=words.count(column["singled_out"]),
+            all=counted(column["records"]),
+        )
     return said(
         "{column} tells {n} of {all} apart: whoever knows it finds them. Remove it before you "
         "publish, or replace it by a random number. The other numbers leave it out.",

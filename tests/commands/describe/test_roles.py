@@ -16,7 +16,16 @@ import qifsql
 from qifsql.commands.describe import guesses as guessing
 from qifsql.commands.describe import view
 from qifsql.commands.describe.guesses import CONFIDENCE, Counted, guesses
-from qifsql.data.topics import CONTACT, HOUSEHOLD, NUMBER, QUASI_IDENTIFIERS, SECRETS, WEIGHT
+from qifsql.data.topics import (
+    ADMINISTRATION,
+    CONTACT,
+    HOUSEHOLD,
+    NUMBER,
+    PROCESSING,
+    QUASI_IDENTIFIERS,
+    SECRETS,
+    WEIGHT,
+)
 
 Roles = dict[str, str]
 
@@ -298,9 +307,17 @@ def test_secrets_rank_by_sensitivity_and_quasi_identifiers_by_risk() -> None:
 
 
 def test_every_reason_and_confidence_has_words() -> None:
-    topics = (WEIGHT, HOUSEHOLD, NUMBER, CONTACT, *SECRETS, *QUASI_IDENTIFIERS)
+    subjects = (*SECRETS, *QUASI_IDENTIFIERS)
+    topics = (WEIGHT, HOUSEHOLD, NUMBER, CONTACT, *subjects, PROCESSING, ADMINISTRATION)
     by_name = [guessing.reason(topic) for topic in topics]
-    by_values = ("NESTED", "CONSTANT", "EMPTY", "UNIQUE", "DATED", "MEASURED", "BINARY", "ITEM")
-    others = [getattr(guessing, name) for name in (*by_values, "UNKNOWN")]
-    assert list(view.REASONS) == by_name + others
+    shapes = set(guessing.SHAPES.values())
+    seen = [topic for topic in subjects if topic.labels or topic.inside or topic.name in shapes]
+    by_values = [guessing.of_values(topic) for topic in seen]
+    names = "NESTED CONSTANT EMPTY UNIQUE DATED MEASURED BINARY ITEM UNKNOWN NAMES DOCUMENT "
+    others = [
+        getattr(guessing, name) for name in (names + "BODY_WEIGHT PRODUCT EVENT COPY").split()
+    ]
+    assert list(view.REASONS) == by_name + by_values + others
+    assert view.LIKE_NAMES == guessing.NAMES
+    assert view.DERIVED == (guessing.PRODUCT, guessing.COPY)
     assert view.CONFIDENCE == CONFIDENCE

@@ -288,5 +288,5 @@ def test_the_riskiest_and_the_most_sensitive_come_first(here: Path):
     columns |= {name: [n % size for n in range(60)] for name, size in sizes.items()}
     pl.DataFrame(columns).write_parquet("people.parquet")
     entry = qifsql.Study.load(qifsql.init(data="people.parquet")).entries[0]
-    assert entry.options["qids"] == tuple(f"age{i:02}" for i in range(13, 1, -1))
-    assert entry.options["secret"] == ("illness", "income", "score")
+    assert entry.options["qids"] == tuple(f"age{i:02}" for i in range(13, -1, -1))
+    assert entry.options["secret"] == ("illness", "income", "score", "opinion")

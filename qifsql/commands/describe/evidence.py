@@ -1,0 +1,251 @@
+"""Evidence in the values of a column: the subject of its labels, or the shape of its texts.
+
+Only the first records are looked at, and of each column its most frequent values.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from qifsql.data.topics import GROUP, MISSING, QUASI_IDENTIFIERS, SECRETS, UNSURE, Topic, spelled
+
+RECORDS = 2000  # the first records, which are looked at
+COMPARED = 100  # records that copies have at least
+VALUES = 200  # the most frequent values of a column
+MOST = 0.8  # share of the values that have a shape, or are labels of a subject
+LONGEST = 200  # characters of a value that are looked at
+
+MONTHS = (
+    "jan|feb|fev|mar|apr|abr|avr|may|mai|jun|jul|aug|ago|aou|sep|set|oct|out|okt|nov|dec|dez|dic"
+    "|ene"
+)
+DATE = re.compile(
+    r"(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2}))([ T]\d{1,2}:\d{2}.*)?"
+    rf"|.*\b({MONTHS})[a-z]*\.? \d{{1,2}},? \d{{4}}|.*\b\d{{1,2}}[ -]({MONTHS})[a-z]*[ -]\d{{2,4}}"
+    r"|(0[1-9]|[12]\d|3[01])(0[1-9]|1[0-2])(18|19|20)\d\d|(19|20)\d\d(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])",
+    re.IGNORECASE,
+)
+CLOCK = re.compile(r"\d{1,2}:\d{2}")
+MIDNIGHT = re.compile(r"\b00:00(:00)?(\.0+)?$")
+EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[a-zA-Z]{2,}")
+PARTICLES = "de|da|do|dos|das|di|du|des|van|von|der|den|del|la|le|e|y|bin|al|of|the|und|et"
+PERSONAL = re.compile(
+    rf"[A-Z][\w'’.-]*( ({PARTICLES}|[\"“(]\w+[\"”)]|[A-Z][\w.'’-]*)){{1,7}}"
+    r"(,? (Jr|Sr|II|III)\.?)?"
+    r"|[A-Z][\w'’-]+, [A-Z][\w'’. -]+"
+)
+ICD = re.compile(r"(\*?[A-TV-Z]\d[0-9AB](\.?[0-9A-Z]{1,4})?[ /;*]*)+")
+BAND = re.compile(
+    r"[<>≤≥]? ?(\d{1,3})( ?(-|–|a|to|bis|à|ate) ?|,)(\d{1,3})( (anos|years|ans|jahre|y))?"
+    r"|[<>≤≥]=? ?(\d{1,3})|(\d{1,3}) ?(\+|and up|and over|or older|ou mais|y mas|et plus|und mehr)"
+    r"|(under|below) (\d{1,3})|[\[(](\d{1,3}), ?(\d{1,3})[\])]",
+    re.IGNORECASE,
+)
+FEET = re.compile(r"\d' ?\d{1,2}\"?.*|(under|over) \d ft\.?", re.IGNORECASE)
+MONEY = re.compile(
+    r".*([$€£]|R\$|US\$|\b(usd|eur|brl|euros?|dollars?)\b).*\d.*|.*\d.*([€£]|\beuros?\b|\breais\b).*",
+    re.IGNORECASE,
+)
+NUTS = re.compile(r"[A-Z]{2}\d[0-9A-Z]{0,2}")
+POSTCODE = re.compile(
+    r"\d{5}-\d{3,4}|[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}|[A-Z]\d[A-Z] ?\d[A-Z]\d", re.IGNORECASE
+)
+UUID = re.compile(
+    r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}"
+)
+NEGATIVE = re.compile(
+    "_(no|not|none|never|nao|nenhum|nenhuma|ninguem|nunca|ningun|ninguno|ninguna|aucun|aucune|"
+    "non|kein|keine|keiner|nein)_"
+)
+WEB = re.compile(r"https?://.+|(\d{1,3}\.){3}\d{1,3}")
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """The evidence in the values of a column.
+
+    ``topic``: the subject of its labels. ``shape``: ``date``, ``names``, ``e-mail``, ``document``,
+    ``code of a disease``, ``amount``, ``height``, ``age``, ``place``, or empty. ``clock``: its
+    dates have a time of day. ``unsure``: some labels are answers to questions.
+    ``numbers``: the least and the greatest of its numbers; ``integers``: these are whole.
+    ``values``: its labels, to compare them with those of other columns.
+    """
+
+    topic: Topic | None = None
+    shape: str = ""
+    clock: bool = False
+    unsure: bool = False
+    numbers: tuple[float, float] | None = None
+    integers: bool = False
+    values: frozenset[str] = frozenset()
+
+
+NOTHING = Evidence()
+
+
+def evidence(sample: pl.DataFrame) -> dict[str, Evidence]:
+    """Return the evidence of each column of a sample, by name; all columns are texts."""
+    return {name: _of_values(_frequent(sample[name])) for name in sample.columns}
+
+
+def copies(sample: pl.DataFrame) -> dict[str, str]:
+    """Return the columns of a sample that equal an earlier one, which has many values, by name."""
+    earlier: dict[int, str] = {}
+    duplicates = {}
+    for name in sample.columns:
+        column = sample[name]
+        if len(column) < COMPARED or column.n_unique() < 2:
+            continue
+        digest = int(column.hash(seed=1).implode().hash(seed=2)[0])
+        base = earlier.setdefault(digest, name)
+        if base != name and column.equals(sample[base], null_equal=True):
+            duplicates[name] = base
+    return duplicates
+
+
+def _frequent(column: pl.Series) -> Mapping[str, int]:
+    """Return the most frequent values of a column with their records."""
+    counts = column.drop_nulls().alias("value").value_counts(sort=True, name="records")
+    rows = counts.sort("records", "value", descending=[True, False]).head(VALUES).rows()
+    return {value[:LONGEST].strip(): records for value, records in rows if value.strip()}
+
+
+def _of_values(counts: Mapping[str, int]) -> Evidence:
+    if not counts:
+        return NOTHING
+    words = {value: spelled(value) for value in counts}
+    plain = {value: n for value, n in counts.items() if words[value] not in MISSING.labels}
+    if not plain:
+        return NOTHING
+    numbers = _numbers(plain)
+    shape = _shape(plain, words)
+    return Evidence(
+        topic=None if shape else _topic(plain, words),
+        shape=shape,
+        clock=shape == "date" and _share(plain, _has_clock) >= MOST,
+        unsure=any(words[value] in UNSURE.labels for value in counts),
+        numbers=(min(numbers), max(numbers)) if numbers else None,
+        integers=bool(numbers) and all(number.is_integer() for number in numbers),
+        values=frozenset(words[v] for v in plain if len(words[v]) > 4 and not _is_number(v))
+        - UNSURE.labels,
+    )
+
+
+def _has_clock(value: str) -> bool:
+    return bool(CLOCK.search(value)) and not MIDNIGHT.search(value)
+
+
+def _share(counts: Mapping[str, int], test: Callable[[str], object]) -> float:
+    """Return the share of records whose value passes a test."""
+    return sum(n for value, n in counts.items() if test(value)) / sum(counts.values())
+
+
+def _is_number(value: str) -> bool:
+    return _number(value) is not None
+
+
+def _number(value: str) -> float | None:
+    try:
+        number = float(value)
+    except ValueError:
+        return None
+    return number if abs(number) < float("inf") else None
+
+
+def _numbers(counts: Mapping[str, int]) -> Sequence[float]:
+    """Return the values as numbers; none if some are no numbers."""
+    numbers = [number for number in map(_number, counts) if number is not None]
+    return numbers if len(numbers) == len(counts) else ()
+
+
+def _shape(counts: Mapping[str, int], words: Mapping[str, str]) -> str:
+    """Return the shape of most values; empty if they have none."""
+    shapes: tuple[tuple[str, Callable[[str], object], int], ...] = (  # least number of values
+        ("e-mail", EMAIL.fullmatch, 2),
+        ("document", is_document, 5),
+        ("document", lambda value: UUID.fullmatch(value.lower()), 5),
+        ("document", WEB.fullmatch, 5),
+        ("date", DATE.fullmatch, 2),
+        ("code of a disease", ICD.fullmatch, 4),
+        ("height", FEET.fullmatch, 3),
+        ("amount", MONEY.fullmatch, 3),
+        ("place", POSTCODE.fullmatch, 5),
+        ("age", _is_band, 3),
+        ("names", lambda value: _is_personal(value, words[value]), 10),
+    )
+    for name, test, least in shapes:
+        if len(counts) >= least and _share(counts, test) >= MOST:
+            nuts = name == "code of a disease" and _share(counts, NUTS.fullmatch) >= MOST
+            one_letter = nuts and len({value[:2] for value in counts}) == 1
+            return "place" if one_letter else name
+    nuts = len(counts) >= 3 and _share(counts, NUTS.fullmatch) >= MOST
+    return "place" if nuts and len({value[:2] for value in counts}) == 1 else ""
+
+
+def _is_band(value: str) -> bool:
+    """Return whether a value is a band of ages: no number is above 120."""
+    return bool(BAND.fullmatch(value)) and all(int(n) <= 120 for n in re.findall(r"\d+", value))
+
+
+def _is_personal(value: str, words: str) -> bool:
+    return bool(PERSONAL.fullmatch(value)) and not GROUP.confidence(words)
+
+
+def is_document(value: str) -> bool:
+    """Return whether a number has the check digits of a document: CPF, CNPJ, IBAN, NIR, DNI, card.
+
+    >>> is_document("529.982.247-25"), is_document("GB82 WEST 1234 5698 7654 32")
+    (True, True)
+    """
+    text = re.sub(r"[\s./-]", "", value).upper()
+    if re.fullmatch(r"\d{11}", text):
+        return _checks(text, (9, 10), 11)
+    if re.fullmatch(r"\d{14}", text):
+        return _checks(text, (12, 13), 9) or _luhn(text)
+    if re.fullmatch(r"[A-Z]{2}\d{2}[A-Z0-9]{11,30}", text):
+        digits = "".join(str(int(c, 36)) for c in text[4:] + text[:4])
+        return int(digits) % 97 == 1
+    if re.fullmatch(r"[12]\d{14}", text):
+        return 97 - int(text[:13]) % 97 == int(text[13:])
+    if re.fullmatch(r"\d{8}[A-Z]", text):
+        return "TRWAGMYFPDXBNJZSQVHLCKE"[int(text[:8]) % 23] == text[8]
+    return bool(re.fullmatch(r"\d{15,16}", text)) and _luhn(text)
+
+
+def _checks(text: str, places: Sequence[int], longest: int) -> bool:
+    """Return whether the digits at ``places`` check those before; weights are 2 to ``longest``."""
+    for place in places:
+        digits = [int(c) for c in reversed(text[:place])]
+        total = sum(digit * (2 + i % (longest - 1)) for i, digit in enumerate(digits))
+        if int(text[place]) != (total * 10) % 11 % 10:
+            return False
+    return len(set(text)) > 1
+
+
+def _luhn(text: str) -> bool:
+    digits = [int(c) for c in reversed(text)]
+    return sum(d if i % 2 == 0 else sum(divmod(2 * d, 10)) for i, d in enumerate(digits)) % 10 == 0
+
+
+def _topic(counts: Mapping[str, int], words: Mapping[str, str]) -> Topic | None:
+    """Return the subject of most labels: several of them, or one beside "not selected"."""
+    for topic in SECRETS:
+        if any(words[value] in topic.telling for value in counts):
+            return topic
+    labels = {v: n for v, n in counts.items() if words[v] not in UNSURE.labels}
+    if not labels or _numbers(labels):
+        return None
+    shares: list[tuple[float, int, Topic | None]] = []
+    for topic in (*QUASI_IDENTIFIERS, *SECRETS):
+        of_topic = [value for value in labels if topic.has(words[value])]
+        against = [v for v in labels if v not in of_topic and not NEGATIVE.match(words[v])]
+        share = sum(labels[v] for v in of_topic) / sum(
+            labels[v] for v in (*of_topic, *against) or labels
+        )
+        least = 1 if len(labels) == 1 and len(counts) > 1 else 2
+        short = all(len(value) <= 2 for value in of_topic)
+        if len(of_topic) >= least and share >= (0.95 if short else 0.6):
+            shares.append((share, -len(shares), topic))
+    return max(shares, default=(0, 0, None), key=lambda s: s[:2])[2]

@@ -1,0 +1,158 @@
+"""The role of a column from its values."""
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import qifsql
+from qifsql.commands.describe.evidence import is_document
+from qifsql.commands.describe.guesses import BODY_WEIGHT, COPY, DOCUMENT, EVENT, NAMES, PRODUCT
+from qifsql.commands.describe.view import proposal
+
+RECORDS = 120
+FIRST = ("Ana", "Bruno", "Carla", "Dora", "Emil", "Franz", "Greta", "Hugo", "Ines", "João")
+LAST = ("Souza", "Lima", "Meyer", "Dubois", "García", "Smith", "Nowak", "Rossi", "Weiß", "O'Neil")
+VOTES = ["Lula", "Serra", "Marina", "Branco/Nulo"]
+
+
+def described(columns: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """The rows of ``describe`` by column."""
+    return {row["column"]: row for row in qifsql.describe(pl.DataFrame(columns)).rows()}
+
+
+def role(values: list[Any], name: str = "v1") -> tuple[str, str]:
+    """The role of a column with these values over and over, and the reason for it."""
+    row = described({name: [values[i % len(values)] for i in range(RECORDS)]})[name]
+    return row["suggested_role"], row["why"]
+
+
+@pytest.mark.parametrize(
+    ("subject", "values"),
+    [
+        ("sex", ["male", "female"]),
+        ("sex", ["Masculino", "Feminino"]),
+        ("sex", ["m", "w"]),
+        ("sex", ["Homme", "Femme", "Inconnu"]),
+        ("family", ["Married", "Never married", "Divorced"]),
+        ("family", ["ledig", "verheiratet", "geschieden"]),
+        ("family", ["Solteiro(a)", "Casado(a)", "Viúvo(a)"]),
+        ("place", ["California", "Texas", "Ohio"]),
+        ("place", ["SP", "RJ", "MG"]),
+        ("place", ["Jalisco", "Puebla", "Oaxaca"]),
+        ("place", ["Bayern", "Hessen", "Sachsen"]),
+        ("place", ["AT11", "AT12", "AT31"]),
+        ("place", ["SW1A 1AA", "M1 1AE", "B33 8TH", "CR2 6XH", "DN55 1PT"]),
+        ("origin", ["White", "Black", "Hispanic", "Other"]),
+        ("origin", ["Branca", "Preta", "Parda"]),
+        ("origin", ["Germany", "France", "Poland"]),
+        ("education", ["Some college", "High school graduate", "Bachelor's degree"]),
+        ("work", ["Employed, full-time", "Retired", "Unemployed"]),
+        ("age", ["18-29", "30-44", "45-60", "> 60"]),
+        ("body", ["5'4\"", "5'8\"", "6'1\""]),
+    ],
+)  # fmt: skip
+def test_labels_that_others_know_are_quasi_identifiers(subject: str, values: list[str]) -> None:
+    assert role(values) == ("quasi-identifier", f"values: {subject}")
+
+
+@pytest.mark.parametrize(
+    ("subject", "values"),
+    [
+        ("health", ["J440", "I219", "A41.9", "C50"]),
+        ("sexual life", ["Straight", "Gay", "Bisexual"]),
+        ("belief", ["catholique", "musulman", "sans religion"]),
+        ("belief", VOTES),
+        ("money", ["$0 - $24,999", "$25,000 - $49,999", "$50,000+"]),
+        ("benefits", ["Não participa", "Bolsa Família", "Auxílio gás"]),
+    ],
+)
+def test_labels_that_are_private_are_secrets(subject: str, values: list[str]) -> None:
+    assert role(values) == ("secret", f"values: {subject}")
+
+
+def test_codes_and_numbers_alone_say_nothing() -> None:
+    for values in ([1, 2], ["1", "2", "3"], ["a", "b", "c"], [10, 20, 30, 40]):
+        assert not role(values)[1].startswith("values:")
+
+
+def test_texts_that_look_like_names_identify_people_and_stand_first(tmp_path: Path) -> None:
+    people = [f"{first} {last}" for first in FIRST for last in LAST]
+    frame = pl.DataFrame({"v1": people, "sex": ["f", "m"] * 50})
+    rows = described({"v1": people, "sex": ["f", "m"] * 50})
+    assert (rows["v1"]["suggested_role"], rows["v1"]["why"]) == ("identifier", NAMES)
+    frame.write_csv(tmp_path / "people.csv")
+    begun = qifsql.start(tmp_path / "people.csv", yes=True, folder=tmp_path / "begun")
+    before, _, _ = str(begun).partition("Re-identification")
+    assert "v1 tells 100 of 100 people apart and looks like names: remove it" in before
+    assert not any(person in str(begun) for person in people)
+
+
+def test_departments_are_no_names_of_people() -> None:
+    towns = [f"{last} {first} Police Department" for first in FIRST for last in LAST]
+    assert described({"v1": towns})["v1"]["why"] != NAMES
+
+
+def test_documents_and_addresses_identify_people_by_their_form() -> None:
+    cpf = ["529.982.247-25", "111.444.777-35", "123.456.789-09", "987.654.321-00", "390.533.447-05"]
+    assert all(map(is_document, cpf))
+    assert not any(is_document(text[:-1] + str((int(text[-1]) + 1) % 10)) for text in cpf)
+    assert role(cpf) == ("identifier", DOCUMENT)
+    assert role([f"p{i}@example.org" for i in range(9)]) == ("identifier", DOCUMENT)
+
+
+@pytest.mark.parametrize(
+    ("name", "least", "why"), [("weight", 50, BODY_WEIGHT), ("poids", 1000, "name: weight")]
+)
+def test_kilogrammes_are_no_weights_of_records(name: str, least: int, why: str) -> None:
+    row = described({name: [least + i % 40 for i in range(RECORDS)]})[name]
+    assert (row["suggested_role"], row["why"]) == ("secret" if least == 50 else "weight", why)
+
+
+def test_dates_of_events_are_known_and_those_of_the_interview_are_not_taken() -> None:
+    days = [f"{1 + i % 28:02}012016" for i in range(RECORDS)]
+    clock = [f"5/{1 + i % 28}/18 6:{i % 60:02}" for i in range(RECORDS)]
+    rows = described({"died": days, "StartDate": clock, "DTCADASTRO": days[1:] + days[:1]})
+    assert (rows["died"]["suggested_role"], rows["died"]["why"]) == ("quasi-identifier", EVENT)
+    assert [rows[n]["suggested_role"] for n in ("StartDate", "DTCADASTRO")] == ["time", "time"]
+    qids, secrets = proposal(list(rows.values()))
+    assert {"StartDate", "DTCADASTRO"}.isdisjoint({*qids, *secrets})
+
+
+def test_nearly_empty_columns_number_nobody_and_follow_their_siblings() -> None:
+    one = [None] * (RECORDS - 1) + ["Outros"]
+    benefits = ["Bolsa Família", "Auxílio gás"] * (RECORDS // 2)
+    rows = described({"P20A01": benefits, "P20A02": benefits[::-1], "P20A05": one})
+    assert rows["P20A05"]["suggested_role"] == "secret"
+    assert "P20A05" not in proposal(list(rows.values()))[1]
+
+
+def test_copies_and_products_of_columns_are_not_attacked_beside_them() -> None:
+    hiv = [int(i % 7 == 0) for i in range(RECORDS)]
+    male = [i % 2 for i in range(RECORDS)]
+    both = [a * b for a, b in zip(hiv, male, strict=True)]
+    rows = described({"male": male, "hiv2004": hiv, "male_hiv": both, "hiv_again": hiv})
+    assert [rows[n]["why"] for n in ("male_hiv", "hiv_again")] == [PRODUCT, COPY]
+    assert rows["male_hiv"]["suggested_role"] == "secret"
+    assert proposal(list(rows.values())) == (["male"], ["hiv2004"])
+
+
+def test_all_clear_secrets_are_taken_the_most_sensitive_first() -> None:
+    values: dict[str, Any] = {
+        "income": list(range(RECORDS)),
+        "religion": VOTES * 30,
+        "hiv": [0, 1] * 60,
+    }
+    values["debt"] = [i % 50 for i in range(RECORDS)]
+    rows = described({**values, "xyz": [1, 0] * 60, "sex": [1, 2] * 60})
+    secrets = proposal(list(rows.values()))[1]
+    assert secrets[:2] == ["hiv", "religion"]
+    assert sorted(secrets) == ["debt", "hiv", "income", "religion"]
+
+
+def test_no_value_of_a_cell_is_shown() -> None:
+    values = ["Zanzibar Married", "Quixote Divorced"] * 60
+    result = qifsql.describe(pl.DataFrame({"v1": values}))
+    assert result.rows()[0]["why"] == "values: family"
+    assert "Zanzibar" not in str(result) + repr(result.rows())
