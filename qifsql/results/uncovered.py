@@ -88,8 +88,18 @@ def unconsidered(dataset: str, columns: Columns) -> list[str]:
     return [counted(singular, plural, len(rest), **values)]
 
 
+def riskiest(columns: Columns, frame: pl.DataFrame) -> list[ColumnRoles]:
+    """Return the columns with a rule, and those without that single out most; others are left out.
+
+    ``frame`` has the people whom columns without a rule single out (``SCHEMA``).
+    """
+    ranked = frame.sort("added", descending=True, nulls_last=True, maintain_order=True)
+    left_out = set(ranked["column"].drop_nulls()[roles.NAMED :])
+    return [column for column in columns if column.name not in left_out]
+
+
 def table(columns: Columns, frame: pl.DataFrame | None) -> Table:
-    """Return all columns of a file with their roles, and the people that uncovered ones single out.
+    """Return columns of a file with their roles, and the people that uncovered ones single out.
 
     The numbers are left out if they were not stored.
     """

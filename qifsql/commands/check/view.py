@@ -27,7 +27,7 @@ KIND = Kind(
 
 
 def verdict_parts(result: Verdict) -> list[Part]:
-    """Return the checked file, all levels, a summary, and the columns that no rule covers."""
+    """Return the checked file, all levels, a summary, and columns, with the riskiest uncovered."""
     spec = result.origin.spec
     summary = result.summary[0].upper() + result.summary[1:]
     parts: list[Part] = [
@@ -38,7 +38,15 @@ def verdict_parts(result: Verdict) -> list[Part]:
     ]
     if result.uncovered.height:
         title = said("Columns of {dataset}", dataset=escaping.cell(spec["dataset"]))
-        parts += [Heading(title), uncovered.table(result.columns, result.uncovered)]
+        columns = uncovered.riskiest(result.columns, result.uncovered)
+        parts += [Heading(title), uncovered.table(columns, result.uncovered)]
+        if hidden := len(result.columns) - len(columns):
+            text = said(
+                "{n} columns that single out fewer people are not shown here; they are in the "
+                "table uncovered of the result (--output) and in its report.",
+                n=words.count(hidden),
+            )
+            parts.append(Paragraph(text))
     return parts
 
 
