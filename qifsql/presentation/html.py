@@ -68,7 +68,7 @@ def fragment(parts: Iterable[Part], chart: Chart | None = None) -> str:
     picture = []
     if chart is not None:
         svg = b64encode(vector(chart.to_dict()).encode()).decode()
-        words = escape(chart.to_dict()["description"])
+        words = escape(chart["description"])
         source = f"data:image/svg+xml;base64,{svg}"
         picture = [f'<p><img alt="{words}" src="{source}" style="background: #fff"></p>']
     style = (PAGE / "fragment.css").read_text("utf-8")
@@ -147,7 +147,7 @@ def _regions(parts: Iterable[Part]) -> dict[int, str]:
     names: dict[int, str] = {}
     for part in parts:
         if isinstance(part, Figure):
-            names[id(part)] = part.chart.to_dict()["title"]["text"]
+            names[id(part)] = part.chart["title"]["text"]  # without a copy of its data
         elif isinstance(part, Table):
             names[id(part)] = part.title or said("Table")
     return dict(zip(names, distinct(names.values()), strict=True))
@@ -192,7 +192,7 @@ def _printable(value: Any) -> Any:
 
 def _specification(figure: Figure) -> dict[str, Any]:
     """Return the specification of a chart, which has the background of the page."""
-    specification: dict[str, Any] = figure.chart.to_dict()
+    specification: dict[str, Any] = figure.chart.to_dict(validate=False)
     specification["config"] |= {"background": None}
     return specification
 

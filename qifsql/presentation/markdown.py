@@ -66,7 +66,7 @@ def _part(part: Part) -> str:
     if isinstance(part, Table):
         return rows(part.heads, part.rows).removesuffix("\n")
     if isinstance(part, Figure):
-        return escaped(part.chart.to_dict()["description"])
+        return escaped(part.chart["description"])
     if isinstance(part, Fold):
         return f"{escaped(part.title)}\n\n{_fenced(part.text)}"
     if isinstance(part, Command):

@@ -84,7 +84,8 @@ def distinct(texts: Iterable[str]) -> list[str]:
 def data(alt: ModuleType, frame: pl.DataFrame) -> Any:
     """Return rows as plain data, without missing values."""
     rows = frame.with_columns(pl.selectors.float().fill_nan(None)).to_dicts()
-    return alt.Data(values=[{k: v for k, v in row.items() if v is not None} for row in rows])
+    with alt.utils.schemapi.debug_mode(False):  # of plain values: to check each takes seconds
+        return alt.Data(values=[{k: v for k, v in row.items() if v is not None} for row in rows])
 
 
 def hints(alt: ModuleType, titles: Mapping[str, str]) -> list[Any]:

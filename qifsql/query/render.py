@@ -17,6 +17,7 @@ DUCKDB = "duckdb"
 LINE = 80  # characters of a list in one line
 WIDE = 10_000  # characters of a function with its arguments in one line
 _texts: WeakKeyDictionary[Step, str] = WeakKeyDictionary()
+_pretty_texts: WeakKeyDictionary[Step, str] = WeakKeyDictionary()
 
 
 def render(tree: exp.Expr, *, pretty: bool = False, copy: bool = True) -> str:
@@ -75,11 +76,12 @@ def expressions(attributes: Iterable[Attribute]) -> dict[str, str]:
 
 def statement(plan: Plan, *, pretty: bool = False) -> str:
     """Return a plan as one ``WITH`` statement, from texts of steps that are made once."""
-    if pretty or plan.result.args.get("with_"):  # the result has steps of its own
+    if plan.result.args.get("with_"):  # the result has steps of its own
         return render(_with_statement(plan), pretty=pretty, copy=False)
-    steps = ", ".join(map(_step_text_once, plan.steps))
-    result = render(plan.result)
-    return f"WITH {steps} {result}" if steps else result
+    steps = ", ".join(_step_text_once(step, pretty=pretty) for step in plan.steps)
+    result = render(plan.result, pretty=pretty)
+    between = "\n" if pretty else " "
+    return f"WITH {steps}{between}{result}" if steps else result
 
 
 def step_text(step: Step) -> str:
@@ -88,11 +90,18 @@ def step_text(step: Step) -> str:
     return f"{render(exp.to_identifier(step.name))} AS {how}({render(step.query)})"
 
 
-def _step_text_once(step: Step) -> str:
+def _step_text_once(step: Step, *, pretty: bool) -> str:
     """Return the text of a step, which is made once for all its plans."""
-    if (text := _texts.get(step)) is None:
-        text = _texts[step] = step_text(step)
+    texts = _pretty_texts if pretty else _texts
+    if (text := texts.get(step)) is None:
+        text = texts[step] = _pretty_step_text(step) if pretty else step_text(step)
     return text
+
+
+def _pretty_step_text(step: Step) -> str:
+    """Return a step in lines, as it stands in a statement."""
+    text = render(_with_statement(Plan((step,), exp.select("1"))), pretty=True, copy=False)
+    return text.removeprefix("WITH ").removesuffix("\nSELECT\n  1")
 
 
 def copying(plan: Plan, path: str, note: str = "", group: int | None = None) -> str:
@@ -125,8 +134,7 @@ def keeping(plan: Plan, name: str, catalog: str, *, again: bool = False) -> str:
     table = exp.table_(name, db="main", catalog=catalog)
     if not again:
         return f"CREATE TABLE {render(table)} AS {statement(plan)}"
-    create = exp.Create(this=table, kind="TABLE", expression=_with_statement(plan), replace=True)
-    return render(create, pretty=True, copy=False)
+    return f"CREATE OR REPLACE TABLE {render(table)} AS\n{statement(plan, pretty=True)}"
 
 
 def adding(plan: Plan, name: str, catalog: str) -> str:

@@ -21,6 +21,7 @@ ALLOWED = {
     ("commands.shell.shell", "SET schema = "),
     ("query.render", "WITH "),  # of texts that were rendered from trees
     ("query.render", "CREATE TABLE "),
+    ("query.render", "CREATE OR REPLACE TABLE "),
 }
 ALLOWED_NAMES = {"f'{STORE}.main.{table}'"}  # full names of tables
 

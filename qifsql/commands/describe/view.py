@@ -89,7 +89,7 @@ REASONS = (  # of roles that ``describe`` suggests
 QIDS, SECRETS = 12, 3
 """The number of quasi-identifiers and secrets that are taken at first, if none are clear."""
 MOST_QIDS, MOST_SECRETS = 24, 40
-"""The greatest number of clear ones that are taken."""
+"""The greatest number of clear ones that are taken, beside quasi-identifiers that are sure."""
 LIKE_NAMES = "its texts look like names of people"
 DERIVED = ("made of other columns", "the same values as another column")
 
@@ -155,9 +155,10 @@ def proposal(rows: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[str]]:
     """Return the names of the quasi-identifiers and secrets to begin with; all have a name."""
     usable = [row for row in rows if row["column"] and row["why"] not in DERIVED]
     qids, secrets = ranked(usable, "quasi-identifier"), ranked(usable, "secret")
-    clear = [row for row in qids if row["confidence"] != "low"][:MOST_QIDS]
-    others = [row for row in qids if row["confidence"] == "low"]
-    visible = [*clear, *others[: max(0, QIDS - len(clear))]]
+    high, medium, low = ([r for r in qids if r["confidence"] == c] for c in CONFIDENCE)
+    clear = [*high, *medium[: max(0, MOST_QIDS - len(high))]]
+    taken = [*clear, *low[: max(0, QIDS - len(clear))]]
+    visible = [row for row in qids if row in taken]
     hidden = [row for row in secrets if row["confidence"] != "low" and _reported(row)]
     hidden = hidden[:MOST_SECRETS] or secrets[:SECRETS]
     return [row["column"] for row in visible], [row["column"] for row in hidden]

@@ -8,6 +8,7 @@ from pathlib import Path
 from string import Template
 from typing import Any, Unpack
 
+from qifsql.commands.attack import attack
 from qifsql.commands.describe import view
 from qifsql.commands.describe.describe import describe, household_of, person_of
 from qifsql.commands.init.spec import InitOptions
@@ -78,8 +79,12 @@ def init(
     columns = (described or describe(dataset, settings=settings)).rows()
     qids, secrets = _roles(columns, chosen)
     if chosen:
-        sweep.rehearse(dataset, settings, qids=qids, **({"secret": secrets} if secrets else {}))
+        if options["sizes"]:
+            sweep.rehearse(dataset, settings, qids=qids, sizes=options["sizes"])
+        models = "crs,cas" if secrets else "crs"
+        attack.rehearse(models, dataset, settings, qids=qids, secret=secrets)
     places = _role_lines(columns, qids, secrets)
+    places["swept"] = "" if options["sizes"] else _swept_lines(columns, qids, secrets)
     if options["policy"]:
         filled = _policy(path, places, options["preset"])
     else:
@@ -141,6 +146,21 @@ def _role_lines(
         "household": f"{household_line:<30}# who lives together, if people do",
         "models": '["crs", "cas"]' if secrets else '"crs"',
     }
+
+
+def _swept_lines(columns: Sequence[Mapping[str, Any]], qids: list[str], secrets: list[str]) -> str:
+    """Return the lines of a sweep that takes seconds; none if that of all columns does."""
+    swept = sweep.affordable(
+        {column["column"]: column for column in columns},
+        qids,
+        secrets,
+        alone=person_of(columns) is not None,
+    )
+    lines = ""
+    for key, names, every in zip(("qids", "secret"), swept, (qids, secrets), strict=True):
+        if names != every:
+            lines += f"{key} = {toml(names)}  # so that it takes seconds; left out: all\n"
+    return lines
 
 
 def _study(

@@ -13,11 +13,11 @@ class InitOptions(Reading, total=False):
 
     qids: Annotated[
         str | Sequence[str],
-        qids_option("Quasi-identifiers (default: the 12 riskiest that are suggested)."),
+        qids_option("Quasi-identifiers (default: the clear ones that are suggested)."),
     ]
     secret: Annotated[
         str | Sequence[str],
-        secret_option("Secrets (default: the 3 most sensitive that are suggested)."),
+        secret_option("Secrets (default: the clear ones that are suggested)."),
     ]
     sizes: Annotated[
         str | int | None,

@@ -58,9 +58,9 @@ def start(
 ) -> None:
     """Go from a file to a report: suggest roles, ask, write a study, run it.
 
-    qifsql FILE does the same. The study stays: change it, and run it again with qifsql run. If the
-    sweep of all subsets would take more than ten minutes, you are asked; with --yes, only subsets
-    of one to three quasi-identifiers are swept.
+    qifsql FILE does the same. The study stays: change it, and run it again with qifsql run. All
+    roles are attacked; the sweep of subsets takes as many of them as need seconds, and the study
+    says how to sweep the others.
     """
     from qifsql.commands.start import view
     from qifsql.commands.start.start import start as run
@@ -109,7 +109,7 @@ def _make_questions(bars: Bars, *, yes: bool) -> Any:
     """Return the questions, with --yes their answers; None if there is nobody to ask."""
     from qifsql.commands.describe import view
     from qifsql.commands.start.start import Questions
-    from qifsql.presentation import terminal, words
+    from qifsql.presentation import terminal
     from qifsql.presentation.language import said
     from qifsql.presentation.parts import Heading
 
@@ -123,13 +123,7 @@ def _make_questions(bars: Bars, *, yes: bool) -> Any:
             return qids, secrets
         return tuple(_ask_for_names(title, columns) for title, columns in taken)
 
-    def small(seconds: float) -> bool:
-        bars.close()
-        how_long = words.duration(seconds) if seconds < float("inf") else said("very long")
-        message = "All subsets take about {time}. Sweep only those of 1 to 3 quasi-identifiers?"
-        return yes or typer.confirm(said(message, time=how_long), default=True, err=True)
-
-    return Questions(roles, small) if yes or interactive() else None
+    return Questions(roles) if yes or interactive() else None
 
 
 def interactive() -> bool:

@@ -1,13 +1,14 @@
 """Go from a file to a report: describe it, choose roles, write a study and run it."""
 
-import math
+import os
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Unpack
 
 from qifsql.adversary.notes import HOUSEHOLDS, RECORDS_COUNTED
+from qifsql.commands.attack import attack
 from qifsql.commands.describe import view as described_columns
 from qifsql.commands.describe.describe import describe, household_of, person_of
 from qifsql.commands.describe.view import field
@@ -27,8 +28,10 @@ from qifsql.presentation.language import speaking
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin
 
-LONG = 600.0  # expected seconds from which a smaller sweep is proposed
-SMALL = "1-3"  # its sizes
+REPORT = 3.0  # seconds until the results are written, with a report
+PER_QUESTION = 0.3  # seconds of an attack for re-identification, and for each secret
+AT_HOME = 1.2  # seconds of each, where the people of a household are attacked, too
+PER_RECORD = 5e-7  # seconds of one question, per record
 Names = Sequence[str]
 Tell = Callable[[str], None]
 
@@ -38,16 +41,14 @@ class Questions:
     """The questions to a person.
 
     ``roles`` shows the described columns with the suggested quasi-identifiers and secrets, and
-    returns those to take. ``small`` returns whether to sweep only subsets of up to three
-    quasi-identifiers, because all would take so many seconds.
+    returns those to take.
     """
 
     roles: Callable[[Result, Names, Names], tuple[Names, Names]]
-    small: Callable[[float], bool]
 
 
-SUGGESTED = Questions(roles=lambda _described, qids, secrets: (qids, secrets), small=bool)
-"""The answers of ``yes``: the suggested roles, and a small sweep if all would take long."""
+SUGGESTED = Questions(roles=lambda _described, qids, secrets: (qids, secrets))
+"""The answers of ``yes``: the suggested roles."""
 
 
 def start(
@@ -63,8 +64,8 @@ def start(
 ) -> Beginning:
     """Describe a file, choose roles, write a study, run it and write its report.
 
-    A sweep of all subsets of the quasi-identifiers is part of the study; if it is expected to take
-    more than ten minutes, only subsets of one to three.
+    A sweep of all subsets is part of the study: of as many quasi-identifiers and secrets as take
+    seconds, the riskiest and most sensitive first. The study says how to sweep the others.
 
     Args:
         source: A path (Parquet, CSV, JSON, Excel, Stata, SPSS, SAS; a glob; a folder of Parquet;
@@ -111,14 +112,15 @@ def start(
     described = describe(dataset, settings=settings)
     qids, secrets = _choose_roles(dataset, described, questions, settings, told or silent)
     person, household = (of(described.rows()) for of in (person_of, household_of))
-    seconds = sweep.expected_seconds(
-        dataset, settings, person=person, **_adversary_options(qids, secrets)
+    columns = {row["column"]: row for row in described.rows()}
+    swept = sweep.affordable(columns, qids, secrets, alone=person is not None)
+    seconds = _attack_seconds(columns, secrets, household) + REPORT
+    seconds += sweep.expected_seconds(
+        columns, *swept, threads=_threads(settings), alone=person is not None
     )
-    is_long = seconds > LONG and len(qids) > int(SMALL[-1])  # of so few, all subsets are small
-    sizes = SMALL if is_long and questions.small(seconds) else None
-    _announce_duration(seconds, sizes, told or silent)
+    (told or silent)(f"the run takes about {words.duration(seconds)}")
     _make_folder(place)
-    roles = {"qids": list(qids), "secret": list(secrets), "sizes": sizes, "lang": lang}
+    roles = {"qids": list(qids), "secret": list(secrets), "lang": lang}
     init(study, data=text, described=described, settings=settings, **reading, **roles)  # type: ignore[arg-type]
     try:
         results = run(study, told=told, settings=settings)
@@ -130,6 +132,7 @@ def start(
     spec = {
         "dataset": dataset.name,
         **roles,
+        "swept": dict(zip(("qids", "secret"), swept, strict=True)),
         "study": str(study),
         "report": None if results.report is None else str(results.report),
         "not_considered": _uncovered_columns(results),
@@ -164,7 +167,8 @@ def _choose_roles(
                     f"no column of {dataset.name} is a quasi-identifier; name some to "
                     "qifsql attack with --qids"
                 )
-            sweep.rehearse(dataset, settings, **_adversary_options(qids, secrets))
+            models = "crs,cas" if secrets else "crs"
+            attack.rehearse(models, dataset, settings, **_adversary_options(qids, secrets))
         except InputError as e:
             if questions is SUGGESTED or (qids, secrets) == suggested:
                 raise
@@ -177,11 +181,17 @@ def _adversary_options(qids: Names, secrets: Names) -> dict[str, Any]:
     return {"qids": list(qids)} | ({"secret": list(secrets)} if secrets else {})
 
 
-def _announce_duration(seconds: float, sizes: str | None, tell: Tell) -> None:
-    if sizes is not None:
-        tell(f"only subsets of {sizes} quasi-identifiers are swept, to take less time")
-    elif math.isfinite(seconds):
-        tell(f"the run takes about {words.duration(seconds)}, and the report a few seconds more")
+def _attack_seconds(
+    columns: Mapping[str, Mapping[str, Any]], secrets: Names, household: str | None
+) -> float:
+    """Return the expected seconds of the attack, for re-identification and each secret."""
+    per_question = PER_QUESTION + (0 if household is None else AT_HOME)
+    records = max((row["records"] or 0 for row in columns.values()), default=0)
+    return (1 + len(secrets)) * (per_question + records * PER_RECORD)
+
+
+def _threads(settings: Settings | None) -> int:
+    return (settings.threads if settings else None) or os.cpu_count() or 1
 
 
 def _make_folder(folder: Path) -> None:
@@ -207,7 +217,6 @@ def _commands(file: list[str], study: Path, described: Result, roles: dict[str, 
     init_line = ["qifsql", "init", str(study), "--data", *file]
     if (roles["qids"], roles["secret"]) != described_columns.proposal(described.rows()):
         init_line += _role_words(roles["qids"], roles["secret"] or [""])  # "": no secret
-    init_line += ["--sizes", roles["sizes"]] if roles["sizes"] else []
     init_line += ["--lang", roles["lang"]] if roles["lang"] != "en" else []
     lines = [["qifsql", "describe", *file], init_line, ["qifsql", "run", str(study)]]
     return [shlex.join(line) for line in lines]

@@ -29,9 +29,8 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
         content += map(Paragraph, details.households_of(row, tables))
     if spec["not_considered"] or not identifying:
         content.append(Paragraph(_coverage_sentence(spec)))
-    if spec["sizes"]:
-        message = "Only subsets of {sizes} quasi-identifiers were swept, to take less time."
-        content.append(Paragraph(said(message, sizes=spec["sizes"])))
+    if (swept := spec["swept"]) != {name: spec[name] for name in swept}:
+        content.append(Paragraph(_swept_sentence(spec)))
     if spec["report"]:
         content.append(Heading(said("The report: {file}", file=escaping.cell(spec["report"]))))
     content += [Heading(said("Commands that made it")), *map(Command, spec["commands"])]
@@ -76,6 +75,20 @@ def _coverage_sentence(spec: Spec) -> str:
         "Not considered: {names}. Someone who knows these columns, too, may single out more "
         "people than these numbers say.",
         names=escaping.cell(words.listed(names)),
+    )
+
+
+def _swept_sentence(spec: Spec) -> str:
+    """Return what the sweep of subsets left out, and how to sweep it."""
+    return said(
+        "To take seconds, the sweep of subsets takes {qids} of {all_qids} quasi-identifiers and "
+        "{secrets} of {all_secrets} secrets. To sweep all, remove the lines qids and secret below "
+        "[[sweep]] in {study}, and run it again.",
+        qids=len(spec["swept"]["qids"]),
+        all_qids=len(spec["qids"]),
+        secrets=len(spec["swept"]["secret"]),
+        all_secrets=len(spec["secret"]),
+        study=escaping.cell(spec["study"]),
     )
 
 

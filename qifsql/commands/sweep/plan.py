@@ -26,7 +26,8 @@ from qifsql.query.microdata_steps import records_plan
 
 PER_ROW = 80e-9  # seconds of one thread per row of a table without attributes
 MORE = 1.43  # factor for each attribute that is left
-PER_WALK = 0.04  # seconds of one thread per task and attribute that is left, however few the rows
+PER_WALK = 0.04  # seconds per task and attribute that is left, however few the rows
+PER_COARSER = 0.03  # seconds per attribute of a pass, whose values are merged in pairs
 READING = 0.4  # seconds until the answers of few people are read
 VALUED = 3.0  # factor if the values of a secret are counted one by one
 ANSWERS = 50e-9  # seconds of one thread per person and attribute, after all subsets are done
@@ -163,8 +164,8 @@ class Progress:
             stage = self.stages.setdefault((number, position), new)
             stage.expected = expected
             stage.estimated_rows = expected
-            seconds = expected * stage.benchmark_pace + PER_WALK * stage.attributes
-            stage.estimated = seconds / self.threads
+            seconds = expected * stage.benchmark_pace / self.threads
+            stage.estimated = seconds + PER_WALK * stage.attributes
 
     def expect_share(self, number: int, position: int, share: float) -> None:
         """Expect only a share of the rows of a stage, because they are sampled."""
@@ -193,6 +194,7 @@ class Progress:
         """
         layout = self.layouts[0]
         seconds, reference = ANSWERS * layout.people * layout.n, None  # seconds of one thread
+        of_tasks = PER_COARSER * sum(x.n for x in self.layouts)  # that threads hardly share
         per_walk = self._seconds_per_walk()
         for stage in self.stages.values():
             if (pace := stage.measured_pace) is not None:
@@ -200,12 +202,12 @@ class Progress:
                     reference = stage
             else:
                 pace = _scaled_pace(reference, stage) if reference else stage.benchmark_pace
-                seconds += per_walk * stage.attributes
+                of_tasks += per_walk * stage.attributes
             seconds += stage.remaining_rows * pace
-        return seconds / self.threads + READING
+        return seconds / self.threads + of_tasks + READING
 
     def _seconds_per_walk(self) -> float:
-        """Return the seconds of one thread per task and attribute, measured if there are some."""
+        """Return the seconds per task and attribute, measured if there are some."""
         small = [stage for stage in self.stages.values() if stage.is_small]
         units = sum(stage.attributes * stage.tasks for stage in small)
         return sum(stage.seconds for stage in small) / units if units else PER_WALK

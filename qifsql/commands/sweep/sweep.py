@@ -1,6 +1,5 @@
 """Sweep over every subset of the quasi-identifiers: re-identification and every secret."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import Any, Unpack, cast
 from qifsql.adversary.options import Options
 from qifsql.adversary.spec import Attack, refuse
 from qifsql.commands.sweep import kernel_choice, plan, reported
+from qifsql.commands.sweep.affordable import affordable, expected_seconds
 from qifsql.commands.sweep.result import Sweep
 from qifsql.commands.sweep.spec import SweepOptions, SweepSpec, Tell
 from qifsql.commands.sweep.sweep_run import SweepRun, strategy_for
@@ -23,6 +23,8 @@ from qifsql.engine.settings import Settings
 from qifsql.engine.temporary import remove
 from qifsql.errors import EngineError, Interrupted
 from qifsql.results.storage import Origin
+
+__all__ = ("affordable", "expected_seconds", "rehearse", "run", "sweep")
 
 OF_RECORDS = ("search", "sample", "releases", "weight")
 REFUSED = ("target", "member", "gain", "prior", "by", "thresholds", "quantiles")
@@ -95,33 +97,6 @@ def _attack(source: Source, options: Mapping[str, Any]) -> Attack:
     if not attack.of_collection:
         refuse(options, "a sweep of one dataset", "key")
     return attack
-
-
-def expected_seconds(
-    source: Source,
-    settings: Settings | None = None,
-    *,
-    person: str | None = None,
-    **options: Unpack[Options],
-) -> float:
-    """Return the seconds that a sweep of all subsets is expected to take, without sweeping.
-
-    They include the sweeps of those who report a secret that others miss. Infinite if the subsets
-    have to be attacked one by one.
-    """
-    model = "crs,cas" if options.get("secret") else "crs"
-    attack = Attack.of(model, source, person=person, **options).fitting()
-    limited = plan.with_memory_limit(settings)
-    missed: list[int] = []
-    with opened(attack, limited, command="sweep") as (engine, bound):
-        seconds = SweepRun(engine, attack, bound, SweepSpec()).expected_seconds()
-        if person is None and seconds < math.inf:
-            missed = missing_secrets.incomplete(engine, bound.microdata)
-    for secret in missed:
-        with opened(attack, limited, command="sweep") as (engine, bound):
-            people = bound.on(reported.people(bound.microdata, secret))
-            seconds += SweepRun(engine, attack, people, SweepSpec()).expected_seconds()
-    return seconds
 
 
 def rehearse(source: Source, settings: Settings | None = None, **options: Any) -> None:

@@ -1,6 +1,5 @@
 """The run of a sweep: its tasks in a workspace, the tables they fill, and the result."""
 
-import math
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -11,6 +10,7 @@ import polars as pl
 
 from qifsql.adversary.spec import Attack, BoundAttack, Microdata
 from qifsql.commands.sweep import answers, kernel_choice, plan, result, samples, strategies
+from qifsql.commands.sweep.affordable import seconds_alone
 from qifsql.commands.sweep.layout import Layout, codes_fit, plan_passes
 from qifsql.commands.sweep.plan import Progress
 from qifsql.commands.sweep.result import Sweep
@@ -32,8 +32,6 @@ from qifsql.query import microdata_steps, render
 from qifsql.results.storage import Origin, digests
 
 POPULATION = "fixed: in every row those with no missing quasi-identifier and no missing secret"
-PER_RECORD = 4e-6  # seconds of an attack on people with several records, per record
-PER_QUESTION = 0.08  # seconds of such an attack for re-identification, and for each secret
 ALONE = 50_000  # people times subsets, below which another stream is not worth its preparation
 Details = dict[str, pl.DataFrame]
 
@@ -99,20 +97,6 @@ class SweepRun:
             complete=self.finished,
         )
 
-    def expected_seconds(self) -> float:
-        """Return the expected seconds before anything is measured; infinite if codes do not fit."""
-        if self.bound.microdata.person is not None:
-            return self._seconds_alone(check_records(self.engine, self.bound.microdata))
-        qids, secrets = self._spreads()
-        layouts = list(plan_passes(qids, secrets, qids[0].people))
-        if not codes_fit(layouts):  # subsets are attacked one by one
-            return math.inf
-        return self._resumed_progress(layouts).remaining_seconds()
-
-    def _seconds_alone(self, records: int) -> float:
-        per_subset = records * PER_RECORD + (1 + len(self.secrets)) * PER_QUESTION
-        return self.strategy.subsets * per_subset
-
     def _measure(self) -> Measured:
         """Measure in the way that fits the options and the data."""
         microdata = self.bound.microdata  # neither weights nor several records can be packed
@@ -137,10 +121,11 @@ class SweepRun:
         records = check_records(self.engine, self.bound.microdata)
         if self.bound.microdata.person is not None:
             self._load_text()
+            subsets = self.strategy.subsets
             self.spec.tell(
-                f"{plural(records, 'record')}, {plural(self.strategy.subsets, 'subset')}: people "
-                "are other multisets in each subset, which is attacked alone: in all about "
-                f"{words.duration(self._seconds_alone(records))}"
+                f"{plural(records, 'record')}, {plural(subsets, 'subset')}: people are other "
+                "multisets in each subset, which is attacked alone: in all about "
+                f"{words.duration(seconds_alone(records, subsets, len(self.secrets)))}"
             )
         frame, histograms, self.finished = attack_each(
             self.engine,

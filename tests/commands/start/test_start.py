@@ -1,6 +1,7 @@
 """From a file to a report: the numbers are those of the commands that it says it ran."""
 
 import io
+import re
 import shlex
 import shutil
 from collections.abc import Sequence
@@ -14,7 +15,6 @@ from terminal import run
 
 import qifsql
 from qifsql.commands.start import cli
-from qifsql.commands.start import start as starting
 from qifsql.commands.start.start import Questions
 from qifsql.errors import ColumnError, InputError, OutputError
 
@@ -128,27 +128,31 @@ def test_roles_that_do_not_fit_are_asked_for_again(here: Path):
     def roles(_described: object, _qids: Sequence[str], _secrets: Sequence[str]) -> Any:
         return answers.pop(0)
 
-    questions = Questions(roles=roles, small=bool)
+    questions = Questions(roles=roles)
     result = qifsql.start("people.parquet", questions=questions, told=lines.append)
     assert result.spec["qids"] == ["age"]
     assert any('did you mean "age"' in line for line in lines)
 
 
-@pytest.mark.slow(because="4.1 s; every recorded mutant dies without it")
-@pytest.mark.parametrize(("small", "sizes"), [(True, "1-3"), (False, None)])
-def test_above_ten_minutes_a_smaller_sweep_is_proposed(
-    here: Path, monkeypatch: pytest.MonkeyPatch, small: bool, sizes: str | None
-):
-    frame = pl.read_parquet("people.parquet").with_columns(city=pl.col("town"))
-    frame.write_parquet("people.parquet")
-    monkeypatch.setattr(starting.sweep, "expected_seconds", lambda *_, **__: 601.0)
-    questions = Questions(roles=lambda _d, qids, secrets: (qids, secrets), small=lambda _: small)
-    result = qifsql.start("people.parquet", questions=questions)
-    assert entry(result.study, "subsets").get("sizes") == sizes
-    assert ("Only subsets of 1-3" in str(result)) == small
-    done = run("start", "people.parquet", "--yes", "-o", "yes")
-    assert entry(here / "yes" / "study.toml", "subsets")["sizes"] == "1-3"
-    assert "--sizes 1-3" in done.out
+@pytest.mark.slow(because="runs a study")
+def test_the_sweep_takes_seconds_and_says_what_it_leaves_out(here: Path):
+    """All roles are attacked; 2^16 subsets of six secrets would take minutes."""
+    people = {
+        f"town{i}": [f"t{(j * j + i * j) % (i + 5)}" for j in range(60)] for i in range(1, 17)
+    }
+    people |= {f"illness{i}": [f"d{(i + j) % 30}" for j in range(60)] for i in range(1, 7)}
+    pl.DataFrame(people).write_parquet("people.parquet")
+    result = qifsql.start("people.parquet", yes=True)
+    everybody, swept = (entry(result.study, name) for name in ("everybody", "subsets"))
+    assert (len(everybody["qids"]), len(everybody["secret"])) == (16, 6)
+    assert everybody["qids"][: len(swept["qids"])] == swept["qids"]
+    assert 2 <= len(swept["qids"]) <= 10
+    assert swept["secret"] == everybody["secret"][: len(swept["secret"])]
+    taken = f"takes {len(swept['qids'])} of 16 quasi-identifiers and {len(swept['secret'])} of 6"
+    assert taken in str(result)
+    text = result.study.read_text()
+    result.study.write_text(re.sub(r"^(qids|secret) = .*left out: all\n", "", text, flags=re.M))
+    assert entry(result.study, "subsets")["qids"] == everybody["qids"]
 
 
 def test_nothing_is_replaced(here: Path):

@@ -6,7 +6,6 @@ import polars as pl
 import pytest
 
 import qifsql
-from qifsql.commands.sweep import sweep
 from qifsql.measures.bayes import REPORTED
 
 PEOPLE = pl.DataFrame(
@@ -50,12 +49,3 @@ def test_complete_secrets_have_no_further_columns() -> None:
 def test_a_sample_says_what_it_leaves_out() -> None:
     swept = qifsql.sweep(PEOPLE, qids="a,b", secret="s", sample=0.5)
     assert any("may be missing" in note for note in swept.notes)
-
-
-def test_the_expected_time_is_that_of_all_sweeps() -> None:
-    """``f`` is always reported, ``s`` is not: who reports it is swept again."""
-    once, twice = (
-        sweep.expected_seconds(PEOPLE, qids="a,b", secret=secret, null="distinct")
-        for secret in ("f", "s")
-    )
-    assert 1.5 * once < twice < 10 * once

@@ -1,0 +1,97 @@
+"""The part of a sweep that takes a stated time, expected from the counts of columns alone."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from qifsql.commands.sweep.layout import codes_fit, plan_passes
+from qifsql.commands.sweep.plan import Progress
+from qifsql.counting.scales import Spread
+
+SECONDS = 3.5  # of a sweep that nobody has asked for by name
+MOST = 10  # its quasi-identifiers
+PER_ROW = 6e-4  # seconds of a subset and question in the tables and charts of a report
+OPENING = 0.3  # seconds until an engine has opened a file again
+PER_RECORD = 4e-6  # seconds of an attack on one subset alone, per record
+PER_QUESTION = 0.08  # seconds of such an attack for re-identification, and for each secret
+UNKNOWN = 100  # values of an attribute that is no column
+Columns = Mapping[str, Mapping[str, Any]]
+"""The rows of ``describe`` by name of the column."""
+
+
+def affordable(
+    columns: Columns, qids: Sequence[str], secrets: Sequence[str], *, alone: bool = False
+) -> tuple[list[str], list[str]]:
+    """Return the first quasi-identifiers and secrets whose sweep takes ``SECONDS`` with one thread.
+
+    The quasi-identifiers are as many as leave time for the first secret; the secrets that cost no
+    more than is left follow. ``alone``: each subset is attacked by itself, as for people with
+    several records.
+    """
+
+    def fits(count: int, secrets: Sequence[str]) -> bool:
+        swept = qids[:count], secrets
+        return expected_seconds(columns, *swept, threads=1, alone=alone) <= SECONDS
+
+    counts = [n for n in range(2, min(MOST, len(qids)) + 1) if fits(n, secrets[:1])]
+    count = max(counts, default=1)
+    swept: list[str] = []
+    for secret in secrets:
+        if not swept or fits(count, [*swept, secret]):
+            swept.append(secret)
+    return list(qids[:count]), swept
+
+
+def expected_seconds(
+    columns: Columns,
+    qids: Sequence[str],
+    secrets: Sequence[str],
+    *,
+    threads: int,
+    alone: bool = False,
+) -> float:
+    """Return the seconds that a sweep of all subsets is expected to take, with its report.
+
+    They include the sweeps of those who report a secret that others miss.
+    """
+    people: int = max((row["records"] or 0 for row in columns.values()), default=0)
+    seconds = _seconds(columns, qids, secrets, people, threads, alone=alone)
+    seconds += (1 << len(qids)) * (1 + len(secrets)) * PER_ROW
+    for secret in secrets:
+        missing: int = columns[secret]["missing"] if secret in columns else 0
+        if missing and not alone:
+            reported = people - missing
+            seconds += OPENING + _seconds(columns, qids, [secret], reported, threads)
+    return seconds
+
+
+def seconds_alone(records: int, subsets: int, secrets: int) -> float:
+    """Return the expected seconds of a sweep whose subsets are attacked one by one."""
+    return subsets * (records * PER_RECORD + (1 + secrets) * PER_QUESTION)
+
+
+def _seconds(
+    columns: Columns,
+    qids: Sequence[str],
+    secrets: Sequence[str],
+    people: int,
+    threads: int,
+    *,
+    alone: bool = False,
+) -> float:
+    spreads = [
+        {i: _spread(columns.get(name), people) for i, name in enumerate(names, first)}
+        for first, names in ((0, qids), (1, secrets))
+    ]
+    layouts = plan_passes(spreads[0], spreads[1], people)
+    if alone or not codes_fit(layouts):
+        return seconds_alone(people, 2 ** len(qids) - 1, len(secrets))
+    return Progress(layouts, threads).remaining_seconds()
+
+
+def _spread(column: Mapping[str, Any] | None, people: int) -> Spread:
+    """Return the spread of people over the values of a described column."""
+    if column is None or column["records"] is None:
+        return Spread(min(UNKNOWN, people), people, people, people, missing=False)
+    is_missing = column["missing"] > 0
+    together = round(people**2 / 2 ** column["entropy"])  # if all values are equally frequent
+    return Spread(column["distinct"] + is_missing, people, people, together, missing=is_missing)
