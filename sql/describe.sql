@@ -10,16 +10,16 @@ SELECT
 FROM cells
 GROUP BY ALL;
 
--- One row about the texts of a column: how many records have a word that often stands for a missing
--- value, a number with a decimal comma, and any text.
-CREATE OR REPLACE VIEW spellings AS
+-- The same of a column of texts, apart for words that often stand for a missing value (`word`) and
+-- for numbers with a decimal comma (`comma`).
+CREATE OR REPLACE VIEW text_frequencies AS
 SELECT
-    coalesce(sum(weight) FILTER (
-        WHERE regexp_full_match(lower(trim(secret::VARCHAR)), '|#?n/?a|null|none|nan|-+|[.?]')
-    ), 0)::BIGINT AS missing,
-    coalesce(sum(weight) FILTER (
-        WHERE regexp_full_match(trim(secret::VARCHAR), '[+-]?[0-9][0-9.]*,[0-9]+')
-    ), 0)::BIGINT AS commas,
-    sum(weight)::BIGINT AS records
+    weight AS records,
+    secret IS NULL AS missing,
+    count(*) AS "values",
+    coalesce(
+        regexp_full_match(lower(trim(secret::VARCHAR)), '|#?n/?a|null|none|nan|-+|[.?]'), FALSE
+    ) AS word,
+    coalesce(regexp_full_match(trim(secret::VARCHAR), '[+-]?[0-9][0-9.]*,[0-9]+'), FALSE) AS comma
 FROM cells
-WHERE secret IS NOT NULL;
+GROUP BY ALL;

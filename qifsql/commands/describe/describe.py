@@ -100,12 +100,14 @@ def describe(
             )
         catalog.types([column(c) for c in chosen], [c.name for c in chosen])
         homes = catalog.households([c.name for c in chosen], description.where)
-        counted = [description.row(c) for c in chosen]
         on_spark = (settings or Settings()).engine_name == "spark"  # whose patterns differ
+        spellings: dict[str, Spellings] = {}
+        counted = []
+        for c in chosen:
+            of_text = c.type == "VARCHAR" and not on_spark
+            counted.append(description.text_row(c, spellings) if of_text else description.row(c))
         sample = pl.DataFrame() if on_spark else description.sample(chosen)
         rows = _with_roles(counted, [home.column for home in homes], sample)
-        texts = [c for c in chosen if c.type == "VARCHAR" and not on_spark]
-        spellings = {c.name: description.spellings(c) for c in texts}
         listed = [v for c in chosen for v in description.common(c, values, rare)]
         spec = {"dataset": catalog.dataset.name, "columns": [c.name for c in chosen]}
         origin = origin.about(
@@ -126,7 +128,7 @@ def describe(
 
 @dataclass(frozen=True)
 class Spellings:
-    """The texts of a column: records with a word for nothing, with a decimal comma, with any."""
+    """The texts of a column: records with a word for nothing, a decimal comma, any text."""
 
     missing: int
     commas: int
@@ -205,23 +207,48 @@ class _Describer:
         name, type_ = source_column.name, source_column.type
         if nested(type_):
             return dict.fromkeys(SCHEMA) | {"column": name, "type": type_}
+        return self._summed(source_column, self._frequencies(source_column, "frequencies"))
+
+    def text_row(self, source_column: Column, spellings: dict[str, Spellings]) -> dict[str, Any]:
+        """Return the row of a column of texts; add what they look like to ``spellings``."""
+        kinds = self._frequencies(source_column, "text_frequencies")
+        row = self._summed(source_column, [kind[:3] for kind in kinds])
+        spellings[source_column.name] = Spellings(
+            missing=sum(
+                frequency * values for frequency, _, values, is_word, _ in kinds if is_word
+            ),
+            commas=sum(frequency * values for frequency, _, values, _, comma in kinds if comma),
+            records=row["records"] - row["missing"],
+        )
+        return row
+
+    def _frequencies(self, source_column: Column, view: str) -> list[tuple[Any, ...]]:
+        """Return how many values of a column, missing or not, have which frequency in records."""
         steps = self._steps(source_column)
-        frequencies = steps.need("frequencies", 1, prior=True)
+        frequencies = steps.need(view, 1, prior=True)
         query = plan(steps.attack.microdata, steps.steps, exp.select("*").from_(frequencies))
         self.plans.append(query)
-        # how many values, missing or not, have this frequency in records
-        rows = self.engine.rows(query, f"describing {name}", self.dataset.name)
-        records = sum(frequency * values for frequency, _, values in rows)
+        return self.engine.rows(query, f"describing {source_column.name}", self.dataset.name)
+
+    def _summed(
+        self, source_column: Column, frequencies: Sequence[tuple[Any, ...]]
+    ) -> dict[str, Any]:
+        """Return the row of a column from its ``frequencies``.
+
+        Each is a number of records, whether the value is missing, and how many values have it.
+        """
+        records = sum(frequency * values for frequency, _, values in frequencies)
         if records == 0:
             raise DatasetError(f"{self.dataset.name} has no records; there is nothing to describe")
-        alone = sum(values for frequency, _, values in rows if frequency == 1)
+        alone = sum(values for frequency, _, values in frequencies if frequency == 1)
+        there = [(frequency, values) for frequency, missing, values in frequencies if not missing]
         return {
-            "column": name,
-            "type": type_,
+            "column": source_column.name,
+            "type": source_column.type,
             "records": records,
-            "missing": sum(frequency for frequency, is_missing, _ in rows if is_missing),
-            "distinct": sum(values for _, is_missing, values in rows if not is_missing),
-            "entropy": entropy((frequency, values) for frequency, _, values in rows),
+            "missing": records - sum(frequency * values for frequency, values in there),
+            "distinct": sum(values for _, values in there),
+            "entropy": entropy((frequency, values) for frequency, _, values in frequencies),
             "singled_out": alone,
             "singled_out_share": alone / records,
         }
@@ -237,17 +264,6 @@ class _Describer:
         query = query if self.where is None else query.where(self.where.copy())
         frame = self.engine.frame(Plan((), query), "looking at values", self.dataset.name)
         return frame.rename({f"c{i}": c.name for i, c in enumerate(flat)})
-
-    def spellings(self, source_column: Column) -> Spellings:
-        """Count the texts of a column that look like missing values, or like numbers."""
-        steps = self._steps(source_column)
-        spellings = exp.select("*").from_(steps.need("spellings", 1, prior=True))
-        query = plan(steps.attack.microdata, steps.steps, spellings)
-        self.plans.append(query)
-        ((missing, commas, records),) = self.engine.rows(
-            query, f"describing {source_column.name}", self.dataset.name
-        )
-        return Spellings(missing, commas, records or 0)
 
     def common(self, source_column: Column, values: int, rare: bool) -> list[dict[str, Any]]:
         """Return rows of ``VALUES``: the most frequent values of a column, at most ``values``.
