@@ -4,8 +4,9 @@
 
 Writes ``school_census_2016.parquet`` .. ``school_census_2019.parquet`` (one record per pupil and
 year; ``ID_ALUNO`` follows a pupil over the years) and ``school_census_2019_enrolments.parquet``
-(the pupils of 2019 again, some with further enrolments, a few without a person key).  No record
-describes a real person: cities and schools carry codes of a state (99) that does not exist.
+(the pupils of 2019 again, some with further enrolments, a few without a person key).  The tables
+``pupils_2018.parquet`` and ``pupils_2019.parquet`` are those of the census, with English names of
+columns and words in place of codes.  No record describes a real person: cities and schools carry codes of a state (99) that does not exist.
 
 Every draw is made by hand from ``random.Random(seed).random()``, whose sequence is the same in
 all Python versions, with exact arithmetic only, so a seed gives the same tables on any machine.
@@ -52,6 +53,32 @@ TYPES = {
     "CO_MUNICIPIO_END": pa.int32(),
     "CO_ENTIDADE": pa.int32(),
 }  # every other column is int8
+
+YES_NO = {0: "no", 1: "yes"}
+WORDS: dict[str, tuple[str, dict[int, str]]] = {
+    "ID_ALUNO": ("pupil_id", {}),
+    "NU_DIA": ("birth_day", {}),
+    "NU_MES": ("birth_month", {}),
+    "NU_ANO": ("birth_year", {}),
+    "TP_SEXO": ("sex", {1: "male", 2: "female"}),
+    "TP_COR_RACA": (
+        "ethnicity",
+        {0: "not declared", 1: "white", 2: "black", 3: "brown", 4: "yellow", 5: "indigenous"},
+    ),
+    "TP_NACIONALIDADE": (
+        "nationality",
+        {1: "Brazilian", 2: "Brazilian born abroad or naturalised", 3: "foreign"},
+    ),
+    "CO_PAIS_ORIGEM": ("country", {}),
+    "CO_MUNICIPIO_NASC": ("birth_city", {}),
+    "CO_MUNICIPIO_END": ("home_city", {}),
+    "CO_ENTIDADE": ("school", {}),
+    "TP_DEPENDENCIA": ("run_by", {1: "federal", 2: "state", 3: "municipal", 4: "private"}),
+    "TP_ETAPA_ENSINO": ("stage", {}),
+    "IN_NECESSIDADE_ESPECIAL": ("special_needs", YES_NO),
+    "IN_TRANSPORTE_PUBLICO": ("school_transport", YES_NO),
+}  # of each column, its English name and the words for its codes; without words, codes stay
+IN_WORDS = (2018, 2019)  # years that are written with English names, too
 
 
 @dataclass(frozen=True)
@@ -256,8 +283,23 @@ class Census:
         print(f"{path.name}: {table.num_rows} records, {path.stat().st_size} bytes")
 
 
+def write_in_words(coded: Path, path: Path) -> None:
+    """Write a table of the census again, with English names, and words in place of codes."""
+    table = pq.read_table(coded)
+    columns = []
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        words = WORDS[name][1]
+        columns.append([words.get(code) for code in column.to_pylist()] if words else column)
+    names = [WORDS[name][0] for name in table.column_names]
+    written = pa.table(dict(zip(names, columns, strict=True)))
+    written = written.replace_schema_metadata(table.schema.metadata)
+    encoded = [name for name in names if name != "pupil_id"]
+    pq.write_table(written, path, compression="zstd", compression_level=9, use_dictionary=encoded)
+    print(f"{path.name}: {written.num_rows} records, {path.stat().st_size} bytes")
+
+
 def main() -> None:
-    """Read the command line and make the five tables."""
+    """Read the command line and make the tables."""
     parser = argparse.ArgumentParser(description="Make the synthetic school census.")
     parser.add_argument("outdir", nargs="?", type=Path, default=Path(__file__).parent)
     parser.add_argument("--seed", type=int, default=2019)
@@ -272,7 +314,10 @@ def main() -> None:
     for year in YEARS:
         census.next_year(year)
         rows = [census.row(pupil) for pupil in census.pupils]
-        census.write(args.outdir / f"school_census_{year}.parquet", rows, note)
+        coded = args.outdir / f"school_census_{year}.parquet"
+        census.write(coded, rows, note)
+        if year in IN_WORDS:
+            write_in_words(coded, args.outdir / f"pupils_{year}.parquet")
     last = args.outdir / f"school_census_{YEARS[-1]}_enrolments.parquet"
     census.write(last, census.enrolments(), note)
 

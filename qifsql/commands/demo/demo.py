@@ -8,18 +8,18 @@ from qifsql.engine.settings import Settings
 from qifsql.results.result import Result
 
 TITLE = "A synthetic school census: what do the birth date and the school of a pupil reveal?"
-QIDS = ("NU_DIA", "NU_MES", "NU_ANO", "CO_ENTIDADE")
+QIDS = ("birth_day", "birth_month", "birth_year", "school")
 LABELS = {
-    "NU_DIA": "day of birth",
-    "NU_MES": "month of birth",
-    "NU_ANO": "year of birth",
-    "CO_ENTIDADE": "school",
-    "IN_NECESSIDADE_ESPECIAL": "disability",
-    "IN_TRANSPORTE_PUBLICO": "public transport",
-    "TP_COR_RACA": "colour or race",
+    "birth_day": "day of birth",
+    "birth_month": "month of birth",
+    "birth_year": "year of birth",
+    "school": "school",
+    "special_needs": "disability",
+    "school_transport": "public transport",
+    "ethnicity": "colour or race",
 }
 PEOPLE = "pupils"
-SECRETS = ("IN_NECESSIDADE_ESPECIAL", "IN_TRANSPORTE_PUBLICO")
+SECRETS = ("special_needs", "school_transport")
 
 
 def demo(*, settings: Settings | None = None) -> Result:
@@ -40,19 +40,19 @@ def demo(*, settings: Settings | None = None) -> Result:
     Source: M7 to M14.
 
     """
-    source = bundled("data-samples") / "school_census_2019.parquet"
+    source = bundled("data-samples") / "pupils_2019.parquet"
     return attack(
         "crs,cas",
         source,
         qids=QIDS,
         secret=SECRETS,
         histogram=True,
-        by="TP_COR_RACA",
+        by="ethnicity",
         settings=settings,
     )
 
 
 def sweep_subsets(*, settings: Settings | None = None) -> Sweep:
     """Sweep over all subsets of the quasi-identifiers, to see which of them to drop first."""
-    source = bundled("data-samples") / "school_census_2019.parquet"
+    source = bundled("data-samples") / "pupils_2019.parquet"
     return sweep(source, qids=QIDS, secret=SECRETS, histogram=True, settings=settings)
