@@ -6,7 +6,8 @@ Writes ``school_census_2016.parquet`` .. ``school_census_2019.parquet`` (one rec
 year; ``ID_ALUNO`` follows a pupil over the years) and ``school_census_2019_enrolments.parquet``
 (the pupils of 2019 again, some with further enrolments, a few without a person key).  The tables
 ``pupils_2018.parquet`` and ``pupils_2019.parquet`` are those of the census, with English names of
-columns and words in place of codes.  No record describes a real person: cities and schools carry codes of a state (99) that does not exist.
+columns and words in place of codes.  No record describes a real person: cities and schools carry
+codes of a state (99) that does not exist.
 
 Every draw is made by hand from ``random.Random(seed).random()``, whose sequence is the same in
 all Python versions, with exact arithmetic only, so a seed gives the same tables on any machine.
