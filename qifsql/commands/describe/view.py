@@ -138,6 +138,12 @@ def suggestion(row: Mapping[str, Any]) -> tuple[str, str, str]:
     return role_words[row["suggested_role"]], sure.get(row["confidence"], ""), reasons.get(why, why)
 
 
+def reasoned(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> str:
+    """Return names of columns in one line, each with the reason of its role."""
+    reasons = {row["column"]: suggestion(row)[2] for row in rows}
+    return ", ".join(f"{name} ({reasons[name]})" if name in reasons else name for name in names)
+
+
 def _meaning() -> str:
     return said(
         "Roles are guessed from names, types and counts: look at them. Quasi-identifiers come by "

@@ -72,19 +72,20 @@ def init(
     roles: Mapping[str, Any] = {n: v for n, v in options.items() if n in ("qids", "secret")}
     chosen = {name: as_names(names) for name, names in roles.items()}
     reading = {name: value for name, value in options.items() if name in READING and value}
+    named = {name for name, value in options.items() if value}
     options = complete(options, InitOptions)
     text = EXAMPLE if data is None else path_text(data)
     _encoded(text)
     dataset = Dataset.open(resolved(Path(), text), **reading)  # type: ignore[arg-type]
     columns = (described or describe(dataset, settings=settings)).rows()
-    qids, secrets = _roles(columns, chosen)
-    if chosen:
-        if options["sizes"]:
-            sweep.rehearse(dataset, settings, qids=qids, sizes=options["sizes"])
-        models = "crs,cas" if secrets else "crs"
-        attack.rehearse(models, dataset, settings, qids=qids, secret=secrets)
-    places = _role_lines(columns, qids, secrets)
-    places["swept"] = "" if options["sizes"] else _swept_lines(columns, qids, secrets)
+    people = _people(columns, options)
+    usable = [column for column in columns if column["column"] not in people.values()]
+    qids, secrets = _roles(usable, chosen)
+    if chosen or people.keys() & named:
+        _rehearse(dataset, settings, qids, secrets, sizes=options["sizes"], people=people)
+    places = _role_lines(columns, qids, secrets) | _people_lines(people)
+    alone = "person" in people or "weight" in people
+    places["swept"] = "" if options["sizes"] else _swept_lines(columns, qids, secrets, alone=alone)
     if options["policy"]:
         filled = _policy(path, places, options["preset"])
     else:
@@ -134,27 +135,75 @@ def _role_lines(
     rest = [c for c in others if c not in other_secrets and c not in other_qids]
     keys = [c["column"] for c in rest if c["suggested_role"] == "key" and c["column"]]
     key = f"key = {toml(keys[0])}" if keys else '#key = "id"'
-    person = person_of(columns)
-    person_line = '#person = "patient_id"' if person is None else f"person = {toml(person)}"
-    home = household_of(columns)
-    household_line = '#household = "hhid"' if home is None else f"household = {toml(home)}"
     return {
         "qids": _listing("qids", columns, qids, [*other_qids, *rest]),
         "secret": _listing("secret", columns, secrets, other_secrets),
         "key": f"{key:<30}# the column that identifies a person",
-        "person": f"{person_line:<30}# whose record it is, if people have several",
-        "household": f"{household_line:<30}# who lives together, if people do",
         "models": '["crs", "cas"]' if secrets else '"crs"',
     }
 
 
-def _swept_lines(columns: Sequence[Mapping[str, Any]], qids: list[str], secrets: list[str]) -> str:
+def _people(columns: Sequence[Mapping[str, Any]], options: InitOptions) -> dict[str, str]:
+    """Return the columns of persons, households and weights by role, named or suggested.
+
+    One that is named as an empty text is none.
+    """
+    suggested = {
+        "person": person_of(columns),
+        "household": None if options["person"] else household_of(columns),
+        "weight": None,
+    }
+    named = {"person": options["person"], "household": options["household"]}
+    named["weight"] = options["weight"]
+    people = {role: suggested[role] if name is None else name for role, name in named.items()}
+    return {role: name for role, name in people.items() if name}
+
+
+def _rehearse(
+    dataset: Dataset,
+    settings: Settings | None,
+    qids: list[str],
+    secrets: list[str],
+    *,
+    sizes: str | int | None,
+    people: Mapping[str, str],
+) -> None:
+    """Look up the names of the study in its data."""
+    options: dict[str, Any] = {"qids": qids, **people}
+    if sizes:
+        without_homes = {name: value for name, value in options.items() if name != "household"}
+        sweep.rehearse(dataset, settings, sizes=sizes, **without_homes)
+    models = "crs,cas" if secrets else "crs"
+    attack.rehearse(models, dataset, settings, secret=secrets, **options)
+
+
+def _people_lines(columns: Mapping[str, str]) -> dict[str, str]:
+    """Return the lines of the template for persons, households and weights."""
+    examples = {
+        "person": ("patient_id", "whose record it is, if people have several"),
+        "household": ("hhid", "who lives together, if people do"),
+        "weight": (
+            "person_weight",
+            "the adversary's prior on records: a column or expression >= 0",
+        ),
+    }
+    lines = {}
+    for role, (example, what) in examples.items():
+        name = columns.get(role)
+        text = f"{role} = {toml(name)}" if name else f"#{role} = {toml(example)}"
+        lines[role] = f"{text:<30}# {what}"
+    return lines
+
+
+def _swept_lines(
+    columns: Sequence[Mapping[str, Any]], qids: list[str], secrets: list[str], *, alone: bool
+) -> str:
     """Return the lines of a sweep that takes seconds; none if that of all columns does."""
     swept = sweep.affordable(
         {column["column"]: column for column in columns},
         qids,
         secrets,
-        alone=person_of(columns) is not None,
+        alone=alone,
     )
     lines = ""
     for key, names, every in zip(("qids", "secret"), swept, (qids, secrets), strict=True):

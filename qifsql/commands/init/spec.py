@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from typing import Annotated
 
-from qifsql.adversary.options import qids_option, secret_option
+from qifsql.adversary.options import Households, Sets, qids_option, secret_option
 from qifsql.data.option import FLAG, OPTIONS, SIZES, TEXT, Option
 from qifsql.data.reading import Reading
 
 
-class InitOptions(Reading, total=False):
+class InitOptions(Reading, Sets, Households, total=False):
     """Options: how the data are read, roles that win over the suggested ones, what is written."""
 
     qids: Annotated[
@@ -18,6 +18,9 @@ class InitOptions(Reading, total=False):
     secret: Annotated[
         str | Sequence[str],
         secret_option("Secrets (default: the clear ones that are suggested)."),
+    ]
+    weight: Annotated[
+        str | None, Option(TEXT, "Weight of each record, >= 0: column or expression.")
     ]
     sizes: Annotated[
         str | int | None,

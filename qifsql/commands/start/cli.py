@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from qifsql.commands.start.spec import Roles
 from qifsql.data.option import OPTIONS, RUN, names
 from qifsql.data.reading import Reading
 from qifsql.options import runtime
@@ -18,6 +19,10 @@ from qifsql.presentation.progress_bar import progress
 EXAMPLES = {
     "From a file to a report, with the suggested roles.": (
         "qifsql start data-samples/school_census_2018.parquet --yes"
+    ),
+    "Take a column for what others know, and another for nothing.": (
+        "qifsql start data-samples/school_census_2018.parquet --yes -o other "
+        "--qid+ IN_TRANSPORTE_PUBLICO --not NU_DIA"
     ),
     "In a folder of your choice, with the report in Portuguese.": (
         "qifsql start data-samples/school_census_2018.parquet --yes -o censo --lang pt-BR"
@@ -34,6 +39,7 @@ def start(
         ),
     ],
     reading: Reading,
+    roles: Roles,
     limits: Limits,
     tell: Tell,
     yes: Annotated[
@@ -78,6 +84,7 @@ def start(
             told=tell,
             settings=settings,
             **reading,
+            **roles,
         )
     for note in result.notes:
         tell(note)
@@ -116,9 +123,10 @@ def _make_questions(bars: Bars, *, yes: bool) -> Any:
     def roles(described: Any, qids: Sequence[str], secrets: Sequence[str]) -> Any:
         bars.close()
         terminal.draw([Heading(said("Suggested roles")), view.roles(described.frame)], sys.stderr)
+        rows = described.rows()
         taken = [(said("Quasi-identifiers"), qids), (said("Secrets"), secrets)]
         for title, columns in taken:
-            runtime.talk(f"{title}: {', '.join(columns) or '-'}")
+            runtime.talk(f"{title}: {view.reasoned(rows, columns) or '-'}")
         if yes or typer.confirm(said("Take these roles?"), default=True, err=True):
             return qids, secrets
         return tuple(_ask_for_names(title, columns) for title, columns in taken)

@@ -3,22 +3,25 @@
 import os
 import shlex
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Unpack
 
 from qifsql.adversary.notes import HOUSEHOLDS, RECORDS_COUNTED
 from qifsql.commands.attack import attack
-from qifsql.commands.describe import view as described_columns
-from qifsql.commands.describe.describe import describe, household_of, person_of
+from qifsql.commands.describe.describe import describe
 from qifsql.commands.describe.view import field
 from qifsql.commands.init.init import init
 from qifsql.commands.run.result import StudyResult
 from qifsql.commands.run.run import run
+from qifsql.commands.start.chosen_roles import PEOPLE, Chosen, choose, lines
 from qifsql.commands.start.result import Beginning
+from qifsql.commands.start.spec import Roles
 from qifsql.commands.sweep import sweep
 from qifsql.data.dataset import Dataset
 from qifsql.data.files import path_text
+from qifsql.data.option import check_names
+from qifsql.data.reading import NAMES as READING
 from qifsql.data.reading import Reading, typed
 from qifsql.engine.progress import silent
 from qifsql.engine.settings import Settings
@@ -34,6 +37,10 @@ AT_HOME = 1.2  # seconds of each, where the people of a household are attacked, 
 PER_RECORD = 5e-7  # seconds of one question, per record
 Names = Sequence[str]
 Tell = Callable[[str], None]
+
+
+class StartOptions(Reading, Roles, total=False):
+    """Options: how the file is read, and roles that win over the suggested ones."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +67,7 @@ def start(
     questions: Questions | None = None,
     told: Tell | None = None,
     settings: Settings | None = None,
-    **reading: Unpack[Reading],
+    **options: Unpack[StartOptions],
 ) -> Beginning:
     """Describe a file, choose roles, write a study, run it and write its report.
 
@@ -102,6 +109,9 @@ def start(
     with speaking(lang):  # raises for unknown languages before any work
         pass
     text = path_text(source)
+    check_names(options, StartOptions)
+    reading: Any = {name: value for name, value in options.items() if name in READING}
+    preferences: Any = {name: value for name, value in options.items() if name not in READING}
     dataset = Dataset.open(text, **reading)
     place = Path(folder) if folder is not None else Path(f"{Path(dataset.name).stem}-qifsql")
     study = place / "study.toml"
@@ -110,24 +120,21 @@ def start(
             f"{study} exists; run it with qifsql run {study}, or name another folder with --folder"
         )
     described = describe(dataset, settings=settings)
-    qids, secrets = _choose_roles(dataset, described, questions, settings, told or silent)
-    person, household = (of(described.rows()) for of in (person_of, household_of))
-    columns = {row["column"]: row for row in described.rows()}
-    swept = sweep.affordable(columns, qids, secrets, alone=person is not None)
-    seconds = _attack_seconds(columns, secrets, household) + REPORT
-    seconds += sweep.expected_seconds(
-        columns, *swept, threads=_threads(settings), alone=person is not None
-    )
-    (told or silent)(f"the run takes about {words.duration(seconds)}")
+    suggested = choose(described.rows(), preferences, dataset.name)
+    tell = told or silent
+    chosen = _confirm(suggested, dataset, described, questions, settings=settings, tell=tell)
+    swept = _announce(chosen, described, settings, tell)
     _make_folder(place)
-    roles = {"qids": list(qids), "secret": list(secrets), "lang": lang}
-    init(study, data=text, described=described, settings=settings, **reading, **roles)  # type: ignore[arg-type]
+    roles = {"qids": list(chosen.qids), "secret": list(chosen.secrets), "lang": lang}
+    people = {role: getattr(chosen, role) or "" for role in PEOPLE}
+    init(study, data=text, described=described, settings=settings, **reading, **roles, **people)  # type: ignore[arg-type]
     try:
         results = run(study, told=told, settings=settings)
     except Interrupted as e:
         raise Interrupted(f"interrupted; qifsql run {study} resumes", detail=e.detail) from e
-    answered = ((RECORDS_COUNTED, person), (HOUSEHOLDS, household))  # notes that ask for a column
-    outdated = [note for note, column in answered if column is not None]
+    # notes that ask for a column
+    answered = ((RECORDS_COUNTED, chosen.person), (HOUSEHOLDS, chosen.household))
+    outdated = [note for note, column in answered if column]
     notes = dict.fromkeys((*described.notes, *results.notes))
     spec = {
         "dataset": dataset.name,
@@ -136,8 +143,8 @@ def start(
         "study": str(study),
         "report": None if results.report is None else str(results.report),
         "not_considered": _uncovered_columns(results),
-        "commands": _commands([text, *typed(reading)], study, described, roles),
-        "steps": _next_steps([text, *typed(reading)], study, (qids, secrets), person, household),
+        "commands": _commands([text, *typed(reading)], study, described, chosen, lang),
+        "steps": _next_steps([text, *typed(reading)], study, chosen),
     }
     return Beginning(
         frame=results.frame,
@@ -151,16 +158,22 @@ def start(
     )
 
 
-def _choose_roles(
-    dataset: Dataset, described: Result, questions: Questions, settings: Settings | None, tell: Tell
-) -> tuple[Names, Names]:
-    """Return the quasi-identifiers and secrets to take; ask again while they do not fit.
+def _confirm(
+    suggested: Chosen,
+    dataset: Dataset,
+    described: Result,
+    questions: Questions,
+    *,
+    settings: Settings | None,
+    tell: Tell,
+) -> Chosen:
+    """Return the roles to take; ask again while they do not fit.
 
     InputError if the suggested ones do not fit.
     """
-    suggested = described_columns.proposal(described.rows())
     while True:
-        qids, secrets = questions.roles(described, *suggested)
+        qids, secrets = questions.roles(described, suggested.qids, suggested.secrets)
+        chosen = replace(suggested, qids=qids, secrets=secrets)
         try:
             if not qids:
                 raise ColumnError(
@@ -168,30 +181,40 @@ def _choose_roles(
                     "qifsql attack with --qids"
                 )
             models = "crs,cas" if secrets else "crs"
-            attack.rehearse(models, dataset, settings, **_adversary_options(qids, secrets))
+            attack.rehearse(models, dataset, settings, **chosen.options)
         except InputError as e:
-            if questions is SUGGESTED or (qids, secrets) == suggested:
+            if questions is SUGGESTED or chosen == suggested:
                 raise
             tell(str(e))
             continue
-        return qids, secrets
+        return chosen
 
 
-def _adversary_options(qids: Names, secrets: Names) -> dict[str, Any]:
-    return {"qids": list(qids)} | ({"secret": list(secrets)} if secrets else {})
+def _announce(
+    chosen: Chosen, described: Result, settings: Settings | None, tell: Tell
+) -> tuple[list[str], list[str]]:
+    """Tell what is taken for persons, households and weights, and the time; return what is swept.
+
+    That are quasi-identifiers and secrets.
+    """
+    for line in lines(described.rows(), chosen):
+        tell(line)
+    columns = {row["column"]: row for row in described.rows()}
+    swept = sweep.affordable(columns, chosen.qids, chosen.secrets, alone=chosen.alone)
+    seconds = _attack_seconds(columns, chosen.secrets, chosen.household) + REPORT
+    threads = (settings.threads if settings else None) or os.cpu_count() or 1
+    seconds += sweep.expected_seconds(columns, *swept, threads=threads, alone=chosen.alone)
+    tell(f"the run takes about {words.duration(seconds)}")
+    return swept
 
 
 def _attack_seconds(
     columns: Mapping[str, Mapping[str, Any]], secrets: Names, household: str | None
 ) -> float:
     """Return the expected seconds of the attack, for re-identification and each secret."""
-    per_question = PER_QUESTION + (0 if household is None else AT_HOME)
+    per_question = PER_QUESTION + (AT_HOME if household else 0)
     records = max((row["records"] or 0 for row in columns.values()), default=0)
     return (1 + len(secrets)) * (per_question + records * PER_RECORD)
-
-
-def _threads(settings: Settings | None) -> int:
-    return (settings.threads if settings else None) or os.cpu_count() or 1
 
 
 def _make_folder(folder: Path) -> None:
@@ -212,31 +235,31 @@ def _uncovered_columns(results: StudyResult) -> list[str]:
     return list(dict.fromkeys(c.name for c in columns if c.name not in covered))
 
 
-def _commands(file: list[str], study: Path, described: Result, roles: dict[str, Any]) -> list[str]:
+def _commands(
+    file: list[str], study: Path, described: Result, chosen: Chosen, lang: str
+) -> list[str]:
     """Return the command lines that do the same: describe, init, run."""
     init_line = ["qifsql", "init", str(study), "--data", *file]
-    if (roles["qids"], roles["secret"]) != described_columns.proposal(described.rows()):
-        init_line += _role_words(roles["qids"], roles["secret"] or [""])  # "": no secret
-    init_line += ["--lang", roles["lang"]] if roles["lang"] != "en" else []
+    usual = choose(described.rows(), {}, "")
+    if (chosen.qids, chosen.secrets) != (usual.qids, usual.secrets):
+        init_line += _role_words(chosen.qids, chosen.secrets or [""])  # "": no secret
+    for role in PEOPLE:
+        if (name := getattr(chosen, role)) != getattr(usual, role):
+            init_line += [f"--{role}", name or ""]
+    init_line += ["--lang", lang] if lang != "en" else []
     lines = [["qifsql", "describe", *file], init_line, ["qifsql", "run", str(study)]]
     return [shlex.join(line) for line in lines]
 
 
-def _next_steps(
-    file: list[str],
-    study: Path,
-    roles: tuple[Names, Names],
-    person: str | None,
-    household: str | None,
-) -> list[str]:
+def _next_steps(file: list[str], study: Path, chosen: Chosen) -> list[str]:
     """Return three command lines to go on with: run, check, compare."""
-    options = _role_words(*roles)
-    of_people = [] if person is None else ["--person", person]
-    of_people += [] if household is None else ["--household", household]
+    options = _role_words(chosen.qids, chosen.secrets)
+    of_people = [word for role, name in chosen.people.items() for word in (f"--{role}", name)]
+    of_person = ["--person", chosen.person] if chosen.person else []
     steps = [
         ["qifsql", "run", str(study)],
         ["qifsql", "check", *file, "--preset", "k5", *options, *of_people],
-        ["qifsql", "compare", *file, *options, "--until", "k>=5"],
+        ["qifsql", "compare", *file, *options, *of_person, "--until", "k>=5"],
     ]
     return [shlex.join(words) for words in steps]
 

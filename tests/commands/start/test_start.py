@@ -15,6 +15,7 @@ from terminal import run
 
 import qifsql
 from qifsql.commands.start import cli
+from qifsql.commands.start.spec import Roles
 from qifsql.commands.start.start import Questions
 from qifsql.errors import ColumnError, InputError, OutputError
 
@@ -153,6 +154,52 @@ def test_the_sweep_takes_seconds_and_says_what_it_leaves_out(here: Path):
     text = result.study.read_text()
     result.study.write_text(re.sub(r"^(qids|secret) = .*left out: all\n", "", text, flags=re.M))
     assert entry(result.study, "subsets")["qids"] == everybody["qids"]
+
+
+def told(options: Roles) -> tuple[dict[str, Any], list[str]]:
+    """The attack of a study with other roles than the suggested ones, and what was told."""
+    lines: list[str] = []
+    folder = "-".join(options)
+    result = qifsql.start("people.parquet", yes=True, folder=folder, told=lines.append, **options)
+    return entry(result.study, "everybody"), lines
+
+
+@pytest.mark.slow(because="runs four studies")
+def test_named_roles_win_over_the_suggested_ones(here: Path):
+    frame = pl.read_parquet("people.parquet").with_columns(home=pl.col("person_id") // 2)
+    frame.write_parquet("people.parquet")
+    usual, lines = told({})
+    assert set(usual["qids"]) >= {"age", "sex", "town"}
+    assert any('"fnlwgt" looks like a weight and is left out' in line for line in lines)
+    other, _ = told({"also": "illness", "without": "town"})
+    assert {*other["qids"]} == {*usual["qids"], "illness"} - {"town"}
+    assert "secret" not in other
+    weighted, lines = told({"weight": "fnlwgt"})
+    assert weighted["weight"] == "fnlwgt"
+    assert '"fnlwgt" weights the records' in lines
+    people, lines = told({"person": "home"})
+    assert people["person"] == "home"
+    assert "home" not in people["qids"]
+    assert any('"home" says whose record it is' in line for line in lines)
+
+
+def test_roles_of_the_command_line_have_their_names(here: Path):
+    done = run(
+        "start", "people.parquet", "--yes", "--qid+", "illness", "--not", "town", "--lang", "en"
+    )
+    assert done.code == 0, done.err
+    qids = entry(here / "people-qifsql" / "study.toml", "everybody")["qids"]
+    assert ("illness" in qids, "town" in qids, "age" in qids) == (True, False, True)
+    assert "age (name: age)" in done.err
+
+
+@pytest.mark.parametrize("option", ["also", "without", "person", "household", "weight"])
+def test_a_role_of_no_column_is_refused(here: Path, option: str):
+    with pytest.raises(ColumnError, match="did you mean"):
+        qifsql.start("people.parquet", yes=True, **{option: "agee"})  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="unknown option"):
+        qifsql.start("people.parquet", yes=True, alsoo="age")  # type: ignore[call-arg]
+    assert [p.name for p in here.iterdir()] == ["people.parquet"]
 
 
 def test_nothing_is_replaced(here: Path):
