@@ -186,7 +186,14 @@ def sure(row: Row) -> str:
     if row.get("reported") is None:
         message = "for {n} of {records} {people} {secret} is known with certainty."
         return said(message, n=count(row["individuals_certain"]), **values)
-    missing = row["certain_missing"] or 0
+    missing = row["certain_missing"]
+    if missing is None:  # not counted apart
+        message = (
+            "for {n} of {records} {people} {secret} is known with certainty, or known to be "
+            "missing."
+        )
+        text = said(message, n=count(row["individuals_certain"]), **values)
+        return f"{text} {among_reported(row)}"
     message = (
         "for {n} of {records} {people} {secret} is known with certainty, and for {missing} it is "
         "known to be missing."

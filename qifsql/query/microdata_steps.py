@@ -181,6 +181,17 @@ def normal(attribute: Attribute) -> exp.Expr:
     return exp.Case().when(attribute.there.copy(), exp.Array(expressions=[value]))
 
 
+def twice_where_reported(secret: Attribute) -> Attribute:
+    """Return a secret with which a record that reports it has two rows, of two different values.
+
+    So a block has one value only if nobody in it reports the secret.
+    """
+    is_missing = exp.paren(normal(secret)).is_(exp.null())
+    both = exp.Array(expressions=[number(0), number(1)])
+    values = exp.Case().when(is_missing, exp.Array(expressions=[exp.null()])).else_(both)
+    return Attribute(secret.name, exp.Anonymous(this="unnest", expressions=[values]), "INTEGER")
+
+
 def _with_one_nan(attribute: Attribute) -> exp.Expr:
     tree = attribute.expression.copy()
     return with_one_missing(tree) if attribute.floating else tree

@@ -51,7 +51,7 @@ def expected_seconds(
 ) -> float:
     """Return the seconds that a sweep of all subsets is expected to take, with its report.
 
-    They include the sweeps of those who report a secret that others miss.
+    They include the sweeps of those who report a secret that others miss, alone and twice.
     """
     people: int = max((row["records"] or 0 for row in columns.values()), default=0)
     seconds = _seconds(columns, qids, secrets, people, threads, alone=alone)
@@ -59,8 +59,8 @@ def expected_seconds(
     for secret in secrets:
         missing: int = columns[secret]["missing"] if secret in columns else 0
         if missing and not alone:
-            reported = people - missing
-            seconds += OPENING + _seconds(columns, qids, [secret], reported, threads)
+            for individuals in (people - missing, 2 * people - missing):
+                seconds += OPENING + _seconds(columns, qids, [secret], individuals, threads)
     return seconds
 
 

@@ -7,6 +7,7 @@ import polars as pl
 
 from qifsql.adversary.spec import Microdata
 from qifsql.errors import quoted
+from qifsql.query.microdata_steps import twice_where_reported
 from qifsql.results.assessment import REPORTED
 
 COLUMNS = {"certain_reported": "individuals_certain"}  # of a sweep of these people alone
@@ -18,12 +19,20 @@ def people(microdata: Microdata, secret: int) -> Microdata:
     return replace(microdata, secrets=(microdata.secrets[secret - 1],), reported=True)
 
 
-def beside(frame: pl.DataFrame, parts: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
+def missing(microdata: Microdata, secret: int) -> Microdata:
+    """Return everybody, of whom those are certain who are in blocks that report nothing."""
+    twice = twice_where_reported(microdata.secrets[secret - 1])
+    return replace(microdata, secrets=(twice,))
+
+
+def beside(
+    frame: pl.DataFrame, parts: Mapping[str, pl.DataFrame], unreported: Mapping[str, pl.DataFrame]
+) -> pl.DataFrame:
     """Return the rows of a sweep with the columns of ``REPORTED``, NULL without a secret.
 
-    ``parts`` are the rows of sweeps of the people who report a secret, by its name. Of other
-    secrets both numbers are the same. ``certain_missing`` is not counted: NULL if some people miss
-    the secret. ``l`` is the smaller of both.
+    ``parts`` are the rows of sweeps of the people who report a secret, by its name; ``unreported``
+    those of sweeps of ``missing``: without them ``certain_missing`` is NULL. Of other secrets both
+    numbers are the same. ``l`` is the smaller of both.
     """
     keys = [*KEYS, *(n for n in ("known_records",) if n in frame.columns)]
     # The column of a sweep that each column of ``REPORTED`` takes its numbers from.
@@ -35,14 +44,23 @@ def beside(frame: pl.DataFrame, parts: Mapping[str, pl.DataFrame]) -> pl.DataFra
     has_secret = pl.col("secret").is_not_null()
     reports = pl.concat(part.filter(has_secret).select(columns) for part in parts.values())
     joined = frame.join(reports, on=keys, how="left", maintain_order="left")
+    counted = [
+        part.filter(has_secret).select(*KEYS, certain_missing="individuals_certain")
+        for part in unreported.values()
+    ]
+    if counted:
+        joined = joined.join(pl.concat(counted), on=KEYS, how="left", maintain_order="left")
+    else:
+        joined = joined.with_columns(certain_missing=pl.lit(None, pl.Int64))
     is_missed = pl.col("secret").is_in(list(parts))
     filled = [
         pl.when(is_missed).then(name).when(has_secret).then(source).alias(name)
         for name, source in sources.items()
     ]
-    missing = pl.when(has_secret & ~is_missed).then(pl.lit(0, pl.Int64)).alias("certain_missing")
+    nobody = pl.when(has_secret & ~is_missed).then(0).otherwise("certain_missing")
     least = pl.min_horizontal("l", "l_reported").alias("l")
-    return joined.with_columns(*filled, missing, least).select(*frame.columns, *REPORTED)
+    filled.append(nobody.alias("certain_missing"))
+    return joined.with_columns(*filled, least).select(*frame.columns, *REPORTED)
 
 
 def left_out(secrets: Sequence[str]) -> str:

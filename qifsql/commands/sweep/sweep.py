@@ -1,12 +1,14 @@
 """Sweep over every subset of the quasi-identifiers: re-identification and every secret."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Unpack, cast
 
+import polars as pl
+
 from qifsql.adversary.options import Options
-from qifsql.adversary.spec import Attack, refuse
+from qifsql.adversary.spec import Attack, Microdata, refuse
 from qifsql.commands.sweep import kernel_choice, plan, reported
 from qifsql.commands.sweep.affordable import affordable, expected_seconds
 from qifsql.commands.sweep.result import Sweep
@@ -121,13 +123,30 @@ def run(attack: Attack, spec: SweepSpec, settings: Settings | None = None) -> Sw
     rows_alone = replace(
         spec, workspace=None, histogram=False, threshold=None, time_budget=None, explain=False
     )
-    frames = {}
+    frames, unreported = {}, {}
     for j, secret in incomplete.items():
-        with opened(attack, plan.with_memory_limit(settings), command="sweep") as (engine, bound):
-            people = bound.on(reported.people(bound.microdata, j))
-            part = SweepRun(engine, attack, people, rows_alone).sweep(Origin.now(settings, "sweep"))
-            frames[secret] = part.frame
-    return replace(result, frame=reported.beside(result.frame, frames))
+        frames[secret] = _sweep_part(attack, rows_alone, settings, reported.people, j)
+        if _tells_missing(attack, settings):
+            unreported[secret] = _sweep_part(attack, rows_alone, settings, reported.missing, j)
+    return replace(result, frame=reported.beside(result.frame, frames, unreported))
+
+
+def _tells_missing(attack: Attack, settings: Settings | None) -> bool:
+    """Return whether people whose secret is known to be missing are counted: of records, here."""
+    return attack.person is None and (settings or Settings()).engine_name == "duckdb"
+
+
+def _sweep_part(
+    attack: Attack,
+    spec: SweepSpec,
+    settings: Settings | None,
+    part: Callable[[Microdata, int], Microdata],
+    secret: int,
+) -> pl.DataFrame:
+    """Return the rows of a sweep of other individuals, made of everybody for one secret."""
+    with opened(attack, plan.with_memory_limit(settings), command="sweep") as (engine, bound):
+        people = bound.on(part(bound.microdata, secret))
+        return SweepRun(engine, attack, people, spec).sweep(Origin.now(settings, "sweep")).frame
 
 
 def _run_everybody(

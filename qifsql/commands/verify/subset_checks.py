@@ -54,17 +54,19 @@ def _repeat_by_sqlite(request: Request, subsets: Mapping[Subset, Sequence[int]])
             values = second_engine.numbers_of(
                 request.stored, answer, places, len(qids), question.secret
             )
-            # a sweep counts nobody whose secret is missing apart
-            values["certain_missing"] = 0 if _is_complete(part, question) else None
+            if _leaves_missing_out(part, question):
+                values["certain_missing"] = None
             if not question.secret:  # the record itself is never missing
                 values |= dict.fromkeys(OF_REPORTED)
             numbers |= _numbers_in_sweep(rows, place_results(part, question.row, values))
     return Repetition(second_engine.WAY, numbers)
 
 
-def _is_complete(part: Stored, question: Question) -> bool:
+def _leaves_missing_out(part: Stored, question: Question) -> bool:
+    """Return whether a sweep did not count those whose secret is known to be missing: on Spark."""
     row = part.frame.row(question.row, named=True)
-    return bool(row.get("reported") == row.get("people", row["records"]))
+    some_miss = row.get("reported") not in (None, row.get("people", row["records"]))
+    return part.manifest.get("engine") == "spark" and some_miss
 
 
 def _numbers_in_sweep(rows: Sequence[int], numbers: Mapping[Place, Number]) -> dict[Place, Number]:

@@ -4,9 +4,13 @@ from typing import Any
 
 import polars as pl
 import pytest
+from effort import examples
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import qifsql
 from qifsql.measures.bayes import REPORTED
+from qifsql.reference import success
 
 PEOPLE = pl.DataFrame(
     {
@@ -21,10 +25,13 @@ PEOPLE = pl.DataFrame(
 
 @pytest.mark.parametrize("options", [{}, {"person": "id"}, {"weight": "b"}])
 def test_a_sweep_has_the_numbers_of_attacks(options: dict[str, Any]) -> None:
-    """Each row has the numbers of an attack on its subset, but for those known to be missing."""
+    """Each row has the numbers of an attack on its subset.
+
+    Of people with several records those known to be missing are not counted.
+    """
     people = PEOPLE.with_columns(c=pl.col("b")) if "weight" in options else PEOPLE
     qids = "a,c" if "weight" in options else "a,b"
-    names = [*(name for name in REPORTED if name != "certain_missing"), "l"]
+    names = [n for n in (*REPORTED, "l") if n != "certain_missing" or "person" not in options]
     swept = qifsql.sweep(people, qids=qids, secret="s,f", **options)
     attacks = {
         subset: qifsql.attack(
@@ -49,3 +56,31 @@ def test_complete_secrets_have_no_further_columns() -> None:
 def test_a_sample_says_what_it_leaves_out() -> None:
     swept = qifsql.sweep(PEOPLE, qids="a,b", secret="s", sample=0.5)
     assert any("may be missing" in note for note in swept.notes)
+
+
+@settings(max_examples=examples(30), deadline=None)
+@given(
+    st.lists(
+        st.fixed_dictionaries(
+            {
+                "a": st.sampled_from("xy*"),
+                "b": st.integers(0, 1),
+                "s": st.sampled_from((None, 1, 2)),
+            }
+        ),
+        min_size=1,
+        max_size=9,
+    )
+)
+def test_who_is_known_to_miss_a_secret_follows_the_definition(
+    rows: list[dict[str, Any]],
+) -> None:
+    types = {"a": pl.String(), "b": pl.Int64(), "s": pl.Int64()}
+    swept = qifsql.sweep(pl.DataFrame(rows, schema=types), qids="a,b", secret="s")
+    for row in swept.rows():
+        if row["secret"] is not None and "reported" in row:
+            hidden = [("*",)] if row["qids"] == ["a"] else []
+            expected = success.beside_reported(rows, row["qids"], "s", suppressed=hidden)
+            assert {n: row[n] for n in expected} == pytest.approx(
+                {n: None if v is None else float(v) for n, v in expected.items()}
+            )

@@ -187,10 +187,7 @@ def quoted(name: str) -> str:
 def check_attacks(
     result: qifsql.Sweep, source: Path, secrets: Sequence[str], only: Sequence[int], **options: Any
 ) -> None:
-    """The rows and histograms of some subsets are those of one attack with each.
-
-    A sweep does not count who is known to miss a secret.
-    """
+    """The rows and histograms of some subsets are those of one attack with each."""
     for mask in only:
         one = qifsql.attack(
             "crs,cas" if secrets else "crs",
@@ -201,7 +198,7 @@ def check_attacks(
             **options,
         )
         swept = result.frame.filter(pl.col("subset") == mask)
-        attacked = one.frame.drop("seconds", "attack_id", "certain_missing", strict=False)
+        attacked = one.frame.drop("seconds", "attack_id", strict=False)
         same(swept.select(attacked.columns), attacked)
         of_attack = one.details["histogram"].filter(pl.col("individuals") > 0)
         named = of_attack.join(one.frame, on="attack_id", maintain_order="left")
