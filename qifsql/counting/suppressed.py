@@ -12,7 +12,7 @@ from pathlib import Path
 
 from sqlglot import exp
 
-from qifsql.adversary.spec import BoundAttack, Microdata
+from qifsql.adversary.spec import Attribute, BoundAttack, Microdata
 from qifsql.data.collection import Collection
 from qifsql.data.files import MANIFEST, parsed_json
 from qifsql.engine.protocol import Engine
@@ -39,9 +39,13 @@ def marked(engine: Engine, bound: BoundAttack) -> BoundAttack:
     return bound if microdata is bound.microdata else bound.on(microdata)
 
 
-def note(records: int, *, of_target: bool = False) -> str:
-    """Return the note on suppressed records; ``of_target``: of an attack on one person."""
-    there = f"{plural(records, 'suppressed record')} ({STAR} in every quasi-identifier) may be"
+def note(records: int, *, of_target: bool = False, maximum: bool = False) -> str:
+    """Return the note on suppressed records; ``of_target``: of an attack on one person.
+
+    ``maximum``: other results have fewer of them.
+    """
+    number = f"{'up to ' if maximum else ''}{plural(records, 'suppressed record')}"
+    there = f"{number} ({STAR} in every quasi-identifier) may be"
     if of_target:
         return f"{there} anybody's: counted for the target only if no other record fits"
     return (
@@ -81,6 +85,17 @@ def condition(microdata: Microdata) -> exp.Expr | None:
     if not may_be_suppressed(microdata.qids, written_here=_is_written_here(microdata)):
         return None
     return everything(microdata.qids, [exp.paren(normal(q)) for q in microdata.qids])
+
+
+def of_cell(microdata: Microdata, form: Attribute, cell: exp.Expr) -> exp.Expr | None:
+    """Return the condition that ``cell``, a value of one quasi-identifier, is suppressed.
+
+    ``form`` is the quasi-identifier, or what a change makes of it. None: no cell of its type can
+    be suppressed.
+    """
+    if not may_be_suppressed([form], written_here=_is_written_here(microdata)):
+        return None
+    return everything([form], [cell])
 
 
 def has_cells(engine: Engine, microdata: Microdata) -> bool:

@@ -12,6 +12,7 @@ from qifsql.adversary.options import Options
 from qifsql.adversary.spec import Attack, Microdata
 from qifsql.commands.sql.simple import simple as statements
 from qifsql.commands.sql.spec import AdversaryOptions
+from qifsql.counting import suppressed
 from qifsql.counting.session import opened
 from qifsql.data.collection import Source
 from qifsql.data.dataset import Dataset
@@ -24,8 +25,13 @@ from qifsql.errors import InputError, did_you_mean, quoted
 from qifsql.query import compiler, render
 from qifsql.query.columns import named
 from qifsql.query.plan import Plan
+from qifsql.query.suppression import STAR
 
 LANGUAGES = ("duckdb", "spark")
+SUPPRESSED = (
+    f"-- a record with {STAR} in every quasi-identifier has the value {STAR} here, but may be "
+    "anybody's: qifsql attack counts it in no block (M193)"
+)
 NUMBERED = re.compile(r"(_\d+)+$")  # the end of the name of a step about one secret
 
 
@@ -95,6 +101,8 @@ def sql(
             if d.is_decoded and not d.copy_name
             for path in d.paths
         ]
+        if suppressed.condition(bound.microdata) is not None:
+            copies.append(SUPPRESSED)
         if simple:
             texts = statements(bound, spec, None if result is None else Path(result))
             return public_sql("\n".join([*copies, texts]))

@@ -22,7 +22,7 @@ from qifsql.engine.protocol import LocalEngine
 from qifsql.engine.settings import FREED_LATE
 from qifsql.engine.tables import Tables
 from qifsql.errors import EngineError, InputError, Interrupted, plural
-from qifsql.query import microdata_steps
+from qifsql.query import microdata_steps, suppression
 from qifsql.query.columns import double, number, typed_number, without_rows
 from qifsql.query.plan import Plan, Step
 from qifsql.query.splice import make_step, splice
@@ -41,14 +41,15 @@ Task = tuple[float, Callable[[Walker], None]]  # its cost, and what a stream doe
 class Totals:
     """Records, those alone by all quasi-identifiers, those in blocks of two, the last number.
 
-    With a person they are people, who count by the smallest of their blocks. ``last`` is the
-    largest number of a record or person.
+    With a person they are people, who count by the smallest of their blocks, and ``records`` are
+    theirs. ``last`` is the largest number of a record or person.
     """
 
     individuals: int
     uniques: int
     paired: int
     last: int
+    records: int = 0
 
 
 @dataclass
@@ -57,8 +58,10 @@ class MinimalUniques:
 
     ``size_limit`` is the size of the largest subset, ``scores`` the score of a subset by its size.
     ``mark_missing``: records have a mark for each value that they miss, also if these count.
+    ``everyone`` are the records that groups count, if others than ``microdata``.
     With a person in ``microdata``, of whom one record is known, the number of a record is that of
-    its person.
+    its person. Suppressed records of ``microdata`` are in no table but ``individuals``, unless all
+    are suppressed, so that * is a value.
     ``history`` are the statements of the streams.
     """
 
@@ -69,6 +72,7 @@ class MinimalUniques:
     omit_missing: bool
     values: bool
     mark_missing: bool = False
+    everyone: Microdata | None = None
     history: dict[str, None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -81,7 +85,8 @@ class MinimalUniques:
         """Find all minimal sample uniques: create the tables of scores and counts (``EMPTY``)."""
         streams = self._streams()
         self.engine.set_aside(FREED_LATE)
-        steps = [self._number_people()] if self.by_person else None  # None: those of the records
+        people = self._number_people() if self.by_person else None
+        steps = [people] if people else None  # None: those of the records
         spreads = [
             make_dictionary(self.engine, self.microdata, f"qid_{i}", steps)
             for i, _ in enumerate(self.microdata.qids, 1)
@@ -94,7 +99,7 @@ class MinimalUniques:
                 "coarser, as in age:5"
             )
         self._check_disk(spreads)
-        self.tables.make("numbered", self._numbered())
+        self.tables.make("numbered", self._numbered(people))
         (row,) = self.tables.answer(self._query("totals"))
         totals = Totals(*map(int, row))
         self._make_coded()
@@ -116,12 +121,16 @@ class MinimalUniques:
         """Return whether people are counted, who may have several records."""
         return self.microdata.person is not None
 
-    def count_records(self, individuals: int) -> int:
-        """Return the number of records of all individuals."""
+    def count(self, individuals: int) -> tuple[int, int]:
+        """Return the number of individuals, and that of their records, with suppressed ones.
+
+        ``individuals`` are those of ``microdata``, of which people are counted again.
+        """
         if not self.by_person:
-            return individuals
-        records = exp.select("sum(alike)").from_(own_table("individuals"))  # alike: equal records
-        return int(self.tables.rows(records)[0][0])
+            return individuals, individuals
+        query = exp.select("max(record)", "sum(alike)")  # alike: equal records of a person
+        ((people, records),) = self.tables.rows(query.from_(own_table("individuals")))
+        return int(people), int(records)
 
     def drop(self) -> None:
         """Drop all tables, so that others of these names can be made."""
@@ -161,8 +170,9 @@ class MinimalUniques:
         """Return a row per group: group, records, those with an MSU, MSUs, sum of their scores."""
         if self.microdata.by is None:
             return []
-        attributes = (*self.microdata.qids, self.microdata.by)  # the last one is the group
-        everybody = microdata_steps.everybody(replace(self.microdata, qids=attributes))
+        counted = self.everyone or self.microdata
+        attributes = (*counted.qids, self.microdata.by)  # the last one is the group
+        everybody = microdata_steps.everybody(replace(counted, qids=attributes))
         member = exp.cast(exp.column(f"qid_{len(attributes)}"), "VARCHAR")
         query = exp.select("record", exp.alias_(member, "member")).from_("everybody")
         self.tables.make("members", microdata_steps.plan(self.microdata, [everybody], query))
@@ -174,15 +184,22 @@ class MinimalUniques:
         query = splice("suda/individuals", width=len(self.microdata.qids))
         self.tables.make("individuals", microdata_steps.plan(self.microdata, steps, query))
         rows = exp.select("*").from_(own_table("individuals"))
+        if self.microdata.suppressed:
+            condition = exp.not_(exp.paren(suppression.is_hidden(self.microdata)))
+            if self.tables.rows(rows.where(condition).limit(1)):
+                rows = rows.where(condition)
         return Step("microdata", "One row per person and different record of hers.", rows)
 
-    def _numbered(self) -> Plan:
-        """Return the plan of a row per record: its number, its codes, a bit per missing value."""
+    def _numbered(self, people: Step | None) -> Plan:
+        """Return the plan of a row per record: its number, its codes, a bit per missing value.
+
+        ``people`` is the step of their records, if these are of people.
+        """
         packing = self.packing
         tables = {f"of_{i}": own_name(f"dictionary_qid_{i}") for i in range(1, packing.n + 1)}
         query = splice(
             "suda/numbered_records",
-            tables=tables | ({"everybody": own_name("individuals")} if self.by_person else {}),
+            tables=tables | ({"everybody": "microdata"} if self.by_person else {}),
             shape={
                 "order": [i + 1 for i in packing.order],
                 "shifts": [packing.shift(p) for p in range(packing.n)],
@@ -190,7 +207,7 @@ class MinimalUniques:
                 "missing": self.omit_missing or self.mark_missing,
             },
         )
-        steps = [] if self.by_person else [microdata_steps.everybody(self.microdata)]
+        steps = [people or microdata_steps.everybody(self.microdata)]
         return microdata_steps.plan(self.microdata, steps, query)
 
     def _make_coded(self) -> None:

@@ -147,7 +147,7 @@ def suda(
     outputs = [] if file is None else [file]
     # A second query numbers the records again, to write scores or count groups: in the same order.
     ordered = file is not None or options["by"] is not None
-    apart = not match_any and attack.person is None  # else a suppressed record has the value *
+    apart = not match_any  # else a suppressed record has the value *
     with opened(attack, settings, apart=apart, outputs=outputs, ordered=ordered) as (engine, bound):
         uniques, totals = _find_uniques(engine, bound, options)
         summary = Summary.of(uniques, totals, fraction)
@@ -196,8 +196,10 @@ def _find_uniques(
     n = _count_qids(bound)
     size_limit = _size_limit(options["max_size"], n)
     check_records(engine, bound.microdata)
-    unsuppressed = suppressed.shown_alone(bound.microdata)
-    microdata = unsuppressed if suppressed.people_of(engine, unsuppressed) else bound.microdata
+    microdata = bound.microdata
+    if microdata.person is None:
+        unsuppressed = suppressed.shown_alone(microdata)
+        microdata = unsuppressed if suppressed.people_of(engine, unsuppressed) else microdata
     uniques = MinimalUniques(
         engine,
         microdata.known_by("one"),
@@ -206,9 +208,12 @@ def _find_uniques(
         omit_missing=options["omit_missing"],
         values=options["values"],
         mark_missing=options["null"] == MATCH_ANY,
+        everyone=bound.microdata,
     )
     totals = uniques.find()
-    return uniques, replace(totals, individuals=totals.individuals + bound.microdata.suppressed)
+    hidden = bound.microdata.suppressed if microdata is not bound.microdata else 0
+    individuals, records = uniques.count(totals.individuals + hidden)
+    return uniques, replace(totals, individuals=individuals, records=records)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -249,7 +254,7 @@ class Summary:
         return cls(
             uniques=uniques,
             totals=totals,
-            records=uniques.count_records(totals.individuals),
+            records=totals.records,
             fraction=fraction,
             sets=sets,
             smallest=smallest,

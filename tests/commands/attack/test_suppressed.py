@@ -13,7 +13,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import qifsql
-from qifsql.reference import people_with_records, success
+from qifsql.reference import people_with_records, sample_uniques, success
 
 QIDS = ("a", "b")
 STARS = ("*",) * len(QIDS)
@@ -254,3 +254,59 @@ def test_people_with_suppressed_records_are_those_of_the_definition(
                 assert row[name] == pytest.approx(float(value), rel=1e-12), name
         if row["known_records"] == "all":  # of one record, those with many records weigh more
             assert row["posterior_probabilistic"] >= row["prior_probabilistic"] - 1e-12
+
+
+@settings(max_examples=examples(20), deadline=None)
+@example(rows=[{"a": "*", "b": "*", "s": 1}, {"a": "x", "b": "y", "s": 2}], person=False)
+@given(rows=ROWS, person=st.booleans())
+def test_changed_releases_are_attacked_as_if_they_were_written(
+    rows: list[dict[str, Any]], person: bool
+) -> None:
+    """``*`` stays ``*`` in a change, and a dropped column may leave a record nothing else."""
+    if person:
+        rows = [row | {"w": i // 2} for i, row in enumerate(rows)]
+    asked = {"person": "w"} if person else {}
+    changes = {"a=left(a, 1)": QIDS, "drop=b": ("a",)}
+    compared = qifsql.compare(frame(rows), qids=QIDS, secret="s", change=list(changes), **asked)
+    most = 0
+    for alone, qids in changes.items():
+        attacked = qifsql.attack("crs,cas", frame(rows), qids=qids, secret="s", **asked)
+        most = max(most, attacked.spec.get("suppressed_records", 0))
+        chosen = [r for r in compared.rows() if r["changes"] == [alone]]
+        for row in attacked.rows():
+            (same,) = (r for r in chosen if r.get("known_records") == row.get("known_records"))
+            model = row["model"].lower()
+            for name in ("posterior_deterministic", "posterior_probabilistic"):
+                assert same[f"{model}_{name}"] == row[name]
+            assert same["blocks"] == row["blocks"]
+            assert model == "cas" or same["singled_out"] == row["singled_out"]
+    assert any("may be anybody's" in note for note in compared.notes) == bool(most)
+
+
+@settings(max_examples=examples(25), deadline=None)
+@example(rows=[(0, "*", "*"), (0, "*", "*"), (1, "*", "*"), (2, "x", "y")])
+@given(
+    rows=st.lists(
+        st.tuples(st.integers(0, 3), st.sampled_from("xy*"), st.sampled_from("xy*")),
+        min_size=1,
+        max_size=8,
+    )
+)
+def test_minimal_uniques_of_people_are_those_of_their_other_records(
+    rows: list[tuple[int, str, str]], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """People with suppressed records alone are counted, and nothing singles them out."""
+    names = ("who", *QIDS)
+    records = [dict(zip(names, row, strict=True)) for row in rows]
+    shown = [r for r in records if (r["a"], r["b"]) != STARS]
+    out = tmp_path_factory.mktemp("suda") / "records.csv"
+    table = pa.Table.from_pylist(records)
+    result = qifsql.suda(table, qids=QIDS, person="who", records=out)
+    values = dict(result.frame.select("measure", "value").rows())
+    assert values["people"] == len({r["who"] for r in records})
+    assert values["records"] == len(records) == len(out.read_text().splitlines()) - 1
+    msus = sample_uniques.minimal_uniques_of_people(shown or records, "who", QIDS, 2)
+    assert values["msus"] == sum(map(len, msus))
+    assert values["people_with_msu"] == sum(map(bool, msus))
+    told = sum("may be anybody's" in note for note in result.notes)
+    assert told == (len(shown) < len(records))

@@ -12,6 +12,7 @@ from fractions import Fraction
 from sqlglot import exp
 
 from qifsql.adversary.spec import Attribute, BoundAttack
+from qifsql.counting import suppressed
 from qifsql.counting.composition import NOTHING
 from qifsql.counting.losses import Scale, rows_of, units_step
 from qifsql.data.dataset import Dataset
@@ -60,14 +61,22 @@ class States:
         self.released = self._release([len(states) for states in forms], seed)
 
     def _code(self, j: int, states: Sequence[Attribute]) -> None:
-        """Create ``codes_j``: a row per value, with the rank of its form (30-39) in each state."""
-        forms = [exp.alias_(microdata_steps.normal(a), f"form_{i}") for i, a in enumerate(states)]
+        """Create ``codes_j``: a row per value, with the rank of its form (30-39) in each state.
+
+        ``hidden_i``: the form in state i is suppressed.
+        """
+        named = {f"form_{i}": a for i, a in enumerate(states)}
+        forms = [exp.alias_(microdata_steps.normal(a), name) for name, a in named.items()]
         value, people = exp.column("value", SOURCE), exp.column("people", SOURCE)
         place = equal(exp.column("place", SOURCE), exp.column("place", "positions"))
         inner = exp.select(value, people, "positions.position", *forms)
         inner = inner.from_(exp.table_(f"places_{j}", alias=SOURCE))
         inner = inner.join(exp.table_(f"positions_{j}", alias="positions"), on=place)
         ranks = [exp.alias_(_rank(f"form_{i}"), f"state_{i}") for i in range(len(states))]
+        microdata = self.attack.microdata
+        for i, (name, form) in enumerate(named.items()):
+            hidden = suppressed.of_cell(microdata, form, exp.column(name)) or exp.false()
+            ranks.append(exp.alias_(hidden, f"hidden_{i}"))
         coded = exp.select("value", "people", "position", *ranks).from_(inner.subquery("formed"))
         self.tables.make(f"codes_{j}", coded)
 
@@ -75,7 +84,8 @@ class States:
         """Create ``released``: one row per record, with its values' numbers in every state.
 
         ``state_j_i`` is the number of quasi-identifier j in its state i, of ``widths[j - 1]``
-        states; ``secret_j`` is that of a secret, missing if the secret is.
+        states, missing if it is suppressed; ``secret_j`` is that of a secret, missing if the
+        secret is.
         """
         microdata, person = self.attack.microdata, self.attack.microdata.person
         named = [(f"qid_{j}", a) for j, a in enumerate(microdata.qids, 1)]
@@ -89,7 +99,7 @@ class States:
         for j, width in enumerate(widths, 1):
             codes = f"codes_{j}"
             is_value = same(exp.column(f"qid_{j}", "rows"), exp.column("value", codes))
-            states = [exp.column(f"state_{i}", codes).as_(f"state_{j}_{i}") for i in range(width)]
+            states = [exp.alias_(_state_code(i, codes), f"state_{j}_{i}") for i in range(width)]
             query = query.join(exp.table_(codes), on=is_value).select(*states)
         for j, _ in enumerate(microdata.secrets, 1):
             codes, name = f"secrets_{j}", f"secret_{j}"
@@ -151,7 +161,18 @@ class States:
                 )
         columns = tuple(qids) or (NOTHING,)  # without any column everybody is in one block
         microdata = replace(original, dataset=self.released, qids=columns, secrets=tuple(secrets))
-        return self.attack.on(replace(microdata, where=where, zoned=False, person=person))
+        microdata = replace(microdata, where=where, zoned=False, person=person)
+        return self.attack.on(replace(microdata, suppressed=self._suppressed(qids, where)))
+
+    def _suppressed(self, qids: Sequence[Attribute], where: exp.Expr | None) -> int:
+        """Return how many records of a changed release are suppressed, in all that it has."""
+        if not qids:
+            return 0
+        rows = exp.alias_(exp.to_table("released"), SOURCE, table=True)
+        query = exp.select("count(*)").from_(rows)
+        query = query.where(*(qid.expression.copy().is_(exp.null()) for qid in qids))
+        ((records,),) = self.tables.rows(query if where is None else query.where(where.copy()))
+        return int(records)
 
     def penalty(self, variant: Variant) -> float:
         """Return the mean certainty penalty of the quasi-identifiers (``utility.penalty``)."""
@@ -188,6 +209,12 @@ class States:
         ((split,),) = self.tables.rows(splice("compare/splits"))
         self.tables.drop("steps")
         return not split
+
+
+def _state_code(i: int, codes: str) -> exp.Expr:
+    """Return the rank of a value in state ``i``; missing if it is suppressed."""
+    is_hidden = exp.column(f"hidden_{i}", codes)
+    return exp.Case().when(is_hidden, exp.null()).else_(exp.column(f"state_{i}", codes))
 
 
 def _read_column(name: str) -> exp.Column:

@@ -45,7 +45,8 @@ class Work:
         self.reading = reading  # the known records that bounds are about; None: both
         self.tables = Tables(engine, "reading records", bound.microdata.dataset.name)
         self.plans: list[Plan] = []
-        self.notes = suppressed.notes_as_value(engine, bound.microdata)
+        self.remarks: list[str] = []
+        self.suppressed: dict[int, None] = {}  # how many records are, in the releases measured
         self.tried = 0
         self.changed = Changed.of(catalog, bound.microdata.qids, trees)
         self.trees = self.changed.hierarchies
@@ -53,6 +54,19 @@ class Work:
             Raw(i, q.name, bound.microdata.dataset.name, q.type, self.trees.get(q.name))
             for i, q in enumerate(bound.microdata.qids, 1)
         ]
+
+    @property
+    def notes(self) -> list[str]:
+        """Return remarks on the releases, the last one on suppressed records."""
+        records = max(self.suppressed, default=0)
+        differ = len(self.suppressed) > 1
+        return [*self.remarks, *([suppressed.note(records, maximum=differ)] if records else [])]
+
+    def _measure(self, states: States, variant: Variant) -> tuple[list[Risk], list[Plan]]:
+        """Return the risks of a changed release, and the plans that ran."""
+        attack = states.variant(variant)
+        self.suppressed[attack.microdata.suppressed] = None
+        return risks.measure(self.tables.engine, attack)
 
     def compare(self, requests: Sequence[Change], *, seed: int) -> list[dict[str, Any]]:
         """Return the rows before any change, with each alone, with all; ``seed`` draws a sample."""
@@ -69,16 +83,16 @@ class Work:
         releases += [("together", requests, together)] if len(requests) > 1 else []
         rows = []
         for release, changes, variant in releases:
-            outcomes, plans = risks.measure(self.tables.engine, states.variant(variant))
+            outcomes, plans = self._measure(states, variant)
             self.plans += plans
             penalty = states.penalty(variant)
             rows += _release_rows(release, changes, penalty, outcomes)
             if release == "alone" and not penalty and changes[0].qid:  # no value became coarser
                 qid = self.bound.microdata.qids[changes[0].qid - 1]
-                self.notes.append(changed_attributes.nothing_changed(changes[0].text, qid))
+                self.remarks.append(changed_attributes.nothing_changed(changes[0].text, qid))
         if lots is not None:
             sample = f"the sample is drawn with seed {seed}; another has another risk"
-            self.notes += [sample, IN_SAMPLE]
+            self.remarks += [sample, IN_SAMPLE]
         return rows
 
     def _add(self, forms: list[list[Attribute]], combination: Sequence[Change]) -> Variant:
@@ -111,8 +125,7 @@ class Work:
         states = States(self.tables, self.bound, scales, forms)
 
         def measure(rungs: Rungs) -> list[Risk]:
-            release = states.variant(ladders.variant(rungs))
-            outcomes, plans = risks.measure(self.tables.engine, release)
+            outcomes, plans = self._measure(states, ladders.variant(rungs))
             self.plans = self.plans or plans
             return outcomes
 
