@@ -91,6 +91,35 @@ SELECT
 FROM placed
 GROUP BY sight, kind, secret;
 
+-- One row per observation of the focal release, kind of record and reported secret: how many records.
+CREATE OR REPLACE VIEW reported_crowd AS
+SELECT
+    first_sight,
+    kind,
+    secret,
+    records
+FROM secret_crowd
+WHERE secret IS NOT NULL;
+
+-- One row per observation of the focal release, kind of record and one of two values: how many
+-- records. Those that report the secret have both, the others none, so that there is one value only
+-- where nobody reports it.
+CREATE OR REPLACE VIEW doubled_crowd AS
+SELECT
+    first_sight,
+    kind,
+    secret,
+    sum(records)::BIGINT AS records
+FROM (
+    SELECT
+        first_sight,
+        kind,
+        records,
+        unnest(CASE WHEN secret IS NULL THEN [NULL] ELSE [0, 1] END) AS secret
+    FROM secret_crowd
+) AS doubled
+GROUP BY first_sight, kind, secret;
+
 -- One row per kind of record and observation: how many records of the kind are observed so.
 CREATE OR REPLACE VIEW spots AS
 SELECT

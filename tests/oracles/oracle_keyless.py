@@ -53,6 +53,7 @@ class Found:
     worst: Fraction
     observations: int
     alone: int
+    missing: Fraction  # the chance that nobody who may be meant reports the secret
 
 
 def likelihood(laws: Sequence[Law], x: Row, y: Row, steps: int, later: Sequence[Row]) -> Fraction:
@@ -114,11 +115,17 @@ def attack(
     *,
     distinct: bool = False,
     linker: Linker | None = None,
+    reported: bool = False,
 ) -> Found:
-    """Success at telling ``secret`` of a record's number: the record itself, or its value."""
+    """Success at telling ``secret`` of a record's number: the record itself, or its value.
+
+    ``reported``: records without a secret are not attacked.
+    """
     focal = releases[0]
+    attacked = [i for i in range(len(focal)) if not reported or secret(i) is not None]
     joint: dict[tuple[object, ...], dict[int, Fraction]] = {}
-    for i, x in enumerate(focal):
+    for i in attacked:
+        x = focal[i]
         first = tuple(x[q] for q in qids[0])
         for path, chance in paths(laws, releases, presence, x, linker).items():
             seen: list[object] = [first]
@@ -127,8 +134,8 @@ def attack(
                 row = releases[number][record] if record is not None else None
                 seen.append(tuple(absent if row is None else row[q] for q in qids[number]))
             own = joint.setdefault(tuple(seen), {})
-            own[i] = own.get(i, Fraction(0)) + chance / len(focal)
-    certain, best, worst, alone = Fraction(0), Fraction(0), Fraction(0), 0
+            own[i] = own.get(i, Fraction(0)) + chance / len(attacked)
+    certain, best, worst, alone, missing = Fraction(0), Fraction(0), Fraction(0), 0, Fraction(0)
     for own in joint.values():
         by_secret: dict[object, Fraction] = {}
         for i, chance in own.items():
@@ -137,8 +144,9 @@ def attack(
         best += most
         worst = max(worst, most / total)
         certain += total if len(by_secret) == 1 else 0
+        missing += total if set(by_secret) == {None} else 0
         alone += len(own) == 1
-    return Found(certain, best, worst, len(joint), alone)
+    return Found(certain, best, worst, len(joint), alone, missing)
 
 
 def vulnerability(

@@ -2,9 +2,10 @@
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +15,12 @@ import pytest
 from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracle_keyless import Law, attack, vulnerability
+from oracle_keyless import Found, Law, attack, vulnerability
 
 import qifsql
 from qifsql.adversary.transitions import rules as link_rules
 from qifsql.commands.attack.keyed import attack as with_key
 from qifsql.errors import QifError
-from qifsql.results.assessment import REPORTED
 
 COLUMNS = {"id": pa.int64(), "e": pa.int32(), "age": pa.int32(), "c": pa.string(), "d": pa.int8()}
 COLUMNS |= {"q": pa.string(), "s": pa.string()}
@@ -120,6 +120,23 @@ def test_the_numbers_are_those_of_the_definitions(  # noqa: PLR0917 - what hypot
             row = found[model, "focal alone"]
             assert row["posterior_probabilistic"] == NEAR(float(true.probabilistic), rel=1e-15)
             assert row["posterior_deterministic"] == NEAR(float(true.deterministic), rel=1e-15)
+    cal = partial(attack, laws, releases, rho, known, secrets["CAL"], distinct=distinct)
+    check_reported(found["CAL", "linked"], [row["s"] for row in releases[0]], cal)
+
+
+def check_reported(row: dict[str, Any], values: list[Any], cal: Callable[..., Found]) -> None:
+    """The numbers of those who report the secret, and of those who are known to miss it."""
+    reported = sum(value is not None for value in values)
+    if reported in (0, len(values)):
+        assert "reported" not in row
+        return
+    true = cal(reported=True)
+    assert row["reported"] == reported
+    assert row["posterior_probabilistic_reported"] == NEAR(float(true.probabilistic), rel=1e-13)
+    assert row["posterior_deterministic_reported"] == NEAR(float(true.deterministic), abs=1e-13)
+    assert row["worst_case_reported"] == NEAR(float(true.worst), rel=1e-13)
+    assert row["certain_reported"] == math.floor(true.deterministic * reported)
+    assert row["certain_missing"] == math.floor(cal().missing * len(values))
 
 
 @settings(max_examples=examples(15), deadline=None)
@@ -142,7 +159,7 @@ def test_with_the_key_and_presence_1_the_results_are_those_with_the_key(
     paths = written(folder, shifted)
     true = with_key("crl,cal", paths, key="id", qids=qids, secret="s", absent=absent)
     result = linked(folder, paths, ["id"], qids=qids, absent=absent, truth="id")
-    numbers = set(true.frame.columns) - {"seconds", *REPORTED}
+    numbers = set(true.frame.columns) - {"seconds"}
     found = by_knowledge(result)
     for row in true.rows():
         mine = found[row["model"], "linked"]

@@ -105,6 +105,26 @@ class Chain:
             ).from_(secret.subquery("own"))
             self.tables.make(f"secret_crowd_{j}", renamed)
 
+    def missed_secrets(self) -> list[int]:
+        """Return the numbers of the secrets that some, not all, records of release 1 miss."""
+        counts = {j: self.reported(j) for j in range(1, len(self.releases[0].secrets) + 1)}
+        return [j for j, reported in counts.items() if 0 < reported < self.records[0]]
+
+    def reported(self, j: int) -> int:
+        """Return how many records of the focal release report secret j."""
+        reports = "coalesce(sum(records) FILTER (WHERE secret IS NOT NULL), 0)"
+        ((records,),) = self.tables.rows(exp.select(reports).from_(exp.table_(f"secret_crowd_{j}")))
+        return int(records)
+
+    def tell_reported(self, j: int, place: int) -> None:
+        """Create the crowds ``place``, of records that report secret j, and ``place + 1``, of all.
+
+        In the latter a record that reports it has two rows, of two different values.
+        """
+        for n, view in enumerate(("reported_crowd", "doubled_crowd"), place):
+            query = self.query(view, secret_crowd=f"secret_crowd_{j}")
+            self.tables.make(f"secret_crowd_{n}", query)
+
     def _frequencies(self) -> exp.Select:
         """Return the kinds of records, with the share of each of their values in the release."""
         total = exp.Window(this=exp.Sum(this=exp.column("records")))

@@ -42,7 +42,7 @@ from qifsql.engine.protocol import Engine
 from qifsql.engine.settings import Settings
 from qifsql.errors import plural, quoted
 from qifsql.query.plan import Plan, Step
-from qifsql.results.assessment import INDIVIDUAL, SCHEMA
+from qifsql.results.assessment import INDIVIDUAL, REPORTED, SCHEMA
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin
 
@@ -110,7 +110,7 @@ def _run(request: Request, settings: Settings | None) -> Result:
         rows = result_rows(request.models, Outcomes(chain, sights), request.secrets, aimed)
         steps, calibration = calibrate.links(chain, truth=bool(request.truth))
         chance = calibrate.vulnerability(chain)
-        written = remarks(engine)
+        written = [*remarks(engine), *(_note_on_missing(chain) if aimed else [])]
     if request.truth:
         rows += _rows_with_key(request, settings)
     paths = (p for d in request.datasets for p in d.paths)
@@ -131,7 +131,8 @@ def _run(request: Request, settings: Settings | None) -> Result:
         row.update(linkage if row["knowledge"] == "linked" else dict.fromkeys(linkage))
         row["seconds"] = origin.seconds
     schema = SCHEMA | (INDIVIDUAL if request.models[0].individual else {}) | KEYLESS
-    frame = pl.DataFrame([{c: r[c] for c in schema} for r in rows], schema=schema)
+    schema |= REPORTED if any("reported" in row for row in rows) else {}
+    frame = pl.DataFrame([{c: r.get(c) for c in schema} for r in rows], schema=schema)
     details = {"links": steps} | ({"calibration": calibration} if calibration is not None else {})
     notes += [
         *_unlinked_records(steps, chain),
@@ -239,6 +240,17 @@ def _unlinked_qids(releases: Sequence[Release]) -> list[str]:
                 "NAME:stay=0.9"
             )
     return notes
+
+
+def _note_on_missing(chain: Chain) -> list[str]:
+    """Return a note on secrets that some miss: of a target, missing is a value."""
+    names = [quoted(chain.releases[0].secrets[j - 1].name) for j in chain.missed_secrets()]
+    if not names:
+        return []
+    return [
+        f"{', '.join(names)} may be missing, which is taken for a value of a target without a key; "
+        "an attack on everybody also tells the success where it is reported"
+    ]
 
 
 def _note_excess(rows: Sequence[Mapping[str, Any]]) -> list[str]:

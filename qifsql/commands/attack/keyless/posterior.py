@@ -38,21 +38,35 @@ class Outcomes:
         self.chain = chain
         self.target = target
         self.secrets = len(chain.releases[0].secrets)
+        # By number of a secret that some records miss: the crowd of those that report it.
+        self.reporting = {} if target else self._crowds_of_reported()
+        self.crowds = range(self.secrets + 1 + 2 * len(self.reporting))
         self.prefix = ""
 
+    def _crowds_of_reported(self) -> dict[int, int]:
+        """Make two more crowds for each secret that some miss: numbers behind those of secrets."""
+        missed = self.chain.missed_secrets()
+        places = {j: self.secrets + 1 + 2 * k for k, j in enumerate(missed)}
+        for j, place in places.items():
+            self.chain.tell_reported(j, place)
+        return places
+
     def alone(self) -> list[Outcome]:
-        """Return the outcomes of re-identification, then of each secret, from the focal release."""
+        """Return the outcomes of each crowd from the focal release.
+
+        They are of re-identification, of each secret, and two of who reports it (``reporting``).
+        """
         unit = exp.cast(exp.Literal.number(UNIT), "HUGEINT")
         columns = ("kind AS source", "0 AS seen", "0 AS sight", exp.alias_(unit, "mass"))
         self.chain.tables.make("endings", exp.select(*columns).from_("kinds_1"))  # nothing later
-        counted = [self._success_sums(j, 1, 0) for j in range(self.secrets + 1)]
+        counted = [self._success_sums(j, 1, 0) for j in self.crowds]
         self.chain.tables.drop("endings")
         return [self._outcome([row]) for row in counted]
 
     def linked(self) -> list[Outcome]:
-        """Return the outcomes of re-identification, then of each secret, from linked releases."""
+        """Return the outcomes of each crowd from linked releases, as ``alone``."""
         # By number of the secret: rows of the view ``success``, to add up.
-        counted: list[list[tuple[int, ...]]] = [[] for _ in range(self.secrets + 1)]
+        counted: list[list[tuple[int, ...]]] = [[] for _ in self.crowds]
         pairs = 0
         if self.target is None:
             pairs = max(self.chain.estimates.values())
@@ -61,7 +75,7 @@ class Outcomes:
         slices = max(1, -(-pairs // SLICE))  # rounded up
         for i in range(slices):
             self._make_endings(slices, i)
-            for j in range(self.secrets + 1):
+            for j in self.crowds:
                 counted[j].append(self._success_sums(j, slices, i))
             if i + 1 < slices or self.target is None:  # ``best_guess`` needs those of a target
                 self.chain.tables.drop("endings")
@@ -78,7 +92,7 @@ class Outcomes:
         countable = chain.step("countable", **names)
         chain.tables.make("settled", Plan((countable,), chain.query("settled")))
         rows: list[list[tuple[int, ...]]] = []
-        for j in range(self.secrets + 1):
+        for j in self.crowds:
             blocks = "settled_secrets" if j else "settled_blocks"
             tables = {"secret_crowd": f"secret_crowd_{j}"} if j else {}
             query = chain.query("settled_success", settled_blocks=blocks)

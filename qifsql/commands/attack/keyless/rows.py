@@ -18,6 +18,7 @@ from qifsql.engine.catalog import Catalog
 from qifsql.measures import bayes
 from qifsql.measures.bayes import Success
 from qifsql.query.plan import Plan, Step
+from qifsql.results.assessment import beside_reported
 
 
 def tagged_names(releases: Sequence[Release]) -> tuple[str, ...]:
@@ -85,6 +86,8 @@ def result_rows(
             row: dict[str, Any] = {"knowledge": knowledge, "records": records}
             row |= _success_row(m, releases, by_secret[j], by_secret[0], priors[j])
             row["secret"] = secrets[j - 1] if j else None
+            if outcomes.reporting:
+                row = beside_reported(row, _reported_columns(outcomes, by_secret, j))
             if m.individual:
                 row["target"] = _target_words(releases, aimed)
                 row["best_guess"] = outcomes.best_guess(j) if j and n > 1 else None
@@ -92,12 +95,41 @@ def result_rows(
     return rows
 
 
+def _reported_columns(
+    outcomes: Outcomes, by_crowd: Sequence[Outcome], j: int
+) -> dict[str, Any] | None:
+    """Return the columns ``bayes.REPORTED`` of secret j; None if nobody misses it."""
+    place, chain = outcomes.reporting.get(j), outcomes.chain
+    if place is None:
+        if j and not chain.reported(j):
+            nobody = {"reported": 0, "certain_reported": 0, "certain_missing": chain.records[0]}
+            return dict.fromkeys(bayes.REPORTED) | nobody
+        return None
+    query = exp.select("sum(records)", "max(records)", "count(*)")
+    counted = exp.select("secret", "sum(records) AS records").from_(
+        exp.table_(f"secret_crowd_{place}")
+    )
+    query = query.from_(counted.group_by("secret").subquery("counted"))
+    prior, records = _of_counts(chain.tables.rows(query, "counting secrets")[0])
+    row = bayes.reported_row(prior, by_crowd[place].success, records)
+    return row | {"certain_missing": by_crowd[place + 1].success.certain}
+
+
 def _prior(chain: Chain, j: int) -> Success:
     """Return the prior success for a secret."""
     query = chain.of_secret("secret_counts", j)
-    ((n, greatest, values),) = chain.tables.answer(query, "counting secrets")
+    return _of_counts(chain.tables.answer(query, "counting secrets")[0])[0]
+
+
+def _of_counts(counts: Sequence[int]) -> tuple[Success, int]:
+    """Return the success without quasi-identifiers, and the number of records.
+
+    ``counts`` are the records, those with the most frequent secret, and how many secrets there are.
+    """
+    n, greatest, values = counts
     share = Fraction(int(greatest), int(n))
-    return Success(Fraction(values == 1), share, float(share), int(n) if values == 1 else 0)
+    certain = int(n) if values == 1 else 0
+    return Success(Fraction(values == 1), share, float(share), certain), int(n)
 
 
 def _target_words(releases: Sequence[Release], aimed: Sequence[Sequence[str | None]]) -> str:

@@ -40,6 +40,8 @@ def parts(frame: pl.DataFrame, tables: Tables) -> list[Part]:
         lines = list(group)
         linked = next(row for row in lines if row["knowledge"] == "linked")
         parts += [Heading(words.heading(linked)), _comparison(lines), Paragraph(_gain(lines))]
+        if linked.get("reported") is not None:
+            parts.append(Paragraph(words.among_reported(linked)))
     linked = next(row for row in rows if row["knowledge"] == "linked")
     parts += [Heading(said("Links")), Paragraph(_links_sentence(linked))]
     steps = tables["links"]

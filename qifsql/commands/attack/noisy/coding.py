@@ -2,12 +2,13 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 
 from sqlglot import exp
 
 from qifsql.adversary import value_files
-from qifsql.adversary.spec import BoundAttack
+from qifsql.adversary.spec import BoundAttack, Microdata
 from qifsql.commands.attack.noisy.bind import BITS, NoisyQid, relative_error, shifts, with_scales
 from qifsql.data.dataset import Dataset
 from qifsql.data.expressions import column
@@ -31,7 +32,8 @@ NEEDED = ("value", "known as", "probability")
 class Coded:
     """The people of an attack as numbers: tables ``coded``, ``dictionary_i`` and ``law_i``.
 
-    ``people`` is the weight of everybody, ``records`` how many records there are. The table
+    ``people`` is the weight of everybody, ``attacked`` that of those who are attacked, ``records``
+    how many records they have. The table
     ``coded`` has a row per combination of quasi-identifiers: ``exact``, the number of what is known
     exactly; ``place_i``, the number of the value of each quasi-identifier that is not; how many
     records it has, and their weights. ``lines`` are the steps of the tables that laws name.
@@ -53,12 +55,12 @@ class Coded:
         self.notes: list[str] = []
         self.width = len(bound.microdata.qids)
         self.places = [q.number for q in noisy]  # from 1, of qids that are not known exactly
-        self._make_combinations()
+        self.tables.make("combinations", self._of_microdata(self._combinations))
         self.values = {q.number: self._make_dictionary(q) for q in noisy}  # how many there are
         self._make_coded()
-        sums = (exp.cast(exp.Sum(this=exp.column(c)), "HUGEINT") for c in ("weight", "people"))
-        ((total, records),) = self.tables.rows(exp.select(*sums).from_("combinations"))
+        ((total, records),) = self.tables.rows(_sums().from_("combinations"))
         self.people, self.records = int(total), int(records)
+        self.attacked = self.people
         wholes = {q.number: self._whole_scale(q) for q in noisy if q.mistaken}
         self.noisy = with_scales(noisy, self.people, wholes)
         for qid in self.noisy:
@@ -76,8 +78,19 @@ class Coded:
 
     @property
     def scale(self) -> int:
-        """Return the weight of all that may be known of everybody."""
-        return self.people * math.prod(q.scale for q in self.noisy)
+        """Return the weight of all that may be known of those who are attacked."""
+        return self.attacked * math.prod(q.scale for q in self.noisy)
+
+    def of(self, microdata: Microdata) -> "Coded":
+        """Return the same tables and laws, for an attack on some or other individuals of them."""
+        part = copy(self)
+        part.bound = self.bound.on(microdata)
+        plan = part._of_microdata(self._combinations)
+        ((total, records),) = self.tables.rows(
+            replace(plan, result=_sums().from_(plan.result.subquery("combinations")))
+        )
+        part.attacked, part.records = int(total), int(records)
+        return part
 
     def query(
         self,
@@ -134,10 +147,10 @@ class Coded:
         query = splice(f"noisy/{name}", width=self.width, secret=secret)
         return microdata_steps.plan(microdata, microdata_steps.steps(microdata), query)
 
-    def _make_combinations(self) -> None:
+    @property
+    def _combinations(self) -> str:
         weighted = self.bound.microdata.weight is not None
-        name = "weighted_combinations" if weighted else "combinations"
-        self.tables.make("combinations", self._of_microdata(name))
+        return "weighted_combinations" if weighted else "combinations"
 
     def _make_dictionary(self, qid: NoisyQid) -> int:
         """Create the numbers of the values of a quasi-identifier; return how many there are."""
@@ -280,6 +293,12 @@ class Coded:
             )
         labelled = Step("labelled", "One row per value and label.", self._query_of(qid, "labelled"))
         return Plan((step, labelled), self.query("numbered"))
+
+
+def _sums() -> exp.Select:
+    """Return the query of the weight of all combinations, and of how many records they have."""
+    sums = (exp.cast(exp.Sum(this=exp.column(c)), "HUGEINT") for c in ("weight", "people"))
+    return exp.select(*sums)
 
 
 def _refuse_lines(name: str, qid: NoisyQid, *, unfit: int, wrong: int, twice: int) -> None:

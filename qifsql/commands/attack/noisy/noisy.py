@@ -13,7 +13,7 @@ import polars as pl
 from qifsql.adversary.laws import Law, laws
 from qifsql.adversary.spec import Attack, BoundAttack, refuse
 from qifsql.commands.attack import keyed
-from qifsql.commands.attack.noisy import bind, coding, elimination, expectations
+from qifsql.commands.attack.noisy import bind, coding, elimination, expectations, reporting_people
 from qifsql.commands.attack.noisy.bind import NoisyQid
 from qifsql.commands.attack.noisy.coding import Coded
 from qifsql.commands.attack.noisy.draws import Draws
@@ -29,7 +29,7 @@ from qifsql.errors import InputError
 from qifsql.measures import bayes
 from qifsql.measures.bayes import Success
 from qifsql.query import compiler
-from qifsql.results.assessment import SCHEMA
+from qifsql.results.assessment import REPORTED, SCHEMA, beside_reported
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin, streamed_place
 
@@ -40,9 +40,14 @@ knows every quasi-identifier, otherwise the laws of the one whose knowledge has 
 were drawn; NULL where it is exact. ``blocks`` are then the combinations that may be known, and
 ``singled_out`` and ``individuals_certain`` are the chances that leave no doubt, in people, rounded
 down (with weights: that share of the records); ``blocks`` and ``worst_case`` are NULL where people
-were drawn."""
+were drawn. So are ``certain_reported`` and ``certain_missing``, where some people miss the secret;
+the success after the release against those who report it is NULL where people were drawn."""
 
 EXACT = "exact"
+UNREPORTED = (
+    "where people are drawn, the success against those with a reported secret is not measured; "
+    "a missing secret is a value there"
+)
 REFUSED = ("prior", "by", "thresholds", "quantiles", "target", "person", "household")
 EXTRAS = ("measures", "histogram", "unit", "population", "progressive", "store")
 
@@ -107,6 +112,11 @@ def attack(
             _noisy_row(row, priors[j], successes[j], people=successes[0]) | {"knows": knows}
             for row, j in zip(rows, _secret_numbers(bound), strict=True)
         ]
+        tells_missing = "reported" in exact.frame.columns
+        if tells_missing:
+            _add_reported(coded, rows, _secret_numbers(bound), successes)
+            if any(successes[j].draws for j in successes if j):
+                coded.notes.append(UNREPORTED)
         written = {**exact.origin.spec, **request.plain()}
         paths = (*exact.origin.paths, *(p for d in request.tables for p in d.paths))
         origin = exact.origin.about(written, paths, *exact.origin.plans)
@@ -116,8 +126,9 @@ def attack(
         notes += [f"where she errs, {note}" for note in as_value]
         if request.records is not None:
             expectations.write(coded, request.records, origin, notes)
-    rows = [{c: row[c] for c in SCHEMA | NOISY} | {"seconds": origin.seconds} for row in rows]
-    frame = pl.DataFrame(_by_question(rows), schema=SCHEMA | NOISY)
+    schema = SCHEMA | (REPORTED if tells_missing else {}) | NOISY
+    rows = [{c: row[c] for c in schema} | {"seconds": origin.seconds} for row in rows]
+    frame = pl.DataFrame(_by_question(rows), schema=schema)
     return Result(frame=frame, origin=origin, details={}, notes=tuple(dict.fromkeys(notes)))
 
 
@@ -230,6 +241,29 @@ def _noisy_row(
         "low": outcome.low,
         "high": outcome.high,
     }
+
+
+def _add_reported(
+    coded: Coded,
+    rows: Sequence[dict[str, Any]],
+    secrets: Sequence[int],
+    outcomes: Mapping[int, Outcome],
+) -> None:
+    """Add the columns ``REPORTED`` to the rows of who errs, which follow those of the exact one.
+
+    ``secrets`` are the numbers of the secrets of the rows. If people are drawn, the success against
+    those with a reported secret is not counted: NULL.
+    """
+    exact, noisy = rows[: len(secrets)], rows[len(secrets) :]
+    for before, row, j in zip(exact, noisy, secrets, strict=True):
+        if not j or before["reported"] == before["records"]:
+            row.update(beside_reported(row, None))
+        elif not before["reported"]:  # it is known to be missing, whatever else is known
+            row.update({name: before[name] for name in REPORTED})
+        elif outcomes[j].draws:
+            row.update(reporting_people.unmeasured(before))
+        else:
+            row.update(reporting_people.columns(coded, before, j))
 
 
 def _by_question(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

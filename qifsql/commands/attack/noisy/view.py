@@ -97,6 +97,10 @@ def loss_sentences(exact: Row, noisy: Row) -> str:
         records=words.count(exact["records"]),
         people=words.people(),
     )
+    if noisy.get("certain_missing") is not None:
+        message = "With errors and gaps it is known to be missing for {missing}."
+        text += " " + said(message, missing=words.count(noisy["certain_missing"]))
+        text += " " + words.among_reported(noisy)
     if noisy["low"] is None:
         return text
     message = "This is an estimate, between {low} and {high} with 95 % confidence."
