@@ -85,6 +85,7 @@ class Coded:
         """Return the same tables and laws, for an attack on some or other individuals of them."""
         part = copy(self)
         part.bound = self.bound.on(microdata)
+        part.tables = replace(self.tables, statements=[])  # the manifest has those of everybody
         plan = part._of_microdata(self._combinations)
         ((total, records),) = self.tables.rows(
             replace(plan, result=_sums().from_(plan.result.subquery("combinations")))
