@@ -133,15 +133,22 @@ class Steps:
         return step.name
 
     def _add_needed(self, name: str, about: About) -> str:
-        """Add the step of a subject (generated, kept or a view); return its numbered name."""
+        """Add the step of a subject unless it is in the plan; return its numbered name."""
         if name == "microdata":
             return self._people(about)
-        if name == "hidden":
-            self._make_individuals()
-            return self.push(suppression.part_of_people(self.attack.microdata, name))
         actual = _numbered_name(name, about)
         if any(s.name == actual for s in self.steps):
             return actual
+        return self._add_without_view(name, actual, about) or self._add_view(name, actual, about)
+
+    def _add_without_view(self, name: str, actual: str, about: About) -> str | None:
+        """Add a step that is generated, or kept as a table; return its name, None for views.
+
+        ``actual`` is the name with the numbers of its subject.
+        """
+        if name == "hidden":
+            self._make_individuals()
+            return self.push(suppression.part_of_people(self.attack.microdata, name))
         if self.attack.microdata.person is not None:  # more steps are generated for sets of records
             for generated in (name, actual):
                 if self._make_individuals(generated):
@@ -152,12 +159,9 @@ class Steps:
             self._people(replace(about, prior=True))
             return self.push(microdata_steps.agreement(self.attack))
         step = parameters.make(self.attack, name, about.secret, about.gain)
-        if step is not None:
-            return self.push(replace(step, name=actual, query=self._reading(step.query, about)))
-        file = self._file(name, about)
-        weighted = self.weighted(about.secret, raw=name in ("cells", "members"))
-        template = load(f"weighted/{file}" if weighted and file in WEIGHTED else file)
-        return self.push(self._splice(template, name, actual, about))
+        if step is None:
+            return None
+        return self.push(replace(step, name=actual, query=self._reading(step.query, about)))
 
     def _reading(self, query: exp.Query, about: About) -> exp.Query:
         """Return a generated query that reads the numbered steps of a subject; add these steps."""
@@ -227,36 +231,48 @@ class Steps:
         A step may have forms for the owner (secret 0), for secrets that are counted by tallies, and
         for kinds of gain functions.
         """
-        by_tallies = not about.prior and not about.gain  # the prior and gains have no such form
-        kind = self.attack.gains[about.gain - 1].gain.kind if about.gain else "identity"
         if name == "people_unreported" and not self.attack.microdata.numbered:
             return "people_unreported_in_values"
         if name == "signatures" and self.attack.microdata.by is not None:
             return "grouped_signatures"
-        if name == "stakes" and kind != "sql":
-            return f"{kind}_stakes"
-        if name == "gained":
-            by_size = kind == "tries" and about.secret == 0 and not self.weighted(0)
-            return "owner_tries" if by_size else "staked" if kind in STAKED else kind
+        if name in ("stakes", "gained"):
+            return self._file_of_gain(name, about)
+        by_tallies = not about.prior and not about.gain  # the prior and gains have no such form
         if about.secret == 0:
-            if self.values and by_tallies and name in OWNERS_BY_TALLIES:
-                return OWNERS_BY_TALLIES[name]
-            if not self.weighted(0) and name in OF_UNWEIGHTED_OWNERS:
-                return OF_UNWEIGHTED_OWNERS[name]
-            return OF_OWNERS.get(name, name)
+            return self._file_of_owner(name, by_tallies=by_tallies)
         if about.secret in self.values and by_tallies and name in BY_TALLIES:
             return f"tally_{name}"
         return name
 
-    def _splice(self, template: Template, name: str, actual: str, about: About) -> Step:
-        """Return the step of a view for a subject; add the steps that it reads.
+    def _file_of_gain(self, name: str, about: About) -> str:
+        """Return the view of the step ``stakes`` or ``gained`` for the kind of a gain function."""
+        kind = self.attack.gains[about.gain - 1].gain.kind if about.gain else "identity"
+        if name == "stakes":
+            return name if kind == "sql" else f"{kind}_stakes"
+        if kind == "tries" and about.secret == 0 and not self.weighted(0):
+            return "owner_tries"
+        return "staked" if kind in STAKED else kind
 
-        ``name`` is that of the step, ``actual`` the same with the numbers of its subject.
+    def _file_of_owner(self, name: str, *, by_tallies: bool) -> str:
+        """Return the view of a step about the owner; ``by_tallies``: secrets may be tallied."""
+        if self.values and by_tallies and name in OWNERS_BY_TALLIES:
+            return OWNERS_BY_TALLIES[name]
+        if not self.weighted(0) and name in OF_UNWEIGHTED_OWNERS:
+            return OF_UNWEIGHTED_OWNERS[name]
+        return OF_OWNERS.get(name, name)
+
+    def _add_view(self, name: str, actual: str, about: About) -> str:
+        """Add the step of a view for a subject, and the steps that it reads; return its name.
+
+        ``actual`` is the name with the numbers of its subject.
         """
+        file = self._file(name, about)
+        weighted = self.weighted(about.secret, raw=name in ("cells", "members"))
+        template = load(f"weighted/{file}" if weighted and file in WEIGHTED else file)
         tables = [table for table in template.tables if table != PLACES]
         names = {table: self._read(table, name, about) for table in tables}
         counted = [j for j in self.values if name in SHARED or j == about.secret]
-        return _spliced(
+        step = _spliced(
             template,
             actual,
             materialized=name in MATERIALIZED,
@@ -266,6 +282,7 @@ class Steps:
             tallies=tuple((j, code) for j in counted for code in range(1, self.values[j])),
             positions=self._positions(about.secret) if name == "member_counts" else None,
         )
+        return self.push(step)
 
     def _positions(self, secret: int) -> tuple[int, int]:
         """Return the places, from 1, of the first and last tally of a secret among all tallies."""
@@ -273,36 +290,34 @@ class Steps:
         return before + 1, before + self.values[secret] - 1
 
     def _read(self, table: str, reader: str, about: About) -> str:
-        """Add the step that ``table`` means in a FROM clause of the view ``reader``; name it.
-
-        It may differ from the table of that name for the subject: ``prior_`` in front, people with
-        a reported secret, counts changed by beliefs, everyone as one more block, gains of blocks.
-        """
+        """Add the step that ``table`` means in a FROM clause of the view ``reader``; name it."""
         if reader in ("tallies", "member_tallies") and table == "secret_values":
             for j in self.values:  # these views read the values of all tallied secrets
                 self._add_needed("secret_values", About(j))
             return table
         if table == "prior":
-            return self._add_needed("profile", replace(about, prior=True))
+            table = "prior_profile"
         if table.startswith("prior_"):
             table, about = table.removeprefix("prior_"), replace(about, prior=True)
-        if reader in OF_REPORTED.values():  # it leaves out the others itself
+        if reader in OF_REPORTED.values():  # it leaves out people without a reported secret itself
             about = replace(about, reported=False)
-        elif about.reported:
-            table = OF_REPORTED.get(table, table)
-        if about.secret in self.attack.beliefs and reader not in BEFORE_BELIEF:
-            table = {"cells": "believed", "members": "believed_members"}.get(table, table)
-        if self._has_everyone and not about.prior:  # their block is added to the others
-            if table == "microdata" and reader in OF_EVERYBODY:
-                return self._people(replace(about, prior=True))
-            if table == "chances" and reader != "chances_of_all":
-                return self._add_needed("chances_of_all", about)
-            if table in ("blocks", "cells") and reader in BY_PERSON:
-                by_gain = about if reader == "groups" else replace(about, gain=0)
-                return self._add_needed(f"{table}_of_all", by_gain)
+        table = self._counts_instead(table, reader, about)
+        if self._has_everyone and not about.prior:
+            table, about = _with_everyone(table, reader, about)
         if table == "blocks" and about.gain and reader not in ("gained", "guesses", "revealed"):
             table = "gained"
         return self._add_needed(table, about)
+
+    def _counts_instead(self, table: str, reader: str, about: About) -> str:
+        """Return the table that ``reader`` reads instead of the counts of all people.
+
+        It has the people with a reported secret, or counts that a belief about the secret changes.
+        """
+        if about.reported:
+            table = OF_REPORTED.get(table, table)
+        if about.secret in self.attack.beliefs and reader not in BEFORE_BELIEF:
+            return {"cells": "believed", "members": "believed_members"}.get(table, table)
+        return table
 
 
 @lru_cache(maxsize=1024)
@@ -330,6 +345,17 @@ def _spliced(
         rows={PLACES: places} if places else None,
     )
     return Step(actual, template.doc, query, materialized)
+
+
+def _with_everyone(table: str, reader: str, about: About) -> tuple[str, About]:
+    """Return the step, and its subject, that ``reader`` reads if everyone is one more block."""
+    if table == "microdata" and reader in OF_EVERYBODY:
+        return table, replace(about, prior=True)  # all people, suppressed or not
+    if table == "chances" and reader != "chances_of_all":
+        return "chances_of_all", about
+    if table in ("blocks", "cells") and reader in BY_PERSON:
+        return f"{table}_of_all", about if reader == "groups" else replace(about, gain=0)
+    return table, about
 
 
 def _numbered_name(name: str, about: About) -> str:

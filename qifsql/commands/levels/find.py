@@ -57,6 +57,14 @@ class Near(NamedTuple):
     people: int
 
 
+class EqualBlocks(NamedTuple):
+    """The blocks whose values have these counts: how many they are, and the people in them."""
+
+    counts: tuple[int, ...]
+    blocks: int
+    people: int
+
+
 def find_levels(
     tables: Tables,
     questions: Questions,
@@ -111,8 +119,7 @@ def _key_columns(name: str, j: int) -> list[exp.Expr]:
 
 def measure_named(name: str) -> Measure:
     """Return the definition of a measure; that of ``BREACH`` is enhanced beta-likeness."""
-    base = "enhanced_beta" if name == BREACH else name
-    return next(m for m in MEASURES if m.name == base)
+    return MEASURES["enhanced_beta" if name == BREACH else name]
 
 
 def files_for(name: str) -> dict[str, str]:
@@ -126,10 +133,32 @@ def files_for(name: str) -> dict[str, str]:
 
 
 def find_entropy(tables: Tables, secret: Secret, threshold: Fraction | None) -> Finding:
-    """Return the smallest exp(entropy) of a block, and violations of the required level.
+    """Return the smallest exp(entropy) of a block, and violations of the required level."""
+    required = -math.log2(threshold) if threshold is not None and threshold > 1 else math.inf
+    close, broken = _blocks_by_entropy(tables, secret, required)
+    violated = None
+    if threshold is not None:
+        for block in close:
+            is_clear = -math.log2(entropy_l(block.counts)) > required + CLOSE  # it is in ``broken``
+            if not is_clear and not meets_entropy(block.counts, threshold):
+                broken.append(block)
+        violated = sum(b.people for b in broken), sum(b.blocks for b in broken)
+    if secret.fewest == 1:  # blocks of one value are counted as l_distinct
+        return Finding(1.0, 0, 0, violated=violated)
+    least = min((b.counts for b in close), key=lambda c: (entropy_l(c), len(c), c))
+    value = entropy_l(least)
+    at_worst = [block for block in close if entropy_l(block.counts) == value]
+    people, blocks = sum(b.people for b in at_worst), sum(b.blocks for b in at_worst)
+    return Finding(value, people, blocks, counts=least, violated=violated)
 
-    SQL returns the blocks whose score (minus the entropy in bits) is near the worst or the required
-    one, by the counts of their values, and one row of the blocks that clearly violate the latter.
+
+def _blocks_by_entropy(
+    tables: Tables, secret: Secret, required: float
+) -> tuple[list[EqualBlocks], list[EqualBlocks]]:
+    """Return the blocks whose score is near the worst or the required one, and clear violations.
+
+    The score is minus the entropy in bits. All blocks with a score clearly above the required one
+    are together, without counts.
     """
     j, width = secret.number, secret.width
     worst_score = math.inf
@@ -137,7 +166,6 @@ def find_entropy(tables: Tables, secret: Secret, threshold: Fraction | None) -> 
         steps = Steps(tables)
         worst = steps.need("worst", j, width, instead={"scored": "of_l_entropy"})
         ((worst_score,),) = tables.rows(steps.plan(exp.select("score").from_(worst)))
-    required = -math.log2(threshold) if threshold is not None and threshold > 1 else math.inf
     bounds = _bounds_row(required - CLOSE, required + CLOSE, worst_score - CLOSE)
     steps = Steps(tables)
     near = steps.need("near_entropy", j, width, inputs={"bounds": bounds})
@@ -145,21 +173,8 @@ def find_entropy(tables: Tables, secret: Secret, threshold: Fraction | None) -> 
     of_counts = exp.select("counts", "blocks", "people").from_(near)
     together = exp.select(exp.alias_(exp.null(), "counts"), "blocks", "people").from_(clear)
     rows = tables.rows(steps.plan(union([of_counts, together])))
-    # in all blocks that clearly violate the required level, then also in those that do so narrowly
-    ((blocks, people),) = ((b, p) for counts, b, p in rows if counts is None)
-    close = {tuple(counts): (b, p) for counts, b, p in rows if counts is not None}
-    for counts, (blocks_of_counts, people_of_counts) in close.items():
-        is_clear = -math.log2(entropy_l(counts)) > required + CLOSE  # SQL has counted it
-        if threshold is not None and not is_clear and not meets_entropy(counts, threshold):
-            blocks, people = blocks + blocks_of_counts, people + people_of_counts
-    violated = None if threshold is None else (people, blocks)
-    if secret.fewest == 1:  # blocks of one value are counted as l_distinct
-        return Finding(1.0, 0, 0, violated=violated)
-    least = min(close, key=lambda counts: (entropy_l(counts), len(counts), counts))
-    value = entropy_l(least)
-    at_worst = [numbers for counts, numbers in close.items() if entropy_l(counts) == value]
-    people_at_worst, blocks_at_worst = sum(p for _, p in at_worst), sum(b for b, _ in at_worst)
-    return Finding(value, people_at_worst, blocks_at_worst, counts=least, violated=violated)
+    close = [EqualBlocks(tuple(counts), b, p) for counts, b, p in rows if counts is not None]
+    return close, [EqualBlocks((), b, p) for counts, b, p in rows if counts is None]
 
 
 def _bounds(name: str, thresholds: Mapping[str, Fraction], worst: float) -> Parameters:

@@ -116,6 +116,24 @@ class Run:
     def count(self, hierarchies: Mapping[int, Hierarchy]) -> None:
         """Count blocks and find their levels; refuse required levels that are impossible."""
         self.hierarchies = hierarchies
+        self._refuse_levels_without_data()
+        names = dict(enumerate((secret.name for secret in self.bound.microdata.secrets), 1))
+        domains = {name: self.counts.domain(j) for j, name in names.items()}
+        everybody = next(iter(domains.values())).people if domains else self._people()
+        is_missed = missing_secrets.is_missed
+        self.incomplete = [name for j, name in names.items() if is_missed(self.counts, j)]
+        smallest_k = {"k": min(self.every_k)} if self.every_k else {}
+        if self.default_l is None:  # else required levels are known to be possible with NULL
+            values = {name: domain.values for name, domain in domains.items()}
+            aims.check_possible({**self.thresholds, **smallest_k}, everybody, values)
+        if not domains or self.population is not None:
+            counting.keep_blocks_of_all(self.tables, self.apart, everybody)
+        secrets = counting.count_secrets(self.tables, hierarchies, self.apart)
+        self.secrets = {secret.number: secret for secret in secrets}
+        self.levels = self._find()
+
+    def _refuse_levels_without_data(self) -> None:
+        """Refuse required levels of a population or of a secret if there is none."""
         of_population = [name for name in OF_POPULATION if name in self.thresholds]
         if of_population and self.population is None:
             raise InputError(
@@ -124,20 +142,6 @@ class Run:
         of_secrets = [name for name in OF_SECRETS if name in self.thresholds]
         if of_secrets and not self.bound.microdata.secrets:
             raise InputError(f"{of_secrets[0]} is a level of a secret; name one with --secret")
-        names = dict(enumerate((secret.name for secret in self.bound.microdata.secrets), 1))
-        domains = [self.counts.domain(j) for j in names]
-        everybody = domains[0].people if domains else self._people()
-        is_missed = missing_secrets.is_missed
-        self.incomplete = [name for j, name in names.items() if is_missed(self.counts, j)]
-        values = {name: d.values for name, d in zip(names.values(), domains, strict=True)}
-        smallest_k = {"k": min(self.every_k)} if self.every_k else {}
-        if self.default_l is None:  # else required levels are known to be possible with NULL
-            aims.check_possible({**self.thresholds, **smallest_k}, everybody, values)
-        if not domains or self.population is not None:
-            counting.keep_blocks_of_all(self.tables, self.apart, everybody)
-        secrets = counting.count_secrets(self.tables, hierarchies, self.apart)
-        self.secrets = {secret.number: secret for secret in secrets}
-        self.levels = self._find()
 
     @property
     def heights(self) -> dict[int, int]:
@@ -148,23 +152,20 @@ class Run:
         """Return the rows of the result: those without a secret, then those of each secret."""
         people, blocks = worst_blocks.people_and_blocks(self.tables, min(self.secrets, default=0))
         worst = find.measure_worst_blocks(self.tables, self.secrets, self.levels, self.heights)
-        rows_of_secret: dict[int, list[dict[str, Any]]] = {0: [], **{j: [] for j in self.secrets}}
-        for measure in aims.MEASURES:
-            if measure.name == AVERAGE:
-                rows_of_secret[0].append({"measure": AVERAGE, "value": people / blocks})
-            for j, secret in self.secrets.items():
-                if measure.name == "l_recursive_c" and self._l(secret) == 1:  # no c is such a level
-                    row = {"measure": measure.name, "secret": secret.name, "l": 1}
-                    rows_of_secret[j].append(row)
-            for (name, j), worst_level in self.levels.items():
-                if name == measure.name:
-                    for threshold, level in self._judged(measure, worst_level):
-                        row = self._row(measure, j, level, worst[name, j], threshold)
-                        rows_of_secret[0 if name == "k" else j].append(row)
-        totals = {"people": people, "blocks": blocks}
-        return [
-            dict.fromkeys(SCHEMA) | row | totals for rows in rows_of_secret.values() for row in rows
+        rows: list[dict[str, Any]] = [{"measure": AVERAGE, "value": people / blocks}]
+        rows += [
+            {"measure": "l_recursive_c", "secret": secret.name, "l": 1}
+            for secret in self.secrets.values()
+            if self._l(secret) == 1  # no c is such a level
         ]
+        for (name, j), worst_level in self.levels.items():
+            for threshold, level in self._judged(name, worst_level):
+                rows.append(self._row(name, j, level, worst[name, j], threshold))
+        secrets = [None, *(secret.name for secret in self.secrets.values())]
+        measures = list(aims.MEASURES)
+        rows.sort(key=lambda r: (secrets.index(r.get("secret")), measures.index(r["measure"])))
+        totals = {"people": people, "blocks": blocks}
+        return [dict.fromkeys(SCHEMA) | row | totals for row in rows]
 
     def answer(self, skew: Fraction, *, show_blocks: bool) -> "Answer":
         """Return the levels, the attacks on them and, on request, their worst blocks."""
@@ -188,27 +189,35 @@ class Run:
         k is measured on the blocks of the first secret.
         """
         first = min(self.secrets, default=0)
-        questions = [("k", first, self.secrets[first].width if first else 1)]
+        question_of_k = ("k", first, self.secrets[first].width if first else 1)
+        questions = [question_of_k]
         if self.population is not None:
             worst_blocks.check_population(self.tables)
             width = self.bound.microdata.width
-            questions += [(m.name, 0, width) for m in aims.MEASURES if m.of_population]
+            questions += [(m.name, 0, width) for m in aims.MEASURES.values() if m.of_population]
         for j, secret in self.secrets.items():
-            names = [*PLAIN]
-            names += ["t_hierarchical"] if j in self.hierarchies else []
-            names += [find.BREACH] if "enhanced_beta" in self.thresholds else []
-            if self._l(secret) > 1:
-                inputs = {"lowest_l": {"l": typed_number(self._l(secret), "BIGINT")}}
-                self.tables.keep("tails", j, secret.width, inputs)
-                names.append("l_recursive_c")
-            questions += [(name, j, secret.width) for name in names]
+            questions += [(name, j, secret.width) for name in self._measures_of(secret)]
         levels = find.find_levels(self.tables, questions, self.thresholds, self.heights)
-        for k in self.every_k if len(self.every_k) > 1 else ():
-            again = find.find_levels(self.tables, questions[:1], {"k": k}, self.heights)
-            self.violations.append((k, again["k", first]))
+        if len(self.every_k) > 1:
+            for k in self.every_k:
+                again = find.find_levels(self.tables, [question_of_k], {"k": k}, self.heights)
+                self.violations.append((k, again["k", first]))
         for j, secret in self.secrets.items():
             self._find_more(levels, j, secret)
         return levels
+
+    def _measures_of(self, secret: counting.Secret) -> list[str]:
+        """Return the measures to find for a secret; keep the table that recursive (c, l) needs."""
+        names = [*PLAIN]
+        if secret.number in self.hierarchies:
+            names.append("t_hierarchical")
+        if "enhanced_beta" in self.thresholds:
+            names.append(find.BREACH)
+        if self._l(secret) > 1:
+            inputs = {"lowest_l": {"l": typed_number(self._l(secret), "BIGINT")}}
+            self.tables.keep("tails", secret.number, secret.width, inputs)
+            names.append("l_recursive_c")
+        return names
 
     def _find_more(
         self, levels: dict[tuple[str, int], find.Finding], j: int, secret: counting.Secret
@@ -243,16 +252,16 @@ class Run:
         return int(self.thresholds.get("l_recursive", self.thresholds.get("l", fewest)))
 
     def _judged(
-        self, measure: aims.Measure, level: find.Finding
+        self, measure: str, level: find.Finding
     ) -> Sequence[tuple[Fraction | None, find.Finding]]:
         """Return the required levels of a measure (None: none), each with its violations."""
-        if measure.name == "k" and self.violations:
+        if measure == "k" and self.violations:
             return self.violations
-        return [(self.thresholds.get(measure.aim or ""), level)]
+        return [(self.thresholds.get(aims.MEASURES[measure].aim or ""), level)]
 
     def _row(
         self,
-        measure: aims.Measure,
+        measure: str,
         j: int,
         level: find.Finding,
         block: Mapping[str, Any],
@@ -263,9 +272,9 @@ class Run:
         ``block`` is a worst one. ``threshold`` is the required level, if there is one; of several
         distances, only one is compared with a required t.
         """
-        secret = self.secrets.get(j) if measure.name != "k" else None
+        secret = self.secrets.get(j) if measure != "k" else None
         row: dict[str, Any] = {
-            "measure": measure.name,
+            "measure": measure,
             "value": None if level.value == math.inf else level.value,
             "people_at_worst": level.people,
             "blocks_at_worst": level.blocks,
@@ -274,9 +283,9 @@ class Run:
         if secret is not None:
             row |= {"secret": secret.name}
             row |= {"worst_values": block["values"], "worst_counts": block["counts"]}
-            if measure.name == "l_recursive_c":
+            if measure == "l_recursive_c":
                 row["l"] = self._l(secret)
-        is_compared = measure.aim != "t" or measure.name == self._pick_distance(j)
+        is_compared = aims.MEASURES[measure].aim != "t" or measure == self._pick_distance(j)
         if threshold is not None and is_compared and level.violated is not None:
             people, blocks = level.violated
             row |= {"wanted": float(threshold), "met": not blocks}

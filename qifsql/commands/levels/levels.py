@@ -13,7 +13,7 @@ import polars as pl
 
 from qifsql.adversary.options import MATCH_ANY, Options
 from qifsql.adversary.spec import Attack, Microdata, refuse
-from qifsql.commands.levels import completed, levels_of_people, reported_secrets
+from qifsql.commands.levels import completed, grading, levels_of_people, reported_secrets
 from qifsql.commands.levels import spec as aims
 from qifsql.commands.levels.grading import PEOPLE, SCHEMA, Run
 from qifsql.commands.levels.spec import SUPPRESSED, LevelOptions
@@ -68,12 +68,12 @@ def levels(
     any_value = options["null"] == MATCH_ANY
     if any_value:
         completed.check_options(options, thresholds, every_k)
-    suppressed, population = options["suppressed"], options["population"]
+    suppressed, show_blocks = options["suppressed"], options["show_blocks"]
     if suppressed not in SUPPRESSED:
         raise InputError(f"suppressed is one of {', '.join(SUPPRESSED)}")
     origin, times = Origin.now(settings, "levels"), _read_skew(options["skew"])
     spec = _attack(source, options)
-    people = None if population is None else Dataset.open(population)
+    people = None if options["population"] is None else Dataset.open(options["population"])
     hierarchies = _named_hierarchies(options)
     sources = () if people is None else (people,)
     command = "" if any_value else "levels"
@@ -87,15 +87,7 @@ def levels(
             population=people,
             suppressed="block" if any_value else suppressed,
         )
-        trees = _read_hierarchies(hierarchies, run.bound.microdata)
-        run.count(trees)
-        show_blocks = options["show_blocks"]
-        if any_value:
-            answer = run.answer(times, show_blocks=show_blocks)
-        elif spec.person is not None:
-            answer = levels_of_people.levels_in_both_readings(run, trees, times)
-        else:
-            answer = reported_secrets.smaller_levels(run, trees, times, show_blocks=show_blocks)
+        answer = _count(run, hierarchies, times, any_value=any_value, show_blocks=show_blocks)
         rows, details = answer.rows, {**answer.details}
         description = _description(options, thresholds, every_k, times)
         origin = origin.of(run.bound, spec, *answer.plans, **description)
@@ -110,12 +102,30 @@ def levels(
         frame = pl.DataFrame(rows, schema=schema)
         judged = frame["met"].drop_nulls()
         return Result(
-            frame=frame if options["show_blocks"] else _without_small_counts(frame),
+            frame=frame if show_blocks else _without_small_counts(frame),
             origin=origin,
             details=details,
             notes=run.remarks(rows),
             met=judged.all() if judged.len() else None,
         )
+
+
+def _count(
+    run: Run,
+    hierarchies: Mapping[str, str | Path | Hierarchy],
+    skew: Fraction,
+    *,
+    any_value: bool,
+    show_blocks: bool,
+) -> grading.Answer:
+    """Return the levels of a run; ``any_value``: missing values are values, as bounds follow."""
+    trees = _read_hierarchies(hierarchies, run.bound.microdata)
+    run.count(trees)
+    if any_value:
+        return run.answer(skew, show_blocks=show_blocks)
+    if run.spec.person is not None:
+        return levels_of_people.levels_in_both_readings(run, trees, skew)
+    return reported_secrets.smaller_levels(run, trees, skew, show_blocks=show_blocks)
 
 
 def _attack(source: Any, options: Mapping[str, Any]) -> Attack:

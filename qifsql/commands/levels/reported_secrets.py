@@ -12,13 +12,12 @@ from typing import Any
 
 import polars as pl
 
-from qifsql.commands.levels import spec as aims
 from qifsql.commands.levels.grading import Answer, Run
+from qifsql.commands.levels.spec import MEASURES
 from qifsql.commands.levels.worst_blocks import table_of_blocks
 from qifsql.data.hierarchy import Hierarchy
 
 Row = Mapping[str, Any]
-SAFER = {measure.name: measure.higher_is_safer for measure in aims.MEASURES}
 
 
 def smaller_levels(
@@ -89,4 +88,4 @@ def _protection(row: Row) -> tuple[bool, float]:
     met = row["met"] is not False
     if row["value"] is None:  # no number is enough
         return met, -math.inf
-    return met, row["value"] if SAFER[row["measure"]] else -row["value"]
+    return met, row["value"] if MEASURES[row["measure"]].higher_is_safer else -row["value"]

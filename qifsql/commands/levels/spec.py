@@ -160,23 +160,26 @@ class Measure:
     of_population: bool = False
 
 
-MEASURES = (
-    Measure("k", "k", higher_is_safer=True),
-    Measure("average_class_size", None, higher_is_safer=True),
-    Measure("k_map", "k_map", higher_is_safer=True, of_population=True),
-    Measure("delta_presence_min", "presence_min", higher_is_safer=True, of_population=True),
-    Measure("delta_presence_max", "presence_max", of_population=True),
-    Measure("l_distinct", "l", higher_is_safer=True),
-    Measure("l_entropy", "l_entropy", higher_is_safer=True),
-    Measure("l_recursive_c", "c", strict=True),
-    Measure("t_equal", "t"),
-    Measure("t_ordered", "t"),
-    Measure("t_hierarchical", "t"),
-    Measure("alpha", "alpha"),
-    Measure("basic_beta", "beta"),
-    Measure("enhanced_beta", "enhanced_beta"),
-    Measure("delta_disclosure", "delta", strict=True),
-)
+MEASURES = {
+    measure.name: measure
+    for measure in (
+        Measure("k", "k", higher_is_safer=True),
+        Measure("average_class_size", None, higher_is_safer=True),
+        Measure("k_map", "k_map", higher_is_safer=True, of_population=True),
+        Measure("delta_presence_min", "presence_min", higher_is_safer=True, of_population=True),
+        Measure("delta_presence_max", "presence_max", of_population=True),
+        Measure("l_distinct", "l", higher_is_safer=True),
+        Measure("l_entropy", "l_entropy", higher_is_safer=True),
+        Measure("l_recursive_c", "c", strict=True),
+        Measure("t_equal", "t"),
+        Measure("t_ordered", "t"),
+        Measure("t_hierarchical", "t"),
+        Measure("alpha", "alpha"),
+        Measure("basic_beta", "beta"),
+        Measure("enhanced_beta", "enhanced_beta"),
+        Measure("delta_disclosure", "delta", strict=True),
+    )
+}
 """The measures in the order of their rows; those before ``l_distinct`` are about no secret."""
 
 _WHOLE = ("k", "l", "l_recursive", "k_map")

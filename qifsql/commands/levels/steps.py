@@ -73,30 +73,33 @@ class Steps:
         defines; ``instead`` maps a name to the file that replaces it. If either differs within one
         plan, ``suffix`` must differ, too.
         """
-        instead = instead or {}
-        file = instead.get(name, name)
+        file = (instead or {}).get(name, name)
+        if kept := self._read_kept(file, secret):
+            return kept
+        step_name = f"{file}_{secret}" + (f"_{suffix}" if suffix else "")
+        query = (inputs or {}).get(name)
+        if isinstance(query, exp.Query):
+            return self._push(Step(step_name, "What is asked.", query))
+        rows = {n: row for n, row in (inputs or {}).items() if not isinstance(row, exp.Query)}
+        if secret in self.tables.wholes:
+            rows.setdefault("whole", self.tables.wholes[secret])
+        template = load(f"levels/{file}")
+        names = {
+            table: self.need(table, secret, width, inputs=inputs, instead=instead, suffix=suffix)
+            for table in (table.name for table in template.query.find_all(exp.Table))
+            if table not in rows
+        }
+        spliced = splice(template, width=width, secret=secret, tables=names, rows=rows)
+        return self._push(Step(step_name, template.doc, spliced))
+
+    def _read_kept(self, file: str, secret: int) -> str | None:
+        """Add a step that reads a table kept for a secret, or for all; return its name, if any."""
         catalogs = self.tables.counts.catalogs  # of the tables that are kept, by name
         for table in (f"{file}_{secret}", file):
             if table in catalogs:
                 rows = exp.select("*").from_(exp.table_(table, db="main", catalog=catalogs[table]))
                 return self._push(Step(table, "Counted before.", rows))
-        sources = dict(inputs or {})
-        if secret in self.tables.wholes:
-            sources.setdefault("whole", self.tables.wholes[secret])
-        step_name = f"{file}_{secret}" + (f"_{suffix}" if suffix else "")
-        query = sources.get(name)
-        if isinstance(query, exp.Query):
-            return self._push(Step(step_name, "What is asked.", query))
-        template = load(f"levels/{file}")
-        rows_by_name = {n: v for n, v in sources.items() if not isinstance(v, exp.Query)}
-        read = [table.name for table in template.query.find_all(exp.Table)]
-        names = {
-            table: self.need(table, secret, width, inputs=inputs, instead=instead, suffix=suffix)
-            for table in read
-            if table not in rows_by_name
-        }
-        spliced = splice(template, width=width, secret=secret, tables=names, rows=rows_by_name)
-        return self._push(Step(step_name, template.doc, spliced))
+        return None
 
     def plan(self, result: exp.Query) -> Plan:
         """Return the plan of the steps so far and of a query that reads them."""

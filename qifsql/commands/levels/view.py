@@ -116,21 +116,26 @@ def _level_table(rows: Sequence[Mapping[str, Any]]) -> list[Part]:
     heads += [said("least"), said("most")] if bounded else []
     table = Table.of(heads, (1, 3, 4, 5) if bounded else (1, 3))
     for row in rows:
-        at = "" if row["people_at_worst"] is None else words.count(row["people_at_worst"])
-        more = said("safer") if row["measure"] in SAFER else said("riskier")
-        cells = [_measure_name(row), _level_text(row["value"], row["wanted"]), more, at]
-        if row["wanted"] is not None:
-            sign = "<" if row["measure"] in BELOW else "<="
-            sign = ">=" if row["measure"] in SAFER else sign
-            cells += [f"{sign} {_level_text(row['wanted'], row['wanted'])}", _violations_text(row)]
-        if row in bounded:
-            for name in ("low", "high"):
-                cells.append(end(_level_text(row[name], None), sharp=row[f"{name}_sharp"]))
-        table.add_row(*cells)
+        table.add_row(*_level_cells(row))
     without = [row for row in rows if row["measure"] == "l_recursive_c" and row["value"] is None]
     is_marked = any(False in (row["low_sharp"], row["high_sharp"]) for row in bounded)
     notes = [footnote_of_bounds()] if is_marked else []
     return [table, *notes, *(Paragraph(_missing_c_sentence(row)) for row in without)]
+
+
+def _level_cells(row: Mapping[str, Any]) -> list[str]:
+    """Return the cells of a level: name, level, direction, people; required; least and most."""
+    is_safer = row["measure"] in SAFER
+    at = "" if row["people_at_worst"] is None else words.count(row["people_at_worst"])
+    more = said("safer") if is_safer else said("riskier")
+    cells = [_measure_name(row), _level_text(row["value"], row["wanted"]), more, at]
+    if row["wanted"] is not None:
+        sign = ">=" if is_safer else "<" if row["measure"] in BELOW else "<="
+        cells += [f"{sign} {_level_text(row['wanted'], row['wanted'])}", _violations_text(row)]
+    if row.get("low") is not None:
+        for name in ("low", "high"):
+            cells.append(end(_level_text(row[name], None), sharp=row[f"{name}_sharp"]))
+    return cells
 
 
 def _missing_c_sentence(row: Mapping[str, Any]) -> str:
@@ -179,17 +184,12 @@ def _worst_block_parts(rows: Sequence[Mapping[str, Any]], minimum: int) -> list[
     hidden = False
     measures_by_block: dict[tuple[int, str], list[str]] = {}
     for row in rows:
-        listed = row.get("worst_counts")  # shared results have none
-        if listed is None:
+        if row.get("worst_counts") is None:  # as in shared results
             continue
-        large = [value for value in listed if value["records"] >= minimum]
-        text = escaping.cell(large)
-        if not large:
-            text = said("(not shown)")
-        elif row["worst_values"] > len(large):  # the rest is not listed
-            text = said("{values}, and more", values=escaping.cell(large[: escaping.SHOWN]))
+        large = [value for value in row["worst_counts"] if value["records"] >= minimum]
         hidden = hidden or len(large) < min(row["worst_values"], MOST_LISTED)
-        measures_by_block.setdefault((row["worst_size"], text), []).append(_measure_name(row))
+        block = row["worst_size"], _values_text(large, row["worst_values"])
+        measures_by_block.setdefault(block, []).append(_measure_name(row))
     if not measures_by_block:
         return []
     heads = [said("a worst block of"), said("size"), said("people with each value")]
@@ -201,6 +201,15 @@ def _worst_block_parts(rows: Sequence[Mapping[str, Any]], minimum: int) -> list[
         "them, and the blocks."
     )
     return [table, Paragraph(said(message, n=minimum))] if hidden else [table]
+
+
+def _values_text(values: Sequence[Mapping[str, Any]], n_values: int) -> str:
+    """Return the values of a block that are shown, with their people; it has ``n_values``."""
+    if not values:
+        return said("(not shown)")
+    if n_values > len(values):
+        return said("{values}, and more", values=escaping.cell(values[: escaping.SHOWN]))
+    return escaping.cell(values)
 
 
 def _block_table(worst: pl.DataFrame, rows: Sequence[Mapping[str, Any]]) -> Table:
@@ -238,23 +247,26 @@ def headline(stored: Stored) -> list[str]:
     qids = words.listed(stored.spec["qids"])
     for row in stored.frame.iter_rows(named=True):
         if row.get("known_records") == "one":
-            if row["met"] is False:
-                texts.append(_unmet_of_one_record(row))
+            texts += [_unmet_of_one_record(row)] if row["met"] is False else []
             continue
-        if row["measure"] == "k" and row["value"] == 1:
-            message = "{n} have values of {qids} that nobody else has."
-            alone = words.persons(row["people_at_worst"] or 1)
-            texts.append(said(message, n=alone, qids=qids))
-        elif row["measure"] == "k":
-            least = words.count(int(row["value"]))
-            message = "Everybody is in a group of at least {n} people with the same {qids}."
-            texts.append(said(message, n=least, qids=qids))
+        if row["measure"] == "k":
+            texts.append(_smallest_block(row, qids))
         if row["people_in_violation"]:
             message = "A required level ({level}) is not met for {people}."
             lacking = words.persons(row["people_in_violation"])
             texts.append(said(message, level=_measure_name(row), people=lacking))
     attacks = stored.details.get("attacks", pl.DataFrame()).iter_rows(named=True)
     return texts + [_attack_sentence(row) for row in attacks if row["people"]]
+
+
+def _smallest_block(row: Mapping[str, Any], qids: str) -> str:
+    """Return the sentence on the smallest block, from the row of k."""
+    if row["value"] == 1:
+        alone = words.persons(row["people_at_worst"] or 1)
+        return said("{n} have values of {qids} that nobody else has.", n=alone, qids=qids)
+    least = words.count(int(row["value"]))
+    message = "Everybody is in a group of at least {n} people with the same {qids}."
+    return said(message, n=least, qids=qids)
 
 
 def _unmet_of_one_record(row: Mapping[str, Any]) -> str:

@@ -55,24 +55,36 @@ def worst_block_table(
     qids = tables.counts.bound.microdata.qids
     names = unique(["measure", "secret", *(q.name for q in qids), "size"])
     blocks = []
-    order = [m.name for m in MEASURES]
+    order = list(MEASURES)
     for name, j in sorted(levels, key=lambda key: (key[1], order.index(key[0]))):
-        level = levels[name, j]
-        secret = secrets.get(j)
-        steps = Steps(tables)
-        step = need_block(steps, secret, (name, j), level, heights)
-        if secret is not None and secret.by_kind:  # the step has counts, no quasi-identifiers
-            lookup = _block_of_counts(tables, secret, _block_counts(tables, secret, steps, step))
-        elif secret is None and name == "k":
-            lookup = _block_of_size(tables, level)
-        else:
-            lookup = steps.plan(exp.select(*_shown_columns(tables, step)).from_(step))
+        level, secret = levels[name, j], secrets.get(j)
+        lookup = _lookup(tables, secret, (name, j), level, heights)
         rows = tables.rows(lookup, "looking for the worst blocks")
         # where the worst block is everyone, no table has it
         block = rows[0] if rows else (*(STAR for _ in qids), int(level.value))
         of_secret = secret.name if secret and name != "k" else None
         blocks.append(dict(zip(names, (name, of_secret, *block), strict=True)))
     return table_of_blocks(blocks)
+
+
+def _lookup(
+    tables: Tables,
+    secret: Secret | None,
+    key: tuple[str, int],
+    level: Finding,
+    heights: Mapping[int, int],
+) -> Plan:
+    """Return the plan for the quasi-identifiers and the size of a worst block.
+
+    ``key`` is the measure and the number of the secret.
+    """
+    steps = Steps(tables)
+    step = need_block(steps, secret, key, level, heights)
+    if secret is not None and secret.by_kind:  # the step has counts, no quasi-identifiers
+        return _block_of_counts(tables, secret, _block_counts(tables, secret, steps, step))
+    if secret is None and key[0] == "k":
+        return _block_of_size(tables, level)
+    return steps.plan(exp.select(*_shown_columns(tables, step)).from_(step))
 
 
 def table_of_blocks(rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
