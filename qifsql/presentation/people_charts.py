@@ -26,6 +26,7 @@ from qifsql.presentation.words import digits, listed, percent
 TICKS = [0, 0.2, 0.4, 0.6, 0.8, 1]
 GROUPS = 30  # groups with bars, those with the highest risk
 QUESTION = ["model", "secret", "datasets", "qids"]
+PANEL = ["order", "question", "datasets", "qids"]  # columns that tell the panels of a chart apart
 
 
 def histograms(frame: pl.DataFrame) -> Chart:
@@ -36,35 +37,52 @@ def histograms(frame: pl.DataFrame) -> Chart:
     rounded half to even, 0 to 100.
     """
     alt, _ = extra()
-    people, keys = pl.col("individuals"), ["order", "question", "datasets", "qids"]
-    rows = word_questions(frame).with_columns(share=people / people.sum().over(keys), people=people)
-    sure = pl.col("share").filter(pl.col("bin") == 100).sum()
-    panels = rows.group_by(keys, maintain_order=True).agg(sure)  # a row per panel
-    names, heads, words = labels(frame["qids"].explode()), [], []
-    for _, question, _, qids, share in panels.rows():
-        knowledge = said("knowing {qids}", qids=listed([names[qid] for qid in qids]))
-        heads.append("\n".join([question, *wrap(knowledge, 44, max_lines=3, placeholder=" …")]))
-        message = "{question}, {known}: {share} of the people at 100 percent."
-        words.append(said(message, question=question, known=knowledge, share=percent(share)))
-    panels = panels.select(*keys, panel=pl.Series(distinct(heads)), place=pl.int_range(pl.len()))
-    rows = rows.join(panels, on=keys).filter(people > 0).sort("place", "bin")
+    people = pl.col("individuals")
+    shares = people / people.sum().over(PANEL)
+    rows = word_questions(frame).with_columns(share=shares, people=people)
+    panels, words = _number_panels(rows)
+    rows = rows.join(panels, on=PANEL).filter(people > 0).sort("place", "bin")
     values = data(alt, rows.select("place", "panel", "bin", "people", "share"))
-    ticks = [0, 20, 40, 60, 80, 100]
-    x = alt.X("bin:Q", title=said("success, percent")).axis(values=ticks, grid=False)
-    y = alt.Y("share:Q", title=said("share of people")).axis(labelExpr=PERCENT, tickCount=5)
-    bars = alt.Chart(height=150).mark_bar(color=BLUE, orient="vertical", width=300 / 102)
-    share = said("share of people")
-    titles = {"bin:N": said("success, percent"), "people:N": said("people"), "share:Q": share}
-    bars = bars.encode(x=x.scale(domain=[-1, 101]), y=y, tooltip=hints(alt, titles))
     facet = alt.Facet("panel:N").header(labelExpr="split(datum.value, '\\n')")
     panel_count = panels.filter(order=0).height  # of the first question; each begins a line
     columns = 3 if panel_count % 3 == 0 or (panel_count == 1 and panels.height > 2) else 2
+    bars = _histogram_bars()
     chart = bars.facet(facet.sort(field="place", op="min"), data=values, columns=columns)
     below = said(
         "Success is the probability that the best guess about a person is right. 0 means up "
         "to 0.5 percent, not never; 100 means at least 99.5 percent."
     )
     return dressed(chart, said("People by the adversary's success"), below, words)
+
+
+def _number_panels(rows: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
+    """Return the panels, and a sentence on each for readers who do not see the chart.
+
+    A panel has the columns ``PANEL``, its heading (``panel``) and its number from 0 (``place``).
+    """
+    sure = pl.col("share").filter(pl.col("bin") == 100).sum()
+    panels = rows.group_by(PANEL, maintain_order=True).agg(sure)
+    names, heads, words = labels(rows["qids"].explode()), [], []
+    for row in panels.iter_rows(named=True):
+        question, share = row["question"], percent(row["share"])
+        knowledge = said("knowing {qids}", qids=listed([names[qid] for qid in row["qids"]]))
+        heads.append("\n".join([question, *wrap(knowledge, 44, max_lines=3, placeholder=" …")]))
+        message = "{question}, {known}: {share} of the people at 100 percent."
+        words.append(said(message, question=question, known=knowledge, share=share))
+    headed = panels.select(*PANEL, panel=pl.Series(distinct(heads)), place=pl.int_range(pl.len()))
+    return headed, words
+
+
+def _histogram_bars() -> Any:
+    """Return the bars of a panel: the share of people by success in percent."""
+    alt, _ = extra()
+    ticks = [0, 20, 40, 60, 80, 100]
+    x = alt.X("bin:Q", title=said("success, percent")).axis(values=ticks, grid=False)
+    y = alt.Y("share:Q", title=said("share of people")).axis(labelExpr=PERCENT, tickCount=5)
+    bars = alt.Chart(height=150).mark_bar(color=BLUE, orient="vertical", width=300 / 102)
+    share = said("share of people")
+    titles = {"bin:N": said("success, percent"), "people:N": said("people"), "share:Q": share}
+    return bars.encode(x=x.scale(domain=[-1, 101]), y=y, tooltip=hints(alt, titles))
 
 
 def thresholds(frame: pl.DataFrame) -> Chart:

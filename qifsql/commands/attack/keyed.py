@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from typing import Any, Unpack, cast
@@ -36,6 +36,7 @@ from qifsql.errors import InputError, InternalError, TargetError, plural
 from qifsql.measures import bayes, gain
 from qifsql.measures.bayes import Success
 from qifsql.query import compiler
+from qifsql.query.compiler import Question
 from qifsql.results.assessment import (
     BOUNDS,
     GAIN,
@@ -93,17 +94,22 @@ def run(spec: Attack, extras: Extras | None = None, settings: Settings | None = 
     extras = extras or Extras()
     command = _spark_name(spec, extras)
     with (
-        private(when=extras.store is not None),
+        private(when=extras.store is not None),  # counts of few people are in a store
         opened(spec, settings, sources=extras.files, command=command) as (engine, bound),
     ):
-        if not extras.progressive:
-            return _Run(engine, spec, bound, extras).assess(origin)
-        parts = []
-        for n in range(1, bound.microdata.datasets + 1):
-            part = _Run(engine, spec, bound.first(n), extras)
-            parts.append(part.assess(origin))
-            part.counts.forget()
-        return combined(parts)
+        if extras.progressive:
+            return combined(list(_prefix_results(engine, spec, bound, extras, origin)))
+        return _Run(engine, spec, bound, extras).assess(origin)
+
+
+def _prefix_results(
+    engine: LocalEngine, spec: Attack, bound: BoundAttack, extras: Extras, origin: Origin
+) -> Iterator[Result]:
+    """Yield the results of the attack on the first dataset, on the first two, and so on."""
+    for n in range(1, bound.microdata.datasets + 1):
+        run = _Run(engine, spec, bound.first(n), extras)
+        yield run.assess(origin)
+        run.counts.forget()
 
 
 def measured(
@@ -140,9 +146,25 @@ class _Run:
         self.bound = bound
         self.extras = extras
         self.questions = compiler.questions(bound)
-        microdata = bound.microdata
-        of_people = bool(bound.thresholds or bound.quantiles or extras.histogram)
-        has_details = of_people or bool(microdata.by or microdata.household)
+        self._check_extras()
+        # Whether questions other than the profile follow, or gains.
+        again = bool(bound.gains or extras.measures or self._has_details or extras.any_value)
+        people, file = extras.population, extras.store
+        plan = population_plan(engine, spec, bound.microdata, people) if people else None
+        store = Store(file, engine.stream(str(file))) if file else None
+        self.counts = Counts(engine, bound, again=again, store=store)
+        if plan is not None:
+            self.counts.keep_rows("population", plan)
+
+    @property
+    def _has_details(self) -> bool:
+        bound, microdata = self.bound, self.bound.microdata
+        of_people = bound.thresholds or bound.quantiles or self.extras.histogram
+        return bool(of_people or microdata.by or microdata.household)
+
+    def _check_extras(self) -> None:
+        """Refuse extras that do not go with the attack."""
+        bound, extras, microdata = self.bound, self.extras, self.bound.microdata
         if extras.store and (microdata.person or microdata.household):
             raise InputError("a store takes no person and no household; leave it out")
         if microdata.person and extras.population:
@@ -150,76 +172,96 @@ class _Run:
                 "a population has one record per person, and cannot be compared with the sets of "
                 "records of a person; leave population or person out"
             )
-        if bound.target and (has_details or extras.store or extras.population):
+        if bound.target and (self._has_details or extras.store or extras.population):
             raise InputError(
                 "groups, histograms, thresholds, quantiles, populations and stores are about "
                 "everybody; ask for them with a collective model"
             )
         if extras.any_value:
             match_any_counts.check(bound)
-        # Whether questions other than the profile follow, or gains.
-        again = bool(bound.gains or extras.measures or has_details or extras.any_value)
-        people, file = extras.population, extras.store
-        plan = population_plan(engine, spec, microdata, people) if people else None
-        store = Store(file, engine.stream(str(file))) if file else None
-        self.counts = Counts(engine, bound, again=again, store=store)
-        if plan is not None:
-            self.counts.keep_rows("population", plan)
 
     def assess(self, origin: Origin) -> Result:
-        """Return the result: a row per model, secret j (0: the record) and gain g (0: identity)."""
-        bound = self.bound
-        notes = secret_values.check(self.counts)
+        """Return the result: a row per model, secret and gain function, its details and notes."""
+        checked = secret_values.check(self.counts)
         self.prior = self.counts.profiles(self.questions, prior=True)
         self.after = self.counts.profiles(self.questions, prior=False)
-        everybody = max(p.individuals for p in self.prior.values())
-        self._check_people(everybody)
-        guesses = self._guesses()
+        self.everybody = max(p.individuals for p in self.prior.values())
+        self._check_people()
+        self.guesses = self._guesses()
         details = further_measures.details(self.counts, self.questions, self.extras, self.prior)
-        measured = self._measures()
+        self.measured = self._measures()
         if self.extras.any_value:
             origin = self._add_bounds(origin, details)
-        options = _further_options(self.spec) | self.extras.plain()
-        if bound.microdata.household is not None:
+        if self.bound.microdata.household is not None:
             self.counts.forget()
             details["households"] = households.rows(self.counts, self.after, details["households"])
-        by_one_record = known_records.measure(self.counts, self.questions)
+        self.by_one_record = known_records.measure(self.counts, self.questions)
         self.reported = missing_secrets.measure(self.counts, self.questions)
-        origin = origin.of(bound, self.spec, *self.counts.plans, **options)
-        if self.extras.population:
-            origin = origin.reading(self.extras.population.paths)
-        # People ruled out by a prior are in the release, too.
-        people = max([everybody, *(self.counts.domain(j).people for j in bound.beliefs)])
-        counted: dict[str, Any] = {"records": people}
-        if bound.microdata.person is not None:
-            counted = {"records": self.counts.records, "people": people, "known_records": "all"}
-        rows, ids = [], {}
-        for m in bound.models:
-            for j, g in product(compiler.numbers(bound.microdata, m), bound.asked_gains):
-                ids[j, g] = attack_id(origin, m, j, g)
-                row = self._row(m, j, g) | measured[j] | counted
-                row |= {"seconds": origin.seconds, "attack_id": ids[j, g]}
-                row |= self._target_columns(j, g, guesses) if m.individual else {}
-                row |= completion_bounds.bound_columns(details, j)
-                rows.append(self._beside_reported(row, j, g))
-                if j in by_one_record and not g:
-                    known_one = by_one_record[j].columns(self.prior[j, g], j, measured[j])
-                    known_one |= {"attack_id": attack_id(origin, m, j, g, "one")}
-                    rows.append(self._beside_reported(row | known_one, j, g))
+        origin = self._describe(origin)
+        rows, ids = self._rows(origin, details)
         schema = self._schema(details)
         frame = pl.DataFrame([{c: r[c] for c in schema} for r in rows], schema=schema)
-        notes = [*self.counts.note_dropped(everybody), *notes, *_undefined_ratios(rows)]
-        notes = [*bound.microdata.notes, *notes]
-        if self.extras.any_value:
-            notes += completion_bounds.notes(details["bounds"])
-            notes += suppressed.notes_as_value(self.counts.engine, bound.microdata)
-        notes += further_measures.remarks(self.counts, self.extras, self.after)
-        notes += [*self._note_on_empty_groups(details), *self._note_on_sets(everybody)]
         tables = {
             name: further_measures.detail_table(name, lines, ids) for name, lines in details.items()
         }
-        every = tuple(dict.fromkeys([*notes, *remarks(self.counts.engine)]))
-        return Result(frame=frame, origin=origin, details=tables, notes=every)
+        notes = self._notes(checked, rows, details)
+        return Result(frame=frame, origin=origin, details=tables, notes=notes)
+
+    def _describe(self, origin: Origin) -> Origin:
+        """Return the origin with the attack, its options, its SQL and its files."""
+        options = _further_options(self.spec) | self.extras.plain()
+        origin = origin.of(self.bound, self.spec, *self.counts.plans, **options)
+        population = self.extras.population
+        return origin.reading(population.paths) if population else origin
+
+    def _rows(
+        self, origin: Origin, details: Mapping[str, list[dict[str, Any]]]
+    ) -> tuple[list[dict[str, Any]], dict[Question, str]]:
+        """Return the rows of the result, and the ``attack_id`` of each question.
+
+        If people have several records, a second row is about who knows one of them.
+        """
+        counted = self._counted_columns()
+        rows, ids = [], {}
+        for m in self.bound.models:
+            for j, g in product(compiler.numbers(self.bound.microdata, m), self.bound.asked_gains):
+                ids[j, g] = attack_id(origin, m, j, g)
+                row = self._row(m, j, g) | self.measured[j] | counted
+                row |= {"seconds": origin.seconds, "attack_id": ids[j, g]}
+                row |= self._target_columns(j, g) if m.individual else {}
+                row |= completion_bounds.bound_columns(details, j)
+                rows.append(self._beside_reported(row, j, g))
+                if j in self.by_one_record and not g:
+                    known_one = self.by_one_record[j]
+                    row = row | known_one.columns(self.prior[j, g], j, self.measured[j])
+                    row["attack_id"] = attack_id(origin, m, j, g, "one")
+                    rows.append(self._beside_reported(row, j, g))
+        return rows, ids
+
+    def _counted_columns(self) -> dict[str, Any]:
+        """Return the columns of how many records and people there are, the same in all rows."""
+        # People ruled out by a prior are in the release, too.
+        of_beliefs = [self.counts.domain(j).people for j in self.bound.beliefs]
+        people = max([self.everybody, *of_beliefs])
+        if self.bound.microdata.person is None:
+            return {"records": people}
+        return {"records": self.counts.records, "people": people, "known_records": "all"}
+
+    def _notes(
+        self,
+        checked: Sequence[str],
+        rows: Sequence[Mapping[str, Any]],
+        details: Mapping[str, list[dict[str, Any]]],
+    ) -> tuple[str, ...]:
+        """Return the notes on the result; ``checked`` are those on the values of secrets."""
+        notes = [*self.bound.microdata.notes, *self.counts.note_dropped(self.everybody), *checked]
+        notes += _undefined_ratios(rows)
+        if self.extras.any_value:
+            notes += completion_bounds.notes(details["bounds"])
+            notes += suppressed.notes_as_value(self.counts.engine, self.bound.microdata)
+        notes += further_measures.remarks(self.counts, self.extras, self.after)
+        notes += [*self._note_on_empty_groups(details), *self._note_on_sets()]
+        return tuple(dict.fromkeys([*notes, *remarks(self.counts.engine)]))
 
     def _measures(self) -> dict[int, dict[str, Any]]:
         """Return the measures of each secret, by its number (0: re-identification).
@@ -273,7 +315,7 @@ class _Run:
             details.setdefault("bounds", []).extend(rows)
         return origin.sending(tables.statements)
 
-    def _check_people(self, everybody: int) -> None:
+    def _check_people(self) -> None:
         """Refuse a target that nobody matches; without a target, check that blocks add up.
 
         A prior file may rule out all who match, too. A question without people has no ``after``.
@@ -287,7 +329,7 @@ class _Run:
                         "there are any; check both"
                     )
                 raise TargetError(
-                    f"the target matches none of the {everybody:,} records of "
+                    f"the target matches none of the {self.everybody:,} records of "
                     f"{self.bound.microdata.dataset.name}, so there is nothing to infer; "
                     "check the values, or ask for fewer quasi-identifiers"
                 )
@@ -335,12 +377,12 @@ class _Run:
         rows = self.counts.engine.rows(plan, "guessing", self.bound.microdata.dataset.name)
         return {j: guess for j, _, guess in rows}
 
-    def _target_columns(self, j: int, g: int, guesses: Mapping[int, str | None]) -> dict[str, Any]:
+    def _target_columns(self, j: int, g: int) -> dict[str, Any]:
         values = (f"{k}={'(missing)' if v is None else v}" for k, v in self.bound.target.items())
         return {
             "target": ", ".join(values),
             "matches": self.after[j, g].individuals,
-            "best_guess": None if g else guesses.get(j),
+            "best_guess": None if g else self.guesses.get(j),
         }
 
     def _note_on_empty_groups(self, details: Mapping[str, list[dict[str, Any]]]) -> list[str]:
@@ -356,7 +398,7 @@ class _Run:
         groups = f"{plural(empty, 'group')} of {self.bound.microdata.by.name}"
         return [f"nobody in {groups} has any weight, so nothing can be said there"]
 
-    def _note_on_sets(self, people: int) -> tuple[str, ...]:
+    def _note_on_sets(self) -> tuple[str, ...]:
         """Return a note on the sets of records of people with several; () if records are people."""
         if self.bound.microdata.person is None:
             return ()
@@ -364,8 +406,8 @@ class _Run:
         if self.bound.microdata.null == "drop":
             records += " (without those that miss a value)"
         return (
-            f"the {records} are those of {plural(people, 'person')}: the adversary knows all "
-            "records of a person, or one of them; her secret is the values of all",
+            f"the {records} are those of {plural(self.everybody, 'person')}: the adversary knows "
+            "all records of a person, or one of them; her secret is the values of all",
         )
 
 

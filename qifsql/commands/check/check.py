@@ -149,7 +149,7 @@ def policy_file(policy: str | Path | None, preset: str | None) -> Path:
 
 
 def judge(
-    levels: Policy,
+    policy: Policy,
     source: Source,
     *,
     baseline: str | Path | None = None,
@@ -157,42 +157,57 @@ def judge(
 ) -> Verdict:
     """Return the verdict by a policy already read: a row per rule, model, secret and group."""
     origin = Origin.now(settings, "check")
-    last_release = _read_baseline(levels, baseline)
-    rows_by_rule: dict[tuple[int, Model | None], list[dict[str, Any]]] = {}  # None: synthetic
+    last_release = _read_baseline(policy, baseline)
+    levels: dict[tuple[int, Model | None], list[dict[str, Any]]] = {}  # by rule and model
     results = []
-    for by, rules in _shared_attacks(levels):
-        models = list(dict.fromkeys(model for _, model in rules))
-        needed = {rule.measure for rule, _ in rules}
-        result = attack(
-            [m.acronym for m in models],
-            source,
-            measures=[name for name, columns in MEASURES.items() if needed & columns.keys()],
-            settings=settings,
-            **_attack_options(levels, models, by),
-        )
+    for by, rules in _shared_attacks(policy):
+        result = _attack(policy, source, rules, by, settings)
         results.append(result)
         for rule, model in rules:
-            rows_by_rule[rule.number, model] = _levels_of_rule(
-                levels, rule, model, result, last_release
-            )
-    compared = comparison.comparisons(levels, source, settings) if levels.comparisons else []
+            levels[rule.number, model] = _levels_of_rule(policy, rule, model, result, last_release)
+    compared = comparison.comparisons(policy, source, settings) if policy.comparisons else []
     for release in compared:
-        for rule in release.rules:
-            rows_by_rule[rule.number, None] = _levels_of_comparison(
-                levels, rule, release, last_release
-            )
-    rows = []
-    for rule in levels.rules:
-        for rule_model in rule.models or (None,):  # None: a synthetic release is compared
-            rows += rows_by_rule[rule.number, rule_model]
-    schema = SCHEMA | (READING if levels.adversary.get("person") else {})
+        for rule in release.rules:  # about a synthetic release: of no model
+            levels[rule.number, None] = _levels_of_comparison(policy, rule, release, last_release)
+    rows = [
+        row
+        for rule in policy.rules
+        for rule_model in rule.models or (None,)
+        for row in levels[rule.number, rule_model]
+    ]
+    schema = SCHEMA | (READING if policy.adversary.get("person") else {})
     frame = pl.DataFrame([{name: row[name] for name in schema} for row in rows], schema=schema)
+    columns = _coverage(policy, source, results, compared, settings)
+    origin = _combine_origins(origin, policy, last_release, (results, compared), columns)
+    details = {"uncovered": columns.frame, **_households(results)}
     measured = [*results, *(release.result for release in compared)]
-    notes = dict.fromkeys(note for result in measured for note in result.notes)
-    notes.pop(NOT_LINKED, None)  # rules about links name two sources
-    columns = _coverage(levels, source, results, compared, settings)
-    verdict_origin = _combine_origins(origin, levels, last_release, (results, compared), columns)
-    reasons = {rule.number: backwards(rule.measure, rule.bounds) for rule in levels.rules}
+    return Verdict.of(frame, origin, _notes(policy, rows, measured), details)
+
+
+def _attack(
+    policy: Policy,
+    source: Source,
+    rules: Sequence[tuple[Rule, Model]],
+    by: str | None,
+    settings: Settings | None,
+) -> Result:
+    """Return the attack that answers rules for their models; ``by`` is the column of groups."""
+    models = list(dict.fromkeys(model for _, model in rules))
+    needed = {rule.measure for rule, _ in rules}
+    return attack(
+        [m.acronym for m in models],
+        source,
+        measures=[name for name, columns in MEASURES.items() if needed & columns.keys()],
+        settings=settings,
+        **_attack_options(policy, models, by),
+    )
+
+
+def _notes(
+    policy: Policy, rows: Sequence[dict[str, Any]], results: Sequence[Result]
+) -> tuple[str, ...]:
+    """Return remarks on rules and on the rows of the verdict, then the notes of all ``results``."""
+    reasons = {rule.number: backwards(rule.measure, rule.bounds) for rule in policy.rules}
     remarks = [f"rule {number}: {reason}" for number, reason in reasons.items() if reason]
     remarks += [
         f"rule {row['rule']}: the value is that of the people with a reported "
@@ -200,8 +215,9 @@ def judge(
         for row in rows
         if row.get("of_reported")
     ]
-    details = {"uncovered": columns.frame, **_households(results)}
-    return Verdict.of(frame, verdict_origin, (*remarks, *notes), details)
+    notes = dict.fromkeys(note for result in results for note in result.notes)
+    notes.pop(NOT_LINKED, None)  # rules about links name two sources
+    return *remarks, *notes
 
 
 def _households(results: Sequence[Result]) -> dict[str, pl.DataFrame]:
@@ -257,10 +273,9 @@ def _read_baseline(policy: Policy, file: str | Path | None) -> Baseline | None:
             return last.read(policy.baseline)
         except InputError as e:
             raise policy.lines.wrong(str(e), "baseline", "file") from e
-    for rule in policy.rules:
-        if rule.drifts:
-            message = f"rule {rule.number} needs a baseline; name it in [baseline] or --baseline"
-            raise policy.wrong(rule, message)
+    if drift := next((rule for rule in policy.rules if rule.drifts), None):
+        message = f"rule {drift.number} needs a baseline; name it in [baseline] or --baseline"
+        raise policy.wrong(drift, message)
     return None
 
 

@@ -1,12 +1,14 @@
 """``qifsql check``."""
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from qifsql.commands.check.spec import QUESTIONS, CheckOptions, Preset, QuestionOptions
+from qifsql.data.dataset import Dataset
 from qifsql.data.option import ATTACK, RUN
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError
@@ -128,12 +130,8 @@ def check(
     if questions:
         if junit is not None:
             raise InputError("the three questions have no verdict; leave --junit out")
-        release = source[0] if len(source) == 1 else source
         more = {**adversary, **about, "baseline": baseline, "preset": preset}
-        seed = settings.seed or 0
-        result = run(release, questions=True, seed=seed, settings=settings, **more)
-        title = f"three questions about {shared_options.title_of(source)}"
-        return Answer(result, title, aside=result.details, prose=True)
+        return _answer_questions(source, more, settings)
     if junit is not None:
         check_ending(junit, (".xml",))
     levels = read(rules, **adversary)
@@ -154,6 +152,19 @@ def check(
         write({junit: xml(verdict)}, verdict.origin)
     title = f"qifsql: {shared_options.title_of(source)} against {rules.name}"
     return Answer(verdict, notes=notes, display=view.display(verdict, title))
+
+
+def _answer_questions(
+    source: Sequence[Dataset], options: dict[str, Any], settings: Settings
+) -> Answer:
+    """Return the answers to the three questions of the opinion WP 216."""
+    from qifsql.commands.check.check import check as run
+
+    release = source[0] if len(source) == 1 else source
+    seed = settings.seed or 0
+    result = run(release, questions=True, seed=seed, settings=settings, **options)
+    title = f"three questions about {shared_options.title_of(source)}"
+    return Answer(result, title, aside=result.details, prose=True)
 
 
 def _is_untyped(context: typer.Context, name: str) -> bool:

@@ -25,12 +25,7 @@ def junit(result: Verdict) -> str:
         element.set("errors", "0")
         element.set("skipped", "0")
         element.set("time", f"{result.origin.seconds:.3f}")
-    properties = ET.SubElement(suite, "properties")
-    about = {"qifsql": __version__, "dataset": spec["dataset"], "baseline": spec["baseline"]}
-    about |= _uncovered_text(result)
-    for key, value in about.items():
-        if value is not None:
-            ET.SubElement(properties, "property", name=key, value=cell(value))
+    _add_properties(suite, result)
     for row in result.rows():
         level = f"rule {row['rule']}: {row['measure']} {row['wanted']}, {view.level_subject(row)}"
         message = "" if row["met"] else view.finding_text(row)
@@ -46,6 +41,17 @@ def junit(result: Verdict) -> str:
     ET.indent(root)
     text = ET.tostring(root, encoding="unicode")
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
+
+
+def _add_properties(suite: ET.Element, result: Verdict) -> None:
+    """Write the version, the data and the baseline (None: no baseline), and uncovered columns."""
+    spec = result.origin.spec
+    about = {"qifsql": __version__, "dataset": spec["dataset"], "baseline": spec["baseline"]}
+    about |= _uncovered_text(result)
+    properties = ET.SubElement(suite, "properties")
+    for name, value in about.items():
+        if value is not None:
+            ET.SubElement(properties, "property", name=name, value=cell(value))
 
 
 def _uncovered_text(result: Verdict) -> dict[str, Any]:

@@ -2,13 +2,12 @@
 
 import shutil
 import threading
-from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlglot import exp
 
@@ -34,7 +33,12 @@ FIXED, PER_STREAM = 120 * 2**20, 130 * 2**20  # bytes of memory that are needed
 PER_RECORD = 400  # bytes of disk for each record, about
 STAGES = 3  # coding, walking, comparing
 
-Task = tuple[float, Callable[[Walker], None]]  # its cost, and what a stream does
+
+class Task(NamedTuple):
+    """A task of one stream, and about what it costs beside others."""
+
+    cost: float
+    run: Callable[[Walker], None]
 
 
 @dataclass(frozen=True)
@@ -50,6 +54,15 @@ class Totals:
     paired: int
     last: int
     records: int = 0
+
+
+class Band(NamedTuple):
+    """Records whose DIS-SUDA rounds to the same percent: their sum in parts of 2^-60, the most."""
+
+    percent: int
+    records: int
+    total: int
+    highest: float
 
 
 @dataclass
@@ -86,19 +99,7 @@ class MinimalUniques:
         streams = self._streams()
         self.engine.set_aside(FREED_LATE)
         people = self._number_people() if self.by_person else None
-        steps = [people] if people else None  # None: those of the records
-        spreads = [
-            make_dictionary(self.engine, self.microdata, f"qid_{i}", steps)
-            for i, _ in enumerate(self.microdata.qids, 1)
-        ]
-        self.packing = Packing.of(spreads)
-        if not self.packing.fits:
-            raise InputError(
-                f"{plural(self.packing.n, 'quasi-identifier')} of {self.where} have too many "
-                "values together: their codes need more than 128 bits; leave some out or make them "
-                "coarser, as in age:5"
-            )
-        self._check_disk(spreads)
+        self._make_dictionaries(people)
         self.tables.make("numbered", self._numbered(people))
         (row,) = self.tables.answer(self._query("totals"))
         totals = Totals(*map(int, row))
@@ -115,6 +116,22 @@ class MinimalUniques:
         self.tables.drop("candidates")
         self.tables.statements += list(self.history)
         return totals
+
+    def _make_dictionaries(self, people: Step | None) -> None:
+        """Make numbers of the values of each quasi-identifier, and choose how they are packed."""
+        steps = [people] if people else None  # None: those of the records
+        spreads = [
+            make_dictionary(self.engine, self.microdata, f"qid_{i}", steps)
+            for i, _ in enumerate(self.microdata.qids, 1)
+        ]
+        self.packing = Packing.of(spreads)
+        if not self.packing.fits:
+            raise InputError(
+                f"{plural(self.packing.n, 'quasi-identifier')} of {self.where} have too many "
+                "values together: their codes need more than 128 bits; leave some out or make them "
+                "coarser, as in age:5"
+            )
+        self._check_disk(spreads)
 
     @property
     def by_person(self) -> bool:
@@ -150,9 +167,10 @@ class MinimalUniques:
         ((powers,),) = self.tables.answer(query)
         return int(powers)
 
-    def chances(self, parameters: Mapping[str, float]) -> list[tuple[Any, ...]]:
-        """Return the records by DIS-SUDA, as the view ``chances`` has them."""
-        return self.tables.answer(Plan((self.chance_step(parameters),), splice("suda/chances")))
+    def chances(self, parameters: Mapping[str, float]) -> list[Band]:
+        """Return the records with a score by their DIS-SUDA."""
+        plan = Plan((self.chance_step(parameters),), splice("suda/chances"))
+        return [Band(*row) for row in self.tables.answer(plan)]
 
     def chance_step(self, parameters: Mapping[str, float]) -> Step:
         """Return the step of the DIS-SUDA of each record, by its odds, exponent and powers."""
@@ -232,14 +250,17 @@ class MinimalUniques:
             for least, greatest, rows in self.tables.rows(ranges):  # codes of the first attribute
                 chunk = Chunk(position=position, least=least, greatest=greatest)
                 cost = rows * float(self.packing.n - position)
-                tasks.append((cost, partial(Walker.walk, chunk=chunk)))
-        return sorted(tasks, key=lambda task: -task[0])
+                tasks.append(Task(cost, partial(Walker.walk, chunk=chunk)))
+        return sorted(tasks, key=lambda task: -task.cost)
 
     def _comparisons(self, last: int) -> list[Task]:
         """Return the comparisons of all ranges of records, of the same cost: from 0 to ``last``."""
         ranges = max(1, -(-self.tables.count("candidates") // LISTED))
         ends = [-1, *(last * i // ranges for i in range(1, ranges + 1))]
-        return [(1.0, partial(self._compare, least=a + 1, greatest=b)) for a, b in pairwise(ends)]
+        return [
+            Task(1.0, partial(self._compare, least=end + 1, greatest=next_end))
+            for end, next_end in pairwise(ends)
+        ]
 
     def _compare(self, walker: Walker, *, least: int, greatest: int) -> None:
         """Keep the minimal candidates of the records from ``least`` to ``greatest``; count them."""
@@ -251,14 +272,16 @@ class MinimalUniques:
         table = {"minimal": "present"} if self.omit_missing else {}
         walker.add("scores", "scored", **table)
         walker.add("set_counts", "counted_sets", **table)
-        if not self.values:
-            return
-        walker.make_table("placed", "placed", **table)
-        for position in range(self.packing.n):
+        if self.values:
+            walker.make_table("placed", "placed", **table)
+            self._count_values(walker)
+
+    def _count_values(self, walker: Walker) -> None:
+        """Count the values of each quasi-identifier in the minimal sample uniques (``placed``)."""
+        walker.set(bit=(1, "BIGINT"))
+        walker.add("value_counts", "entry_values")
+        for position in range(1, self.packing.n):
             walker.set(bit=(1 << position, "BIGINT"))
-            if position == 0:
-                walker.add("value_counts", "entry_values")
-                continue
             walker.set(
                 field=(self.packing.field(position), self.packing.rest_type),
                 shift=(self.packing.shift(position), "INTEGER"),
@@ -269,27 +292,27 @@ class MinimalUniques:
         self, walkers: Sequence[Walker], stage: int, what: str, tasks: Sequence[Task]
     ) -> None:
         """Let every stream take task after task; the progress bar shows ``what`` in a ``stage``."""
-        waiting, finished = deque(tasks), [0.0]  # the cost of finished tasks, which streams add to
-        total = sum(cost for cost, _ in tasks) or 1.0
+        waiting = iter(tasks)
+        finished: list[float] = []  # the costs of finished tasks
+        total = sum(task.cost for task in tasks) or 1.0
         lock = threading.Lock()
         by_stream = {id(walker.stream): walker for walker in walkers}
         self.meter.begin(stage, STAGES, what)
 
+        def take() -> Task | None:
+            with lock:
+                return next(waiting, None)
+
         def work(stream: Stream) -> None:
-            """Do waiting tasks as one of the streams, and add up their costs."""
-            while True:
-                with lock:
-                    if not waiting:
-                        return
-                    cost, task = waiting.popleft()
+            """Do waiting tasks as one of the streams."""
+            while (task := take()) is not None:
                 if stream.interrupted.is_set():
                     raise Interrupted("interrupted")
-                task(by_stream[id(stream)])
-                with lock:
-                    finished[0] += cost
+                task.run(by_stream[id(stream)])
+                finished.append(task.cost)
 
         def show_progress() -> None:
-            self.meter.inside(finished[0] / total, what)
+            self.meter.inside(sum(finished) / total, what)
             self.meter.show()
 
         self.engine.together([walker.stream for walker in walkers], work, show_progress)

@@ -151,33 +151,27 @@ def suda(
     with opened(attack, settings, apart=apart, outputs=outputs, ordered=ordered) as (engine, bound):
         uniques, totals = _find_uniques(engine, bound, options)
         summary = Summary.of(uniques, totals, fraction)
-        more = {
-            "max_size": uniques.size_limit,
-            "fraction": float(fraction),
-            "omit_missing": options["omit_missing"],
-            "by": options["by"],
-        }
-        if match_any:
-            more["null"] = MATCH_ANY
+        more = {"max_size": uniques.size_limit, "fraction": float(fraction)}
+        more |= {"omit_missing": options["omit_missing"], "by": options["by"]}
+        more |= {"null": MATCH_ANY} if match_any else {}
         written_rows = 0
         if file is not None:
             scores = _records_plan(bound, uniques, summary, native_types(file))
             file_origin = origin.of(bound, attack, scores, **more)
             written_rows = stream(engine, scores, file, file_origin, what="writing records")
-        details = summary.details(
-            [q.name for q in bound.microdata.qids], grouped=options["by"] is not None
-        )
+        names = [q.name for q in bound.microdata.qids]
+        details = summary.details(names, grouped=options["by"] is not None)
         statements = dict.fromkeys(uniques.tables.statements)
         frame = pl.DataFrame(summary.measures(), schema=SUDA, orient="row")
+        if uniques.by_person:
+            frame = frame.with_columns(pl.lit("one").alias("known_records"))
+            details["by_size"] = details["by_size"].rename({"records": "people"})
         notes = (
             *bound.microdata.notes,
             *note_left_out(engine, bound.microdata),
             *_remarks(summary),
             *([] if apart else suppressed.notes_as_value(engine, bound.microdata)),
         )
-        if uniques.by_person:
-            frame = frame.with_columns(pl.lit("one").alias("known_records"))
-            details["by_size"] = details["by_size"].rename({"records": "people"})
         if match_any:
             bounds = msu_bounds.bounds_of_uniques(uniques, statements)
             frame, details["bounds"] = msu_bounds.add_bounds(frame, bounds), bounds
@@ -246,9 +240,9 @@ class Summary:
         parameters = {"exponent": exponent(n), "odds": odds(totals.paired, fraction)}
         powers = uniques.sum_of_powers(parameters["exponent"])
         parameters["powers"] = float(Fraction(powers, 2**80))
-        percents = uniques.chances(parameters) if smallest else []
-        total = Fraction(sum(int(chances) for _, _, chances, _ in percents), 2**60)
-        bins = {int(percent): int(records) for percent, records, _, _ in percents}
+        bands = uniques.chances(parameters) if smallest else []
+        total = Fraction(sum(int(band.total) for band in bands), 2**60)
+        bins = {int(band.percent): int(band.records) for band in bands}
         without_score = totals.individuals - sum(bins.values())
         bins[0] = bins.get(0, 0) + without_score
         return cls(
@@ -261,7 +255,7 @@ class Summary:
             parameters=parameters,
             bins=bins,
             mean=float(total / totals.individuals),
-            highest=max((highest for *_, highest in percents), default=0.0),
+            highest=max((band.highest for band in bands), default=0.0),
         )
 
     def measures(self) -> list[tuple[str, float | None]]:

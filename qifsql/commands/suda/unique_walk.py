@@ -73,35 +73,43 @@ class Walker(StreamSession):
         self.add_rows(own_name(name), file, **tables)
 
     def walk(self, chunk: Chunk) -> None:
-        """Add to ``candidates`` the subsets that single out records of the chunk.
+        """Add to ``candidates`` the subsets that single out records of the chunk: pairs of both.
 
-        A row is a record and a subset, which takes the chunk's first quasi-identifier. Its values
-        make blocks of records (``blocks``). A record alone in a block is a candidate (``alone``).
-        The others (``live``) are split by the next quasi-identifier that is open in their block,
-        the turn of the block, or leave it out. A block of two records, or with one open
-        quasi-identifier, ends: any that is taken singles out its records (``ended``).
+        Each subset takes the chunk's first quasi-identifier. The others have their turn one after
+        another, and split the blocks in which they are the first that is open (still to be taken
+        or left out, and not the same for all records).
+        """
+        n_blocks = self._enter(chunk)
+        if not n_blocks:  # every record is alone
+            return
+        for position in range(chunk.position + 1, self.packing.n):
+            self._turn_to(position, n_blocks)
+            ((rows_to_split, rows_going_on),) = self.rows("turns")  # of blocks split now, or later
+            if not rows_going_on:
+                break
+            if rows_to_split:
+                n_blocks += self._split()
+
+    def _enter(self, chunk: Chunk) -> int:
+        """Make blocks by the chunk's first quasi-identifier; return how many go on.
+
+        The table ``live`` has the records of blocks that go on. A record alone in its block is a
+        candidate. A block of two records, or with one open quasi-identifier, ends: any that is
+        taken singles out its records, which are candidates, too.
         """
         table = {"coded": own_name(chunk.table)}
         self.set(least=(chunk.least, "INTEGER"), greatest=(chunk.greatest, "INTEGER"))
         self.set(bit=(1 << chunk.position, "BIGINT"), blocks=(0, "BIGINT"))
         self.make_table("blocks", "entered_blocks", **table)
         self.add("candidates", "alone")
-        blocks = self.make_table("children", "children")  # the number of blocks so far
-        if not blocks:
-            return
-        self.make_table("live", "entered", **table)
-        self.add("candidates", "ended")
-        for position in range(chunk.position + 1, self.packing.n):
-            self._turn_to(position, blocks)
-            # rows in blocks whose turn it is, and in all that go on
-            ((rows_to_split, rows_going_on),) = self.rows("turns")
-            if not rows_going_on:
-                break
-            if rows_to_split:
-                blocks += self._split()
+        n_blocks = self.make_table("children", "children")
+        if n_blocks:
+            self.make_table("live", "entered", **table)
+            self.add("candidates", "ended")
+        return n_blocks
 
-    def _turn_to(self, position: int, blocks: int) -> None:
-        """Set the quasi-identifier of the next statements; ``blocks`` are numbered already.
+    def _turn_to(self, position: int, n_blocks: int) -> None:
+        """Set the quasi-identifier of the next statements; so many blocks are numbered already.
 
         ``after`` are those that come after it, ``later`` the bits of ``rest`` with their codes.
         """
@@ -111,17 +119,17 @@ class Walker(StreamSession):
             after=(self.packing.every & ~((2 << position) - 1), "BIGINT"),
             field=(self.packing.field(position), kind),
             later=(self.packing.later(position), kind),
-            blocks=(blocks, "BIGINT"),
+            blocks=(n_blocks, "BIGINT"),
         )
 
     def _split(self) -> int:
-        """Split the blocks by the quasi-identifier of this turn; return how many are new."""
+        """Split the blocks whose turn it is; return how many new blocks go on (see ``_enter``)."""
         self.make_table("blocks", "parts")
         self.add("candidates", "alone")
-        blocks = self.make_table("children", "children")
+        n_blocks = self.make_table("children", "children")
         self.make_table("live", "onward")
         self.add("candidates", "ended")
-        return blocks
+        return n_blocks
 
 
 def _query(file: str, **tables: str) -> exp.Query:

@@ -29,7 +29,7 @@ SLIGHT = Fraction(1, 10**6)  # largest relative error of rounding with which num
 def repeat(request: Request) -> Repetition:
     """Return the numbers of noisy knowledge, from all pairs of people and what may be known.
 
-    The attack rounds the chances of its laws; counts that this may change are left out.
+    The attack rounds the chances of its laws; numbers that this may change much are left out.
     """
     stored = request.stored
     named = laws(list(map(str, stored.spec["knows"])))
@@ -63,10 +63,7 @@ def repeat(request: Request) -> Repetition:
             "low": None,
             "high": None,
         }
-        success_of_count = {"singled_out": singled_out, "individuals_certain": after}
-        unclear = {n for n, s in success_of_count.items() if _is_unclear(s, error, len(rows))}
-        if any(law.kind == "sd" for law in named):  # a rare error is rounded by a large share of it
-            unclear.add("worst_case")
+        unclear = _unclear_columns(singled_out, after, weights, named, error)
         clear_values = {name: value for name, value in values.items() if name not in unclear}
         numbers |= place_numbers(RESULTS, question.row, clear_values)
     return Repetition(WAY, numbers, error=error)
@@ -78,26 +75,51 @@ def _is_unclear(success: Success, error: Fraction, records: int) -> bool:
     return int(people * (1 - error)) != int(people * (1 + error))
 
 
-def _rounding_bound(stored: Stored, named: Sequence[Law], everybody: int) -> Fraction:
-    """Return by how much the attack's rounding changes a success at most, as a share of it.
+def _unclear_columns(
+    singled_out: Success,
+    after: Success,
+    weights: Sequence[int],
+    named: Sequence[Law],
+    error: Fraction,
+) -> set[str]:
+    """Return the columns that rounding may change by more than ``error``, as a share of them.
 
-    ``everybody`` is the weight of all people. The chances of a law are rounded to multiples of
-    2^-bits, as a note of the manifest says; without such a note nothing is rounded. A mistaken
-    value has at least the chance 1/everybody, as has every success. The errors of the laws add up.
+    Under ``sd`` an error far from the true number is rare, and rounded by a large share of its
+    chance. ``error`` then only bounds shares of the people that are one person at least.
+    """
+    counts = {"singled_out": singled_out, "individuals_certain": after}
+    unclear = {name for name, s in counts.items() if _is_unclear(s, error, len(weights))}
+    if any(law.kind == "sd" for law in named):
+        unclear.add("worst_case")
+        if 0 < after.deterministic * sum(weights) < 1:
+            unclear.add("posterior_deterministic")
+    return unclear
+
+
+def _rounding_bound(stored: Stored, named: Sequence[Law], everybody: int) -> Fraction:
+    """Return by how much the attack's rounding changes a number at most, as a share of it.
+
+    ``everybody`` is the weight of all people. The chances of a law are rounded to parts of 2^-bits,
+    as a note of the manifest says; without such a note nothing is rounded. The errors of the laws
+    add up.
     """
     notes = map(str, stored.manifest.get("notes", ()))
     bits = re.search(r"rounded to parts of 2\^-(\d+)", "\n".join(notes))
     if bits is None:
         return Fraction()
-    part = Fraction(everybody, 2 ** int(bits[1]))
+    part = Fraction(everybody, 2 ** int(bits[1]))  # of 1/everybody, the least success
     error = Fraction()
     for law in named:
         if law.kind == "right" and not law.certain:
+            # The chance of each record of other values is (1 - p) / everybody at least, and one
+            # part off. Their errors add up to everybody parts for the true value, of chance p.
             error += part / min(law.number, 1 - law.number)
         elif law.kind == "sd":
+            # Each other number that may be known is one part off, the true one by all of these.
             farthest = math.ceil(noisy_knowledge.FAR * law.number)  # from the true number
-            error += part * (2 * farthest + 1)  # one rounding for each number that may be known
-    return 4 * error
+            error += part * 2 * (2 * farthest)
+    # A quotient of two successes (worst_case) is twice as far off, log2 of one less than that.
+    return 2 * error
 
 
 def _weighted_rows(

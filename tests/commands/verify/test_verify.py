@@ -184,6 +184,19 @@ def test_three_ways_check_an_adversary_who_errs(people: Path) -> None:
     assert {row for _, row, _ in places} == {1, 3}
 
 
+def test_errors_that_are_too_rare_to_be_rounded_closely_are_left_out(tmp_path: Path) -> None:
+    """Of ages 20 and 21 only an error of six deviations is certain: its chance is 2e-8."""
+    people = tmp_path / "pair.parquet"
+    pl.DataFrame({"age": [20, 21], "ill": ["no", "yes"]}).write_parquet(people)
+    result = qifsql.attack("crs,cas", people, qids="age", secret="ill", knows="age:sd=1")
+    assert 0 < result.frame["posterior_deterministic"][1] < 1e-7
+    frame = qifsql.verify(result).frame
+    assert "differs" not in frame["verdict"]
+    ways = frame.filter(way="every pair", row=1)["column"]
+    assert "posterior_probabilistic" in ways
+    assert "posterior_deterministic" not in ways
+
+
 def test_a_changed_statement_about_noise_differs(people: Path) -> None:
     result = qifsql.attack("crs,cas", people, qids=QIDS, secret="ill", knows=NOISY)
     path = with_sql(

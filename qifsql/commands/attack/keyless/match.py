@@ -22,6 +22,8 @@ change by less than a ten-thousandth per record or, if their candidates can form
 answer changes any more.
 """
 
+from collections.abc import Sequence
+
 from sqlglot import exp
 
 from qifsql.commands.attack.keyless.chain import Chain, double
@@ -71,39 +73,63 @@ def match(chain: Chain) -> tuple[str, ...]:
 def _exchange_messages(chain: Chain, earlier: int, later: int) -> int:
     """Store the weights of links (belief propagation); return how many records have not settled.
 
-    In a round, records send claims to candidates, which answer by offers. ``pieces`` are tables of
-    the offers to records that have settled, ``offers`` is that of the others.
+    In rounds, records claim their candidates, which answer by offers. Tables at the end, here of
+    the releases 1 and 2: ``offers_1_2`` with the weights of pairs, ``leavers_1_2`` with those of
+    being in no later release.
     """
     _check_pairs(chain, earlier, later)
     flows = _odds_step(chain, earlier, later)
     _keep_first_offers(chain, earlier, later, flows)
     tables = {"mine": f"kinds_{earlier}", "candidates": f"kinds_{later}"}
-    pieces, records_before, statement_count = [], -1, 0
+    settled: list[str] = []  # tables of the offers to records that settled in a round
+    unsettled, statement_count = -1, 0
     for number in range(1, ROUNDS + 1):
-        what = f"matching, round {number}"
-        _keep_messages(chain, "claims", sums="sought", what=what, tables=tables)
-        chain.tables.make("restless", chain.query("restless", **tables), what)
-        records = _count_unsettled(chain)
-        if records != records_before:
-            pieces.append(f"settled_{number}")
-            chain.tables.make(pieces[-1], chain.query("settled_offers"), what)
-        records_before = records
-        chain.tables.drop("offers")
-        _keep_messages(chain, "answers", "offers", sums="claimed", what=what, tables=tables)
-        chain.tables.drop("claims", "restless")
+        before, unsettled = unsettled, _claim(chain, tables, number)
+        if unsettled != before:
+            settled.append(f"settled_{number}")
+            chain.tables.make(settled[-1], chain.query("settled_offers"), _round_name(number))
+        _answer(chain, tables, number)
         # Every round sends the same statements, so only those of the first are listed.
         statement_count = statement_count or len(chain.tables.statements)
-        if not records:
+        if not unsettled:
             break
     del chain.tables.statements[statement_count:]
-    queries = [exp.select("kind", "other", "message").from_(piece) for piece in (*pieces, "offers")]
+    _keep_last_offers(chain, earlier, later, flows, (*settled, "offers"))
+    chain.tables.drop("claimants", "rivalry", *settled, "offers")
+    return unsettled
+
+
+def _round_name(number: int) -> str:
+    return f"matching, round {number}"
+
+
+def _claim(chain: Chain, tables: dict[str, str], number: int) -> int:
+    """Store the claims of a round (``claims``); return how many records have not settled yet."""
+    what = _round_name(number)
+    _keep_messages(chain, "claims", sums="sought", what=what, tables=tables)
+    chain.tables.make("restless", chain.query("restless", **tables), what)
+    return _count_unsettled(chain)
+
+
+def _answer(chain: Chain, tables: dict[str, str], number: int) -> None:
+    """Replace the offers by the answers to the claims of a round."""
+    chain.tables.drop("offers")
+    _keep_messages(
+        chain, "answers", "offers", sums="claimed", what=_round_name(number), tables=tables
+    )
+    chain.tables.drop("claims", "restless")
+
+
+def _keep_last_offers(
+    chain: Chain, earlier: int, later: int, flows: Step, tables: Sequence[str]
+) -> None:
+    """Store the weights that follow from the last offers to all records, the rows of ``tables``."""
+    queries = [exp.select("kind", "other", "message").from_(table) for table in tables]
     gathered = Step("gathered", load("keyless/settled_offers").doc, union(queries))
     leavers = f"leavers_{earlier}_{later}"
     chain.tables.make(leavers, Plan((gathered, flows), chain.query("leavers")), "matching")
     final = chain.query("final_offers", leavers=leavers)
     chain.tables.make(f"offers_{earlier}_{later}", Plan((gathered, flows), final), "matching")
-    chain.tables.drop("claimants", "rivalry", *pieces, "offers")
-    return records
 
 
 def _keep_first_offers(chain: Chain, earlier: int, later: int, flows: Step) -> None:

@@ -50,64 +50,85 @@ def three_questions(
     """Answer the three questions of EU Opinion 05/2014 (WP 216) about a release: see ``check``."""
     origin = Origin.now(settings, "wp29")
     options = {**dict.fromkeys(TAKEN), "null": "distinct", "seed": 0, **options}
+    _check_options(options)
+    least = _parse_threshold(options["threshold"])
+    _check_source(source, options)
+    dataset, names = Dataset.open(source), as_names(options["qids"])
+    qids = names if options["register"] is None else _names_in_release(names)
+    if not qids:
+        raise ColumnError("no quasi-identifiers: the answers depend on them; name some with --qids")
+    key = next(iter(as_names(options["key"])), None)
+    secrets = as_names(options["secret"])
+    common: dict[str, Any] = {"where": options["where"], "settings": settings}
+    attacked = attack(
+        ("crs", "cas") if secrets else "crs",
+        dataset,
+        qids=qids,
+        secret=secrets,
+        key=key,
+        null=options["null"],
+        thresholds=() if least is None else least,
+        **common,
+    )
+    links = _link_register(dataset, names, options, common)
+    log = None
+    if key is not None:
+        drawn = {name: options[name] for name in ("points", "draws") if options[name] is not None}
+        drawn["seed"] = options["seed"]
+        log = _measure_log(dataset, {"key": key, "qids": qids, **common}, drawn)
+    spec = _describe(links, log, options, least)
+    origin = _combine_origins(origin, attacked, links, log, spec)
+    rows = [opinion.with_answer(row, least) for row in _answer_rows(attacked, links, log, least)]
+    frame = pl.DataFrame([row | {"seconds": origin.seconds} for row in rows], schema=OPINION)
+    details = {"attacks": attacked.frame}
+    details |= {"register": links.frame} if links else {}
+    details |= {"unicity": log.unicity.frame} if log and log.unicity else {}
+    notes = _notes(attacked, links, log, least)
+    return Result(frame=frame, origin=origin, details=details, notes=notes)
+
+
+def _check_options(options: Mapping[str, Any]) -> None:
+    """Refuse options of ``check`` that the questions do not take, and several keys."""
     for name in options:
         if name not in TAKEN and is_given(options[name]):
             raise InputError(f"the three questions do not take {name}; leave it out")
-    register, keys, where = options["register"], as_names(options["key"]), options["where"]
-    if len(keys) > 1:
+    if len(as_names(options["key"])) > 1:
         raise InputError("a log has one key; name one column")
-    key = keys[0] if keys else None
-    least = _parse_threshold(options["threshold"])
+
+
+def _check_source(source: Source, options: Mapping[str, Any]) -> None:
+    """Refuse a collection, and options about a register or a log if there is none."""
     if isinstance(source, Sequence | Collection) and not isinstance(source, str | bytes):
         raise InputError(
             "the three questions are asked of one release: name one file, another as the register; "
             "for collections use attack with crl,cal"
         )
-    if register is None and (options["truth"] or options["register_where"]):
+    if options["register"] is None and (options["truth"] or options["register_where"]):
         raise InputError("truth and register_where are about a register; name one with --register")
-    if key is None and options["points"] is not None:
+    if not as_names(options["key"]) and options["points"] is not None:
         raise InputError("points are records under a key; name the key with --key")
-    dataset, texts = Dataset.open(source), as_names(options["qids"])
-    names = _names_in_release(texts) if register is not None else texts
-    if not names:
-        raise ColumnError("no quasi-identifiers: the answers depend on them; name some with --qids")
-    secrets, truth = as_names(options["secret"]), as_names(options["truth"])
-    attacked = attack(
-        ("crs", "cas") if secrets else "crs",
+
+
+def _link_register(
+    dataset: Dataset, qids: Sequence[str], options: Mapping[str, Any], common: Mapping[str, Any]
+) -> Result | None:
+    """Return the links of the release to the register, if there is one."""
+    if options["register"] is None:
+        return None
+    return link(
         dataset,
-        qids=names,
-        secret=secrets,
-        key=key,
-        where=where,
-        null=options["null"],
-        thresholds=() if least is None else least,
-        settings=settings,
+        options["register"],
+        qids=qids,
+        truth=as_names(options["truth"]),
+        register_where=options["register_where"],
+        **common,
     )
-    common: dict[str, Any] = {"where": where, "settings": settings}
-    links, log = None, None
-    if register is not None:
-        register_where = options["register_where"]
-        links = link(
-            dataset, register, qids=texts, truth=truth, register_where=register_where, **common
-        )
-    if key is not None:
-        drawn = {name: options[name] for name in ("points", "draws") if options[name] is not None}
-        drawn["seed"] = options["seed"]
-        log = _measure_log(dataset, {"key": key, "qids": names, **common}, drawn)
-    spec = _describe(links, log) | {"truth": list(truth) or None, "threshold": least}
-    spec["register_where"] = options["register_where"]
-    origin = _combine_origins(origin, attacked, links, log, spec)
-    rows = [opinion.with_answer(row, least) for row in _answer_rows(attacked, links, log, least)]
-    frame = pl.DataFrame([row | {"seconds": origin.seconds} for row in rows], schema=OPINION)
-    notes = _notes(attacked, links, log, least)
-    details = {"attacks": attacked.frame}
-    details |= {"register": links.frame} if links else {}
-    details |= {"unicity": log.unicity.frame} if log and log.unicity else {}
-    return Result(frame=frame, origin=origin, details=details, notes=notes)
 
 
-def _describe(links: Result | None, log: _Log | None) -> dict[str, Any]:
-    """Return the options about the register and the log, as plain data."""
+def _describe(
+    links: Result | None, log: _Log | None, options: Mapping[str, Any], least: float | None
+) -> dict[str, Any]:
+    """Return the options about the register, the log and the threshold, as plain data."""
     result = log.unicity if log else None
     return {
         "register": links.spec["register"] if links else None,
@@ -115,6 +136,9 @@ def _describe(links: Result | None, log: _Log | None) -> dict[str, Any]:
         "points": list(result.frame["points"]) if result else None,
         "draws": result.spec["draws"] if result else None,
         "remark": CAUTION,
+        "truth": list(as_names(options["truth"])) or None,
+        "threshold": least,
+        "register_where": options["register_where"],
     }
 
 
