@@ -193,7 +193,7 @@ def _beliefs(attack: Attack, secrets: Attributes, catalog: Catalog) -> dict[int,
 
 
 def _models(attack: Attack) -> tuple[Model, ...]:
-    """Return the models, each once; refuse models that cannot be combined, and too many keys."""
+    """Return the models, each once; refuse models that cannot be combined, or do not fit."""
     models = tuple(dict.fromkeys(model(name.strip()) for name in attack.models))
     if not models:
         raise InputError("no model is named; name one, such as crs")
@@ -204,9 +204,21 @@ def _models(attack: Attack) -> tuple[Model, ...]:
             "membership models cannot be combined with others, as their secret is "
             "membership; run them separately"
         )
-    n_known = n_datasets = 1  # the release of a population is not a dataset that is known
-    if isinstance(attack.dataset, Collection):
-        n_known, n_datasets = attack.dataset.n_known_datasets, len(attack.dataset.datasets)
+    _check_keys(attack)
+    # The release of a population is not a dataset that is known.
+    n_known = attack.dataset.n_known_datasets if isinstance(attack.dataset, Collection) else 1
+    for m in models:
+        if n_known > 1 and not m.longitudinal:
+            raise InputError(
+                f"model {m.acronym} attacks a single dataset, and here are {n_known}; for the "
+                f"collection use {m.acronym[:2]}l"
+            )
+    return models
+
+
+def _check_keys(attack: Attack) -> None:
+    """Refuse more keys than datasets; the waves of a long table share one."""
+    n_datasets = len(attack.dataset.datasets) if isinstance(attack.dataset, Collection) else 1
     if attack.wave is not None and len(attack.keys) > 1:
         raise InputError(
             f"{plural(len(attack.keys), 'key')} for one long table, whose waves share one; name it"
@@ -216,13 +228,6 @@ def _models(attack: Attack) -> tuple[Model, ...]:
             f"{plural(len(attack.keys), 'key')} for {plural(n_datasets, 'dataset')}; name one key "
             "for all of them, or one for each"
         )
-    for m in models:
-        if n_known > 1 and not m.longitudinal:
-            raise InputError(
-                f"model {m.acronym} attacks a single dataset, and here are {n_known}; for the "
-                f"collection use {m.acronym[:2]}l"
-            )
-    return models
 
 
 def _member(attack: Attack, schema: Schema) -> Attributes:
@@ -309,17 +314,21 @@ def with_types(
     typed: dict[str, Attributes] = {}
     for role, attributes in by_role.items():
         typed[role] = tuple(replace(a, type=next(types)) for a in attributes)
-        for attribute in typed[role]:
-            is_cell = cells and role == roles.QID and generalised(attribute.type)
-            if nested(attribute.type) and not is_cell:
-                raise ColumnError(
-                    f"column {quoted(attribute.name)} is nested ({family(attribute.type)}); "
-                    "use one of its parts as an expression, as in NAME=column.part"
-                )
+        _refuse_nested(typed[role], cells=cells and role == roles.QID)
     for weight in typed.get(roles.WEIGHT, ()):
         if (kind := family(weight.type)) not in NUMBERS:
             raise WeightError(f"weight {quoted(weight.name)} is of type {kind}, not a number")
     return typed
+
+
+def _refuse_nested(attributes: Attributes, *, cells: bool) -> None:
+    """Refuse attributes of nested types; ``cells``: those of generalised cells may stay."""
+    for attribute in attributes:
+        if nested(attribute.type) and not (cells and generalised(attribute.type)):
+            raise ColumnError(
+                f"column {quoted(attribute.name)} is nested ({family(attribute.type)}); "
+                "use one of its parts as an expression, as in NAME=column.part"
+            )
 
 
 def _repeated(

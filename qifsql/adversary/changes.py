@@ -43,9 +43,15 @@ def read(text: str, qids: Sequence[Attribute]) -> Change:
         return Change(text, "drop", _number(match[1], text, qids), "")
     if match := re.fullmatch(r"\s*(top|bottom)\((.*)\)\s*=\s*(.*)", text, re.S):
         return Change(text, match[1], _number(match[2], text, qids), match[3].strip())
-    # Names may contain = and :, so try both signs as the end of the name; the longest name counts.
-    beginnings = [(_beginning(text, sign, qids), sign) for sign in "=:"]
-    (length, qid_number), sign = max(beginnings)
+    return _read_named(text, qids)
+
+
+def _read_named(text: str, qids: Sequence[Attribute]) -> Change:
+    """Return a change that begins with the quasi-identifier: ``age:5``, ``zip:@1``, ``age=...``.
+
+    Names may contain = and :, so both are tried as the end of the name; the longest name counts.
+    """
+    (length, qid_number), sign = max((_beginning(text, sign, qids), sign) for sign in "=:")
     if qid_number:  # 0: the text begins with no quasi-identifier
         how = text[text.index(sign, length) + 1 :].strip()
         if sign == "=":

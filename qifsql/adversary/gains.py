@@ -54,20 +54,23 @@ def parse(text: str) -> Gain:
         return IDENTITY
     if kind not in KINDS or kind == "identity" or not rest:
         raise InputError(f"there is no gain {quoted(text)}; use {HOW}")
-    if kind in ("matrix", "sql"):
+    number = None if kind in ("matrix", "sql") else _number(rest)
+    if number is None and kind in STAKED:
         return Gain(text.strip(), kind, source=rest)  # type: ignore[arg-type]
-    number = _number(rest)
-    if kind == "worth" and number is None:
-        return Gain(text.strip(), "worth", source=rest)
     if number is None:
         raise InputError(f"gain {quoted(text)} needs a number, as in {kind}:{EXAMPLES[kind]}")
-    if kind == "tries" and (number < 1 or number.denominator != 1):
+    _check_number(number, text, whole=kind == "tries")
+    return Gain(text.strip(), kind, number=number)  # type: ignore[arg-type]
+
+
+def _check_number(number: Fraction, text: str, *, whole: bool) -> None:
+    """Refuse the number of the gain ``text`` if it is too large or small, or has a fraction."""
+    if whole and (number < 1 or number.denominator != 1):
         raise InputError(f"gain {quoted(text)} needs a whole number from 1, as in tries:3")
-    if kind != "tries" and (number < 0 or number.denominator > 10**9):
+    if not whole and (number < 0 or number.denominator > 10**9):
         raise InputError(f"gain {quoted(text)} needs a number from 0 with at most 9 decimals")
     if number > 10**9:
         raise InputError(f"gain {quoted(text)} is beyond 1,000,000,000; use a smaller number")
-    return Gain(text.strip(), kind, number=number)  # type: ignore[arg-type]
 
 
 def _number(text: str) -> Fraction | None:

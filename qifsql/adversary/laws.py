@@ -110,13 +110,7 @@ def _law(column: str, text: str) -> Law:
         case "sd":
             return Law(column=column, kind="sd", number=_deviation(value, about))
         case "right":
-            number = probability(value, f"right of {quoted(column)}")
-            if not number:
-                raise InputError(
-                    f"right of {quoted(column)} is 0, and an adversary who is never right is not "
-                    "measured; write a probability above 0, such as right=0.9"
-                )
-            return Law(column=column, kind="right", number=number)
+            return Law(column=column, kind="right", number=_chance_right(value, column))
         case "missing":
             number = probability(value, f"missing of {quoted(column)}")
             return Law(column=column, kind="missing", number=number)
@@ -126,6 +120,17 @@ def _law(column: str, text: str) -> Law:
         f"{about} ({quoted(text)}) is not known; use {HOW} (a name with = or : stands in double "
         "quotes)"
     )
+
+
+def _chance_right(text: str, column: str) -> Fraction:
+    """Return the probability of ``right=...``, which is above 0."""
+    number = probability(text, f"right of {quoted(column)}")
+    if not number:
+        raise InputError(
+            f"right of {quoted(column)} is 0, and an adversary who is never right is not "
+            "measured; write a probability above 0, such as right=0.9"
+        )
+    return number
 
 
 def _width(text: str, about: str) -> Fraction:

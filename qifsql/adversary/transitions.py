@@ -12,7 +12,7 @@ from, to, probability. Source: M59 (PoPETs section 7 leaves the case as future w
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from typing import Literal
@@ -81,18 +81,20 @@ def _rule(piece: str) -> list[Rule]:
     columns = [unquoted(name) for name in split(names, ",", WHAT)]
     if not all(columns):
         raise InputError(f"the link rule {quoted(piece)} names no column; write it as in {FORMS}")
-    if not laws:
-        return [Rule(column, "exact") for column in columns]
-    (law,) = laws
-    kind, equals, value = law.partition("=")
-    value = value.strip()
+    rule = _of_law(laws[0], columns[0], piece) if laws else Rule(columns[0], "exact")
+    return [replace(rule, column=column) for column in columns]
+
+
+def _of_law(law: str, column: str, piece: str) -> Rule:
+    """Return the rule of a column from the text after its colon; ``piece`` is all of it."""
+    kind, equals, value = (part.strip() for part in law.partition("="))
     if re.fullmatch(r"[+-]\s*[0-9]+(\.[0-9]+)?", law):
-        return [Rule(c, "shift", shift=Decimal("".join(law.split()))) for c in columns]
-    if kind.strip().casefold() == "stay" and equals:
-        stay = None if value == "?" else probability(value, f"stay of column {quoted(columns[0])}")
-        return [Rule(c, "stay", stay=stay) for c in columns]
-    if kind.strip().casefold() == "table" and value:
-        return [Rule(c, "table", table=unquoted(value)) for c in columns]
+        return Rule(column, "shift", shift=Decimal("".join(law.split())))
+    if kind.casefold() == "stay" and equals:
+        stay = None if value == "?" else probability(value, f"stay of column {quoted(column)}")
+        return Rule(column, "stay", stay=stay)
+    if kind.casefold() == "table" and value:
+        return Rule(column, "table", table=unquoted(value))
     raise InputError(
         f"the link rule {quoted(piece)} is not understood: after the colon stands +1, stay=0.93, "
         "stay=? or table=FILE; a name with a colon is written in double quotes"

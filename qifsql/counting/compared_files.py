@@ -10,7 +10,7 @@ from qifsql.adversary.options import NullRule
 from qifsql.adversary.spec import Attack, Attribute, KnownRecords, Microdata
 from qifsql.counting.session import check_records
 from qifsql.data.dataset import Dataset, Tabular, datasets, repeated, titles_of
-from qifsql.data.domains import domain, together
+from qifsql.data.domains import Domain, domain, together
 from qifsql.data.types import comparable, family, generalised
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.protocol import Engine
@@ -221,33 +221,43 @@ def _in_common_types(files: Sequence[File]) -> list[File]:
     """
     attributes = [list(file.attributes) for file in files]
     for place in range(max(map(len, attributes))):  # the index of an attribute in each file
-        with_place = [columns for columns in attributes if place < len(columns)]
-        shared = domain(with_place[0][place].type)
-        for file, columns in zip(files, attributes, strict=True):
-            if place >= len(columns):
-                continue
-            wider = together(shared, domain(columns[place].type))
-            if wider is None:
-                what = quoted(columns[place].name)
-                types = columns[place].type, with_place[0][place].type
-                advice = "write both with one type (CSV: --all-varchar)"
-                if any(map(generalised, types)):
-                    advice = (
-                        "values are not looked up in generalised cells; give all files the same "
-                        "cells, or plain ones (anonymise --cells midpoint)"
-                    )
-                raise ColumnError(
-                    f"column {what} is {family(types[0])} in {file.title} but "
-                    f"{family(types[1])} in {files[0].title}: values are not converted; {advice}"
-                )
-            shared = wider
-        if len({comparable(columns[place].type) for columns in with_place}) > 1:
-            for columns in with_place:
+        having = [
+            (file.title, columns)
+            for file, columns in zip(files, attributes, strict=True)
+            if place < len(columns)
+        ]
+        shared = _common_domain([(title, columns[place]) for title, columns in having])
+        if len({comparable(columns[place].type) for _, columns in having}) > 1:
+            for _, columns in having:
                 columns[place] = _cast(columns[place], shared.type)
     return [
         replace(file, attributes=tuple(columns))
         for file, columns in zip(files, attributes, strict=True)
     ]
+
+
+def _common_domain(columns: Sequence[tuple[str, Attribute]]) -> Domain:
+    """Return the values of a column in all files; ColumnError if its types do not compare.
+
+    ``columns`` has the title of each file, and the column in it.
+    """
+    first_title, first = columns[0]
+    shared = domain(first.type)
+    for title, attribute in columns:
+        wider = together(shared, domain(attribute.type))
+        if wider is None:
+            advice = "write both with one type (CSV: --all-varchar)"
+            if generalised(attribute.type) or generalised(first.type):
+                advice = (
+                    "values are not looked up in generalised cells; give all files the same "
+                    "cells, or plain ones (anonymise --cells midpoint)"
+                )
+            raise ColumnError(
+                f"column {quoted(attribute.name)} is {family(attribute.type)} in {title} but "
+                f"{family(first.type)} in {first_title}: values are not converted; {advice}"
+            )
+        shared = wider
+    return shared
 
 
 def _cast(attribute: Attribute, type_: str) -> Attribute:

@@ -263,28 +263,32 @@ class Counts:
 
         ``again``: questions other than the profile will follow. Secret 0 is the owner.
         """
-        bound = self.bound
-        secrets = range(1, len(bound.microdata.secrets) + 1)
-        for step in lasting_steps(bound.microdata):
+        bound, microdata = self.bound, self.bound.microdata
+        secrets = range(1, len(microdata.secrets) + 1)
+        for step in lasting_steps(microdata):
             self.keep(step, lasting=False)
         self._keep_known_blocks()
         for j in secrets:
             self.keep("cells", j, prior=True)
         needs_cells = bound.gains or bound.beliefs or bound.target or self._hides
-        if tallied and not (needs_cells or bound.microdata.weight):
+        if tallied and not (needs_cells or microdata.weight):
             self.values = self._tallied_values()
-        if self.values and bound.microdata.by:
-            self.keep("member_signatures")
         if self.values:  # how many blocks have the same tallies; also enough for the owner
-            self.keep("signatures")
+            for name in ("member_signatures", "signatures") if microdata.by else ("signatures",):
+                self.keep(name)
         for j in secrets:  # those with a missing value are counted again without it
             if j not in self.values and (again or self.domain(j).missing):
                 self.keep("cells", j)
         if again and 0 in self._secret_numbers() and not self.values:
-            self.keep("cells" if bound.microdata.weight else "blocks", 0)
-        for j in self._secret_numbers() if bound.microdata.by else ():
-            if j not in self.values and not (j == 0 and self.values):
-                self.keep("members", j)
+            self.keep("cells" if microdata.weight else "blocks", 0)
+        if microdata.by:
+            self._keep_members()
+
+    def _keep_members(self) -> None:
+        """Keep the counts by group of the secrets without tallies, which the owner has, too."""
+        with_tallies = {*self.values, 0} if self.values else set[int]()
+        for j in self._secret_numbers() - with_tallies:
+            self.keep("members", j)
 
     def _keep_known_blocks(self) -> None:
         """Keep the blocks of equal records, if those of all records of people follow from them.

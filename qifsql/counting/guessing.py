@@ -3,7 +3,7 @@
 Source: M117 (the table), M130 to M133; Templ, Thees and Müller 2026 (RAPID).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from importlib import import_module
@@ -111,18 +111,7 @@ class Guessing:
     def scores(self, cells: Cells, secret: int) -> Scores:
         """Return the scores of guesses of secret number ``secret``, learned from ``cells``."""
         modal = cells.priors()["modal"]  # how many values are most frequent in the release
-        self._tables.make("verdicts", cells.plan("verdicts"))
-        self._tables.make("bases", self._view("bases", cells))
-        (base,) = rows_of(Plan((), self._view("prior", cells)), self._tables)
-        try:
-            if self._learner.name == TABLE:
-                query = self._view("table_answers", cells)
-            else:
-                self._predict(cells, secret)
-                query = self._view("classifier_answers", cells)
-            self._tables.make("answers", query)
-        finally:
-            self._tables.drop("verdicts", "bases", "predictions")
+        base = self._answer(cells, secret)
         level = self._learner.level
         numbers = {"level": level.numerator, "scale": level.denominator}
         rows = rows_of(Plan((), splice("learning/scores", numbers=numbers)), self._tables)
@@ -147,6 +136,22 @@ class Guessing:
             singled_out=blocks["singled_out"],
             worst_case=blocks["worst_case"],
         )
+
+    def _answer(self, cells: Cells, secret: int) -> Mapping[str, Any]:
+        """Create ``answers``, the guesses about people; return the row of the view ``prior``."""
+        self._tables.make("verdicts", cells.plan("verdicts"))
+        self._tables.make("bases", self._view("bases", cells))
+        (base,) = rows_of(Plan((), self._view("prior", cells)), self._tables)
+        try:
+            if self._learner.name == TABLE:
+                query = self._view("table_answers", cells)
+            else:
+                self._predict(cells, secret)
+                query = self._view("classifier_answers", cells)
+            self._tables.make("answers", query)
+        finally:
+            self._tables.drop("verdicts", "bases", "predictions")
+        return base
 
     def _view(self, name: str, cells: Cells, **numbers: int) -> exp.Select:
         """Return a view of ``sql/learning`` about the release of these cells."""

@@ -67,6 +67,20 @@ class Scale:
         return self.raw.hierarchy is None and has_distances(self.raw.type)
 
 
+class Lost(NamedTuple):
+    """The row of the view ``compare/lost``: records by what their cell contains, and what is lost.
+
+    ``values`` and ``units`` are what cells of several values contain and span, by their records.
+    """
+
+    records: int
+    generalised: int
+    outside: int
+    suppressed: int
+    values: int
+    units: int
+
+
 class Sizes(NamedTuple):
     """The records of the original, and those of a release."""
 
@@ -182,13 +196,8 @@ def _loss_of_column(
     tables.make(names["told"], splice("compare/told", tables=names))
     tables.make("units", units_step(scale, 1))
     tables.make("contained", splice("compare/contained", tables=names))
-    # The mass of a record is cut into parts, so many that each cell (of ``width`` values) can give
-    # all its values the same whole number of parts.
-    query = exp.select("width").from_("contained").where("width > 0").distinct().limit(WIDTHS + 1)
-    widths = [n for (n,) in tables.rows(query)]
-    parts = utility.parts(widths) if len(widths) <= WIDTHS else utility.PARTS
-    (row,) = tables.rows(splice("compare/lost", tables=names))
-    _, generalised, outside, suppressed, lost_values, lost_units = row
+    parts = _parts_of_record(tables)
+    lost = Lost(*tables.rows(splice("compare/lost", tables=names))[0])
     cells = tables.count("held")
     tables.drop("units")
     tables.make("units", units_step(scale, parts))
@@ -198,19 +207,29 @@ def _loss_of_column(
     tables.drop("held", "units", "contained", "shares")
     by_distance = scale.by_distance
     penalty = utility.penalty(
-        int(lost_units if by_distance else lost_values),
+        int(lost.units if by_distance else lost.values),
         scale.length if by_distance else scale.values,
-        suppressed=suppressed,
+        suppressed=lost.suppressed,
         records=records,
     )
     return {
         **_row_heading(file, scale, column.column),
         "cells": cells,
-        "generalised": generalised / records,
-        "outside": outside / records,
+        "generalised": lost.generalised / records,
+        "outside": lost.outside / records,
         "certainty_penalty": float(penalty),
         **distances._asdict(),
     }
+
+
+def _parts_of_record(tables: Tables) -> int:
+    """Return into how many parts the mass of a record is cut.
+
+    Each cell (of ``width`` values) can then give all its values the same whole number of parts.
+    """
+    query = exp.select("width").from_("contained").where("width > 0").distinct().limit(WIDTHS + 1)
+    widths = [n for (n,) in tables.rows(query)]
+    return utility.parts(widths) if len(widths) <= WIDTHS else utility.PARTS
 
 
 def _tables_of(column: Generalised, file: Compared) -> dict[str, str]:

@@ -4,7 +4,7 @@ A quasi-identifier without a tag has the same name in both; ``1:zip,2:plz`` matc
 release with ``plz`` of the register. Names with tags are paired in their order.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
@@ -101,19 +101,13 @@ def _pairs(qids: Sequence[str], both: Schema) -> list[tuple[Attribute, Attribute
     for text in qids:
         columns = attributes([text], both, QID)
         release, register = ([a for a in columns if a.number == n] for n in (1, 2))
-        names = [{_strip_tag(a): a for a in side} for side in (release, register)]
-        folded = [{name.casefold() for name in side} for side in names]
-        if len(release) == len(register) == 1 and folded[0] == folded[1]:  # a name, in any case
-            pairs.append((release[0], register[0]))
-        elif release and register:  # a pattern
-            if lonely := set(names[0]) ^ set(names[1]):
-                raise _no_partner(min(lonely), names, both)
-            pairs += [(attribute, names[1][name]) for name, attribute in names[0].items()]
-        elif text.strip() in (a.name for a in (*release, *register)) or _is_tagged(text):
+        if release and register:  # a name that both have, or a pattern
+            pairs += _pairs_of_names(release, register, both)
+        elif text.strip() in (a.name for a in columns) or _is_tagged(text):
             tagged_1 += release
             tagged_2 += register
         else:
-            raise _no_partner(next(iter({**names[0], **names[1]})), names, both)
+            raise _no_partner(columns[0], both)
     if len(tagged_1) != len(tagged_2):
         raise ColumnError(
             f"{plural(len(tagged_1), 'quasi-identifier')} with tag 1 and {len(tagged_2)} with "
@@ -127,6 +121,20 @@ def _pairs(qids: Sequence[str], both: Schema) -> list[tuple[Attribute, Attribute
     return pairs
 
 
+def _pairs_of_names(
+    release: Sequence[Attribute], register: Sequence[Attribute], both: Schema
+) -> list[tuple[Attribute, Attribute]]:
+    """Return the columns of both files in pairs of one name; a single pair may differ in case."""
+    names_1, names_2 = ({_strip_tag(a): a for a in side} for side in (release, register))
+    is_pair = len(release) == len(register) == 1
+    if is_pair and {n.casefold() for n in names_1} == {n.casefold() for n in names_2}:
+        return [(release[0], register[0])]
+    if lonely := set(names_1) ^ set(names_2):
+        name = min(lonely)
+        raise _no_partner(names_1[name] if name in names_1 else names_2[name], both)
+    return [(attribute, names_2[name]) for name, attribute in names_1.items()]
+
+
 def _is_tagged(text: str) -> bool:
     number, colon, _ = text.strip().partition(":")
     return bool(colon) and number.strip() in ("1", "2")
@@ -137,11 +145,12 @@ def _strip_tag(attribute: Attribute) -> str:
     return attribute.name.removeprefix(tagged(attribute.number, ""))
 
 
-def _no_partner(name: str, names: Sequence[Mapping[str, Attribute]], both: Schema) -> ColumnError:
-    """Return the error that a file lacks ``name``; ``names`` has the columns of both, untagged."""
+def _no_partner(attribute: Attribute, both: Schema) -> ColumnError:
+    """Return the error that a column of one file has no partner in the other."""
+    name = _strip_tag(attribute)
     text, (file, partner) = quoted(name)[1:-1], (part.dataset for part in both.parts)
     example = f"1:{text},2:..."
-    if name not in names[0]:
+    if attribute.number == 2:
         file, partner, example = partner, file, f"1:...,2:{text}"
     return ColumnError(
         f"{QID} {quoted(name)} of {file} is not in {partner}; say which column it is there, as in "

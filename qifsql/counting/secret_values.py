@@ -1,5 +1,6 @@
 """Check gain functions and beliefs against the values of a secret."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from qifsql.adversary.gains import STAKED
@@ -107,6 +108,13 @@ def _check_stakes(counts: Counts, j: int, g: int, what: str) -> list[str]:
             f"{what} differs for so many pairs that {additions:,} sums would be added up; group "
             "the values of the secret by an expression, or use tolerance:T or worth:FILE"
         )
+    return _notes_on_stakes(
+        row, what, meets_missing=gain.kind == "sql" and counts.domain(j).missing
+    )
+
+
+def _notes_on_stakes(row: Mapping[str, Any], what: str, *, meets_missing: bool) -> list[str]:
+    """Return notes on gains that are computed (``row`` of their checks): losses, unused lines."""
     if row["highest"] <= 0:
         return [f"{what} is never above 0, so the best is to abstain and nothing is ever gained"]
     notes = []
@@ -115,7 +123,7 @@ def _check_stakes(counts: Counts, j: int, g: int, what: str) -> list[str]:
     if row.get("unknown"):
         lines = plural(row["unknown"], "line")
         notes.append(f"{what} has {lines} with values that nobody in the release has; left out")
-    if gain.kind == "sql" and counts.domain(j).missing:
+    if meets_missing:
         notes.append(
             f"{what} meets a missing value, of which guess = secret is not true; "
             "write guess IS NOT DISTINCT FROM secret if it can be guessed"
@@ -154,13 +162,14 @@ def _check_listed(counts: Counts, j: int, g: int, what: str) -> dict[str, Any]:
         )
     row = counts.frame("pairs_check", [(j, g)]).row(0, named=True)
     expected = values if gain.kind == "worth" else max(1, row["guesses"]) * values
-    if missing := expected - row["different"]:
-        if gain.kind == "worth":
-            raise InputError(
-                f"{what} is missing for {missing:,} of {plural(expected, 'value')}; name them "
-                "all, or add a line with the value * for all others (a secret that has a value * "
-                "needs every value named)"
-            )
+    missing = expected - row["different"]
+    if missing and gain.kind == "worth":
+        raise InputError(
+            f"{what} is missing for {missing:,} of {plural(expected, 'value')}; name them all, or "
+            "add a line with the value * for all others (a secret that has a value * needs every "
+            "value named)"
+        )
+    if missing:
         raise InputError(
             f"{what} is missing for {missing:,} of {plural(expected, 'pair')} of a guess and a "
             "value; name them all"

@@ -9,7 +9,7 @@ from typing import Unpack
 from sqlglot import exp
 
 from qifsql.adversary.bind import bind
-from qifsql.adversary.spec import Attack, BoundAttack, Microdata
+from qifsql.adversary.spec import Attack, Attribute, BoundAttack, Microdata
 from qifsql.counting import suppressed
 from qifsql.counting.join import with_joined_people
 from qifsql.data.dataset import Dataset
@@ -127,28 +127,34 @@ def check_records(engine: Engine, microdata: Microdata) -> int:
     """
     where = microdata.dataset.name
     if microdata.weight is None:
-        plan = records_plan(microdata)
-        (records,) = engine.rows(plan, "counting records", where)[0]
+        ((records,),) = engine.rows(records_plan(microdata), "counting records", where)
     else:
-        plan = weights_plan(microdata)
-        records, unusable, smallest, greatest = engine.rows(plan, "checking weights", where)[0]
-        if unusable:
-            raise WeightError(
-                f"weight {quoted(microdata.weight.name)} of {where} is missing, negative or "
-                f"infinite in {unusable:,} of {records:,} records; correct them, or use --where"
-            )
-        if records and smallest is None:
-            weight = quoted(microdata.weight.name)
-            raise WeightError(f"weight {weight} of {where} is 0 in every record")
-        if records and microdata.weight.floating:
-            _check_range(smallest, greatest, records, microdata.weight.name)
+        records = _check_weights(engine, microdata, microdata.weight)
     if not records:
         after = " after the filter (where)" if microdata.where is not None else ""
         raise DatasetError(f"{where} has no records{after}; there is nobody to attack")
     if microdata.null == "drop":
-        people = engine.rows(records_plan(microdata, people=True), "counting records", where)[0][0]
+        plan = records_plan(microdata, people=True)
+        ((people,),) = engine.rows(plan, "counting records", where)
         if not people:
             raise DatasetError(f"{where} has no records left when those with missing values go")
+    return int(records)
+
+
+def _check_weights(engine: Engine, microdata: Microdata, weight: Attribute) -> int:
+    """Return the number of records; raise WeightError if their weights cannot be used."""
+    where, name = microdata.dataset.name, quoted(weight.name)
+    rows = engine.rows(weights_plan(microdata), "checking weights", where)
+    ((records, unusable, smallest, greatest),) = rows
+    if unusable:
+        raise WeightError(
+            f"weight {name} of {where} is missing, negative or infinite in {unusable:,} of "
+            f"{records:,} records; correct them, or use --where"
+        )
+    if records and smallest is None:
+        raise WeightError(f"weight {name} of {where} is 0 in every record")
+    if records and weight.floating:
+        _check_range(smallest, greatest, records, weight.name)
     return int(records)
 
 

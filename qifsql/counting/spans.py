@@ -210,21 +210,26 @@ def _write_parsed(tables: Tables, query: exp.Query, path: Path, source: CellSour
         frames = tables.engine.batches(Plan((), query), tables.what, source.release, rows=BATCH)
         for frame in frames:
             rows: list[dict[str, object]] = []
+            seen += frame.height
             for number, text in frame.iter_rows():
-                seen += 1
-                try:
-                    cell = parse(text, source.domain, source.nodes)
-                except UnreadableError as e:
-                    if text not in source.words:
-                        refused[str(e)] += 1
-                        continue
-                    cell = Cell()  # a word for a missing value: it contains nothing
-                generalised += _is_generalised(cell, text)
-                rows.append({"id": number, **{name: getattr(cell, name) for name in _FIELDS}})
+                if (cell := _parse(text, source, refused)) is not None:
+                    generalised += _is_generalised(cell, text)
+                    rows.append({"id": number, **{name: getattr(cell, name) for name in _FIELDS}})
             writer.write_table(pa.Table.from_pylist(rows, SCHEMA))
     if refused:
         raise ColumnError(_refusal(source, refused, seen))
     return generalised
+
+
+def _parse(text: str, source: CellSource, refused: Counter[str]) -> Cell | None:
+    """Return the cell of a text; None if it does not parse: its form is counted in ``refused``."""
+    try:
+        return parse(text, source.domain, source.nodes)
+    except UnreadableError as e:
+        if text in source.words:
+            return Cell()  # a word for a missing value: it contains nothing
+        refused[str(e)] += 1
+        return None
 
 
 def _is_generalised(cell: Cell, text: str) -> bool:

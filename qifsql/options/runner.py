@@ -5,7 +5,7 @@ own, and what the runner gives it: ``settings: Settings`` (typed as ``Limits``) 
 It returns an ``Answer``.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
@@ -64,15 +64,7 @@ def run(
     if charts is not None:
         charts.check()
     _read_data(command, arguments, options)
-    with ExitStack() as stack:
-        for store in stores.values():
-            stack.enter_context(runtime.noting_created(store, quiet=talk.quiet))
-        supplies: dict[str, Any] = {}
-        if "settings" in arguments:
-            supplies["settings"] = stack.enter_context(talk.settings())
-        if "tell" in command.__annotations__:
-            supplies["tell"] = lambda note: runtime.print_notes([note], quiet=talk.quiet)
-        answer = command(**{**arguments, **supplies})
+    answer = _call(command, arguments, talk, stores.values())
     if answer is None:
         return
     runtime.print_notes([*getattr(answer.result, "notes", ()), *answer.notes], quiet=talk.quiet)
@@ -86,15 +78,37 @@ def run(
         _show(answer, output, quiet=talk.quiet)
 
 
+def _call(
+    command: Callable[..., Answer | None],
+    arguments: Mapping[str, Any],
+    talk: Any,
+    stores: Iterable[str | Path],
+) -> Answer | None:
+    """Return the answer of a command, which gets settings, and ``tell`` if it has a place for it.
+
+    ``talk`` is the group of options that settings are made of. Notes name new files of ``stores``.
+    """
+    with ExitStack() as stack:
+        for store in stores:
+            stack.enter_context(runtime.noting_created(store, quiet=talk.quiet))
+        supplies: dict[str, Any] = {}
+        if "settings" in arguments:
+            supplies["settings"] = stack.enter_context(talk.settings())
+        if "tell" in command.__annotations__:
+            supplies["tell"] = lambda note: runtime.print_notes([note], quiet=talk.quiet)
+        return command(**{**arguments, **supplies})
+
+
 def _read_data(
     command: Callable[..., object], arguments: Mapping[str, Any], options: Mapping[str, Option]
 ) -> None:
     """Put the filter of the data into declared options, and open further files as the data are."""
     data = next((group for group in arguments.values() if isinstance(group, Data | Records)), None)
-    for name, declared_options in command.__annotations__.items():
-        if data is None or not is_typeddict(declared_options):
-            continue
-        if "where" in declared_options.__annotations__:
+    if data is None:
+        return
+    groups = {n: group for n, group in command.__annotations__.items() if is_typeddict(group)}
+    for name, group in groups.items():
+        if "where" in group.__annotations__:
             arguments[name]["where"] = data.where
         for option, file in arguments[name].items():
             if option in options and options[option].form is DATASET:

@@ -26,6 +26,7 @@ from qifsql.errors import (
 LEAST, CORES = 3 * 2**29, 2  # bytes of address space that the libraries need with two cores
 PER_CORE = 2**27  # bytes of address space for the threads of each further core
 BROKEN_OFF = "Query interrupted"  # how DuckDB reports Ctrl-C in a statement of the main thread
+INTERNAL = 1  # exit code of an error that qifsql does not know
 
 
 def print_notes(notes: Sequence[str], *, quiet: bool) -> None:
@@ -62,36 +63,34 @@ def run_guarded(command: Callable[[], int | None], *, debug: bool) -> int:
     _obey_signals()
     try:
         return command() or 0
-    except QifError as e:
-        text = str(e)
-        if text.startswith("\n"):  # the name of a file
-            text = printable(text)
-        talk(f"error: {text}")
-        if debug and e.detail:
-            talk(e.detail)
-        return e.exit_code
-    except KeyboardInterrupt:
-        talk(f"error: {INTERRUPTED}")
-        return Interrupted.exit_code
     except (BrokenPipeError, SystemExit):  # typer and rich exit when a pipe is closed
         return 0  # the reader needs no more output
-    except OSError as e:
-        talk(f"error: {unwritable(e.filename or 'the result', e)}")
-        return InputError.exit_code if e.errno == errno.ENAMETOOLONG else EngineError.exit_code
-    except UnicodeEncodeError:  # a byte of the command line that is not a character
-        talk(f"error: {NOT_UTF8}")
-        return InputError.exit_code
-    except Exception as e:
-        if _SIGNALS or str(e) == BROKEN_OFF:  # compiled code may turn an interruption into an error
-            talk(f"error: {INTERRUPTED}")
-            return Interrupted.exit_code
-        if starved(e):
-            talk(f"error: {STARVED}")
-            return EngineError.exit_code
-        talk(f"error: internal error ({type(e).__name__}); please report it with --debug")
-        if debug:
+    except (Exception, KeyboardInterrupt) as e:
+        message, code = _explain(e)
+        talk(f"error: {message}")
+        if debug and isinstance(e, QifError) and e.detail:
+            talk(e.detail)
+        elif debug and not isinstance(e, QifError) and code == INTERNAL:
             traceback.print_exc()
-        return 1
+        return code
+
+
+def _explain(error: BaseException) -> tuple[str, int]:
+    """Return the message about an error, and the exit code."""
+    if isinstance(error, QifError):
+        text = str(error)  # it may begin with the name of a file, which may begin a line
+        return printable(text) if text.startswith("\n") else text, error.exit_code
+    if isinstance(error, OSError):
+        code = InputError if error.errno == errno.ENAMETOOLONG else EngineError
+        return unwritable(error.filename or "the result", error), code.exit_code
+    if isinstance(error, UnicodeEncodeError):  # a byte of the command line that is no character
+        return NOT_UTF8, InputError.exit_code
+    # Compiled code may turn an interruption into another error.
+    if isinstance(error, KeyboardInterrupt) or _SIGNALS or str(error) == BROKEN_OFF:
+        return INTERRUPTED, Interrupted.exit_code
+    if starved(error):
+        return STARVED, EngineError.exit_code
+    return f"internal error ({type(error).__name__}); please report it with --debug", INTERNAL
 
 
 def check_address_space() -> None:

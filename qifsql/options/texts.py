@@ -85,21 +85,24 @@ def targets(values: Sequence[str] | None, qids: Sequence[str]) -> dict[str, str 
 
 
 def _target_value(text: str, qids: Sequence[str]) -> tuple[str, str | None]:
+    """Return the column and the value of ``COLUMN=VALUE``, ``COLUMN is null`` or ``... is absent``.
+
+    Names of ``qids`` may contain such signs; other names with them are in double quotes.
+    """
+    phrase = next((phrase for phrase in PHRASES if text.casefold().endswith(phrase)), None)
+    column = "" if phrase is None else text[: -len(phrase)]
     for name in sorted(qids, key=len, reverse=True):
         if text.startswith(f"{name}="):
             return name, text[len(name) + 1 :]
-        for phrase, value in PHRASES.items():
-            if text.casefold() == f"{name}{phrase}".casefold():
-                return name, value
-    for phrase, value in PHRASES.items():
-        if match := re.fullmatch(rf"{QUOTED}{phrase}", text, re.S | re.I):
-            return match[1].replace('""', '"'), value
+        if phrase is not None and column.casefold() == name.casefold():
+            return name, PHRASES[phrase]
+    if phrase is not None and (match := re.fullmatch(QUOTED, column, re.S)):
+        return match[1].replace('""', '"'), PHRASES[phrase]
     pair = split_assignment(text)
     if pair and pair[0]:
         return pair
-    for phrase, value in PHRASES.items():
-        if pair is None and text.casefold().endswith(phrase):
-            return text[: -len(phrase)], value
+    if phrase is not None and pair is None:
+        return column, PHRASES[phrase]
     raise InputError('a --target is written COLUMN=VALUE, or "COLUMN is null" for a missing value')
 
 

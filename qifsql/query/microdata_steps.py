@@ -37,23 +37,17 @@ def steps(microdata: Microdata, *, key: bool = False) -> list[Step]:
     ]
     steps: list[Step] = []
     if microdata.weight is not None:
-        w = microdata.weight.expression.copy()
         if microdata.weight.floating:
-            steps.append(_weight_scale(microdata, w))
-            scale = exp.select("scale").from_("weight_scale").subquery()
-            w = exp.Mul(this=exp.cast(_in_brackets(w), "DOUBLE"), expression=scale)
-        if microdata.weight.type.startswith("DECIMAL"):  # its digits, without the point
-            marks = map(exp.Literal.string, (".", ""))
-            w = exp.func("replace", exp.cast(w, "VARCHAR"), *marks)
-        columns.append(exp.alias_(exp.cast(w, "HUGEINT"), "weight"))
-    if key and microdata.key is not None:
-        columns.append(exp.alias_(normal(microdata.key), "key"))
-    if microdata.by is not None:
-        columns.append(exp.alias_(normal(microdata.by), "member_of"))
-    if microdata.household is not None:
-        columns.append(exp.alias_(normal(microdata.household), "household"))
+            steps.append(_weight_scale(microdata, microdata.weight.expression))
+        columns.append(exp.alias_(_whole_weight(microdata.weight), "weight"))
+    by_name = {
+        "key": microdata.key if key else None,
+        "member_of": microdata.by,
+        "household": microdata.household,
+        "person": microdata.person,
+    }
+    columns += [exp.alias_(normal(a), name) for name, a in by_name.items() if a is not None]
     if microdata.person is not None:
-        columns.append(exp.alias_(normal(microdata.person), "person"))
         columns.append(exp.alias_(exp.Window(this=exp.RowNumber()), RECORD))
     query = _from_source(microdata, columns, people=True)
     if microdata.person is not None:
@@ -204,6 +198,17 @@ def _weighs(weight: Attribute) -> exp.Expr:
 
 def _in_brackets(tree: exp.Expr) -> exp.Expr:
     return tree if isinstance(tree, exp.Column) else exp.paren(tree, copy=False)
+
+
+def _whole_weight(weight: Attribute) -> exp.Expr:
+    """Return a weight as a whole number: floating ones scaled, decimals by their digits."""
+    w = weight.expression.copy()
+    if weight.floating:
+        scale = exp.select("scale").from_("weight_scale").subquery()
+        w = exp.Mul(this=exp.cast(_in_brackets(w), "DOUBLE"), expression=scale)
+    if weight.type.startswith("DECIMAL"):  # without the point
+        w = exp.func("replace", exp.cast(w, "VARCHAR"), *map(exp.Literal.string, (".", "")))
+    return exp.cast(w, "HUGEINT")
 
 
 def _weight_scale(microdata: Microdata, weight: exp.Expr) -> Step:

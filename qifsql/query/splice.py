@@ -28,7 +28,7 @@ elsewhere every item that contains it.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlglot import exp
 
@@ -40,12 +40,18 @@ from qifsql.query.plan import Step
 from qifsql.query.shapes import Shape
 from qifsql.query.templates import Template, load
 
-Tally = tuple[int, int]  # number of the secret, number of its value
 Numbers = Mapping[str, int | Sequence[int]]
 Parameters = Mapping[str, exp.Expr]  # one row of parameters: its values by column
 
 PLACES = ("place", "step", "low", "least", "top", "high")
 EVERYWHERE = (exp.Array, exp.Select, exp.Group, exp.Order)
+
+
+class Tally(NamedTuple):
+    """The numbers of a secret, and of the value of it that is counted."""
+
+    secret: int
+    value: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,22 +117,19 @@ def splice(
     template = load(view, **(shape or {})) if isinstance(view, str) else view
     query = template.query.copy()
     present = template.names
-    tallied = [_Copy(ending=f"_{j}_{code}", tally=(j, code)) for j, code in tallies]
+    tallied = [_Copy(ending=f"_{t.secret}_{t.value}", tally=t) for t in tallies]
     families = [_Family(("tally",), tallied), _Family.of("qid", width)]
     if places is not None:
         families.append(_Family(PLACES, _copies(places, numbers or {})))
-    if secrets is not None:
-        families.append(_Family.of("secrets", secrets))
-    if words is not None:
-        families.append(_Family.of("word", words))
+    for placeholder, count in (("secrets", secrets), ("word", words)):
+        if count is not None:
+            families.append(_Family.of(placeholder, count))
     by_name = {name: f for f in families for name in f.names if name in present}
     if by_name:
         _conditions(query, by_name)
         _repeat(query, by_name)
-    if "qid" in {name.casefold() for name in present} and any(
-        name.name.casefold() == "qid" for name in query.find_all(exp.Identifier)
-    ):
-        raise InternalError(f"sql/{template.name}.sql uses qid where a tuple cannot stand")
+    if "qid" in {name.casefold() for name in present}:
+        _check_filled(query, template.name)
     if "added(" in template.text or domain is not None:
         _fill_functions(query, domain)
     columns = dict(columns or {})
@@ -193,6 +196,12 @@ def _in_join(node: exp.Expr) -> bool:
     return join is not None and join.args.get("on") is not None
 
 
+def _check_filled(query: exp.Select, name: str) -> None:
+    """Refuse a query in which ``qid`` is left: it stands where a tuple cannot."""
+    if any(node.name.casefold() == "qid" for node in query.find_all(exp.Identifier)):
+        raise InternalError(f"sql/{name}.sql uses qid where a tuple cannot stand")
+
+
 def _repeat(query: exp.Select, families: Mapping[str, _Family]) -> None:
     """Repeat items of lists (SELECT, GROUP BY, ...) for all columns of their placeholder."""
     for join in query.find_all(exp.Join):
@@ -243,10 +252,7 @@ def _placeholder(holder: exp.Expr, item: exp.Expr, families: Mapping[str, _Famil
 
 
 def _copied(item: exp.Expr, family: _Family, copy: _Copy) -> exp.Expr:
-    """Return an item with the names and numbers of one copy in place of the placeholders.
-
-    In a tally, the secret and the value (``code = ...``) become those that it counts.
-    """
+    """Return an item with the names and numbers of one copy in place of the placeholders."""
     holder = exp.paren(item.copy())  # so that the item itself can be replaced
     for column in list(holder.find_all(exp.Column)):
         if column.name in copy.numbers and not column.table:
@@ -254,15 +260,21 @@ def _copied(item: exp.Expr, family: _Family, copy: _Copy) -> exp.Expr:
     for node in holder.find_all(exp.Identifier):
         if node.name in family.names:
             node.set("this", f"{node.name}{copy.ending}")
-        elif copy.tally and node.name in ("secret", "secret_values"):
-            node.set("this", f"{node.name}_{copy.tally[0]}")
     if copy.tally:
-        for equal in holder.find_all(exp.EQ):
-            if equal.this.name == "code":
-                equal.set("expression", exp.Literal.number(copy.tally[1]))
+        _fill_tally(holder, copy.tally)
     inner = holder.this
     assert isinstance(inner, exp.Expr)  # noqa: S101 - it was one
     return inner.pop()
+
+
+def _fill_tally(holder: exp.Expr, tally: Tally) -> None:
+    """Replace the secret and its value (``code = ...``) by those that a tally counts."""
+    for node in holder.find_all(exp.Identifier):
+        if node.name in ("secret", "secret_values"):
+            node.set("this", f"{node.name}_{tally.secret}")
+    for equal in holder.find_all(exp.EQ):
+        if equal.this.name == "code":
+            equal.set("expression", exp.Literal.number(tally.value))
 
 
 def _fill_functions(query: exp.Select, domain: Domain | None) -> None:
@@ -304,10 +316,11 @@ def _fill_tables(
     for join in [j for j in query.find_all(exp.Join) if j.this.name in rows] if rows else ():
         join.pop()
     for table in list(query.find_all(exp.Table)) if tables else ():
-        new = tables.get(table.name, table.name)
-        if new != table.name:
-            if not table.alias:
-                table.set("alias", exp.TableAlias(this=exp.to_identifier(table.name)))
-            for part, value in exp.to_table(new).args.items():
-                if part in ("this", "db", "catalog"):
-                    table.set(part, value)
+        if tables.get(table.name, table.name) == table.name:
+            continue
+        new = exp.to_table(tables[table.name])
+        if not table.alias:
+            table.set("alias", exp.TableAlias(this=exp.to_identifier(table.name)))
+        for part in ("this", "db", "catalog"):
+            if part in new.args:
+                table.set(part, new.args[part])

@@ -279,7 +279,7 @@ class Steps:
             width=0 if about.prior else self.attack.microdata.width,  # of quasi-identifiers
             secret=about.secret,
             tables=tuple(names.items()),
-            tallies=tuple((j, code) for j in counted for code in range(1, self.values[j])),
+            tallies=tuple(Tally(j, code) for j in counted for code in range(1, self.values[j])),
             positions=self._positions(about.secret) if name == "member_counts" else None,
         )
         return self.push(step)

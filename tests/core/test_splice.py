@@ -9,13 +9,13 @@ from sqlglot import exp
 
 from qifsql.errors import InternalError
 from qifsql.query.render import render
-from qifsql.query.splice import splice
+from qifsql.query.splice import Tally, splice
 from qifsql.query.templates import Template, load, views
 
 OF_RESULTS = {"people_unreported", "people_unreported_in_values"}  # its secrets are lists
 NAMES = tuple(sorted(views("").keys() - OF_RESULTS))
 FILES = (*NAMES, *sorted(f"weighted/{view}" for view in views("weighted")))
-TALLIES = ((1, 1), (1, 2), (2, 1))
+TALLIES = (Tally(1, 1), Tally(1, 2), Tally(2, 1))
 
 
 def template(sql: str) -> Template:

@@ -151,8 +151,12 @@ def suda(
     with opened(attack, settings, apart=apart, outputs=outputs, ordered=ordered) as (engine, bound):
         uniques, totals = _find_uniques(engine, bound, options)
         summary = Summary.of(uniques, totals, fraction)
-        more = {"max_size": uniques.size_limit, "fraction": float(fraction)}
-        more |= {"omit_missing": options["omit_missing"], "by": options["by"]}
+        more: dict[str, object] = {
+            "max_size": uniques.size_limit,
+            "fraction": float(fraction),
+            "omit_missing": options["omit_missing"],
+            "by": options["by"],
+        }
         more |= {"null": MATCH_ANY} if match_any else {}
         written_rows = 0
         if file is not None:

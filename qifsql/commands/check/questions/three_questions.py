@@ -52,8 +52,7 @@ def three_questions(
     options = {**dict.fromkeys(TAKEN), "null": "distinct", "seed": 0, **options}
     _check_options(options)
     least = _parse_threshold(options["threshold"])
-    _check_source(source, options)
-    dataset, names = Dataset.open(source), as_names(options["qids"])
+    dataset, names = _open_release(source, options), as_names(options["qids"])
     qids = names if options["register"] is None else _names_in_release(names)
     if not qids:
         raise ColumnError("no quasi-identifiers: the answers depend on them; name some with --qids")
@@ -96,8 +95,8 @@ def _check_options(options: Mapping[str, Any]) -> None:
         raise InputError("a log has one key; name one column")
 
 
-def _check_source(source: Source, options: Mapping[str, Any]) -> None:
-    """Refuse a collection, and options about a register or a log if there is none."""
+def _open_release(source: Source, options: Mapping[str, Any]) -> Dataset:
+    """Return the release; refuse several, and options about a register or a log without one."""
     if isinstance(source, Sequence | Collection) and not isinstance(source, str | bytes):
         raise InputError(
             "the three questions are asked of one release: name one file, another as the register; "
@@ -107,6 +106,7 @@ def _check_source(source: Source, options: Mapping[str, Any]) -> None:
         raise InputError("truth and register_where are about a register; name one with --register")
     if not as_names(options["key"]) and options["points"] is not None:
         raise InputError("points are records under a key; name the key with --key")
+    return Dataset.open(source)
 
 
 def _link_register(
