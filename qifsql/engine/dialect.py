@@ -122,9 +122,8 @@ def _check(node: exp.Expr) -> None:
 def _note_types(select: exp.Select, describe: Describe) -> None:
     """Write the types of operands into the nodes of a SELECT whose translation depends on them.
 
-    DuckDB is asked for all types at once, or one by one if it cannot find some of them: first as
-    columns of the grouped SELECT, then of its rows before they are grouped, which the arguments of
-    aggregates are. A type is "" if it is not found.
+    DuckDB is asked for types of columns of the grouped SELECT, then of its rows before they are
+    grouped, which the arguments of aggregates are. A type is "" if it is not found.
     """
     nodes = [
         node
@@ -135,22 +134,30 @@ def _note_types(select: exp.Select, describe: Describe) -> None:
     types: list[str] = [""] * len(operands)
     for form in (_grouped_only, _ungrouped):
         untyped = [i for i, type_ in enumerate(types) if not type_]
-        if not untyped:
-            break
-        try:
-            answers = _types_of(form, select, [operands[i] for i in untyped], describe)
-        except QifError:
-            answers = []
-            for i in untyped:
-                try:
-                    answers += _types_of(form, select, [operands[i]], describe)
-                except QifError:
-                    answers.append("")
+        answers = _known_types(form, select, [operands[i] for i in untyped], describe)
         for i, type_ in zip(untyped, answers, strict=True):
             types[i] = type_
     next_types = iter(types)
     for node in nodes:
         node.meta[OPERANDS] = tuple(next(next_types) for _ in operands_of(node))
+
+
+def _known_types(
+    form: Callable[[exp.Select], exp.Select],
+    select: exp.Select,
+    operands: Sequence[exp.Expr],
+    describe: Describe,
+) -> list[str]:
+    """Return the types of operands, "" where DuckDB finds none: all at once, or one by one."""
+    if not operands:
+        return []
+    try:
+        return _types_of(form, select, operands, describe)
+    except QifError:
+        if len(operands) == 1:
+            return [""]
+        singles = (_known_types(form, select, [operand], describe) for operand in operands)
+        return [type_ for (type_,) in singles]
 
 
 def _types_of(

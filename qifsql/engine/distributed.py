@@ -333,17 +333,26 @@ class Spark:
             self._placing.last = plan, placed
             return None
         needed = needed_steps(plan)
-        steps_here = tuple(step for step in placed.local if step.name in needed)
-        from_spark: list[str] = []  # the steps of Spark that DuckDB here reads
-        for step in (*steps_here, Step("", "", plan.result)):
+        plan_here = Plan(tuple(step for step in placed.local if step.name in needed), plan.result)
+        from_spark = self._steps_from_spark(plan_here, placed, names, where)
+        pairs = tuple((n, self._compute(n, plan, placed, what, where)) for n in from_spark)
+        return PlanHere(plan_here, pairs)
+
+    def _steps_from_spark(
+        self, plan_here: Plan, placed: Placed, names: set[str], where: str
+    ) -> list[str]:
+        """Return the steps of Spark that the plan for DuckDB here reads; refuse large tables.
+
+        ``names`` are those of all steps.
+        """
+        from_spark: dict[str, None] = {}  # a set in order
+        for step in (*plan_here.steps, Step("", "", plan_here.result)):
             for table in step.query.find_all(exp.Table):
                 if not table.db and table.name in placed.spark:
-                    if table.name not in from_spark:
-                        from_spark.append(table.name)
+                    from_spark[table.name] = None
                 elif self._is_large(table) and (table.db or table.name not in names):
                     self._check_here(table, placed.reasons[step.name], where)
-        pairs = tuple((n, self._compute(n, plan, placed, what, where)) for n in from_spark)
-        return PlanHere(Plan(steps_here, plan.result), pairs)
+        return list(from_spark)
 
     def _check_here(self, table: exp.Table, reason: str, where: str) -> None:
         """Refuse to read a large table in DuckDB here: records, or too many counts.

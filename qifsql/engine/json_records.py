@@ -52,23 +52,29 @@ def query(engine: Engine, dataset: Dataset) -> tuple[exp.Select, set[str]]:
     short = _passing(engine, dataset, floats, SHORT)  # no whole number of 16 digits and more
     long_numbers = [(name, type_) for name, type_ in floats if name not in short]
     integral = _passing(engine, dataset, long_numbers, ARE_INTEGERS)
-    types: dict[str, str] = {}  # in which columns are read, before they are cast
+    inexact = {name for name, type_ in floats} - short - integral
+    read_types: list[tuple[str, str]] = []  # by column, before they are cast
     selected: list[exp.Expr] = []
     for name, type_ in columns:
         column: exp.Expr = exp.column(identifier(name))
-        if type_ in TIMES:
-            types[name] = "VARCHAR"
-            column = exp.cast(column, type_, dialect="duckdb") if name in distinct else column
-        elif type_ == "JSON" or (type_ == "DOUBLE" and name not in short | integral):
-            types[name] = "JSON"
+        read_type = (
+            "VARCHAR" if name in integral else "JSON" if name in inexact else _read_type(type_)
+        )
+        if type_ in TIMES and name in distinct:
+            column = exp.cast(column, type_, dialect="duckdb")
+        elif read_type == "JSON":
             column = exp.cast(column, "VARCHAR")
-        elif type_ == "UUID" or name in integral:
-            types[name] = "VARCHAR"
-        else:
-            types[name] = type_.replace(NOTHING, "VARCHAR").replace("HUGEINT", "VARCHAR")
+        read_types.append((name, read_type))
         selected.append(exp.alias_(column, identifier(name)))
     long = integral | {name for name, type_ in columns if type_ == "HUGEINT"}
-    return exp.select(*selected).from_(_rows(dataset, list(types.items()))), long
+    return exp.select(*selected).from_(_rows(dataset, read_types)), long
+
+
+def _read_type(type_: str) -> str:
+    """Return the type in which a column is read: text for times and what Parquet does not have."""
+    if type_ in (*TIMES, "UUID"):
+        return "VARCHAR"
+    return type_.replace(NOTHING, "VARCHAR").replace("HUGEINT", "VARCHAR")
 
 
 def _check_end(path: str) -> None:

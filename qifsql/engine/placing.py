@@ -56,30 +56,18 @@ class Placing:
         that read it; the views are dropped at the end.
         """
         translated: dict[str, exp.Query] = {}
-        local: dict[str, Step] = {}
-        reasons: dict[str, str] = {}
-        result: exp.Query | None = None
+        reasons: dict[str, str] = {}  # why a step is left for DuckDB
         names = {step.name for step in plan.steps}
         try:
             for step in (*plan.steps, Step("", "", plan.result)):
-                reads = {t.name for t in step.query.find_all(exp.Table) if not t.db}
                 columns = self.local.describe(step.query, where)
-                reason = next((f"it reads {n}" for n in reads if n in local), "")
-                if not reason:
-                    try:
-                        tree = self._translated(
-                            step.query, names, where, lasting=lasting and not step.name
-                        )
-                    except Unlike as e:
-                        reason = str(e)
-                if reason:
-                    reasons[step.name] = reason
-                    if step.name:
-                        local[step.name] = step
-                elif step.name:
+                is_kept = lasting and not step.name
+                try:
+                    _check_reads(step, reasons)
+                    tree = self._translated(step.query, names, where, lasting=is_kept)
                     translated[step.name] = tree
-                else:
-                    result = tree
+                except Unlike as e:
+                    reasons[step.name] = str(e)
                 if step.name:
                     stub = render.viewing(step.name, no_rows(columns))
                     self.local.run(stub, "counting", where)
@@ -88,7 +76,9 @@ class Placing:
                 view = exp.table_(identifier(name), db="main", catalog="temp")
                 drop = exp.Drop(kind="VIEW", tables=[view], exists=True)
                 self.local.run(render.render(drop), "counting", where)
-        return Placed(translated, tuple(local.values()), result, columns, reasons)
+        result = translated.pop("", None)
+        local = tuple(step for step in plan.steps if step.name in reasons)
+        return Placed(translated, local, result, columns, reasons)
 
     def _translated(
         self, query: exp.Query, names: set[str], where: str, *, lasting: bool
@@ -231,14 +221,14 @@ def script(plan: Plan, local: Engine, where: str) -> str:
 
     Raises InputError if a file is not Parquet, or if a part has no exact translation.
     """
-    views: dict[str, tuple[str, exp.Table]] = {}  # name and file, by the SQL of the file
+    files: dict[str, exp.Table] = {}  # calls that read a file, by their SQL, in order
 
     def view(table: exp.Table, _where: str) -> str:
         bare = bare_table(table)
         if not is_function(bare, "READ_PARQUET"):
             raise InputError(f"{where} is not Parquet; convert it to Parquet for SQL of Spark")
-        name, _ = views.setdefault(render.render(bare), (f"source_{len(views) + 1}", bare))
-        return name
+        files.setdefault(render.render(bare), bare)
+        return f"source_{list(files).index(render.render(bare)) + 1}"
 
     placing = Placing(local, view, lambda table: is_function(bare_table(table), "READ_PARQUET"))
     text, _ = placing.text(plan, where, pretty=True)
@@ -246,15 +236,26 @@ def script(plan: Plan, local: Engine, where: str) -> str:
     for key, value in SESSION.items():
         equal = exp.EQ(this=exp.Var(this=key), expression=exp.Var(this=value))
         trees.append(exp.Set(expressions=[exp.SetItem(this=equal)]))
-    for name, table in views.values():
-        array, *options = table.this.expressions
-        if any(option.expression.this is True for option in options) or len(array.expressions) > 1:
-            raise InputError(f"{where} is several files; write them into one file")
-        path = identifier(plain_path(array.expressions[0].name))
-        rows = exp.select("*").from_(exp.Table(this=path, db=exp.to_identifier("parquet")))
-        create = exp.Create(this=exp.to_table(name), kind="VIEW", replace=True, expression=rows)
-        create.set("properties", exp.Properties(expressions=[exp.TemporaryProperty()]))
-        trees.append(create)
+    trees += [_view_of(file, f"source_{n}", where) for n, file in enumerate(files.values(), 1)]
     lines = [f"{dialect.text(tree)};" for tree in trees]
     docs = [f"-- {step.name}: {step.doc}" for step in plan.steps]
     return "\n".join([*docs, *lines, f"{text};", ""])
+
+
+def _view_of(file: exp.Table, name: str, where: str) -> exp.Create:
+    """Return the statement of Spark that makes a view of a call that reads one Parquet file."""
+    array, *options = file.this.expressions
+    if any(option.expression.this is True for option in options) or len(array.expressions) > 1:
+        raise InputError(f"{where} is several files; write them into one file")
+    path = identifier(plain_path(array.expressions[0].name))
+    rows = exp.select("*").from_(exp.Table(this=path, db=exp.to_identifier("parquet")))
+    create = exp.Create(this=exp.to_table(name), kind="VIEW", replace=True, expression=rows)
+    create.set("properties", exp.Properties(expressions=[exp.TemporaryProperty()]))
+    return create
+
+
+def _check_reads(step: Step, reasons: Mapping[str, str]) -> None:
+    """Raise Unlike if a step reads one that is left for DuckDB."""
+    reads = {table.name for table in step.query.find_all(exp.Table) if not table.db}
+    if step_here := next((name for name in reads if name in reasons), None):
+        raise Unlike(f"it reads {step_here}")

@@ -39,14 +39,11 @@ def write(dataset: Dataset, folder: Path, progress: Callable[[float], None]) -> 
     try:
         _, contents = read(path, metadataonly=True, output_format="polars")
         check_names(contents.column_names, dataset.name)
-        size = max(1000, CELLS // len(contents.column_names))
+        size = max(1000, CELLS // len(contents.column_names))  # rows
         chunks = pyreadstat.read_file_in_chunks(read, path, chunksize=size, output_format="polars")
         schemas: list[pl.Schema] = []
         for chunk, _ in chunks:
-            if path.casefold().endswith(EMPTY_IS_MISSING):
-                chunk = chunk.with_columns(pl.col(pl.String).replace("", None))  # noqa: PLW2901
-            chunk.write_parquet(folder / _chunk_name(len(schemas)))
-            schemas.append(chunk.schema)
+            schemas.append(_write_chunk(chunk, path, folder / _chunk_name(len(schemas))))
             progress(min(1.0, len(schemas) * size / max(contents.number_rows or 0, 1)))
     except (DatasetError, MemoryError):
         raise
@@ -62,6 +59,14 @@ def write(dataset: Dataset, folder: Path, progress: Callable[[float], None]) -> 
     }
     _unify(folder, schemas, types)
     return ()  # no columns have both numbers and texts
+
+
+def _write_chunk(chunk: pl.DataFrame, path: str, file: Path) -> pl.Schema:
+    """Write a chunk of the file at ``path`` as Parquet; return its columns with their types."""
+    if path.casefold().endswith(EMPTY_IS_MISSING):
+        chunk = chunk.with_columns(pl.col(pl.String).replace("", None))
+    chunk.write_parquet(file)
+    return chunk.schema
 
 
 def declared_missing(dataset: Dataset) -> dict[str, int]:

@@ -62,6 +62,21 @@ def _load(book: Any, name: str, **options: Any) -> Any:
     return pa.table(book.load_sheet(name, **options))
 
 
+def _only_filled(book: Any, names: Sequence[str], dataset: Dataset) -> str:
+    """Return the only sheet with cells; DatasetError unless there is one."""
+    first_row = {"header_row": None, "n_rows": 1, "dtypes": "string"}
+    filled = [name for name in names if _load(book, name, **first_row).num_rows]
+    if not filled:
+        raise DatasetError(f"{dataset.name} has no sheet with cells; name another file")
+    if len(filled) > 1:
+        listed = ", ".join(map(quoted, filled))
+        raise DatasetError(
+            f"{dataset.name} has {plural(len(filled), 'sheet')} with cells: {listed}; name "
+            f"one: SHEET@{dataset.paths[0]}"
+        )
+    return filled[0]
+
+
 def _sheet(book: Any, dataset: Dataset) -> str:
     """Return the name in the workbook of the requested sheet, or of the only one with cells."""
     names = list(book.sheet_names)
@@ -70,17 +85,7 @@ def _sheet(book: Any, dataset: Dataset) -> str:
         if not requested or name.casefold() == requested.casefold():
             sheet_text.check_extent(dataset.paths[0], name, dataset.name)
     if not requested:
-        first_row = {"header_row": None, "n_rows": 1, "dtypes": "string"}
-        filled = [name for name in names if _load(book, name, **first_row).num_rows]
-        if len(filled) != 1:
-            if not filled:
-                raise DatasetError(f"{dataset.name} has no sheet with cells; name another file")
-            listed = ", ".join(map(quoted, filled))
-            raise DatasetError(
-                f"{dataset.name} has {plural(len(filled), 'sheet')} with cells: {listed}; name "
-                f"one: SHEET@{dataset.paths[0]}"
-            )
-        requested = filled[0]
+        requested = _only_filled(book, names, dataset)
     matches = named(requested, names, lambda name: [name])
     if not matches:
         hint = did_you_mean(requested, names)

@@ -2,8 +2,16 @@
 
 import math
 from collections.abc import Callable
+from typing import NamedTuple
 
 STEPS = 200
+
+
+class Point(NamedTuple):
+    """A point of the function."""
+
+    x: float
+    y: float
 
 
 def root(f: Callable[[float], float], low: float, high: float) -> float:
@@ -12,27 +20,26 @@ def root(f: Callable[[float], float], low: float, high: float) -> float:
     The signs at both ends must differ. Ridders's method at least halves the interval in each step,
     and is fast if the function is smooth.
     """
-    at_low, at_high = f(low), f(high)
-    for end, value in ((low, at_low), (high, at_high)):
-        if value == 0:
-            return end
+    left, right = Point(low, f(low)), Point(high, f(high))
+    for end in (left, right):
+        if end.y == 0:
+            return end.x
     estimate = low
     for _ in range(STEPS):
-        middle = (low + high) / 2
-        at_middle = f(middle)
-        slope = math.sqrt(at_middle * at_middle - at_low * at_high)
+        x = (left.x + right.x) / 2
+        middle = Point(x, f(x))
+        slope = math.sqrt(middle.y * middle.y - left.y * right.y)
         if slope == 0:  # too small to be distinguished from 0
-            return middle
-        sign = 1 if at_low > at_high else -1
-        before, estimate = estimate, middle + (middle - low) * sign * at_middle / slope
-        at_estimate = f(estimate)
-        if at_estimate == 0 or estimate == before:
+            return middle.x
+        sign = 1 if left.y > right.y else -1
+        before, estimate = estimate, middle.x + (middle.x - left.x) * sign * middle.y / slope
+        point = Point(estimate, f(estimate))
+        if point.y == 0 or estimate == before:
             return estimate
-        if (at_estimate > 0) is not (at_middle > 0):
-            ends = sorted(((middle, at_middle), (estimate, at_estimate)))
-        elif (at_estimate > 0) is not (at_low > 0):
-            ends = [(low, at_low), (estimate, at_estimate)]
+        if (point.y > 0) is not (middle.y > 0):
+            left, right = sorted((middle, point))
+        elif (point.y > 0) is not (left.y > 0):
+            right = point
         else:
-            ends = [(estimate, at_estimate), (high, at_high)]
-        (low, at_low), (high, at_high) = ends
+            left = point
     return estimate

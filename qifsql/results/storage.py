@@ -203,13 +203,7 @@ def check_place(path: Path, sources: tuple[str, ...]) -> Path:
 
     Raises OutputError if the folder is missing, or if ``path`` is one of the files that are read.
     """
-    beside = () if path.suffix.casefold() == ".parquet" else (path.with_name(path.name + ENDING),)
-    for file in (path, *beside):
-        try:
-            file.lstat()
-        except OSError as e:
-            if e.errno == errno.ENAMETOOLONG:
-                raise OutputError(unwritable(file, e)) from e
+    _check_length(path)
     try:
         real = path.resolve()
     except (OSError, RuntimeError) as e:  # a link to itself
@@ -226,6 +220,17 @@ def check_place(path: Path, sources: tuple[str, ...]) -> Path:
             return path
     except OSError as e:
         raise OutputError(unwritable(path, e)) from e
+
+
+def _check_length(path: Path) -> None:
+    """Refuse a name that is too long for the file system, or whose manifest has such a name."""
+    beside = () if path.suffix.casefold() == ".parquet" else (path.with_name(path.name + ENDING),)
+    for file in (path, *beside):
+        try:
+            file.lstat()
+        except OSError as e:
+            if e.errno == errno.ENAMETOOLONG:
+                raise OutputError(unwritable(file, e)) from e
 
 
 def streamed_place(path: str | Path | None, sources: Iterable[str]) -> Path | None:

@@ -7,7 +7,7 @@ folder means all results in it.
 
 import json
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from glob import escape
 from itertools import chain
@@ -84,9 +84,14 @@ def read(places: Iterable[str | Path | Result]) -> list[Stored]:
             results += contents
         else:
             raise DatasetError(f"folder {source} has no results; store some with -o FILE.parquet")
+    return _with_own_names(results)
+
+
+def _with_own_names(results: Sequence[Stored]) -> list[Stored]:
+    """Return the results with a number behind names that others before them have."""
     named: dict[str, Stored] = {}
     for stored in results:
-        numbered = (f"{stored.name}-{i}" for i in range(2, len(results) + 2))  # repeated names
+        numbered = (f"{stored.name}-{i}" for i in range(2, len(results) + 2))
         name = next(n for n in (stored.name, *numbered) if n not in named)
         named[name] = replace(stored, name=name)
     return list(named.values())

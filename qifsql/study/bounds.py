@@ -101,14 +101,7 @@ def _until(text: str, secrets: Sequence[str]) -> Bound:
     model, before, measure, after, sign, number = match.groups()
     model, measure = model.lower(), (measure or "").lower()
     secret = before if before is not None else after  # in front of the measure, or behind it
-    try:
-        limit = float(number)
-    except ValueError as e:
-        raise InputError(
-            f"the limit of {quoted(text)} is not a number; expected, for example, 0.1"
-        ) from e
-    if not limit >= 0 or limit == float("inf"):
-        raise InputError(f"the limit of {quoted(text)} must be a number from 0")
+    limit = _limit(number, text)
     if model in OF_BLOCKS and measure:
         raise InputError(f"{quoted(text)}: {model} has no measures; write {model}>=5")
     measure = model if model in OF_BLOCKS else SHORT.get(measure, measure)
@@ -124,6 +117,19 @@ def _until(text: str, secrets: Sequence[str]) -> Bound:
     _check_model(text, model, secret, secrets)
     names = _secrets(secret, secrets) if secret is not None else ()
     return Bound(text.strip(), model, measure, names, Rule(0, (), measure, {bound: limit}))
+
+
+def _limit(number: str, text: str) -> float:
+    """Return the limit of the bound ``text``; refuse what is not a number from 0."""
+    try:
+        limit = float(number)
+    except ValueError as e:
+        raise InputError(
+            f"the limit of {quoted(text)} is not a number; expected, for example, 0.1"
+        ) from e
+    if not limit >= 0 or limit == float("inf"):
+        raise InputError(f"the limit of {quoted(text)} must be a number from 0")
+    return limit
 
 
 def _check_model(text: str, model: str, secret: str | None, secrets: Sequence[str]) -> None:
@@ -151,18 +157,23 @@ def of_policy(policy: Policy, secrets: Sequence[str]) -> list[Bound]:
         rule, _ = reasons[0]
         listed = "; ".join(f"rule {rule.number}: {reason}" for rule, reason in reasons)
         raise policy.wrong(rule, f"a search cannot use every rule: {listed}")
-    bounds = []
+    bounds: list[Bound] = []
     for rule in policy.rules:
         names = [s for text in rule.secrets for s in named(text, secrets)]
         if rule.secrets and not names:
             raise policy.wrong(rule, "none of its secrets is asked for", "secret")
-        for model in rule.models:
-            for name, limit in rule.bounds.items():
-                attempt = f"{rule.attempt:g} * " if rule.chance not in (None, 1) else ""
-                text = f"{attempt}{model.acronym}.{rule.measure} {BOUNDS[name].format(limit)}"
-                own_rule = replace(rule, bounds={name: limit})
-                bounds.append(Bound(text, model.acronym, rule.measure, tuple(names), own_rule))
+        bounds += _bounds_of_rule(rule, tuple(names))
     return bounds
+
+
+def _bounds_of_rule(rule: Rule, secrets: tuple[str, ...]) -> Iterator[Bound]:
+    """Yield a bound for each model and limit of a rule."""
+    attempt = f"{rule.attempt:g} * " if rule.chance not in (None, 1) else ""
+    for model in rule.models:
+        for name, limit in rule.bounds.items():
+            text = f"{attempt}{model.acronym}.{rule.measure} {BOUNDS[name].format(limit)}"
+            own_rule = replace(rule, bounds={name: limit})
+            yield Bound(text, model.acronym, rule.measure, secrets, own_rule)
 
 
 def _unsearchable(rule: Rule) -> Iterator[str]:

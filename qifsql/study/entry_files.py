@@ -147,17 +147,21 @@ class Files:
             inside = e.route[1:] if key == "rule" and isinstance(e, LineError) else ()
             wrong(str(e), *entry.place, key, *inside)
             return None
-        last = options.get("baseline", levels.baseline)
-        if last is not None:
-            try:
-                files += baseline.read(last).files
-            except InputError as e:
-                wrong(str(e), *entry.place, "baseline" if "baseline" in options else key)
-                return None
-        elif any(rule.drifts for rule in levels.rules):
-            wrong('a rule needs a baseline; write baseline = "FILE"', *entry.place)
+        baseline_files = self._baseline_files(entry, levels)
+        return None if baseline_files is None else (levels, [*files, *baseline_files])
+
+    def _baseline_files(self, entry: Entry, levels: Policy) -> Sequence[str] | None:
+        """Return the files of the baseline of a check; None, with an error noted, if one lacks."""
+        last = entry.options.get("baseline", levels.baseline)
+        if last is None and any(rule.drifts for rule in levels.rules):
+            self.reader.wrong('a rule needs a baseline; write baseline = "FILE"', *entry.place)
             return None
-        return levels, files
+        try:
+            return () if last is None else baseline.read(last).files
+        except InputError as e:
+            names = (name for name in ("baseline", "policy") if name in entry.options)
+            self.reader.wrong(str(e), *entry.place, next(names, "rule"))
+            return None
 
     def _with_table(self, text: str, files: Collected, *place: Step) -> str:
         """Return rules about columns with the resolved paths of their tables, added to ``files``.
