@@ -59,15 +59,15 @@ def parse(text: str) -> Gain:
         return Gain(text.strip(), kind, source=rest)  # type: ignore[arg-type]
     if number is None:
         raise InputError(f"gain {quoted(text)} needs a number, as in {kind}:{EXAMPLES[kind]}")
-    _check_number(number, text, whole=kind == "tries")
+    _check_number(number, text, integer=kind == "tries")
     return Gain(text.strip(), kind, number=number)  # type: ignore[arg-type]
 
 
-def _check_number(number: Fraction, text: str, *, whole: bool) -> None:
+def _check_number(number: Fraction, text: str, *, integer: bool) -> None:
     """Refuse the number of the gain ``text`` if it is too large or small, or has a fraction."""
-    if whole and (number < 1 or number.denominator != 1):
+    if integer and (number < 1 or number.denominator != 1):
         raise InputError(f"gain {quoted(text)} needs a whole number from 1, as in tries:3")
-    if not whole and (number < 0 or number.denominator > 10**9):
+    if not integer and (number < 0 or number.denominator > 10**9):
         raise InputError(f"gain {quoted(text)} needs a number from 0 with at most 9 decimals")
     if number > 10**9:
         raise InputError(f"gain {quoted(text)} is beyond 1,000,000,000; use a smaller number")

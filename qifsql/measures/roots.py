@@ -20,26 +20,26 @@ def root(f: Callable[[float], float], low: float, high: float) -> float:
     The signs at both ends must differ. Ridders's method at least halves the interval in each step,
     and is fast if the function is smooth.
     """
-    left, right = Point(low, f(low)), Point(high, f(high))
-    for end in (left, right):
+    lower, upper = Point(low, f(low)), Point(high, f(high))
+    for end in (lower, upper):
         if end.y == 0:
             return end.x
     estimate = low
     for _ in range(STEPS):
-        x = (left.x + right.x) / 2
+        x = (lower.x + upper.x) / 2
         middle = Point(x, f(x))
-        slope = math.sqrt(middle.y * middle.y - left.y * right.y)
+        slope = math.sqrt(middle.y * middle.y - lower.y * upper.y)
         if slope == 0:  # too small to be distinguished from 0
             return middle.x
-        sign = 1 if left.y > right.y else -1
-        before, estimate = estimate, middle.x + (middle.x - left.x) * sign * middle.y / slope
+        sign = 1 if lower.y > upper.y else -1
+        before, estimate = estimate, middle.x + (middle.x - lower.x) * sign * middle.y / slope
         point = Point(estimate, f(estimate))
         if point.y == 0 or estimate == before:
             return estimate
         if (point.y > 0) is not (middle.y > 0):
-            left, right = sorted((middle, point))
-        elif (point.y > 0) is not (left.y > 0):
-            right = point
+            lower, upper = sorted((middle, point))
+        elif (point.y > 0) is not (lower.y > 0):
+            upper = point
         else:
-            left = point
+            lower = point
     return estimate

@@ -124,14 +124,7 @@ def adversaries(sweep: str | Path | Result, **options: Unpack[AdversariesOptions
         table, remark = _expected_histogram(swept, weights)
         details |= table
         notes += remark
-    spec = {
-        "dataset": swept.stored.spec.get("dataset"),
-        "qids": list(swept.qids),
-        "secrets": list(dict.fromkeys(f.secret for f in swept.functions if f.secret is not None)),
-        **({"person": person} if (person := swept.stored.spec.get("person")) else {}),
-        "sweep": swept.stored.name,
-        "knows": _plain_knowledge(request["knows"]),
-        "any": None if request["any"] is None else str(request["any"]),
+    spec = _describe(swept, request) | {
         "attempt": None if attempt is None else str(attempt),
         "threshold": None if threshold is None else float(threshold),
         "complete": swept.is_complete,
@@ -139,6 +132,20 @@ def adversaries(sweep: str | Path | Result, **options: Unpack[AdversariesOptions
     origin = origin.about(spec, (*swept.stored.files, *notation.files))
     origin = origin.listing(swept.stored.columns or ())
     return Result(frame=pl.concat(frames), origin=origin, details=details, notes=tuple(notes))
+
+
+def _describe(swept: StoredSweep, request: AdversariesOptions) -> dict[str, Any]:
+    """Return the sweep and what adversaries know, for the manifest."""
+    person = swept.stored.spec.get("person")
+    return {
+        "dataset": swept.stored.spec.get("dataset"),
+        "qids": list(swept.qids),
+        "secrets": list(dict.fromkeys(f.secret for f in swept.functions if f.secret is not None)),
+        **({"person": person} if person else {}),
+        "sweep": swept.stored.name,
+        "knows": _plain_knowledge(request["knows"]),
+        "any": None if request["any"] is None else str(request["any"]),
+    }
 
 
 def _exact_share(value: object, name: str) -> Fraction | None:
@@ -272,14 +279,24 @@ def _expected_histogram(
         if len(people) > 1:  # every subset has the same people
             return {}, ["the histograms of the sweep are not whole; they are left out"]
         for name, by_subset in weights.items():
-            sums: Counter[int] = Counter()
-            for subset, weight in by_subset.items():
-                for bin_, individuals in bins[subset]:
-                    sums[bin_] += weight * individuals
-            total = sum(by_subset.values())
             key = (name, function.model, function.secret)
-            rows += [(*key, bin_, float(Fraction(sums[bin_], total))) for bin_ in sorted(sums)]
+            rows += [(*key, *mean) for mean in _mean_bins(bins, by_subset)]
     return {"histogram": pl.DataFrame(rows, schema=HISTOGRAM, orient="row")}, []
+
+
+def _mean_bins(
+    bins: Mapping[int, Sequence[tuple[int, int]]], weights: Mapping[int, int]
+) -> list[tuple[int, float]]:
+    """Return each bin, and the mean number of people in it over the subsets, by their weights.
+
+    ``bins`` has the bins and their people for each subset.
+    """
+    sums: Counter[int] = Counter()
+    for subset, weight in weights.items():
+        for bin_, people in bins[subset]:
+            sums[bin_] += weight * people
+    total = sum(weights.values())
+    return [(bin_, float(Fraction(sums[bin_], total))) for bin_ in sorted(sums)]
 
 
 def _remarks(

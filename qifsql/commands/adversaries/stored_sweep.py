@@ -1,7 +1,7 @@
 """A stored sweep as exact set functions: success by subset, for each question and measure."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
@@ -79,15 +79,8 @@ class StoredSweep:
 def read_sweep(source: str | Path | Result) -> StoredSweep:
     """Return the sweep in a file, a folder or a result; InputError if there is no exact one."""
     results = read([source if isinstance(source, Result) else path_text(source)])
-    sweeps = [stored for stored in results if stored.kind == "sweep"]
     where = "this result" if isinstance(source, Result) else str(source)
-    if len(sweeps) != 1:
-        kinds = ", ".join(dict.fromkeys(stored.kind for stored in results))
-        if not sweeps:
-            raise InputError(f"{where} is a result of {kinds}, not of a sweep; {ADVICE}")
-        names = ", ".join(stored.name for stored in sweeps)
-        raise InputError(f"{where} has several sweeps ({names}); name one")
-    (stored,) = sweeps
+    stored = _only_sweep(results, where)
     frame = stored.frame
     if frame.is_empty() or not set(COLUMNS) <= set(frame.columns):
         raise InputError(f"{where} has no subset with numbers; {ADVICE}")
@@ -98,19 +91,34 @@ def read_sweep(source: str | Path | Result) -> StoredSweep:
         )
     qids = tuple(map(str, stored.spec["qids"]))
     try:
-        if "known_records" in frame.columns:
-            functions = tuple(
-                replace(function, known_records=str(known_records))
-                for (known_records,), part in frame.group_by("known_records", maintain_order=True)
-                for function in _set_functions(part.with_columns(records="people"))
-            )
-        else:
-            functions = tuple(_set_functions(frame))
+        functions = tuple(_functions_of_readings(frame))
     except (pl.exceptions.PolarsError, OverflowError, TypeError, ValueError) as e:
         raise InputError(f"{where} is damaged; {ADVICE}", detail=str(e)) from e
     if not _are_consistent(functions, len(qids)):
         raise InputError(f"{where} is damaged: its subsets do not fit; {ADVICE}")
     return StoredSweep(stored, qids, functions)
+
+
+def _only_sweep(results: Sequence[Stored], where: str) -> Stored:
+    """Return the only sweep of several results; InputError if there is none, or several."""
+    sweeps = [stored for stored in results if stored.kind == "sweep"]
+    if not sweeps:
+        kinds = ", ".join(dict.fromkeys(stored.kind for stored in results))
+        raise InputError(f"{where} is a result of {kinds}, not of a sweep; {ADVICE}")
+    if len(sweeps) > 1:
+        names = ", ".join(stored.name for stored in sweeps)
+        raise InputError(f"{where} has several sweeps ({names}); name one")
+    return sweeps[0]
+
+
+def _functions_of_readings(frame: pl.DataFrame) -> Iterator[SetFunction]:
+    """Yield the set functions of all records known, and of one, if people have several."""
+    if "known_records" not in frame.columns:
+        yield from _set_functions(frame)
+        return
+    for (known_records,), part in frame.group_by("known_records", maintain_order=True):
+        for function in _set_functions(part.with_columns(records="people")):
+            yield replace(function, known_records=str(known_records))
 
 
 def _set_functions(frame: pl.DataFrame) -> list[SetFunction]:

@@ -74,8 +74,8 @@ class Steps:
         plan, ``suffix`` must differ, too.
         """
         file = (instead or {}).get(name, name)
-        if kept := self._read_kept(file, secret):
-            return kept
+        if table := self._read_kept(file, secret):
+            return table
         step_name = f"{file}_{secret}" + (f"_{suffix}" if suffix else "")
         query = (inputs or {}).get(name)
         if isinstance(query, exp.Query):

@@ -111,12 +111,7 @@ def releases(
         exact = tuple(_without_shifts(r, a, i) for r, a in columns.items() if not r.drifts)
         drift = tuple(a for r, a in columns.items() if r.drifts)
         key = person_key(keys[min(i, len(keys) - 1)], catalog.schema) if keys else None
-        focal_key = sequence[0].key if sequence else key
-        if key and focal_key and comparable(key.type) != comparable(focal_key.type):
-            raise ColumnError(
-                f"key {quoted(key.name)} is {family(key.type)} in {catalog.schema.dataset} and of "
-                "another type in the focal release; write both with one type"
-            )
+        _check_key(key, sequence[0].key if sequence else key, catalog.schema.dataset)
         what = f"the filter (where) of {catalog.schema.dataset}"
         row_filter = catalog.filter(where, what) if number == 1 else None
         by_role = {
@@ -182,6 +177,15 @@ def _as_struct(trees: Sequence[exp.Expr]) -> exp.Expr:
         for i, tree in enumerate(trees, 1)
     ]
     return exp.Struct(expressions=fields)
+
+
+def _check_key(key: Attribute | None, focal_key: Attribute | None, dataset: str) -> None:
+    """Refuse the key of a release that has another type than that of the focal release."""
+    if key and focal_key and comparable(key.type) != comparable(focal_key.type):
+        raise ColumnError(
+            f"key {quoted(key.name)} is {family(key.type)} in {dataset} and of another type in the "
+            "focal release; write both with one type"
+        )
 
 
 def _check_disjoint(secrets: Sequence[Attribute], qids: Sequence[Attribute]) -> None:

@@ -49,43 +49,50 @@ def learn(chain: Chain, rules: Sequence[Rule], *, keyed: bool) -> tuple[list[Rul
     pairs are two people, so the estimate may be too low. Raise InputError if there are no pairs or,
     without a key, fewer than ``ENOUGH_PAIRS``.
     """
-    law: list[Rule] = []  # the rules, in the same order
+    learned: list[Rule] = []
     notes: list[str] = []
     k = 0  # the number of the rule among those of columns that may change
     for rule in rules:
         k += rule.drifts
         if rule.kind != "stay" or rule.stay is not None:
-            law.append(rule)
+            learned.append(rule)
             continue
-        # Some pairs are alike by chance: of the others (``room``), ``beyond`` are alike.
-        pairs, beyond, room = 0, Fraction(0), Fraction(0)
-        for later in range(2, chain.last + 1):
-            n, same, by_chance = _count_stays(chain, later, k, keyed=keyed)
-            pairs += n
-            beyond += same - by_chance
-            room += n - by_chance
-        if not pairs:
-            source = "the key finds nobody" if keyed else "no exact columns tell anybody apart"
-            raise InputError(
-                f"nothing says how often {quoted(rule.column)} stays: {source} in two releases; "
-                "write a number, as in stay=0.93" + ("" if keyed else ", or name a --key")
-            )
-        if not keyed and pairs < ENOUGH_PAIRS:
-            raise InputError(
-                f"only {plural(pairs, 'pair')} of records are alone with their exact columns in "
-                f"two releases: too few to learn how often {quoted(rule.column)} stays; write a "
-                "number, as in stay=0.93, or name a --key"
-            )
-        stay = min(max(beyond / room, Fraction(0)), Fraction(1)) if room else Fraction(1)
-        stay = Fraction(round(float(stay), 6)).limit_denominator(10**6)
-        law.append(replace(rule, stay=stay))
+        stay, pairs = _learn_stay(chain, k, rule.column, keyed=keyed)
+        learned.append(replace(rule, stay=stay))
         whom = "of one key" if keyed else "alike in the exact columns and alone with that in both"
         notes.append(
             f"{rule.column} stays with probability {float(stay):.6g}, learned from "
             f"{plural(pairs, 'pair')} of records {whom}"
             + ("" if keyed else ": a pair may be two people, so it may be too low")
         )
-    return law, notes
+    return learned, notes
+
+
+def _learn_stay(chain: Chain, k: int, name: str, *, keyed: bool) -> tuple[Fraction, int]:
+    """Return the probability that drifting column ``k`` (``name``) stays, and the pairs it is from.
+
+    Some pairs are alike by chance: of the others (``room``), ``beyond`` are alike.
+    """
+    pairs, beyond, room = 0, Fraction(0), Fraction(0)
+    for later in range(2, chain.last + 1):
+        n, same, by_chance = _count_stays(chain, later, k, keyed=keyed)
+        pairs += n
+        beyond += same - by_chance
+        room += n - by_chance
+    if not pairs:
+        source = "the key finds nobody" if keyed else "no exact columns tell anybody apart"
+        raise InputError(
+            f"nothing says how often {quoted(name)} stays: {source} in two releases; "
+            "write a number, as in stay=0.93" + ("" if keyed else ", or name a --key")
+        )
+    if not keyed and pairs < ENOUGH_PAIRS:
+        raise InputError(
+            f"only {plural(pairs, 'pair')} of records are alone with their exact columns in "
+            f"two releases: too few to learn how often {quoted(name)} stays; write a "
+            "number, as in stay=0.93, or name a --key"
+        )
+    stay = min(max(beyond / room, Fraction(0)), Fraction(1)) if room else Fraction(1)
+    return Fraction(round(float(stay), 6)).limit_denominator(10**6), pairs
 
 
 def check_keys(chain: Chain, key: str) -> None:

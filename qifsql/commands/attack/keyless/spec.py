@@ -56,19 +56,7 @@ class Request:
 
 def specify(model: str | Sequence[str], source: Source, options: AttackOptions) -> Request:
     """Return the request; raise InputError if it cannot be answered without a key."""
-    check_names(options, AttackOptions)
-    if options.get("progressive"):
-        raise InputError("an attack without a key is not progressive; run it with fewer releases")
-    for name in ("measures", "histogram", "unit", "population", "store", "person", "household"):
-        if options.get(name):
-            raise InputError(f"attacks without a key (link) do not take {name}; leave it out")
-    refuse(options, "an attack without a key (link)", *REFUSED)
-    if options.get("gain") not in IDENTITY:
-        raise InputError("an attack without a key (link) does not take gain; leave it out")
-    if options.get("null", "distinct") != "distinct":
-        raise InputError("without a key a missing value is a value; leave null (--null) out")
-    if options.get("absent", "null") not in ABSENT_RULES:
-        raise InputError(f"absent is one of {', '.join(ABSENT_RULES)}")
+    _check_options(options)
     models, datasets = _models(model), _datasets(source)
     keys, truths = as_names(options.get("key")), as_names(options.get("truth"))
     for what, names in (("key", keys), ("truth", truths)):
@@ -78,7 +66,8 @@ def specify(model: str | Sequence[str], source: Source, options: AttackOptions) 
                 "for all of them, or one for each"
             )
     law = rules(options.get("link") or ())
-    if keys and not truths and not any(rule.kind == "stay" and rule.stay is None for rule in law):
+    learns = any(rule.kind == "stay" and rule.stay is None for rule in law)  # stay=?
+    if keys and not truths and not learns:
         raise InputError(
             "with link rules the key is what stay=? is learned from; leave it out, or name it as "
             "the truth (--truth) to compare with"
@@ -104,6 +93,23 @@ def specify(model: str | Sequence[str], source: Source, options: AttackOptions) 
         absent=options.get("absent", "null"),
         target=target,
     )
+
+
+def _check_options(options: AttackOptions) -> None:
+    """Refuse options that an attack without a key does not take."""
+    check_names(options, AttackOptions)
+    if options.get("progressive"):
+        raise InputError("an attack without a key is not progressive; run it with fewer releases")
+    for name in ("measures", "histogram", "unit", "population", "store", "person", "household"):
+        if options.get(name):
+            raise InputError(f"attacks without a key (link) do not take {name}; leave it out")
+    refuse(options, "an attack without a key (link)", *REFUSED)
+    if options.get("gain") not in IDENTITY:
+        raise InputError("an attack without a key (link) does not take gain; leave it out")
+    if options.get("null", "distinct") != "distinct":
+        raise InputError("without a key a missing value is a value; leave null (--null) out")
+    if options.get("absent", "null") not in ABSENT_RULES:
+        raise InputError(f"absent is one of {', '.join(ABSENT_RULES)}")
 
 
 def _models(model: str | Sequence[str]) -> tuple[Model, ...]:

@@ -52,7 +52,6 @@ class Coded:
         """
         self.bound = bound
         self.tables = Tables(engine, "measuring noisy knowledge", bound.microdata.dataset.name)
-        self.notes: list[str] = []
         self.width = len(bound.microdata.qids)
         self.places = [q.number for q in noisy]  # from 1, of qids that are not known exactly
         self.tables.make("combinations", self._of_microdata(self._combinations))
@@ -65,16 +64,20 @@ class Coded:
         self.noisy = with_scales(noisy, self.people, wholes)
         for qid in self.noisy:
             self._make_law(qid, lines.get(qid.number))
-        if rounded := [q for q in self.noisy if q.rounded]:
-            bits = min(q.scale for q in rounded).bit_length() - 1
-            names = ", ".join(quoted(q.attribute.name) for q in rounded)
-            text = (
-                f"the probabilities of what is known of {names} are rounded to parts of 2^-{bits}"
-            )
-            error = float(relative_error(self.noisy, self.people))
-            if error > SLIGHT:
-                text += f"; those of a mistaken value are at most {100 * error:.2g} % off"
-            self.notes.append(text)
+        self.notes = self._note_on_rounding()
+
+    def _note_on_rounding(self) -> list[str]:
+        """Return a note on laws whose probabilities are rounded; [] if none is."""
+        rounded = [q for q in self.noisy if q.rounded]
+        if not rounded:
+            return []
+        bits = min(q.scale for q in rounded).bit_length() - 1
+        names = ", ".join(quoted(q.attribute.name) for q in rounded)
+        text = f"the probabilities of what is known of {names} are rounded to parts of 2^-{bits}"
+        error = float(relative_error(self.noisy, self.people))
+        if error > SLIGHT:
+            text += f"; those of a mistaken value are at most {100 * error:.2g} % off"
+        return [text]
 
     @property
     def scale(self) -> int:
@@ -218,13 +221,17 @@ class Coded:
                 plan = self._listed_values(qid, *lines)
         self.tables.make(f"law_{qid.number}", plan)
         if qid.mistaken:
-            least = exp.select(exp.Min(this=exp.column("same")))
-            ((smallest,),) = self.tables.rows(least.from_(exp.table_(f"law_{qid.number}")))
-            if smallest <= 0:  # the true value is rounded away
-                raise InputError(
-                    f"right of {quoted(qid.attribute.name)} is too small to be measured; write a "
-                    "larger probability, such as 0.001"
-                )
+            self._check_truths(qid)
+
+    def _check_truths(self, qid: NoisyQid) -> None:
+        """Refuse a law ``right=...`` whose chance of a true value is rounded away."""
+        least = exp.select(exp.Min(this=exp.column("same")))
+        ((smallest,),) = self.tables.rows(least.from_(exp.table_(f"law_{qid.number}")))
+        if smallest <= 0:
+            raise InputError(
+                f"right of {quoted(qid.attribute.name)} is too small to be measured; write a "
+                "larger probability, such as 0.001"
+            )
 
     def _query_of(self, qid: NoisyQid, name: str, numbers: Numbers | None = None) -> exp.Select:
         tables = {"dictionary": f"dictionary_{qid.number}"}

@@ -92,33 +92,45 @@ def eliminate(
     else:
         tables.make("state_0", coded.query("people", places=coded.places))
     sequence, states, pairs = elimination_order(coded), ["state_0"], 0
-    for i, qid in enumerate(sequence):
-        law, state = f"law_{qid.number}", states[-1]
-        names = {"law": law, "state": state}
+    for i, qid in enumerate(sequence, 1):
         if qid is sequence[-1] and qid.mistaken and _is_truth_likeliest(coded, qid, secret):
-            _finish_without_pairs(coded, qid, secret, state)
+            _finish_without_pairs(coded, qid, secret, states[-1])
             return States(names=tuple(states), pairs=pairs, closed=True)
-        if qid.mistaken:
-            tables.make("choices", coded.query("choices", qid, tables={"law": law}))
-            count, view = coded.query("choice_pairs", qid, tables={"state": state}), "confused"
-        else:
-            count, view = coded.query("law_pairs", qid, tables=names), "spread"
-        ((new_pairs,),) = tables.rows(count)
-        if new_pairs <= limit:
-            view = f"secret_{view}" if secret else view
-            tables.make(f"state_{i + 1}", coded.query(view, qid, tables=names))
-        if qid.mistaken:
-            tables.drop("choices")
+        new_pairs = _replace_values(coded, qid, secret, (states[-1], f"state_{i}"), limit)
         if new_pairs > limit:
             tables.drop(*states)
             return None
-        pairs += int(new_pairs)
+        pairs += new_pairs
         if not keep:
             tables.drop(states.pop())
-        states.append(f"state_{i + 1}")
+        states.append(f"state_{i}")
     view = "guesses" if secret else "settled"
     tables.make("known", coded.query(view, places=coded.places, tables={"state": states[-1]}))
     return States(names=tuple(states), pairs=pairs, closed=False)
+
+
+def _replace_values(
+    coded: Coded, qid: NoisyQid, secret: int, states: tuple[str, str], limit: int
+) -> int:
+    """Create a table with what is known of ``qid`` in place of its true values; return its pairs.
+
+    ``states`` are the names of the table before and of the new one, which is not created if it has
+    more than ``limit`` pairs.
+    """
+    tables, (state, new_state) = coded.tables, states
+    names = {"law": f"law_{qid.number}", "state": state}
+    if qid.mistaken:
+        tables.make("choices", coded.query("choices", qid, tables={"law": names["law"]}))
+        count, view = coded.query("choice_pairs", qid, tables={"state": state}), "confused"
+    else:
+        count, view = coded.query("law_pairs", qid, tables=names), "spread"
+    ((pairs,),) = tables.rows(count)
+    if pairs <= limit:
+        view = f"secret_{view}" if secret else view
+        tables.make(new_state, coded.query(view, qid, tables=names))
+    if qid.mistaken:
+        tables.drop("choices")
+    return int(pairs)
 
 
 def _is_truth_likeliest(coded: Coded, qid: NoisyQid, secret: int) -> bool:
