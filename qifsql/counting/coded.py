@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from qifsql.counting.compared_files import CONTROL, ORIGINAL, Files
+from qifsql.counting.compared_files import CONTROL, ORIGINAL, File, Files
 from qifsql.engine.tables import Tables
 from qifsql.query import microdata_steps
 from qifsql.query.columns import fold, number, same, union
@@ -209,29 +209,36 @@ def _coded_query(files: Files, fields: Sequence[Field], releases: Sequence[int])
     group, with ``files.by``) and ``Coded.counts``. ``releases`` are the numbers of the releases;
     ``POOLED_RELEASE`` among them counts the records of all.
     """
-    qids, secrets = files.width, len(files.secrets)
     queries = []
     release = 0  # the number of the release, in the order of the files
     for n, file in enumerate(files.files, 1):
         is_release = file.role not in (ORIGINAL, CONTROL)
         release += is_release
-        columns = words(fields)
-        columns += [exp.alias_(code(qids + j), f"secret_{j}") for j in range(1, secrets + 1)]
-        if files.by is not None:
-            has_group = file.columns > qids + secrets  # a release has none
-            group = code(qids + secrets + 1) if has_group else exp.cast(exp.null(), "BIGINT")
-            columns.append(exp.alias_(group, "member"))
         counts = {"original": file.role == ORIGINAL, "control": file.role == CONTROL}
         for r in releases:
             counts[f"synthetic_{r}"] = is_release and r in (release, POOLED_RELEASE)
         people, zero = exp.column("people", f"people_{n}"), exp.cast(number(0), "BIGINT")
+        columns = _keys_of_file(files, file, fields)
         for name, counts_here in counts.items():
             columns.append(exp.alias_((people if counts_here else zero).copy(), name))
         query = exp.select(*columns).from_(exp.table_(f"people_{n}"))
         queries.append(decoded(query, f"people_{n}", range(1, file.columns + 1)))
     everybody = exp.union(*queries, distinct=False).subquery("everybody")
     keys = [exp.column(f"word_{i}") for i in range(1, max(f.word for f in fields) + 1)]
-    keys += [exp.column(f"secret_{j}") for j in range(1, secrets + 1)]
+    keys += [exp.column(f"secret_{j}") for j, _ in enumerate(files.secrets, 1)]
     keys += [exp.column("member")] if files.by is not None else []
     query = exp.select(*keys, *map(_sum_of, counts)).from_(everybody)
     return query.group_by(*(key.copy() for key in keys))
+
+
+def _keys_of_file(files: Files, file: File, fields: Sequence[Field]) -> list[exp.Expr]:
+    """Return the columns ``word_1 ..``, ``secret_1 ..`` and ``member`` of the people of a file."""
+    columns = words(fields)
+    last = files.width + len(files.secrets)  # the number of the last secret among all columns
+    for j, n in enumerate(range(files.width + 1, last + 1), 1):
+        columns.append(exp.alias_(code(n), f"secret_{j}"))
+    if files.by is not None:
+        has_group = file.columns > last  # a release has none
+        group = code(last + 1) if has_group else exp.cast(exp.null(), "BIGINT")
+        columns.append(exp.alias_(group, "member"))
+    return columns

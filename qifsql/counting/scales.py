@@ -206,20 +206,13 @@ def code_records(engine: Engine, microdata: Microdata, secrets: Sequence[Secret]
     """
     person = () if microdata.person is None else (microdata.person,)
     attributes = (*microdata.qids, *microdata.secrets, *person)  # ``qid_1 ..`` of ``everybody``
-    places, js = range(1, len(microdata.qids) + 1), range(1, len(microdata.secrets) + 1)
-    codings = [(scale_table(i), "place", f"place_{i}") for i in places]
-    codings += [(f"dictionary_secret_{j}", "code", f"secrets_{j}") for j in js]
-    columns: list[exp.Expr] = [exp.column(microdata_steps.RECORD, table="everybody")]
-    query = exp.select().from_("everybody")
-    for n, (table, code, name) in enumerate(codings, 1):
-        on = same(exp.column(f"qid_{n}", "everybody"), exp.column("value", f"of_{n}"))
-        query = query.join(exp.alias_(own_table(table), f"of_{n}", table=True), on=on)
-        columns.append(exp.cast(exp.column(code, table=f"of_{n}"), "INTEGER").as_(name))
+    places = range(1, len(microdata.qids) + 1)
+    query = _codes_query(microdata)
     people = replace(microdata, qids=attributes, secrets=(), person=None)
     steps = [microdata_steps.everybody(people)]
     if person:
-        columns.append(exp.column(f"qid_{len(attributes)}", table="everybody").as_("person"))
-        steps.append(Step("named", "One row per record, with its person.", query.select(*columns)))
+        column = exp.column(f"qid_{len(attributes)}", table="everybody").as_("person")
+        steps.append(Step("named", "One row per record, with its person.", query.select(column)))
         shape, missing = {"secrets": len(secrets)}, {}
         for j, secret in enumerate(secrets, 1):  # the code of a missing value
             missing[f"missing_{j}"] = secret.values - 1 if secret.missing else NOWHERE
@@ -228,10 +221,21 @@ def code_records(engine: Engine, microdata: Microdata, secrets: Sequence[Secret]
             make_step("anonymise/multisets", numbers=missing, shape=shape),
         ]
         query = splice("anonymise/with_multisets", shape=shape)
-    else:
-        query = query.select(*columns)
     plan = microdata_steps.plan(microdata, steps, query)
     engine.keep("coded", plan, "coding records", microdata.dataset.name, catalog=LOADED)
+
+
+def _codes_query(microdata: Microdata) -> exp.Select:
+    """Return the query of each record's position, ``place_1 ..`` and ``secrets_1 ..``."""
+    codings = {f"place_{i}": (scale_table(i), "place") for i, _ in enumerate(microdata.qids, 1)}
+    for j, _ in enumerate(microdata.secrets, 1):
+        codings[f"secrets_{j}"] = f"dictionary_secret_{j}", "code"
+    query = exp.select(exp.column(microdata_steps.RECORD, table="everybody")).from_("everybody")
+    for n, (name, (table, code)) in enumerate(codings.items(), 1):
+        on = same(exp.column(f"qid_{n}", "everybody"), exp.column("value", f"of_{n}"))
+        query = query.join(exp.alias_(own_table(table), f"of_{n}", table=True), on=on)
+        query = query.select(exp.cast(exp.column(code, table=f"of_{n}"), "INTEGER").as_(name))
+    return query
 
 
 def count_owners(engine: Engine, name: str, secrets: Sequence[Secret]) -> Owners:

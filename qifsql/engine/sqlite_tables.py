@@ -149,11 +149,11 @@ def _table(connection: sqlite3.Connection, dataset: Dataset) -> tuple[exp.Table,
         for name, type_, sql in connection.execute(_text(listed))
         if not name.startswith("sqlite_")
     }
-    stored = [
-        name
+    stored = {  # the CREATE statement of each table that holds its rows
+        name: sql
         for name, (type_, sql) in tables.items()
         if type_ == "table" and not re.match(r"create\s+virtual\b", sql, re.I)
-    ]
+    }
     requested = dataset.table
     matches = named(requested, tables, lambda name: [name])
     if not matches:
@@ -165,7 +165,7 @@ def _table(connection: sqlite3.Connection, dataset: Dataset) -> tuple[exp.Table,
             f"{quoted(requested)} in {dataset.paths[0]} is a view or a virtual table, which may "
             "compute anything; store its rows in a table, and name that"
         )
-    has_rowid = not re.search(r"\bwithout\s+rowid\b[^)]*$", tables[name][1], re.I)
+    has_rowid = not re.search(r"\bwithout\s+rowid\b[^)]*$", stored[name], re.I)
     return exp.table_(identifier(name)), has_rowid
 
 

@@ -278,38 +278,51 @@ class Group:
     prior_probabilistic: Fraction
 
 
+@dataclass(frozen=True)
+class Member:
+    """A person of a group: weight, block among all people, whether its best guess is her secret."""
+
+    weight: Fraction
+    block: Kind
+    right: bool
+
+
 def groups(
     rows: Rows, qids: Names, secret: str | None, *, by: str, weights: Weights = None
 ) -> dict[object, Group]:
     """Return the success about the people of each group (M29), in shares of the group's weight."""
-    seen, mass = blocks(rows, qids, secret, weights), masses(rows, weights)
+    seen = blocks(rows, qids, secret, weights)
     (everybody,) = blocks(rows, [], secret, weights).values()
-    members: dict[object, list[int]] = {}
-    for i, row in enumerate(rows):
-        if mass[i]:
-            members.setdefault(value(row[by]), []).append(i)
+    groups_of_people: dict[object, list[Member]] = {}
+    for row, mass in zip(rows, masses(rows, weights), strict=True):
+        if mass:
+            block = seen[key(row, qids)]
+            right = secret is not None and bool(best_guess(block) == value(row[secret]))
+            member = Member(mass, kind(block), right=right)
+            groups_of_people.setdefault(value(row[by]), []).append(member)
+    prior, has_secret = kind(everybody).chance, secret is not None
+    return {
+        name: _group(members, prior, has_secret=has_secret)
+        for name, members in groups_of_people.items()
+    }
 
-    def right(i: int) -> bool:
-        """Return whether the best guess on the block of record ``i`` is its secret."""
-        return bool(best_guess(seen[key(rows[i], qids)]) == value(rows[i][secret or by]))
 
-    result = {}
-    for name, people in members.items():
-        kinds = [(mass[i], kind(seen[key(rows[i], qids)])) for i in people]
-        weight = sum((mass[i] for i in people), Fraction())
-        guessed = sum((mass[i] for i in people if secret and right(i)), Fraction()) / weight
-        result[name] = Group(
-            individuals=len(people),
-            weight=weight,
-            singled_out=sum(block.size == 1 for _, block in kinds),
-            certain=sum(block.values == 1 for _, block in kinds),
-            deterministic=sum((m for m, block in kinds if block.values == 1), Fraction()) / weight,
-            probabilistic=sum((m * block.chance for m, block in kinds), Fraction()) / weight,
-            worst_case=max(block.chance for _, block in kinds),
-            guessed_right=None if secret is None else guessed,
-            prior_probabilistic=kind(everybody).chance,
-        )
-    return result
+def _group(members: Sequence[Member], prior: Fraction, *, has_secret: bool) -> Group:
+    """Return the success about the people of one group; ``prior``: of everybody, before."""
+    weight = sum((m.weight for m in members), Fraction())
+    certain = [m for m in members if m.block.values == 1]
+    guessed = sum((m.weight for m in members if m.right), Fraction()) / weight
+    return Group(
+        individuals=len(members),
+        weight=weight,
+        singled_out=sum(m.block.size == 1 for m in members),
+        certain=len(certain),
+        deterministic=sum((m.weight for m in certain), Fraction()) / weight,
+        probabilistic=sum((m.weight * m.block.chance for m in members), Fraction()) / weight,
+        worst_case=max(m.block.chance for m in members),
+        guessed_right=guessed if has_secret else None,
+        prior_probabilistic=prior,
+    )
 
 
 @dataclass(frozen=True)

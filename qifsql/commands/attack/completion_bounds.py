@@ -40,38 +40,34 @@ def rows(counts: Counts, secret: int, prior: Profile, after: Profile) -> Rows:
     profiles if a missing value is a value, one completion: bounds that it attains are sharp.
     """
     n = counts.people
-    before = gain.success(prior, secret, 0)
+    before, then = gain.success(prior, secret, 0), gain.success(after, secret, 0)
     right = counts.right_guesses() if secret else counts.block_count()  # one record of each block
     certain = counts.certain_people() if secret else counts.singled_out()
-    then = gain.success(after, secret, 0)
-    change = certain.over(n).minus(before.deterministic)
-    ratio = right.over(n).over(before.probabilistic)
     guesses = counts.guesses_before() if secret else None
-    if guesses is not None:  # some people miss the secret, so the prior varies, too
+    if guesses is None:
+        change = certain.over(n).minus(before.deterministic)
+        ratio = right.over(n).over(before.probabilistic)
+    else:  # some people miss the secret, so the prior varies, too
         change = certain.over(n).less(counts.certain_before().over(n), least=Fraction(0))
         ratio = right.over(n).per(guesses.over(n), least=Fraction(1))
-    measured: list[tuple[str, Bound, Number]] = [
-        ("blocks", counts.block_count(), after.blocks),
-        ("singled_out", counts.singled_out(), after.singled_out),
-    ]
+    bounds: dict[str, tuple[Bound, Number]] = {  # with the value if missing is a value
+        "blocks": (counts.block_count(), after.blocks),
+        "singled_out": (counts.singled_out(), after.singled_out),
+        **({"individuals_certain": (certain, Fraction(then.deterministic) * n)} if secret else {}),
+        "posterior_deterministic": (certain.over(n), then.deterministic),
+        SUCCESS: (right.over(n), then.probabilistic),
+        "degradation_deterministic": (change, then.deterministic - before.deterministic),
+        "degradation_probabilistic": (ratio, then.probabilistic / before.probabilistic),
+        "k": (counts.smallest_block(), after.least("size")),
+    }
     if secret:
-        measured.append(("individuals_certain", certain, Fraction(then.deterministic) * n))
-    measured += [
-        ("posterior_deterministic", certain.over(n), then.deterministic),
-        (SUCCESS, right.over(n), then.probabilistic),
-        ("degradation_deterministic", change, then.deterministic - before.deterministic),
-        ("degradation_probabilistic", ratio, then.probabilistic / before.probabilistic),
-        ("k", counts.smallest_block(), after.least("size")),
-    ]
-    if secret:
-        measured.append(("l", counts.fewest_secrets(), after.least("values")))
+        bounds["l"] = counts.fewest_secrets(), after.least("values")
     if guesses is not None:
-        sure = counts.certain_before().over(n)
-        measured.append(("prior_deterministic", sure, before.deterministic))
-        measured.append(("prior_probabilistic", guesses.over(n), before.probabilistic))
+        bounds["prior_deterministic"] = counts.certain_before().over(n), before.deterministic
+        bounds["prior_probabilistic"] = guesses.over(n), before.probabilistic
     return [
         _row(name, bound.attained(value), value) | {"secret": secret, "gain": 0}
-        for name, bound, value in measured
+        for name, (bound, value) in bounds.items()
     ]
 
 

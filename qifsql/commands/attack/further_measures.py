@@ -230,20 +230,23 @@ def groups(counts: Counts, questions: Sequence[Question], prior: Profiles) -> li
         lowest[q] = min(lowest.get(q, math.inf), row["probabilistic"])
     for row in rows:
         q = row["secret"], row["gain"]
-        before = float(success(prior[q], *q).probabilistic)
-        row |= {
-            "by": by.name if by else None,
-            "group": row["member_of"],
-            "individuals_certain": row["certain"],
-            "posterior_deterministic": row["deterministic"],
-            "prior_probabilistic": before,
-            "posterior_probabilistic": row["probabilistic"],
-            "degradation_probabilistic": row["probabilistic"] / before if before else None,
-            "guessed_right": shares.get((*q, row["member_of"])),
-            "gap": row["probabilistic"] - lowest[q],
-        }
+        row.update(_success_of_group(row, float(success(prior[q], *q).probabilistic)))
+        row.update(by=by.name if by else None, gap=row["probabilistic"] - lowest[q])
+        row["guessed_right"] = shares.get((*q, row["member_of"]))
     place = {q: i for i, q in enumerate(questions)}
     return sorted(rows, key=partial(_group_order, place))
+
+
+def _success_of_group(row: Mapping[str, Any], before: float) -> dict[str, Any]:
+    """Return the columns of the success about a group, a row of the view ``groups``."""
+    return {
+        "group": row["member_of"],
+        "individuals_certain": row["certain"],
+        "posterior_deterministic": row["deterministic"],
+        "prior_probabilistic": before,
+        "posterior_probabilistic": row["probabilistic"],
+        "degradation_probabilistic": row["probabilistic"] / before if before else None,
+    }
 
 
 def group_capacity(

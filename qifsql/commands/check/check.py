@@ -469,23 +469,25 @@ def _combine_origins(
     spec |= {"unnamed": policy.unnamed, "unit": policy.unit}
     if "known_records" in policy.adversary:
         spec["known_records"] = policy.adversary["known_records"]
-    spec["rules"] = [
-        {
-            "models": [model.acronym for model in rule.models] or [MODEL],
-            "measure": rule.measure,
-            "secrets": list(rule.secrets),
-            "by": rule.by,
-            "wanted": rule.limits,
-            "attempt": rule.chance,
-        }
-        for rule in policy.rules
-    ]
+    spec["rules"] = [_plain_rule(rule) for rule in policy.rules]
     paths = [path for part in origins for path in part.paths]
     paths += [str(policy.file), *(last_release.files if last_release else ())]
     plans = [*(plan for part in origins for plan in part.plans), *columns.plans]
     statements = [statement for part in origins for statement in part.statements]
     verdict_origin = origin.about(spec, tuple(dict.fromkeys(paths)), *plans).sending(statements)
     return verdict_origin.listing(columns.columns)
+
+
+def _plain_rule(rule: Rule) -> dict[str, Any]:
+    """Return a rule as plain data, for the manifest."""
+    return {
+        "models": [model.acronym for model in rule.models] or [MODEL],
+        "measure": rule.measure,
+        "secrets": list(rule.secrets),
+        "by": rule.by,
+        "wanted": rule.limits,
+        "attempt": rule.chance,
+    }
 
 
 def rehearse(source: Source, policy: Policy, settings: Settings | None = None) -> None:

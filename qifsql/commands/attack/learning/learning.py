@@ -3,7 +3,7 @@
 Source: M117 (a strategy made on one file and paid on another), M130 to M133.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Unpack
 
@@ -91,14 +91,18 @@ def attack(
     schema = SCHEMA | LEARNED
     lines = [row | {"seconds": origin.seconds} for row in rows]
     frame = pl.DataFrame([{c: row[c] for c in schema} for row in lines], schema=schema)
-    notes = [*files.notes, *guessing.notes, *written]
+    notes = [*files.notes, *guessing.notes, *written, *_notes_on_dropped(files, rows[0])]
+    return Result(frame=frame, origin=origin, notes=tuple(dict.fromkeys(notes)))
+
+
+def _notes_on_dropped(files: Files, row: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a note on each file of which records miss a value; ``row`` has how many are used."""
     for file, column in zip(files.files, ("records", "train_records"), strict=True):
-        if dropped := file.records - rows[0][column]:
-            notes.append(
+        if dropped := file.records - row[column]:
+            yield (
                 f"{dropped:,} of {plural(file.records, 'record')} of {file.title} with missing "
                 "values are left out"
             )
-    return Result(frame=frame, origin=origin, notes=tuple(dict.fromkeys(notes)))
 
 
 def rehearse(
