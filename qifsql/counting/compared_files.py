@@ -167,20 +167,25 @@ def read(engine: Engine, sources: Sources, names: Names) -> Files:
         _bind_file(engine, source, names, role, title)
         for source, role, title in zip(sources.all, roles, titles_of(sources.all), strict=True)
     ]
-    columns = [{a.name for a in file.attributes[: _shared_count(file)]} for file in read_files]
-    for file, names_there in zip(read_files, columns, strict=True):
-        if names_there != columns[0]:
-            raise ColumnError(
-                f"the names mean other columns in {file.title} than in {read_files[0].title}: "
-                f"{', '.join(map(quoted, sorted(names_there ^ columns[0])))}; name columns that "
-                "all files have"
-            )
+    _check_same_names(read_files)
     first = read_files[0].microdata
     qids, secrets = [q.name for q in first.qids], [s.name for s in first.secrets]
     files = _in_common_types([_in_common_order(file, [*qids, *secrets]) for file in read_files])
     notes = tuple(dict.fromkeys(note for file in files for note in file.microdata.notes))
     by = None if first.by is None else first.by.name
     return Files(tuple(files), tuple(qids), tuple(secrets), by, notes)
+
+
+def _check_same_names(files: Sequence[File]) -> None:
+    """Refuse files in which the names that were looked up mean different columns."""
+    columns = [{a.name for a in file.attributes[: _shared_count(file)]} for file in files]
+    for file, names in zip(files, columns, strict=True):
+        if names != columns[0]:
+            raise ColumnError(
+                f"the names mean other columns in {file.title} than in {files[0].title}: "
+                f"{', '.join(map(quoted, sorted(names ^ columns[0])))}; name columns that "
+                "all files have"
+            )
 
 
 def _bind_file(engine: Engine, dataset: Dataset, names: Names, role: str, title: str) -> File:

@@ -96,17 +96,12 @@ def _split_waves(engine: Engine, dataset: Dataset, column: str) -> tuple[list[Da
     text = exp.cast(wave.copy(), "VARCHAR")  # distinguishes 0.0 and -0.0, as the waves do
     wave = with_one_missing(wave) if original.type in FLOATING else wave
     missing = exp.paren(wave).is_(exp.null())
-    rows = exp.select(exp.Count(this=exp.Star())).from_(relation(catalog.dataset)).where(missing)
+    everything = relation(catalog.dataset)
+    rows = exp.select(exp.Count(this=exp.Star())).from_(everything).where(missing)
     ((without,),) = engine.query(rows, dataset.name)
-    query = (
-        exp.select(text)
-        .from_(relation(catalog.dataset))
-        .where(exp.not_(missing.copy()))
-        .group_by(text.copy())
-        .order_by(exp.Min(this=wave.copy()), text.copy())
-        .limit(WAVES + 1)
-    )
-    values = [value for (value,) in engine.query(query, dataset.name)]
+    query = exp.select(text).from_(everything.copy()).where(exp.not_(missing.copy()))
+    query = query.group_by(text.copy()).order_by(exp.Min(this=wave.copy()), text.copy())
+    values = [value for (value,) in engine.query(query.limit(WAVES + 1), dataset.name)]
     if len(values) > WAVES or not values:
         many = f"more than {WAVES}" if values else "no"
         raise InputError(

@@ -296,16 +296,17 @@ def need_block(
 
 
 def level_inputs(name: str, level: Finding) -> dict[str, Parameters]:
-    """Return the rows ``sought`` and ``bounds``: which level the worst block has, which scores."""
-    if level.level is None:  # entropy
+    """Return the rows of the tables that say which worst block of a measure is looked for.
+
+    ``sought`` has its exact level, and the range of scores in which SQL looks for it; for entropy
+    the counts of its values, and ``bounds`` the least score.
+    """
+    exact = level.level
+    if exact is None:  # entropy
         counts = exp.Array(expressions=[typed_number(n, "BIGINT") for n in level.counts])
         bounds = _bounds_row(math.inf, math.inf, -math.log2(level.value) - CLOSE)
         return {"sought": {"counts": counts}, "bounds": bounds}
-    exact = level.level
-    score = math.inf if exact.total == 0 else exact.part / exact.total
-    if exact.logarithm and name != "delta_disclosure":  # whose score is without the logarithm
-        score = exact.value
-    score = -score if measure_named(name).higher_is_safer else score
+    score = _score(name, exact)
     room = 0.0 if math.isinf(score) else _tolerance(score)
     return {
         "sought": {
@@ -316,3 +317,11 @@ def level_inputs(name: str, level: Finding) -> dict[str, Parameters]:
             "logarithm": exp.true() if exact.logarithm else exp.false(),
         }
     }
+
+
+def _score(name: str, level: Level) -> float:
+    """Return the score of a level of a measure in SQL, where higher scores are worse."""
+    score = math.inf if level.total == 0 else level.part / level.total
+    if level.logarithm and name != "delta_disclosure":  # whose score is without the logarithm
+        score = level.value
+    return -score if measure_named(name).higher_is_safer else score

@@ -7,6 +7,7 @@ person in the releases are computed with their probabilities, for groups of reco
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import NamedTuple
 
 from sqlglot import exp
 
@@ -29,6 +30,22 @@ class Outcome:
     blocks: int
     revealing: int
     matches: int = 0
+
+
+class Sums(NamedTuple):
+    """The row of the view ``success`` about a slice of the observations.
+
+    Chances (``total``, of ``best`` guesses, of ``certain`` ones) are in parts of ``UNIT``; without
+    observations they are None.
+    """
+
+    observations: int
+    total: int
+    best: int
+    certain: int
+    revealing: int
+    worst_case: float
+    possible: int
 
 
 class Outcomes:
@@ -176,15 +193,19 @@ class Outcomes:
 
     def _outcome(self, rows: Sequence[tuple[int, ...]]) -> Outcome:
         """Return the outcome of rows of the view ``success``; refuse a target nobody may be."""
-        rows = [row for row in rows if row[0]]  # slices without observations have no numbers
-        if not rows:
+        parts = [part for part in (Sums(*row) for row in rows) if part.observations]
+        if not parts:
             raise TargetError(
                 f"nobody of {self.chain.tables.where} can be observed as the target, so there is "
                 "nothing to infer; check the values, or ask for fewer quasi-identifiers"
             )
-        observations, totals, best, certain, revealing, worst, matches = zip(*rows, strict=True)
-        total, sure = sum(map(int, totals)), sum(map(int, certain))
+        total, sure = sum(int(p.total) for p in parts), sum(int(p.certain) for p in parts)
         people = Fraction(sure, UNIT) + Fraction(1, 2**30)  # offsets weights rounded down
-        right = Fraction(sum(map(int, best)), total)
-        success = Success(Fraction(sure, total), right, max(map(float, worst)), int(people))
-        return Outcome(success, sum(observations), sum(revealing), sum(matches))
+        right = Fraction(sum(int(p.best) for p in parts), total)
+        worst = max(float(p.worst_case) for p in parts)
+        return Outcome(
+            success=Success(Fraction(sure, total), right, worst, int(people)),
+            blocks=sum(p.observations for p in parts),
+            revealing=sum(p.revealing for p in parts),
+            matches=sum(p.possible for p in parts),
+        )

@@ -15,6 +15,7 @@ BITS = 124  # most bits of a weight: those of all people and of all laws togethe
 FINEST = 60  # most bits of the weights of one law
 INEXACT = Fraction(1, 100)  # most by which rounding may change a probability, as a share
 COARSEST = 30  # fewest bits of the weights of a law that is rounded
+FAR = 6  # standard deviations; larger errors are left out
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,16 +147,19 @@ def shifts(law: Law, scale: int) -> list[tuple[int, int]]:
 
     The weights add up to ``scale``; the difference 0 has what rounding leaves.
     """
+    widest = widest_shift(law)
     if law.kind == "within":
-        width = int(law.number)
-        return [(j, 1) for j in range(-width, width + 1)]
-    deviation = float(law.number)
-    widest = math.ceil(6 * law.number)  # larger errors are left out
+        return [(j, 1) for j in range(-widest, widest + 1)]
     # The lower tail is computed, where differences keep their digits.
-    normal = NormalDist(0, deviation)
+    normal = NormalDist(0, float(law.number))
     tail = [normal.cdf(-(j - 0.5)) - normal.cdf(-(j + 0.5)) for j in range(1, widest + 1)]
     middle = normal.cdf(0.5) - normal.cdf(-0.5)
     total = middle + 2 * math.fsum(tail)
     weights = [max(1, round(Fraction(p) / Fraction(total) * scale)) for p in tail]
     sides = [(sign * j, weight) for j, weight in enumerate(weights, 1) for sign in (-1, 1)]
     return sorted([*sides, (0, scale - 2 * sum(weights))])
+
+
+def widest_shift(law: Law) -> int:
+    """Return the largest error of a law of numbers: w of ``+-w``, six standard deviations."""
+    return int(law.number) if law.kind == "within" else math.ceil(FAR * law.number)

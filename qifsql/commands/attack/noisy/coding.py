@@ -9,7 +9,14 @@ from sqlglot import exp
 
 from qifsql.adversary import value_files
 from qifsql.adversary.spec import BoundAttack, Microdata
-from qifsql.commands.attack.noisy.bind import BITS, NoisyQid, relative_error, shifts, with_scales
+from qifsql.commands.attack.noisy.bind import (
+    BITS,
+    NoisyQid,
+    relative_error,
+    shifts,
+    widest_shift,
+    with_scales,
+)
 from qifsql.data.dataset import Dataset
 from qifsql.data.expressions import column
 from qifsql.data.types import family
@@ -247,7 +254,7 @@ class Coded:
                 "does not fit it; round it, as in --qids NAME=round(COLUMN)"
             )
         least, greatest = int(least or 0), int(greatest or 0)
-        widest = int(qid.law.number if qid.law.kind == "within" else math.ceil(6 * qid.law.number))
+        widest = widest_shift(qid.law)
         if max(abs(least), abs(greatest)) > FAR:
             raise InputError(f"{name} has numbers beyond 2^60, for which there is no law")
         if self.values[qid.number] * (2 * widest + 1) > LAW_ROWS:
