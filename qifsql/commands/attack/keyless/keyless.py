@@ -113,13 +113,7 @@ def _run(request: Request, settings: Settings | None) -> Result:
         written = [*remarks(engine), *(_note_on_missing(chain) if aimed else [])]
     if request.truth:
         rows += _rows_with_key(request, settings)
-    paths = (p for d in request.datasets for p in d.paths)
-    tables = (rule.table for _, rule in _with_table(request.rules))
-    spec = request.plain() | {"qids": list(tagged_names(chain.releases))}
-    spec |= {"link": [rule.plain() for rule in rules]}
-    origin = origin.about(spec, tuple(dict.fromkeys((*paths, *tables))))
-    origin = origin.sending(chain.tables.statements)
-    origin = origin.listing(roles.of_files(release.columns for release in chain.releases))
+    origin = _describe(origin, request, chain, rules)
     accuracy = steps["link_accuracy"][0] if request.truth and chain.last == 2 else None
     linkage: dict[str, float | bool | None] = {
         "presence": float(request.presence),
@@ -143,6 +137,17 @@ def _run(request: Request, settings: Settings | None) -> Result:
     if request.presence == 1:
         notes.append("everybody of one release is taken to be in the next (presence 1)")
     return Result(frame=frame, origin=origin, details=details, notes=tuple(notes))
+
+
+def _describe(origin: Origin, request: Request, chain: Chain, rules: Sequence[Rule]) -> Origin:
+    """Return the origin with the request, ``rules`` as they were learned, files and statements."""
+    paths = (p for d in request.datasets for p in d.paths)
+    tables = (rule.table for _, rule in _with_table(request.rules))
+    spec = request.plain() | {"qids": list(tagged_names(chain.releases))}
+    spec |= {"link": [rule.plain() for rule in rules]}
+    origin = origin.about(spec, tuple(dict.fromkeys((*paths, *tables))))
+    origin = origin.sending(chain.tables.statements)
+    return origin.listing(roles.of_files(release.columns for release in chain.releases))
 
 
 def _link_releases(
