@@ -8,6 +8,7 @@ the focal dataset.
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import NoReturn
 
 import sqlglot
 from sqlglot import exp
@@ -158,15 +159,20 @@ def _in_collection(text: str, schema: Schema) -> list[Attribute]:
     having = [(n, part) for n, part in numbered if _column(text, part)]
     having = having or [(n, part) for n, part in numbered if _has_all(text, part)]
     if not having:
-        by_name = {c.name.casefold(): c for part in schema.parts for c in part.columns}
-        doubtful, columns = any(p.doubtful for p in schema.parts), tuple(by_name.values())
-        union = Schema("any dataset of the collection", columns, doubtful=doubtful)
-        named(text, union, QID)  # raises if no dataset has it; else several have its columns
-        raise ColumnError(
-            f"no dataset of the collection has all columns of {QID} {quoted(text)}; an expression "
-            "is about one dataset"
-        )
+        _refuse_unknown(text, schema)
     return [a for n, part in having for a in _tagged(named(text, part, QID), n)]
+
+
+def _refuse_unknown(text: str, schema: Schema) -> NoReturn:
+    """Refuse a name that no dataset has, or an expression over columns of several datasets."""
+    by_name = {c.name.casefold(): c for part in schema.parts for c in part.columns}
+    doubtful, columns = any(p.doubtful for p in schema.parts), tuple(by_name.values())
+    union = Schema("any dataset of the collection", columns, doubtful=doubtful)
+    named(text, union, QID)  # raises if no dataset has it; else several have its columns
+    raise ColumnError(
+        f"no dataset of the collection has all columns of {QID} {quoted(text)}; an expression "
+        "is about one dataset"
+    )
 
 
 def _has_all(text: str, dataset: Schema) -> bool:

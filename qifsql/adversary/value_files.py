@@ -56,11 +56,7 @@ def beliefs(
     written) and ``belief`` (its prior probability).
     """
     believed = schema.find("probability") or schema.find("belief") or schema.find("prior")
-    exact = {c.name for c in schema.columns}
-    numbers = [j for j, s in enumerate(secrets, 1) if s.name in exact]
-    numbers = numbers or [j for j, s in enumerate(secrets, 1) if schema.find(s.name) is not None]
-    if not numbers and len(secrets) == 1:
-        numbers = [1]  # its column may be called value
+    numbers = _numbers_of_secrets(secrets, schema)
     secret = secrets[numbers[0] - 1] if len(numbers) == 1 else None
     value = _value_column(schema, secret) if secret else None
     if believed is None or secret is None or value is None:
@@ -70,6 +66,16 @@ def beliefs(
         )
     columns = {"value": typed(column(value), secret), "raw": _raw(value, secret)}
     return numbers[0], lines(dataset, columns | {"belief": number(believed)})
+
+
+def _numbers_of_secrets(secrets: Sequence[Attribute], schema: Schema) -> list[int]:
+    """Return the numbers of the secrets, from 1, of which a file has a column; else in any case."""
+    exact = {c.name for c in schema.columns}
+    numbers = [j for j, s in enumerate(secrets, 1) if s.name in exact]
+    numbers = numbers or [j for j, s in enumerate(secrets, 1) if schema.find(s.name) is not None]
+    if not numbers and len(secrets) == 1:
+        return [1]  # its column may be called value
+    return numbers
 
 
 def _value_column(schema: Schema, secret: Attribute) -> Column | None:

@@ -5,9 +5,10 @@ those that the user declared. In Stata and SAS an empty text is the missing text
 codes, not their labels.
 """
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import polars as pl
 
@@ -89,17 +90,27 @@ def declared_missing(dataset: Dataset) -> dict[str, int]:
         names = [n for n in contents.column_names if n in contents.missing_ranges]
     if not names:
         return {}
-    counts = dict.fromkeys(names, 0)
-    size = max(1000, CELLS // len(names))
-    # all missing values, less those that are missing when declared ones are read as values
-    for as_values, sign in ((False, 1), (True, -1)):
-        chunks = pyreadstat.read_file_in_chunks(
-            read, path, chunksize=size, usecols=names, user_missing=as_values, output_format="dict"
-        )
-        for columns, _ in chunks:
-            for name, values in columns.items():
-                counts[name] += sign * sum(v is None or v != v for v in values)  # noqa: PLR0124
+    missing = _count_missing(read, path, names, user_missing=False)
+    undeclared = _count_missing(read, path, names, user_missing=True)  # others are read as values
+    counts = {name: missing[name] - undeclared[name] for name in names}
     return {name: n for name, n in counts.items() if n}
+
+
+def _count_missing(
+    read: Callable[..., Any], path: str, names: Sequence[str], *, user_missing: bool
+) -> Counter[str]:
+    """Return how many values of each column are missing; ``user_missing``: but declared ones."""
+    import pyreadstat
+
+    counts: Counter[str] = Counter()
+    size = max(1000, CELLS // len(names))
+    chunks = pyreadstat.read_file_in_chunks(
+        read, path, chunksize=size, usecols=names, user_missing=user_missing, output_format="dict"
+    )
+    for columns, _ in chunks:
+        for name, values in columns.items():
+            counts[name] += sum(v is None or v != v for v in values)  # noqa: PLR0124
+    return counts
 
 
 def _unify(folder: Path, schemas: Sequence[pl.Schema], unknown: Mapping[str, Type]) -> None:
