@@ -106,7 +106,7 @@ def _column_weights(people: Blocks, column: int) -> dict[Any, Fraction]:
 
 def _in_parts(chances: Chances, scale: int) -> dict[Any, int]:
     """Return what is possible, with probabilities as whole numbers of parts of ``scale``."""
-    return {known: int(p * scale) for known, p in chances.items() if p}
+    return {label: int(p * scale) for label, p in chances.items() if p}
 
 
 @dataclass(frozen=True)
