@@ -118,7 +118,10 @@ class MinimalUniques:
         return totals
 
     def _make_dictionaries(self, people: Step | None) -> None:
-        """Make numbers of the values of each quasi-identifier, and choose how they are packed."""
+        """Make numbers of the values of each quasi-identifier, and choose how they are packed.
+
+        ``people`` is the step of the records of people; None: records are counted.
+        """
         steps = [people] if people else None  # None: those of the records
         spreads = [
             make_dictionary(self.engine, self.microdata, f"qid_{i}", steps)
