@@ -1,6 +1,6 @@
 """Recompute the numbers of a stored result by other ways than the one that made them."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -143,14 +143,13 @@ def _verdicts(
     """
     if stored.kind not in KINDS:
         return verdicts.unchecked_tables(stored, f"a result of {stored.kind} is not recomputed")
-    further: Iterable[Repetition]
-    is_attack, by_manifest = stored.kind == "attack", list[Repetition]()
+    repetitions, is_attack = list[Repetition](), stored.kind == "attack"
     if is_attack or chosen["sql"]:
-        by_manifest.append(of_people(stored, pasted_sql.repeat(stored, inputs, settings)))
-    if chosen["sql"] and not is_attack:
-        return verdicts.unchecked_tables(stored, by_manifest[0].reason)
-    if chosen["sql"]:
-        return verdicts.verdict_rows(stored, list(places(stored)), by_manifest)
+        repetitions.append(of_people(stored, pasted_sql.repeat(stored, inputs, settings)))
+    if chosen["sql"]:  # no other way is asked for
+        if is_attack:
+            return verdicts.verdict_rows(stored, list(places(stored)), repetitions)
+        return verdicts.unchecked_tables(stored, repetitions[0].reason)
     if stored.kind == "sweep" and stored.spec.get("sample") is not None:
         return verdicts.unchecked_tables(stored, "the numbers of a sweep of a sample are estimates")
     way = second_engine.WAY if stored.kind == "levels" else printed_sql.PRINTED
@@ -159,17 +158,17 @@ def _verdicts(
     except RepetitionError as e:
         if not is_attack:
             return verdicts.unchecked_tables(stored, str(e))
-        further = [Repetition(way, reason=str(e))]
+        repetitions.append(Repetition(way, reason=str(e)))
     except UnfitError as e:  # somebody has changed the manifest
-        further = [Repetition(way, broken=str(e))]
+        repetitions.append(Repetition(way, broken=str(e)))
     else:
         if stored.kind == "sweep":
             return _verdicts_on_sweep(repeated, chosen["subsets"] or SUBSETS)
         if stored.kind == "levels":
             return _verdicts_on_levels(repeated)
-        further = _repeat_attack(repeated)
+        repetitions += _repeat_attack(repeated)
     numbers = places(stored) if is_attack else places(stored, RESULTS)
-    return verdicts.verdict_rows(stored, list(numbers), [*by_manifest, *further])
+    return verdicts.verdict_rows(stored, list(numbers), repetitions)
 
 
 def _repeat_attack(repeated: Request) -> Iterator[Repetition]:
@@ -210,24 +209,14 @@ def _verdicts_on_sweep(repeated: Request, limit: int) -> list[dict[str, Any]]:
     undrawn_rows = sorted(set(range(stored.frame.height)) - drawn_rows)
     all_subsets = plural(stored.frame["qids"].n_unique(), "subset")
     reason = f"{len(subsets):,} of {all_subsets} are drawn, and this one is not"
-    return [
-        *verdicts.verdict_rows(stored, drawn, repetitions),
-        *(verdicts.unchecked_row(stored, RESULTS, row, reason) for row in undrawn_rows),
-        *_verdicts_on_answers(repeated),
-    ]
-
-
-def _verdicts_on_answers(repeated: Request) -> list[dict[str, Any]]:
-    """Return the verdicts on the tables of a sweep besides its results.
-
-    The definitions of its answers have one record per person.
-    """
-    stored = repeated.stored
+    # the definitions of the answers have one record per person
     checkable = () if stored.spec.get("person") else answer_checks.ANSWERS
     checked = [name for name in checkable if name in stored.details]
     unchecked = {name: table for name, table in stored.details.items() if name not in checked}
     answers = list(places(stored, *checked)) if checked else []
     return [
+        *verdicts.verdict_rows(stored, drawn, repetitions),
+        *(verdicts.unchecked_row(stored, RESULTS, row, reason) for row in undrawn_rows),
         *verdicts.verdict_rows(stored, answers, answer_checks.repeat(repeated) if checked else []),
         *verdicts.unchecked_tables(stored, "this table of a sweep is not recomputed", unchecked),
     ]
