@@ -91,7 +91,8 @@ class Schema:
 
     ``doubtful``: the names are the first line of a CSV file, and may be the values of a record.
     ``second_header``: the first record of a CSV file may be a row of its header. ``blank`` is the
-    number of records of a CSV file that have no value in any column.
+    number of records of a CSV file that have no value in any column; ``row_names``: its first
+    column numbers the rows, and its first line lacks a name for it.
     """
 
     dataset: str
@@ -100,6 +101,7 @@ class Schema:
     doubtful: bool = False
     blank: int = 0
     second_header: bool = False
+    row_names: bool = False
 
     def find(self, name: str) -> Column | None:
         """Return the column of a name, exact or else without case; refuse an ambiguous name."""

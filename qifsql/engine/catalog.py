@@ -79,16 +79,22 @@ class Catalog:
         return (
             *self._note_equal_files(),
             *self._note_blank_records(),
-            *self._note_second_headers(),
+            *self._note_headers(),
             *remarks(self.engine),
         )
 
-    def _note_second_headers(self) -> list[str]:
+    def _note_headers(self) -> list[str]:
         return [
             f"{part.dataset}: the line below the names looks like a part of the header, and counts "
             "as a record; --header-rows 2 leaves it out"
             for part in self.schema.parts or (self.schema,)
             if part.second_header
+        ] + [
+            f"{part.dataset}: the first line has a name less than the others have fields; the "
+            f"first column, 1, 2, ..., is read as the names of rows that R writes: "
+            f"{quoted(part.columns[0].name)}"
+            for part in self.schema.parts or (self.schema,)
+            if part.row_names
         ]
 
     def _note_blank_records(self) -> list[str]:

@@ -4,12 +4,9 @@ DuckDB ignores case in names and renames the second of ``ID`` and ``id``. The or
 read from the file, so that both columns can be used.
 """
 
-import csv
-import re
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import replace
-from itertools import chain, zip_longest
+from itertools import zip_longest
 
 from sqlglot import exp
 
@@ -18,17 +15,14 @@ from qifsql.data.dataset import Column, Dataset, Schema
 from qifsql.data.expressions import identifier
 from qifsql.data.files import mixed_ends
 from qifsql.data.formats import named, partition_columns
-from qifsql.data.readers import array_of_paths, calling, header_line, relation
+from qifsql.data.readers import array_of_paths, calling, relation
 from qifsql.data.types import comparable, family, nested
 from qifsql.engine import missing_words
+from qifsql.engine.csv_header import ROW_NAMES, read_header
 from qifsql.engine.csv_types import read_writings
 from qifsql.engine.decoding import decoded
 from qifsql.engine.protocol import Engine
 from qifsql.errors import ColumnError, DatasetError, QifError, did_you_mean, plural, quoted
-
-DELIMITERS = (",", ";", "\t", "|")
-FEW = 3  # records: with fewer, a row of a header does not differ from them
-HEADER = 100  # lines that the names of columns may take, if they contain line breaks
 
 
 def _read_schema(
@@ -61,7 +55,8 @@ def _read_csv_schema(
 
     ``described`` are DuckDB's names and types: columns of the file, then those of folder names.
     """
-    dataset, header, doubtful, is_second = _header(engine, dataset)
+    found = read_header(engine, dataset)
+    dataset, header = found.dataset, found.names
     described = engine.describe(relation(dataset), dataset.name)
     n_fields = len(described) - _count_partitions(dataset, header)
     if header and len(header) != n_fields:
@@ -72,7 +67,8 @@ def _read_csv_schema(
     pairs = zip(described, header, strict=False)
     nameless = [source for (source, _), name in pairs if not name.strip()]
     if len(nameless) > 1:
-        _check_nameless(engine, dataset, nameless)
+        _check_nameless(engine, dataset, nameless, found.titles)
+    header = _named(header, described)
     names = [*header, *(source for source, _ in described[len(header) :])]  # those of folders
     dataset, described = _without_words(engine, dataset, names, described)
     in_file = described[:n_fields]
@@ -86,7 +82,12 @@ def _read_csv_schema(
         for name, (source, _) in zip(names, described, strict=False)
     )
     return dataset, Schema(
-        dataset.name, columns, doubtful=doubtful, blank=blank, second_header=is_second
+        dataset.name,
+        columns,
+        doubtful=found.doubtful,
+        blank=blank,
+        second_header=found.is_second,
+        row_names=found.has_row_names,
     )
 
 
@@ -122,14 +123,30 @@ def read_columns(
     return _read_schema(engine, dataset, mentions)
 
 
-def _check_nameless(engine: Engine, dataset: Dataset, sources: Sequence[str]) -> None:
-    """Refuse several columns without a name that have values; ``sources`` are DuckDB's names."""
+def _named(names: Sequence[str], described: Sequence[tuple[str, str]]) -> list[str]:
+    """Return the names of columns, with names for those that have none in the file.
+
+    A first column without a name has the names of rows, as R and pandas write them; others get
+    DuckDB's names, such as ``column3``.
+    """
+    taken = {name.casefold() for name in names}
+    sources = [source for source, _ in described[: len(names)]]
+    if names and not names[0].strip() and ROW_NAMES not in taken:
+        sources[0] = ROW_NAMES
+    return [name if name.strip() else new for name, new in zip(names, sources, strict=True)]
+
+
+def _check_nameless(engine: Engine, dataset: Dataset, sources: Sequence[str], titles: int) -> None:
+    """Refuse several columns without a name that have values; ``sources`` are DuckDB's names.
+
+    ``titles`` is the number of lines above the first that names each column, 0 without one.
+    """
     counts = [exp.Count(this=exp.column(identifier(source))) for source in sources]
     (values,) = engine.query(exp.select(*counts).from_(relation(dataset)), dataset.name)
     if (filled := sum(map(bool, values))) > 1:
         raise DatasetError(
             f"{dataset.name}: {plural(filled, 'column')} with values have no name in its first "
-            "line; if that line is a title, delete it, otherwise write names"
+            f"line; {f'if that is a title, add --skip {titles}' if titles else 'write names there'}"
         )
 
 
@@ -188,126 +205,6 @@ def _check_keys(engine: Engine, datasets: Sequence[Dataset], keys: Sequence[Colu
             "the text 007 is not the number 7; write both with one type (CSV: "
             "--all-varchar)"
         )
-
-
-def _header(engine: Engine, dataset: Dataset) -> tuple[Dataset, list[str], bool, bool]:
-    """Return the dataset with its delimiter, and the names in the header of its CSV.
-
-    The third part is whether these may be the values of a record, the fourth whether the first
-    record may be part of the header. If the user names no delimiter, it is the one that splits the
-    first line into most names.
-    """
-    candidates = [dataset.delimiter] if dataset.delimiter else list(DELIMITERS)
-    split = {delimiter: _lines(engine, dataset, delimiter) for delimiter in candidates}
-    best = max(candidates, key=lambda delimiter: len(split[delimiter][0]))
-    names, records = _names(dataset, split[best])
-    copy_of = {p: (copy,) for p, copy in zip(dataset.paths, dataset.copies, strict=False)}
-    for path in dataset.paths[1:]:
-        part = replace(dataset, paths=(path,), copies=copy_of.get(path, ()))
-        file_names, _ = _names(part, _lines(engine, part, best))
-        if file_names != names:
-            counts = f"{plural(len(file_names), 'column')}, {dataset.paths[0]} {len(names):,}"
-            difference = "other names" if len(file_names) == len(names) else counts
-            raise DatasetError(
-                f"the files of {dataset.name} differ in their first lines: {path} has {difference}"
-            )
-    if dataset.header_rows > 1:
-        dataset = replace(dataset, header=_apart(names))
-    is_second = _may_be_header(records)
-    return replace(dataset, delimiter=best), names, _may_be_record(names, records), is_second
-
-
-def _names(
-    dataset: Dataset, rows: Sequence[Sequence[str]]
-) -> tuple[list[str], list[Sequence[str]]]:
-    """Return the names of columns, and the records among the first rows.
-
-    A column has the first name that is not empty in the rows of the header.
-    """
-    header, records = rows[: dataset.header_rows], list(rows[dataset.header_rows :])
-    if len(header) < dataset.header_rows:
-        raise DatasetError(
-            f"{dataset.name} has fewer rows than its header: {dataset.header_rows} were asked for; "
-            "name fewer --header-rows"
-        )
-    if len({len(row) for row in header}) > 1 or _has_breaks(header):
-        raise DatasetError(
-            f"{dataset.name}: the {dataset.header_rows} rows of the header differ in their number "
-            "of fields, or have line breaks in fields; correct the file, or name other "
-            "--header-rows or --skip"
-        )
-    return [next((n for n in column if n.strip()), "") for column in zip(*header, strict=True)], (
-        records
-    )
-
-
-def _has_breaks(header: Sequence[Sequence[str]]) -> bool:
-    """Return whether a header of several rows has line breaks in fields: lines are counted."""
-    return len(header) > 1 and any("\n" in name for name in chain(*header))
-
-
-def _apart(names: Sequence[str]) -> tuple[str, ...]:
-    """Return names that SQL can tell apart, as DuckDB would make them."""
-    apart: list[str] = []
-    seen: set[str] = set()
-    for i, name in enumerate(names):
-        candidate, number = name or f"column{i}", 0
-        while candidate.casefold() in seen:
-            number += 1
-            candidate = f"{name}_{number}"
-        seen.add(candidate.casefold())
-        apart.append(candidate)
-    return tuple(apart)
-
-
-def _may_be_header(records: Sequence[Sequence[str]]) -> bool:
-    """Return whether the first record may be a second row of the header.
-
-    It is if its fields are one text that is nowhere below, or if it has texts above numbers, and no
-    number.
-    """
-    if len(records) < FEW:
-        return False
-    first, *others = records
-    columns = [[row[i] for row in others if i < len(row) and row[i]] for i in range(len(first))]
-    if any(map(_is_number, first)):
-        return False
-    pairs = zip(first, columns, strict=True)
-    if any(name and len(c) > 1 and all(map(_is_number, c)) for name, c in pairs):
-        return True
-    texts = set(first)
-    return len(first) > 1 and len(texts) == 1 and texts.isdisjoint([*chain(*others), ""])
-
-
-def _is_number(field: str) -> bool:
-    return re.fullmatch(r"[+-]?\d[\d.,]*", field.strip()) is not None
-
-
-def _lines(engine: Engine, dataset: Dataset, delimiter: str) -> list[list[str]]:
-    """Return the fields in the first lines of the first file, split by a delimiter."""
-    n_lines = HEADER + dataset.header_rows
-    query = exp.select("line").from_(header_line(dataset)).limit(n_lines)
-    lines = [f"{row[0] or ''}\n" for row in engine.query(query, dataset.name)]
-    if not lines or not lines[0].strip():
-        raise DatasetError(f"{dataset.name} is empty: its first line must name the columns")
-    lines[0] = lines[0].removeprefix("\ufeff")
-    reader = csv.reader(lines, delimiter=delimiter)
-    try:
-        rows = [next(reader)]
-    except csv.Error as e:
-        raise DatasetError(f"{dataset.name} has no readable first line of names") from e
-    with suppress(csv.Error):  # of a later line: the engine says what is wrong there
-        rows += reader
-    return rows
-
-
-def _may_be_record(names: Sequence[str], records: Sequence[Sequence[str]]) -> bool:
-    """Return whether a field of the first line is a number or date, or a value of its column."""
-    columns = dict(enumerate(map(set, zip_longest(*records))))
-    return any(
-        re.fullmatch(r"[+-]?\d[\d.,:/T-]*", name.strip()) or (name and name in columns.get(i, ()))
-        for i, name in enumerate(names)
-    )
 
 
 def find_table(engine: Engine, dataset: Dataset) -> Dataset:

@@ -197,3 +197,43 @@ def test_a_date_of_a_target_in_another_form_says_the_form(tmp_path: Path) -> Non
     done = run("attack", "irs", file, "-q", "born", "--target", "born=06/10/1969")
     assert (done.code, done.out) == (2, "")
     assert "write it as YEAR-MONTH-DAY" in done.err
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("Hospital\n2020\n\nsex;age\nM;30\nF;31\n", "--skip 3"),
+        ("Report, 2020\nsex,age,x\nM,30,1\nF,31,2\n", "--skip 1"),
+        ("Title;;\nsex;age;x\nM;30;1\nF;31;2\n", "--skip 1"),
+        ("sex,age\nr1,M,30\nr2,F,31\nr3,F,3\n", "write a name for the names of rows"),
+    ],
+)
+def test_a_title_above_the_names_is_refused_with_the_option(
+    tmp_path: Path, text: str, says: str
+) -> None:
+    file = tmp_path / "t.csv"
+    file.write_text(text)
+    with pytest.raises(DatasetError, match=says):
+        types(Dataset.open(file))
+    if "--skip" in says:
+        assert "sex" in types(Dataset.open(file, skip=int(says[-1])))
+
+
+def test_one_column_of_texts_is_no_title(tmp_path: Path) -> None:
+    file = tmp_path / "t.csv"
+    file.write_text("comment\nhello\nwhat; then\nx;y\n")
+    assert types(Dataset.open(file)) == {"comment": "VARCHAR"}
+
+
+@pytest.mark.parametrize(
+    ("header", "is_noted"), [('"sex","age"', True), ('"","sex","age"', False), (",sex,age", False)]
+)
+def test_names_of_rows_that_r_writes_have_a_name(
+    tmp_path: Path, header: str, *, is_noted: bool
+) -> None:
+    file = tmp_path / "t.csv"
+    file.write_text(f'{header}\n"1","M",30\n"2","F",31\n"3","F",31\n')
+    assert types(Dataset.open(file)) == {"row_names": "BIGINT", "sex": "VARCHAR", "age": "BIGINT"}
+    attack = qifsql.attack("crs", file, qids="row_names,sex")
+    assert attack.frame["singled_out"].item() == 3
+    assert any("row_names" in note for note in attack.notes) == is_noted

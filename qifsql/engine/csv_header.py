@@ -1,0 +1,206 @@
+"""The header of a CSV file: its delimiter, the names of columns, and what is wrong with them."""
+
+import csv
+import re
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from itertools import chain, zip_longest
+from typing import TypeAlias
+
+from sqlglot import exp
+
+from qifsql.data.dataset import Dataset
+from qifsql.data.readers import header_line
+from qifsql.engine.protocol import Engine
+from qifsql.errors import DatasetError, plural
+
+DELIMITERS = (",", ";", "\t", "|")
+FEW = 3  # records: with fewer, a row of a header does not differ from them
+HEADER = 100  # lines that the names of columns may take, if they contain line breaks
+
+
+ROW_NAMES = "row_names"  # the column of the names of rows that R writes
+
+Rows: TypeAlias = Sequence[Sequence[str]]
+"""The fields of the first lines of a file, by line."""
+
+
+@dataclass(frozen=True)
+class Header:
+    """The dataset with its delimiter, and the names in the header of its CSV.
+
+    ``doubtful``: these may be the values of a record. ``is_second``: the first record may be a row
+    of the header. ``has_row_names``: the first column has no name, and numbers the rows, as in
+    files that R writes. ``titles`` is the number of lines above the first one in which each column
+    has a name; 0 if there are none, or no such line.
+    """
+
+    dataset: Dataset
+    names: list[str]
+    doubtful: bool
+    is_second: bool
+    has_row_names: bool
+    titles: int
+
+
+def read_header(engine: Engine, dataset: Dataset) -> Header:
+    """Return the header of the first file; DatasetError if others differ, or if it is a title.
+
+    If the user names no delimiter, it is the one that splits the first line into most names.
+    """
+    candidates = [dataset.delimiter] if dataset.delimiter else list(DELIMITERS)
+    split = {delimiter: _lines(engine, dataset, delimiter) for delimiter in candidates}
+    best = max(candidates, key=lambda delimiter: len(split[delimiter][0]))
+    rows = split[best]
+    has_row_names = dataset.header_rows == 1 and _has_row_names(rows)
+    if has_row_names:
+        rows = [[ROW_NAMES, *rows[0]], *rows[1:]]
+    else:
+        _check_titles(dataset, rows if len(rows[0]) > 1 else max(split.values(), key=_width))
+    names, records = _names(dataset, rows)
+    copy_of = {p: (copy,) for p, copy in zip(dataset.paths, dataset.copies, strict=False)}
+    for path in dataset.paths[1:]:
+        part = replace(dataset, paths=(path,), copies=copy_of.get(path, ()))
+        file_names, _ = _names(part, _lines(engine, part, best))
+        if file_names != names:
+            counts = f"{plural(len(file_names), 'column')}, {dataset.paths[0]} {len(names):,}"
+            difference = "other names" if len(file_names) == len(names) else counts
+            raise DatasetError(
+                f"the files of {dataset.name} differ in their first lines: {path} has {difference}"
+            )
+    if dataset.header_rows > 1 or has_row_names:
+        dataset = replace(dataset, header=_apart(names))
+    titles = next((i for i, row in enumerate(rows) if len(row) == len(names) and all(row)), 0)
+    return Header(
+        replace(dataset, delimiter=best),
+        names,
+        _may_be_record(names, records),
+        _may_be_header(records),
+        has_row_names,
+        titles,
+    )
+
+
+def _width(rows: Rows) -> int:
+    """Return the number of fields that most lines have, of those that are not empty."""
+    widths = Counter(len(row) for row in rows[len(rows) // 2 :] if row)
+    return widths.most_common(1)[0][0] if widths else 0
+
+
+def _has_row_names(rows: Rows) -> bool:
+    """Return whether the first line lacks one name, and the records below begin with 1, 2, ..."""
+    names, *records = rows
+    numbered = [[str(i)] for i in range(1, len(records) + 1)]
+    is_wider = all(len(row) == len(names) + 1 for row in records)
+    return bool(records) and is_wider and [list(row[:1]) for row in records] == numbered
+
+
+def _check_titles(dataset: Dataset, rows: Rows) -> None:
+    """Refuse a file whose first lines have fewer fields than all lines below, as titles have."""
+    width = _width(rows)
+    titles = next((i for i, row in enumerate(rows) if len(row) == width), 0)
+    below = [row for row in rows[titles:-1] if row]  # the last line may be cut off
+    if not titles or len(below) < FEW - 1 or any(len(row) != width for row in below):
+        return
+    has_breaks = any("\n" in field for field in chain(*rows[:titles]))
+    option = "delete them" if has_breaks else f"add --skip {titles}"
+    above = "line has" if titles == 1 else f"{titles} lines have"
+    of_rows = titles == 1 and len(rows[0]) == width - 1
+    raise DatasetError(
+        f"{dataset.name} is not a regular CSV table: its first {above} fewer fields than the lines "
+        f"below, as titles have; {option}"
+        f"{', write a name for the names of rows' if of_rows else ''} or name the --delimiter"
+    )
+
+
+def _names(dataset: Dataset, rows: Rows) -> tuple[list[str], list[Sequence[str]]]:
+    """Return the names of columns, and the records among the first rows.
+
+    A column has the first name that is not empty in the rows of the header.
+    """
+    header, records = rows[: dataset.header_rows], list(rows[dataset.header_rows :])
+    if len(header) < dataset.header_rows:
+        raise DatasetError(
+            f"{dataset.name} has fewer rows than its header: {dataset.header_rows} were asked for; "
+            "name fewer --header-rows"
+        )
+    if len({len(row) for row in header}) > 1 or _has_breaks(header):
+        raise DatasetError(
+            f"{dataset.name}: the {dataset.header_rows} rows of the header differ in their number "
+            "of fields, or have line breaks in fields; correct the file, or name other "
+            "--header-rows or --skip"
+        )
+    return [next((n for n in column if n.strip()), "") for column in zip(*header, strict=True)], (
+        records
+    )
+
+
+def _has_breaks(header: Sequence[Sequence[str]]) -> bool:
+    """Return whether a header of several rows has line breaks in fields: lines are counted."""
+    return len(header) > 1 and any("\n" in name for name in chain(*header))
+
+
+def _apart(names: Sequence[str]) -> tuple[str, ...]:
+    """Return names that SQL can tell apart, as DuckDB would make them."""
+    apart: list[str] = []
+    seen: set[str] = set()
+    for i, name in enumerate(names):
+        candidate, number = name or f"column{i}", 0
+        while candidate.casefold() in seen:
+            number += 1
+            candidate = f"{name}_{number}"
+        seen.add(candidate.casefold())
+        apart.append(candidate)
+    return tuple(apart)
+
+
+def _may_be_header(records: Sequence[Sequence[str]]) -> bool:
+    """Return whether the first record may be a second row of the header.
+
+    It is if its fields are one text that is nowhere below, or if it has texts above numbers, and no
+    number.
+    """
+    if len(records) < FEW:
+        return False
+    first, *others = records
+    columns = [[row[i] for row in others if i < len(row) and row[i]] for i in range(len(first))]
+    if any(map(_is_number, first)):
+        return False
+    pairs = zip(first, columns, strict=True)
+    if any(name and len(c) > 1 and all(map(_is_number, c)) for name, c in pairs):
+        return True
+    texts = set(first)
+    return len(first) > 1 and len(texts) == 1 and texts.isdisjoint([*chain(*others), ""])
+
+
+def _is_number(field: str) -> bool:
+    return re.fullmatch(r"[+-]?\d[\d.,]*", field.strip()) is not None
+
+
+def _lines(engine: Engine, dataset: Dataset, delimiter: str) -> list[list[str]]:
+    """Return the fields in the first lines of the first file, split by a delimiter."""
+    n_lines = HEADER + dataset.header_rows
+    query = exp.select("line").from_(header_line(dataset)).limit(n_lines)
+    lines = [f"{row[0] or ''}\n" for row in engine.query(query, dataset.name)]
+    if not lines or not lines[0].strip():
+        raise DatasetError(f"{dataset.name} is empty: its first line must name the columns")
+    lines[0] = lines[0].removeprefix("\ufeff")
+    reader = csv.reader(lines, delimiter=delimiter)
+    try:
+        rows = [next(reader)]
+    except csv.Error as e:
+        raise DatasetError(f"{dataset.name} has no readable first line of names") from e
+    with suppress(csv.Error):  # of a later line: the engine says what is wrong there
+        rows += reader
+    return rows
+
+
+def _may_be_record(names: Sequence[str], records: Sequence[Sequence[str]]) -> bool:
+    """Return whether a field of the first line is a number or date, or a value of its column."""
+    columns = dict(enumerate(map(set, zip_longest(*records))))
+    return any(
+        re.fullmatch(r"[+-]?\d[\d.,:/T-]*", name.strip()) or (name and name in columns.get(i, ()))
+        for i, name in enumerate(names)
+    )
