@@ -13,7 +13,7 @@ from qifsql.adversary import names as naming
 from qifsql.adversary import target as targets
 from qifsql.adversary.models import Model, model
 from qifsql.adversary.names import Attributes
-from qifsql.adversary.notes import of_household, of_records, of_roles, of_words
+from qifsql.adversary.notes import of_household, of_records, of_roles, of_spellings, of_words
 from qifsql.adversary.options import NULL_RULES
 from qifsql.adversary.spec import Attack, Attribute, BoundAttack, ColumnRoles, Microdata
 from qifsql.data.collection import ABSENT_RULES, Collection, tagged
@@ -45,6 +45,7 @@ def bind(attack: Attack, catalog: Catalog) -> BoundAttack:
     notes += tuple(of_records(column, here=attack.may_count_people) for column in repeated)
     notes += tuple(map(of_household, _households(attack, catalog, where)))
     notes += of_words(attack, catalog, (*qids, *secrets), where)
+    notes += of_spellings(attack, catalog, (*qids, *secrets), where)
     if all(m.goal == "re-identification" for m in models):
         secrets = ()  # the record itself is the secret
     if membership and not models[0].individual:

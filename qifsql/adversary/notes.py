@@ -9,7 +9,7 @@ from qifsql.adversary.models import Model
 from qifsql.adversary.names import Attributes
 from qifsql.adversary.spec import Attack, Attribute, Microdata
 from qifsql.data.dataset import Repeated
-from qifsql.data.expressions import read
+from qifsql.data.expressions import identifier, read
 from qifsql.data.schema import Catalog
 from qifsql.data.types import generalised
 from qifsql.errors import plural, quoted
@@ -77,6 +77,24 @@ def of_words(
             f"not missing: if it means missing, say so with --na {option}"
         )
     return tuple(notes)
+
+
+def of_spellings(
+    attack: Attack, catalog: Catalog, attributes: Attributes, where: exp.Expr | None
+) -> tuple[str, ...]:
+    """Return a note on each column of categories that are equal but for case or blanks.
+
+    They are different values: ``Male``, ``male`` and ``male `` are three.
+    """
+    if attack.of_collection:
+        return ()
+    columns = [a.expression.name for a in attributes if isinstance(a.expression, exp.Column)]
+    return tuple(
+        f"{quoted(name)} has {values:,} values, which are {without:,} without case and blanks at "
+        "both ends; each counts as a value of its own, and an expression makes them one, as in "
+        f"NAME=lower(trim({identifier(name).sql('duckdb')}))"
+        for name, (values, without) in catalog.spellings(columns, where).items()
+    )
 
 
 def of_roles(

@@ -127,10 +127,9 @@ def together(collection: Collection, schemas: Sequence[Schema]) -> Schema:
     Its ``parts`` are the schemas of the datasets; the engine's names for columns have tags, too.
     """
     parts = tuple(
-        Schema(
-            schema.dataset,
-            tuple(replace(c, source_name=tagged(i, c.source_name)) for c in schema.columns),
-            doubtful=schema.doubtful,
+        replace(
+            schema,
+            columns=tuple(replace(c, source_name=tagged(i, c.source_name)) for c in schema.columns),
         )
         for i, schema in enumerate(schemas[: collection.n_known_datasets], 1)
     )

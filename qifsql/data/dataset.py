@@ -92,7 +92,8 @@ class Schema:
     ``doubtful``: the names are the first line of a CSV file, and may be the values of a record.
     ``second_header``: the first record of a CSV file may be a row of its header. ``blank`` is the
     number of records of a CSV file that have no value in any column; ``row_names``: its first
-    column numbers the rows, and its first line lacks a name for it.
+    column numbers the rows, and its first line lacks a name for it. ``left_out`` are columns of a
+    data frame that are not read, because their values have several types.
     """
 
     dataset: str
@@ -102,6 +103,7 @@ class Schema:
     blank: int = 0
     second_header: bool = False
     row_names: bool = False
+    left_out: tuple[str, ...] = ()
 
     def find(self, name: str) -> Column | None:
         """Return the column of a name, exact or else without case; refuse an ambiguous name."""
@@ -120,6 +122,11 @@ class Schema:
 
     def __getitem__(self, name: str) -> Column:
         column = self.find(name)
+        if column is None and name in self.left_out:
+            raise ColumnError(
+                f"column {quoted(name)} of {self.dataset} is not read, because its values have "
+                "several types; give it one"
+            )
         if column is None:
             names = (c.name for c in self.columns)
             hint = NO_NAMES if self.doubtful else did_you_mean(name, names)
@@ -138,11 +145,12 @@ class Dataset:
     files, in UTF-8 or unpacked. ``read_as`` is how the rows of a table of the engine were read.
     ``statement`` copies the rows to an internal table of the engine. ``wave`` is a column and a
     value as text: only records with that value belong to the dataset. For a data frame ``frame`` is
-    the Arrow table, and ``paths`` has its digest. ``CSV_OPTIONS`` are options for reading CSV;
-    ``header`` are the names in a header of several rows; ``texts`` are columns of CSV that stay
-    text because a type would round their fields; ``mixed_ends``: some of its lines end in CR and
-    LF, some in LF. ``na`` are the user's words for missing values; after the columns are looked up,
-    ``missing`` has the values that they are and ``names`` all columns, by the engine's names.
+    the Arrow table, ``paths`` has its digest, and it lacks the columns ``left_out``.
+    ``CSV_OPTIONS`` are options for reading CSV; ``header`` are the names in a header of several
+    rows; ``texts`` are columns of CSV that stay text because a type would round their fields;
+    ``mixed_ends``: some of its lines end in CR and LF, some in LF. ``na`` are the user's words for
+    missing values; after the columns are looked up, ``missing`` has the values that they are and
+    ``names`` all columns, by the engine's names.
     """
 
     name: str
@@ -167,6 +175,7 @@ class Dataset:
     na: tuple[str, ...] = ()
     missing: tuple[MissingValues, ...] = ()
     names: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
     copies: tuple[str, ...] = field(default=(), compare=False)
     read_as: Mapping[str, object] = field(default_factory=dict, compare=False)
     frame: Any = field(default=None, compare=False, repr=False)
@@ -266,8 +275,10 @@ class Dataset:
         unusual = [n for n, value in options.items() if value != getattr(cls, n)]
         if isinstance(source, Dataset):
             return replace(source, na=words) if words else source
-        if (frame := arrow_table(source, table)) is not None:
-            return cls(name or "frame", "frame", (path_of(frame),), na=words, frame=frame)
+        frame, mixed = arrow_table(source, table)
+        if frame is not None:
+            path = path_of(frame)
+            return cls(name or "frame", "frame", (path,), na=words, left_out=mixed, frame=frame)
         text = path_text(source)
         if not text:  # a path without a name is the working folder
             raise DatasetError("the name of a dataset is empty; name a file")

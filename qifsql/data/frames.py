@@ -29,8 +29,10 @@ class Lazy(Protocol):
         """Return the query itself."""
 
 
-def arrow_table(source: Any, table: str = "") -> Any:
+def arrow_table(source: Any, table: str = "") -> tuple[Any, tuple[str, ...]]:
     """Return a data frame as an Arrow table, without copying a table; None for other objects.
+
+    The second part names the columns that are left out, because their values have several types.
 
     Args:
         source: Any object with ``__arrow_c_stream__`` that yields a table (Polars, pandas, PyArrow,
@@ -48,22 +50,42 @@ def arrow_table(source: Any, table: str = "") -> Any:
     if table and hasattr(source, "cursor") and hasattr(source, "table"):
         source = source.table(table)
     if not hasattr(source, "__arrow_c_stream__"):
-        return None
+        return None, ()
     import pyarrow as pa
 
     kind = type(source).__name__
+    left_out: tuple[str, ...] = ()
     try:
-        rows = pa.table(source).unify_dictionaries()
+        rows = pa.table(source)
     except (TypeError, ValueError, pa.ArrowException) as e:
         if not hasattr(source, "columns"):
             raise TypeError(f"expected a data frame, not {kind}") from None
-        raise DatasetError(
-            f"the {kind} cannot be read as Arrow; give each column a name of its own and one type",
-            detail=str(e),
-        ) from None
+        left_out = _mixed_columns(source)
+        if not 0 < len(left_out) < len(source.columns):
+            raise DatasetError(
+                f"the {kind} cannot be read as Arrow; give each column a name of its own and one "
+                "type",
+                detail=str(e),
+            ) from None
+        rows = pa.table(source[[name for name in source.columns if str(name) not in left_out]])
+    rows = rows.unify_dictionaries()
     if len(set(rows.column_names)) < rows.num_columns:
         raise DatasetError(f"two columns of the {kind} have the same name; rename one of them")
-    return rows
+    return rows, left_out
+
+
+def _mixed_columns(frame: Any) -> tuple[str, ...]:
+    """Return the names of columns that have no type in Arrow; none if two names are the same."""
+    import pyarrow as pa
+
+    names = list(frame.columns)
+    mixed = []
+    for name in names if len({*map(str, names)}) == len(names) else ():
+        try:
+            pa.table(frame[[name]])
+        except (TypeError, ValueError, pa.ArrowException):
+            mixed.append(str(name))
+    return tuple(mixed)
 
 
 def path_of(table: Any) -> str:

@@ -24,6 +24,9 @@ class Catalog(Protocol):
     ) -> dict[str, tuple[list[str], int]]:
         """Return the usual words for missing values in columns, with the number of records."""
 
+    def spellings(self, names: Sequence[str], where: exp.Expr | None) -> dict[str, tuple[int, int]]:
+        """Return columns of categories that are equal but for case or blanks, with numbers."""
+
     def repeats(
         self, names: Sequence[str], where: exp.Expr | None, keys: Container[str]
     ) -> tuple[Repeated, ...]:

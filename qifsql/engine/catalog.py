@@ -36,6 +36,9 @@ FROM (
     GROUP BY field HAVING count(DISTINCT member) > 1
 ) AS homes
 """
+SPELLINGS = ("count(DISTINCT field)", "count(DISTINCT lower(trim(field)))")
+CATEGORIES = ("VARCHAR", "ENUM")  # types of columns of categories
+MOST_CATEGORIES = 1_000  # texts of a column of categories
 MOST = 2_000_000  # rows in which the first values are looked for: a twentieth of a second
 
 
@@ -84,18 +87,26 @@ class Catalog:
         )
 
     def _note_headers(self) -> list[str]:
-        return [
-            f"{part.dataset}: the line below the names looks like a part of the header, and counts "
-            "as a record; --header-rows 2 leaves it out"
-            for part in self.schema.parts or (self.schema,)
-            if part.second_header
-        ] + [
-            f"{part.dataset}: the first line has a name less than the others have fields; the "
-            f"first column, 1, 2, ..., is read as the names of rows that R writes: "
-            f"{quoted(part.columns[0].name)}"
-            for part in self.schema.parts or (self.schema,)
-            if part.row_names
-        ]
+        """Return notes on how the names of columns were read, and on columns that were not."""
+        notes: list[str] = []
+        for part in self.schema.parts or (self.schema,):
+            if part.second_header:
+                notes.append(
+                    f"{part.dataset}: the line below the names looks like a part of the header, "
+                    "and counts as a record; --header-rows 2 leaves it out"
+                )
+            if part.row_names:
+                notes.append(
+                    f"{part.dataset}: its first line has one name less than the others have "
+                    "fields; the first column, 1, 2, ..., is read as the names of rows that R "
+                    f"writes, {quoted(part.columns[0].name)}"
+                )
+            if part.left_out:
+                notes.append(
+                    f"{part.dataset} is read without {', '.join(map(quoted, part.left_out))}, "
+                    "because its values have several types; give each column one"
+                )
+        return notes
 
     def _note_blank_records(self) -> list[str]:
         return [
@@ -215,6 +226,32 @@ class Catalog:
         (row,) = self.engine.query(query, self.dataset.name)
         by_column = zip(columns, row[::2], row[1::2], strict=True)
         return {c.name: (sorted(words), int(records)) for c, words, records in by_column if records}
+
+    def spellings(self, names: Sequence[str], where: exp.Expr | None) -> dict[str, tuple[int, int]]:
+        """Return the columns ``names`` with categories that are equal but for case or blanks.
+
+        The result has by column the number of its texts, and of these without case and without
+        blanks at both ends. Columns of more than 1,000 texts have no categories. Of a large file
+        the first records are read; on Spark none. ``where`` is the filter of records.
+        """
+        columns = [c for c in map(self.schema.find, names) if c and family(c.type) in CATEGORIES]
+        if not columns or self.engine.settings.engine_name == "spark":
+            return {}
+        source = exp.alias_(relation(self.dataset), SOURCE, table=True)
+        texts = [
+            exp.alias_(exp.cast(_column(c), "VARCHAR"), f"n_{i}") for i, c in enumerate(columns)
+        ]
+        rows = exp.select(*texts).from_(source).limit(MANY)
+        rows = rows if where is None else rows.where(where.copy())
+        counts = [
+            filled(template, {"field": exp.column(f"n_{i}")})
+            for i in range(len(columns))
+            for template in SPELLINGS
+        ]
+        query = exp.select(*counts).from_(rows.subquery("rows"))
+        (row,) = self.engine.query(query, self.schema.dataset)
+        by_column = zip(columns, row[::2], row[1::2], strict=True)
+        return {c.name: (n, k) for c, n, k in by_column if k < n <= MOST_CATEGORIES}
 
     def repeats(
         self, names: Sequence[str], where: exp.Expr | None, keys: Container[str]

@@ -45,7 +45,7 @@ def _read_schema(
     names += [source for source, _ in described[len(names) :]]  # those of folders
     dataset, described = _without_words(engine, dataset, names, described)
     columns = (Column(n, source, kind) for n, (source, kind) in zip(names, described, strict=False))
-    return dataset, Schema(dataset.name, tuple(columns))
+    return dataset, Schema(dataset.name, tuple(columns), left_out=dataset.left_out)
 
 
 def _read_csv_schema(
@@ -55,8 +55,8 @@ def _read_csv_schema(
 
     ``described`` are DuckDB's names and types: columns of the file, then those of folder names.
     """
-    found = read_header(engine, dataset)
-    dataset, header = found.dataset, found.names
+    top = read_header(engine, dataset)
+    dataset, header = top.dataset, top.names
     described = engine.describe(relation(dataset), dataset.name)
     n_fields = len(described) - _count_partitions(dataset, header)
     if header and len(header) != n_fields:
@@ -67,7 +67,7 @@ def _read_csv_schema(
     pairs = zip(described, header, strict=False)
     nameless = [source for (source, _), name in pairs if not name.strip()]
     if len(nameless) > 1:
-        _check_nameless(engine, dataset, nameless, found.titles)
+        _check_nameless(engine, dataset, nameless, top.titles)
     header = _named(header, described)
     names = [*header, *(source for source, _ in described[len(header) :])]  # those of folders
     dataset, described = _without_words(engine, dataset, names, described)
@@ -84,10 +84,10 @@ def _read_csv_schema(
     return dataset, Schema(
         dataset.name,
         columns,
-        doubtful=found.doubtful,
+        doubtful=top.doubtful,
         blank=blank,
-        second_header=found.is_second,
-        row_names=found.has_row_names,
+        second_header=top.is_second,
+        row_names=top.has_row_names,
     )
 
 

@@ -3,12 +3,13 @@
 import zipfile
 from pathlib import Path
 
+import pandas as pd
 import polars as pl
 import pytest
 
 import qifsql
 from qifsql.data.dataset import Dataset
-from qifsql.errors import DatasetError
+from qifsql.errors import ColumnError, DatasetError
 from tests.terminal import run
 
 ROWS = "nome;peso;nasc\nÂngela – A;1,5;04/13/1980\nB€;2,25;05/01/1981\nC;3;12/12/1982\n"
@@ -237,3 +238,35 @@ def test_names_of_rows_that_r_writes_have_a_name(
     attack = qifsql.attack("crs", file, qids="row_names,sex")
     assert attack.frame["singled_out"].item() == 3
     assert any("row_names" in note for note in attack.notes) == is_noted
+
+
+def test_a_frame_is_read_without_its_mixed_column() -> None:
+    frame = pd.DataFrame({"sex": ["f", "m", "m"], "note": [1, "x", None], "age": [3, 4, 4]})
+    attack = qifsql.attack("crs", frame, qids="sex,age")
+    assert attack.frame["singled_out"].item() == 1
+    assert [note for note in attack.notes if "without" in note and '"note"' in note]
+    with pytest.raises(ColumnError, match="several types"):
+        qifsql.attack("crs", frame, qids="note")
+    with pytest.raises(DatasetError, match="one type"):
+        qifsql.attack("crs", frame[["note"]], qids="note")
+
+
+@pytest.mark.parametrize(
+    ("texts", "numbers"),
+    [
+        (["Male", "male", "Male ", "Female"], (4, 2)),
+        (["Male", "Female", None, "x"], None),
+        ([f"name {i}" for i in range(1001)] + ["NAME 1"], None),  # no categories
+    ],
+)
+def test_categories_that_are_nearly_equal_are_noted(
+    tmp_path: Path, texts: list[str], numbers: tuple[int, int] | None
+) -> None:
+    pl.DataFrame({"sex": texts, "age": range(len(texts))}).write_parquet(tmp_path / "t.parquet")
+    notes = qifsql.attack("crs", tmp_path / "t.parquet", qids="sex,age").notes
+    near = [note for note in notes if "without case" in note]
+    assert len(near) == (numbers is not None)
+    if numbers is not None:
+        assert '"sex" has {} values, which are {} '.format(*numbers) in near[0]
+    made_one = qifsql.attack("crs", tmp_path / "t.parquet", qids='s=lower(trim("sex"))')
+    assert not [note for note in made_one.notes if "without case" in note]
