@@ -318,7 +318,8 @@ def with_types(
         _refuse_nested(typed[role], cells=cells and role == roles.QID)
     for weight in typed.get(roles.WEIGHT, ()):
         if (kind := family(weight.type)) not in NUMBERS:
-            raise WeightError(f"weight {quoted(weight.name)} is of type {kind}, not a number")
+            hint = "; if it has a decimal comma, add --decimal ," if kind == "VARCHAR" else ""
+            raise WeightError(f"weight {quoted(weight.name)} is of type {kind}, not a number{hint}")
     return typed
 
 

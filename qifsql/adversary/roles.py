@@ -58,7 +58,7 @@ def columns(
         if wave is not None and original.name.casefold() == wave.casefold():
             roles.append(WAVE)
         itself = _attribute(name, original, number, (there or {}).get(number))
-        listing.append(ColumnRoles(name, tuple(roles), tuple(forms), itself))
+        listing.append(ColumnRoles(name, tuple(roles), tuple(forms), itself, original.label))
     return tuple(listing)
 
 

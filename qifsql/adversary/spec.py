@@ -197,13 +197,14 @@ class ColumnRoles:
     ``roles`` are names such as ``quasi-identifier`` or ``group`` (``qifsql.adversary.roles``).
     ``forms`` are roles that only a coarser form or an expression of the column has. A column
     without ``roles`` is not covered by the attack. ``attribute`` is the column itself, if the data
-    are available.
+    are available. ``label`` is what the file says about the variable.
     """
 
     name: str
     roles: tuple[str, ...] = ()
     forms: tuple[str, ...] = ()
     attribute: Attribute | None = field(default=None, compare=False, repr=False)
+    label: str = ""
 
     @property
     def covered(self) -> bool:
@@ -217,15 +218,16 @@ class ColumnRoles:
 
     def plain(self) -> dict[str, object]:
         """Return the column as plain data for manifests and JSON."""
-        return {"name": self.name, "role": self.role, "covered": self.covered}
+        column = {"name": self.name, "role": self.role, "covered": self.covered}
+        return column | ({"label": self.label} if self.label else {})
 
     @classmethod
     def of(cls, plain: Mapping[str, Any]) -> "ColumnRoles":
         """Return the column that ``plain`` wrote."""
-        role = (str(plain["role"]),)
+        name, role, label = str(plain["name"]), (str(plain["role"]),), str(plain.get("label", ""))
         if plain["covered"]:
-            return cls(str(plain["name"]), role)
-        return cls(str(plain["name"]), (), () if role == (NOT_CONSIDERED,) else role)
+            return cls(name, role, label=label)
+        return cls(name, (), () if role == (NOT_CONSIDERED,) else role, label=label)
 
 
 @dataclass(frozen=True)

@@ -56,13 +56,15 @@ class Column:
     The two names differ if the file has names that SQL cannot distinguish (``ID`` and ``id``).
     ``writing`` is about typed columns of CSV: ``unusual`` if the engine would write a value in
     another way (``007``), ``several`` if different fields are one value (``1.5``, ``1.50``),
-    ``ambiguous`` if dates may have the day or the month first (07/04/1980).
+    ``ambiguous`` if dates may have the day or the month first (07/04/1980). ``label`` is what the
+    file says about the variable, such as the question of a survey.
     """
 
     name: str
     source_name: str
     type: str
     writing: Writing = ""
+    label: str = ""
 
 
 NO_NAMES = "; describe lists its columns; if its first line is a record, write their names above it"

@@ -17,7 +17,7 @@ from qifsql.data.files import mixed_ends
 from qifsql.data.formats import named, partition_columns
 from qifsql.data.readers import array_of_paths, calling, relation
 from qifsql.data.types import comparable, family, nested
-from qifsql.engine import missing_words
+from qifsql.engine import missing_words, statistics_files
 from qifsql.engine.csv_header import ROW_NAMES, read_header
 from qifsql.engine.csv_types import read_writings
 from qifsql.engine.decoding import decoded
@@ -44,8 +44,23 @@ def _read_schema(
         names = list(dataset.frame.column_names)
     names += [source for source, _ in described[len(names) :]]  # those of folders
     dataset, described = _without_words(engine, dataset, names, described)
-    columns = (Column(n, source, kind) for n, (source, kind) in zip(names, described, strict=False))
+    labels = _labels(dataset)
+    columns = (
+        Column(name, source, type_, label=labels.get(name, ""))
+        for name, (source, type_) in zip(names, described, strict=False)
+    )
     return dataset, Schema(dataset.name, tuple(columns), left_out=dataset.left_out)
+
+
+def _labels(dataset: Dataset) -> dict[str, str]:
+    """Return what a file of statistics, or a data frame of Arrow, says about its variables."""
+    if dataset.format == "statistics":
+        return statistics_files.labels(dataset)
+    if dataset.frame is None:
+        return {}
+    metadata = {field.name: field.metadata or {} for field in dataset.frame.schema}
+    texts = {name: about.get(b"label", b"") for name, about in metadata.items()}
+    return {name: text.decode(errors="replace") for name, text in texts.items() if text}
 
 
 def _read_csv_schema(

@@ -94,7 +94,7 @@ def _has_row_names(rows: Rows) -> bool:
     names, *records = rows
     numbered = [[str(i)] for i in range(1, len(records) + 1)]
     is_wider = all(len(row) == len(names) + 1 for row in records)
-    return bool(records) and is_wider and [list(row[:1]) for row in records] == numbered
+    return len(records) >= FEW - 1 and is_wider and [list(row[:1]) for row in records] == numbered
 
 
 def _check_titles(dataset: Dataset, rows: Rows) -> None:

@@ -70,6 +70,16 @@ def _write_chunk(chunk: pl.DataFrame, path: str, file: Path) -> pl.Schema:
     return chunk.schema
 
 
+def labels(dataset: Dataset) -> dict[str, str]:
+    """Return what the file says about its variables, by their names; those without are left out."""
+    import pyreadstat
+
+    path = dataset.files[0]
+    read = getattr(pyreadstat, READERS[Path(path).suffix.casefold()])
+    _, contents = read(path, metadataonly=True)
+    return {name: text for name, text in contents.column_names_to_labels.items() if text}
+
+
 def declared_missing(dataset: Dataset) -> dict[str, int]:
     """Return how many values of each column are missing because the file declares them so.
 

@@ -40,6 +40,11 @@ def write(dataset: Dataset, folder: Path, progress: Callable[[float], None]) -> 
         table = _rows(lambda **options: _load(book, name, **options), dataset)
     except fastexcel.UnsupportedColumnTypeCombinationError as e:
         match = re.search(r"dtype for column (.*)$", str(e), re.M)
+        if nameless := re.fullmatch(r"__UNNAMED__(\d+)", match[1] if match else ""):
+            raise DatasetError(
+                f"column {int(nameless[1]) + 1:,} of {dataset.name} has no name in its first row; "
+                "if that row is a title, delete the rows above the names"
+            ) from e
         column = f"column {quoted(match[1])}" if match else "a column"
         raise DatasetError(
             f"{column} of {dataset.name} has cells of several types, such as numbers and texts; "

@@ -101,18 +101,23 @@ def riskiest(columns: Columns, frame: pl.DataFrame) -> list[ColumnRoles]:
 def table(columns: Columns, frame: pl.DataFrame | None) -> Table:
     """Return columns of a file with their roles, and the people that uncovered ones single out.
 
-    The numbers are left out if they were not stored.
+    The numbers are left out if they were not stored, labels if the file has none.
     """
     measured = {} if frame is None else {r["column"]: r for r in frame.iter_rows(named=True)}
-    heads = [said("column"), said("role")]
+    is_labelled = any(column.label for column in columns)
+    heads = [said("column"), *([said("label")] if is_labelled else []), said("role")]
+    width = len(heads)
     if measured:
         heads += [said("singled out with it"), said("share"), said("more than without")]
-    listed = Table.of(heads, right=range(2, len(heads)))
+    listed = Table.of(heads, right=range(width, len(heads)))
     for column in columns:
         numbers = _people_cells(measured.get(column.name))
-        listed.add_row(escaping.cell(column.name), role_words(column.role), *numbers)
+        label = [escaping.cell(column.label)] if is_labelled else []
+        listed.add_row(escaping.cell(column.name), *label, role_words(column.role), *numbers)
     if None in measured:
-        listed.add_row(said("(all columns without a rule)"), "", *_people_cells(measured[None]))
+        blanks = [""] * (width - 1)
+        everything = said("(all columns without a rule)")
+        listed.add_row(everything, *blanks, *_people_cells(measured[None]))
     return listed
 
 

@@ -10,6 +10,7 @@ import pytest
 import qifsql
 from qifsql.data.dataset import Dataset
 from qifsql.errors import ColumnError, DatasetError
+from qifsql.results.stored import read
 from tests.terminal import run
 
 ROWS = "nome;peso;nasc\nÂngela – A;1,5;04/13/1980\nB€;2,25;05/01/1981\nC;3;12/12/1982\n"
@@ -270,3 +271,25 @@ def test_categories_that_are_nearly_equal_are_noted(
         assert '"sex" has {} values, which are {} '.format(*numbers) in near[0]
     made_one = qifsql.attack("crs", tmp_path / "t.parquet", qids='s=lower(trim("sex"))')
     assert not [note for note in made_one.notes if "without case" in note]
+
+
+def test_labels_of_variables_are_in_the_manifest_and_the_report(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"v1": [1, 2, 2], "v2": ["a", "b", "b"]})
+    pyreadstat = pytest.importorskip("pyreadstat")
+    file = tmp_path / "t.sav"
+    pyreadstat.write_sav(frame, file, column_labels=["What is your <b>sex</b>?", None])
+    result = tmp_path / "r.parquet"
+    assert run("attack", file, "-q", "v1", "-o", result).code == 0
+    labels = [column.label for column in read([result])[0].columns or ()]
+    assert labels == ["What is your <b>sex</b>?", ""]
+    assert run("report", result, "-o", tmp_path / "r.html").code == 0
+    assert "What is your &lt;b&gt;sex&lt;/b&gt;?" in (tmp_path / "r.html").read_text()
+
+
+def test_a_weight_with_a_decimal_comma_says_the_option(tmp_path: Path) -> None:
+    file = tmp_path / "t.csv"
+    file.write_text("w;sex\n1,5;f\n2,5;m\n")
+    done = run("attack", file, "-q", "sex", "--weight", "w")
+    assert done.code == 2
+    assert "--decimal ," in done.err
+    assert run("attack", file, "-q", "sex", "--weight", "w", "--decimal", ",").code == 0
