@@ -159,6 +159,7 @@ def header_line(dataset: Dataset) -> exp.Table:
         "header": exp.false(),
         "auto_detect": exp.false(),
         "skip": exp.Literal.number(dataset.skip),
+        "parallel": exp.false(),  # the first lines of a large file, not those of any thread
         "strict_mode": exp.false(),  # a quoted cell may hold another end of line
     }
     return calling(
