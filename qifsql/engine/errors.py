@@ -126,8 +126,8 @@ def _wrong_text(where: str, words: str, message: str) -> str:
         )
     if re.search(r"not utf-8|invalid unicode|byte sequence mismatch", message, re.I):
         return (
-            f"{where} is not UTF-8{_in_line(words)}; name its encoding with --encoding, "
-            "such as cp1252 (Excel on Windows) or latin-1"
+            f"{where} is not UTF-8{_in_line(words)}; add --encoding cp1252 if it comes from Excel "
+            "on Windows, or name its encoding, such as latin-1"
         )
     if encoding := re.search(r"not (latin-1|utf-16) encoded", message, re.I):
         return (

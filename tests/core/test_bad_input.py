@@ -163,7 +163,7 @@ def test_csv_with_an_open_quote(here: Path):
 
 def test_csv_in_another_encoding(here: Path):
     (here / "latin.csv").write_bytes(f"name,n\n{CELL}\xe9,1\n".encode("latin-1"))
-    refused(here, "attack", "crs", "latin.csv", "-q", "name", says="such as cp1252")
+    refused(here, "attack", "crs", "latin.csv", "-q", "name", says="add --encoding cp1252")
     assert run("attack", "crs", "latin.csv", "-q", "name", "--encoding", "latin-1").code == 0
 
 
