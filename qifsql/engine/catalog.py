@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import cast
 
 from sqlglot import exp
@@ -132,7 +133,8 @@ class Catalog:
         ``several``: one column has both. ``unusual``: it has one of them, not as DuckDB writes it,
         which matters only where values of several files are compared.
         """
-        across_files = len(self.engine.sources) > 1 and not isinstance(self.dataset, Collection)
+        compared = [source for source in self.engine.sources if not isinstance(source, Path)]
+        across_files = len(compared) > 1 and not isinstance(self.dataset, Collection)
         noted = ("ambiguous", "several", *(["unusual"] if across_files else []))
         for part in self.schema.parts or (self.schema,):
             for column in part.columns:
