@@ -1,7 +1,9 @@
 """Options for reading files as they come: text that others write, and what is refused."""
 
 import zipfile
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pandas as pd
 import polars as pl
@@ -9,7 +11,11 @@ import pytest
 
 import qifsql
 from qifsql.data.dataset import Dataset
-from qifsql.errors import ColumnError, DatasetError
+from qifsql.data.readers import escaped, relation
+from qifsql.engine.decoding import decoded, private_sql, public_sql
+from qifsql.engine.settings import private_folder
+from qifsql.errors import ColumnError, DatasetError, EngineError
+from qifsql.query.render import render
 from qifsql.results.stored import read
 from tests.terminal import run
 
@@ -293,3 +299,42 @@ def test_a_weight_with_a_decimal_comma_says_the_option(tmp_path: Path) -> None:
     assert done.code == 2
     assert "--decimal ," in done.err
     assert run("attack", file, "-q", "sex", "--weight", "w", "--decimal", ",").code == 0
+
+
+@pytest.mark.parametrize("name", ["t.csv", "it's [1]*.csv", "a=%2F ☃.csv", f"{'x' * 240}.csv"])
+def test_private_copies_are_shown_as_the_files_of_the_user(tmp_path: Path, name: str) -> None:
+    file = tmp_path / name
+    file.write_bytes(ROWS.encode("cp1252", errors="replace"))
+    folder = private_folder(tmp_path)
+    try:
+        dataset = Dataset.open(file, encoding="cp1252")
+        (copy,) = decoded(folder.path, dataset)
+        assert Path(copy).stat().st_mode & 0o077 == 0
+        assert Path(copy).read_text() == file.read_bytes().decode("cp1252")
+        sql = f"SELECT '', {render(relation(replace(dataset, copies=(copy,))))}, ''''"
+        shown = public_sql(sql)
+        assert str(folder.path) not in shown
+        assert "'" + escaped(str(file)).replace("'", "''") + "'" in shown
+        assert private_sql(shown, [replace(dataset, copies=(copy,))]) == sql
+    finally:
+        folder.remove()
+
+
+def test_manifests_name_the_file_of_the_user(tmp_path: Path) -> None:
+    file = tmp_path / "t.csv"
+    file.write_bytes(ROWS.encode("cp1252"))
+    result = qifsql.attack("crs", Dataset.open(file, encoding="cp1252"), qids="nome")
+    assert str(file) in result.sql
+    assert "qifsql-run" not in result.sql
+    assert qifsql.verify(result).met
+
+
+def test_a_zip_that_unpacks_to_more_than_there_is_room_for_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    box = tmp_path / "t.zip"
+    with zipfile.ZipFile(box, "w") as packed:
+        packed.writestr("a.csv", "a\n" + "1\n" * 99)
+    monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=50))
+    with pytest.raises(EngineError, match="--temp"):
+        qifsql.describe(box)
