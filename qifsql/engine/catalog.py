@@ -243,7 +243,7 @@ class Catalog:
         texts = [
             exp.alias_(exp.cast(_column(c), "VARCHAR"), f"n_{i}") for i, c in enumerate(columns)
         ]
-        rows = exp.select(*texts).from_(source).limit(MANY)
+        rows = exp.select(*texts).from_(source).limit(FIRST)
         rows = rows if where is None else rows.where(where.copy())
         counts = [
             filled(template, {"field": exp.column(f"n_{i}")})
