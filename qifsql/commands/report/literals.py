@@ -117,7 +117,7 @@ def knowledge(text: str) -> str | None:
 
 
 def change(text: str, qids: Sequence[str]) -> str | None:
-    """Return a change with the kinds of its literals, ``top(age)=<number>``; None if it is none."""
+    """Return a change with the kinds of its literals, ``top(age)=<number>``; None: not readable."""
     columns = [Attribute(name, exp.column(name), "") for name in qids]
     try:
         release_change = adversary_changes.read(text, columns)

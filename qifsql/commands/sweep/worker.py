@@ -228,14 +228,18 @@ def kinds_query(layout: Layout) -> exp.Query:
         if layout.valued:
             values = exp.column("values", quoted=True)
             queries.append(_sums_of_question("settled", j, mode=exp.column("mode"), values=values))
-            continue
-        counts = [exp.column(f"tally_{j}_{code}") for code in range(value_count)]
-        occurs = fold(exp.Add, [typed(exp.paren(c.copy() > 0), "BIGINT") for c in counts])
-        highest = exp.Greatest(this=counts[0], expressions=counts[1:], ignore_nulls=True)
-        mode = highest if len(counts) > 1 else counts[0]
-        blocks = _unpacked_blocks(layout, j)
-        queries.append(_sums_of_question(blocks, j, mode=mode, values=occurs))
+        else:
+            queries.append(_sums_of_tallies(layout, j, value_count))
     return exp.union(*queries, distinct=False) if len(queries) > 1 else queries[0]
+
+
+def _sums_of_tallies(layout: Layout, j: int, value_count: int) -> exp.Query:
+    """Return the sums of blocks for secret ``j``, with a counter of each of its values."""
+    counts = [exp.column(f"tally_{j}_{code}") for code in range(value_count)]
+    occurs = fold(exp.Add, [typed(exp.paren(c.copy() > 0), "BIGINT") for c in counts])
+    highest = exp.Greatest(this=counts[0], expressions=counts[1:], ignore_nulls=True)
+    mode = highest if len(counts) > 1 else counts[0]
+    return _sums_of_question(_unpacked_blocks(layout, j), j, mode=mode, values=occurs)
 
 
 def _sums_of_question(

@@ -9,7 +9,7 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, astuple
+from dataclasses import asdict, astuple, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -201,7 +201,7 @@ class Workspace:
         with self._lock:
             first = self._last + 1
             self._last += len(tasks)
-        numbered = [Task(first + i, *astuple(task)[1:]) for i, task in enumerate(tasks)]
+        numbered = [replace(task, number=first + i) for i, task in enumerate(tasks)]
         if numbered:
             columns = zip(*map(astuple, numbered), strict=True)
             stream.rows(ADD_TASKS, [list(column) for column in columns])

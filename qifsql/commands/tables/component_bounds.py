@@ -12,6 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice
+from typing import NamedTuple
 
 from qifsql.commands.tables.arrays import Cell, Solved
 from qifsql.commands.tables.hypergraph import Edge, Link, join_tree
@@ -30,7 +31,13 @@ TURNS = 20  # rounds in which several columns are moved at once
 BRACKET_NODES = 50  # branches for the bracket of the best guess
 
 Columns = Sequence[int]
-Ends = tuple[int, int]  # the least and the largest value
+
+
+class Ends(NamedTuple):
+    """The least and the largest value of a sum."""
+
+    lower: int
+    upper: int
 
 
 @dataclass(frozen=True)
@@ -144,18 +151,18 @@ class Component:
                 if x is None or all(x[j] != ends[j] for j in away):  # no further bound is attained
                     break
 
-    def ends(self, columns: Columns) -> tuple[int, int]:
+    def ends(self, columns: Columns) -> Ends:
         """Return outer bounds of a sum of columns: those of the columns, or of a published cell."""
         bounds = [self.program.bounds[j] for j in columns]
         lower, upper = self._bounds.get(tuple(columns), (0, self.people))
         lowest, highest = sum(low for low, _ in bounds), sum(high for _, high in bounds)
-        return max(lower, lowest), min(upper, highest)
+        return Ends(max(lower, lowest), min(upper, highest))
 
     def lower(self, count: Count) -> int:
         """Return the least count of a cell; raise OpenError if it is not proved."""
         attained = min(map(count.smallest, self.arrays))  # by a solution that is kept
-        outer = sum(self.ends(c)[0] for c in count.inside)
-        outer -= sum(self.ends(c)[1] for c in count.between)  # the least count is not below this
+        outer = sum(self.ends(c).lower for c in count.inside)
+        outer -= sum(self.ends(c).upper for c in count.between)  # the least count is not below this
         if attained == max(0, outer):  # a solution has the outer bound: it is sharp
             return attained
         answer = self.program.minimise(count.goal, attained)
@@ -167,7 +174,7 @@ class Component:
     def upper(self, count: Count) -> int:
         """Return the largest count of a cell; raise OpenError if it is not proved."""
         attained = max(map(count.largest, self.arrays))
-        highest = min(self.ends(c)[1] for c in count.inside)
+        highest = min(self.ends(c).upper for c in count.inside)
         if attained == highest:  # a solution has the outer bound: it is sharp
             return highest
         goal, program = dict.fromkeys(count.inside[0], -1), self.program
@@ -265,7 +272,7 @@ class Scope:
             if len(self.links) == 1 or upper == lower:
                 upper = component.upper(count)
             else:
-                upper = min(component.ends(c)[1] for c in count.inside)
+                upper = min(component.ends(c).upper for c in count.inside)
             lines[cell] = (lower, upper)
         return lines
 
@@ -449,7 +456,7 @@ class _Bracket:
         """Yield the counts of each block, the bounds of each, and those of the largest count."""
         for block in self.blocks.values():
             ends = [self.component.ends(columns) for columns in block]
-            yield block, ends, (max(low for low, _ in ends), max(high for _, high in ends))
+            yield block, ends, Ends(max(e.lower for e in ends), max(e.upper for e in ends))
 
     def _solve(self, added: "_Added", attained: int) -> Least:
         """Minimise the goal of the program with the columns and rows that are added."""
@@ -474,7 +481,7 @@ class _Added:
     def column(self, lower: int, upper: int, *, goal: int = 0) -> int:
         """Add a column with bounds and its factor in the goal; return its number."""
         number = self.first + len(self.bounds)
-        self.bounds.append((lower, upper))
+        self.bounds.append(Ends(lower, upper))
         if goal:
             self.goal[number] = goal
         return number

@@ -132,21 +132,27 @@ def reduce_edges(edges: Iterable[Edge], scope: Edge) -> list[Edge]:
 def prune_tree(links: Sequence[Link], scope: Edge, secret: int | None) -> list[Link]:
     """Return the cliques that the best guess of a secret depends on, knowing all else of ``scope``.
 
-    A leaf of the tree is left out if no attribute of its own is in ``scope``, or if it does not
-    have the secret and all that it shares is known. ``secret`` None: there is no secret to guess.
+    Needless leaves of the tree are left out, one after the other. ``secret`` None: there is no
+    secret to guess.
     """
     edges = [link.edge for link in links]
     while len(edges) > 1:
-        for edge in edges:
-            remaining = [e for e in edges if e != edge]
-            shared = edge & frozenset().union(*remaining)
-            is_leaf = any(shared <= e for e in remaining)
-            is_asked = (edge - shared) & scope  # attributes of its own
-            is_known = secret is not None and secret not in edge and shared <= scope - {secret}
-            needless = is_leaf and (is_known or not is_asked)
-            if needless and join_tree(remaining) is not None:
-                edges = remaining
-                break
-        else:
+        needless = (edge for edge in edges if _is_needless(edge, edges, scope, secret))
+        leaf = next(needless, None)
+        if leaf is None:
             break
+        edges.remove(leaf)
     return join_tree(edges) or list(links)
+
+
+def _is_needless(edge: Edge, edges: Sequence[Edge], scope: Edge, secret: int | None) -> bool:
+    """Return whether a clique is a leaf of a tree on which the best guess does not depend.
+
+    No attribute of its own is in ``scope``, or it lacks the secret and all that it shares is known.
+    """
+    remaining = [e for e in edges if e != edge]
+    shared = edge & frozenset().union(*remaining)
+    is_leaf = any(shared <= e for e in remaining)
+    is_asked = bool((edge - shared) & scope)  # for attributes of its own
+    is_known = secret is not None and secret not in edge and shared <= scope - {secret}
+    return is_leaf and (is_known or not is_asked) and join_tree(remaining) is not None

@@ -7,7 +7,7 @@ In messages the header of a file is line 1.
 """
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -352,11 +352,9 @@ def _check_totals(
     A key of ``published`` has a flag per dimension: the table has the totals over it.
     """
     for flags, table in published.items():
-        finer = [f for f in published if f != flags and all(map(bool.__le__, f, flags))]
-        nearest = [f for f in finer if sum(f) == sum(flags) - 1]  # with one dimension more
-        for finer_table in (published[f] for f in nearest or finer):
-            places = [finer_table.dims.index(d) + 1 for d in table.dims]
-            parts = _summands(finer_table, places)
+        for finer_flags in _finer_flags(flags, published):
+            finer = published[finer_flags]
+            parts = _summands(finer, [finer.dims.index(d) + 1 for d in table.dims])
             totals = _summands(table, range(1, len(table.dims) + 1), is_total=True)
             compared = Step("summands", "", exp.union(totals, parts, distinct=False))
             wrong = splice("tables/wrong_totals", width=len(table.dims))
@@ -369,6 +367,15 @@ def _check_totals(
                 raise DatasetError(
                     f"{says}; correct the file, or name its protection, as in FILE:round:5"
                 )
+
+
+def _finer_flags(
+    flags: tuple[bool, ...], published: Iterable[tuple[bool, ...]]
+) -> list[tuple[bool, ...]]:
+    """Return the flags of tables that totals add up: with one more dimension, else with several."""
+    finer = [f for f in published if f != flags and all(map(bool.__le__, f, flags))]
+    nearest = [f for f in finer if sum(f) == sum(flags) - 1]
+    return nearest or finer
 
 
 def _summands(

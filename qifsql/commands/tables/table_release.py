@@ -106,13 +106,9 @@ class ReleaseMaker:
         do not give a published table.
         """
         microdata, dims = dimensions.bind(catalog, dataset, [t.dims for t in read if t.dims], where)
-        qids = tuple(
-            replace(q, expression=exp.cast(q.expression.copy(), TEXT), type=TEXT)
-            for q in microdata.qids
-        )
-        microdata = replace(microdata, qids=qids)
-        written = dict.fromkeys(name for t in read for name in t.dims)
-        columns = {name: q.name for name, q in zip(written, qids, strict=True)}
+        microdata = _with_texts(microdata)
+        written = dict.fromkeys(name for t in read for name in t.dims)  # in the order of the qids
+        columns = {name: q.name for name, q in zip(written, microdata.qids, strict=True)}
         numbers = {name: i for i, name in enumerate(columns.values(), 1)}
         read = [replace(t, dims=tuple(columns[name] for name in t.dims)) for t in read]
         raws, sources = self._raw_tables(read, numbers)
@@ -284,6 +280,15 @@ class ReleaseMaker:
             possible *= self.tables.count(table.cells)
         columns = () if records is None else records.microdata.columns
         return Release(self.tables, domain, published, records, possible, structural, columns)
+
+
+def _with_texts(microdata: Microdata) -> Microdata:
+    """Return the microdata with quasi-identifiers as texts."""
+    qids = (
+        replace(q, expression=exp.cast(q.expression.copy(), TEXT), type=TEXT)
+        for q in microdata.qids
+    )
+    return replace(microdata, qids=tuple(qids))
 
 
 def distinct_titles(titles: Sequence[str]) -> list[str]:

@@ -310,6 +310,21 @@ def chapter(stored: Stored) -> tuple[str, list[Part]]:
     return title, content
 
 
+def _failing_sums(sums: pl.DataFrame) -> list[str]:
+    """Return a sentence on each table of sums with cells that fail a rule."""
+    message = "Table of sums {table}: {n} of {cells} fail a rule against disclosure."
+    return [
+        said(
+            message,
+            table=escaping.cell(line["table"]),
+            n=words.count(line["failing"]),
+            cells=counted("{n} cell", "{n} cells", line["cells"]),
+        )
+        for line in sums.iter_rows(named=True)
+        if line["failing"]
+    ]
+
+
 def headline(stored: Stored) -> list[str]:
     """Return what is proved and guessed in sentences, for the first pages of a report.
 
@@ -320,13 +335,7 @@ def headline(stored: Stored) -> list[str]:
     texts = [*(text for text, is_risk in proofs.items() if is_risk), *map(guess_sentence, rows)]
     checks = stored.details.get("checks", pl.DataFrame())
     texts += [suppression(checks, rows[0])] if checks.height else []
-    sums = stored.details.get("magnitudes", pl.DataFrame())
-    for line in sums.iter_rows(named=True):
-        if line["failing"]:
-            message = "Table of sums {table}: {n} of {cells} fail a rule against disclosure."
-            cells = counted("{n} cell", "{n} cells", line["cells"])
-            n = words.count(line["failing"])
-            texts.append(said(message, table=escaping.cell(line["table"]), n=n, cells=cells))
+    texts += _failing_sums(stored.details.get("magnitudes", pl.DataFrame()))
     texts += choice(stored.details.get("remedies", pl.DataFrame()), stored.spec)
     texts += [text for text, is_risk in proofs.items() if not is_risk]
     return [text for text in texts if text]

@@ -102,12 +102,7 @@ class States:
             states = [exp.alias_(_state_code(i, codes), f"state_{j}_{i}") for i in range(width)]
             query = query.join(exp.table_(codes), on=is_value).select(*states)
         for j, _ in enumerate(microdata.secrets, 1):
-            codes, name = f"secrets_{j}", f"secret_{j}"
-            secret = exp.column(name)
-            values = exp.select(secret).distinct().from_(rows.copy()).subquery("different")
-            code = exp.Case().when(secret.is_(exp.null()), exp.null()).else_(_rank(name))
-            ranked = exp.select(secret.as_("value"), exp.alias_(code, "code"))
-            self.tables.make(codes, ranked.from_(values))
+            codes, name = self._code_secret(j, rows), f"secret_{j}"
             is_value = same(exp.column(name, "rows"), exp.column("value", codes))
             column = exp.column("code", codes).as_(name)
             query = query.join(exp.table_(codes), on=is_value).select(column)
@@ -117,6 +112,15 @@ class States:
         statement = self.tables.statements[-1]
         paths, name = microdata.dataset.paths, microdata.dataset.name
         return Dataset(name, "duckdb", paths, table="released", schema="main", statement=statement)
+
+    def _code_secret(self, j: int, rows: exp.Subquery) -> str:
+        """Create ``secrets_j``: a row per value of a secret, with its rank; return its name."""
+        codes, secret = f"secrets_{j}", exp.column(f"secret_{j}")
+        values = exp.select(secret).distinct().from_(rows.copy()).subquery("different")
+        code = exp.Case().when(secret.is_(exp.null()), exp.null()).else_(_rank(f"secret_{j}"))
+        ranked = exp.select(secret.as_("value"), exp.alias_(code, "code"))
+        self.tables.make(codes, ranked.from_(values))
+        return codes
 
     def _with_lots(self, query: exp.Select, width: int, seed: int) -> exp.Select:
         """Return SQL for the records, each with a ``lot`` drawn by its values and the seed."""

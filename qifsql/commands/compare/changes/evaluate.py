@@ -1,7 +1,9 @@
 """The risks of changed releases: with each change alone, with all together, and in a search."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
@@ -98,19 +100,18 @@ class Work:
     def _add(self, forms: list[list[Attribute]], combination: Sequence[Change]) -> Variant:
         """Return the release after changes, one after the other; add new forms to ``forms``.
 
-        ``forms`` are those of each quasi-identifier, the original one first.
+        ``forms`` are those of each quasi-identifier, the original one first; the place of a form in
+        its list is its state.
         """
-        rate = None  # of the sample; several multiply
-        for change in combination:
-            rate = change.rate * (rate or 1) if change.kind == "sample" else rate
-        originals = [states[0] for states in forms]
+        rates = [change.rate for change in combination if change.kind == "sample"]
+        originals = [forms_of_qid[0] for forms_of_qid in forms]
         changed = changed_attributes.apply(originals, combination, self.changed)
-        chosen: list[int | None] = []
-        for states, form in zip(forms, changed, strict=True):
-            if form is not None and form not in states:  # None: the column is dropped
-                states.append(form)
-            chosen.append(None if form is None else states.index(form))
-        return Variant(tuple(chosen), rate)
+        states: list[int | None] = []
+        for forms_of_qid, form in zip(forms, changed, strict=True):
+            if form is not None and form not in forms_of_qid:  # None: the column is dropped
+                forms_of_qid.append(form)
+            states.append(None if form is None else forms_of_qid.index(form))
+        return Variant(tuple(states), math.prod(rates, start=Fraction(1)) if rates else None)
 
     def search(self, requests: Sequence[Change], rules: Sequence[Bound]) -> list[dict[str, Any]]:
         """Return the rows before any change, and of the smallest change that keeps the bounds.
