@@ -68,7 +68,7 @@ def make_groups(passes: Passes, wishes: Wishes, within: int) -> bool:
         groups = "groups_of_people"
     make_empty_done(passes, near)
     no_poles = exp.select("part", "0::BIGINT AS size", "NULL::BIGINT[] AS pole")
-    passes.keep("carried", no_poles.from_(own_table(near)).where("FALSE"))
+    passes.keep("carried", no_poles.from_(own_table(near)).where("FALSE"))  # without rows
     turn = 0
     while ungrouped:
         passes.look(passes.people(near))  # report progress
@@ -81,7 +81,7 @@ def make_groups(passes: Passes, wishes: Wishes, within: int) -> bool:
         passes.make("carried", "carried", numbers)
         passes.drop(near, "poles", "groups")
         near, near_next, turn = near_next, near, turn + 1
-    passes.drop(near, "carried", *["holders"] * of_people)
+    passes.drop(near, "carried", *(["holders"] if of_people else []))
     return is_cut
 
 

@@ -46,26 +46,28 @@ def make_worlds(passes: Passes, wishes: Wishes) -> dict[int, World]:
 
     The key is the code of the secret; there are none if no limit compares with the whole release.
     """
-    coded = passes.coded
-    (secret,) = coded.secrets
-    worlds = {NOBODY: World("whole", secret, coded.records)}
-    if not compares_with_world(wishes):
-        return worlds
-    secrets_of_targets = exp.select("secret").distinct().from_(own_table("targets"))
-    for (code,) in sorted(passes.stream.rows(render(secrets_of_targets))):
-        name = f"whole_without_{code}"
-        numbers = {"wanted_code": code}
-        rest = splice("dit/secrets_left", tables={"whole": own_name("whole_1")}, numbers=numbers)
-        step = Step("dictionary", "One row per value that is left.", rest)
-        values = passes.keep(f"{name}_1", Plan((step,), splice("anonymise/whole")))
-        (before,) = passes.row(exp.select("sum(upto)").from_(own_table(f"{name}_1")))
-        is_missing = secret.missing > 0 and code == secret.values - 1  # NULL has the last code
-        world_secret = replace(
-            secret, values=values, before=int(before), missing=secret.missing - is_missing
-        )
-        gone = code if values < secret.values else NOTHING
-        worlds[code] = World(name, world_secret, coded.records - 1, gone)
+    (secret,) = passes.coded.secrets
+    worlds = {NOBODY: World("whole", secret, passes.coded.records)}
+    if compares_with_world(wishes):
+        secrets_of_targets = exp.select("secret").distinct().from_(own_table("targets"))
+        for (code,) in sorted(passes.stream.rows(render(secrets_of_targets))):
+            worlds[code] = _world_without(passes, secret, code)
     return worlds
+
+
+def _world_without(passes: Passes, secret: Secret, code: int) -> World:
+    """Return the whole release without one person who has the secret of a code."""
+    name = f"whole_without_{code}"
+    numbers = {"wanted_code": code}
+    rest = splice("dit/secrets_left", tables={"whole": own_name("whole_1")}, numbers=numbers)
+    step = Step("dictionary", "One row per value that is left.", rest)
+    values = passes.keep(f"{name}_1", Plan((step,), splice("anonymise/whole")))
+    (before,) = passes.row(exp.select("sum(upto)").from_(own_table(f"{name}_1")))
+    is_missing = secret.missing > 0 and code == secret.values - 1  # NULL has the last code
+    missing = secret.missing - is_missing
+    world_secret = replace(secret, values=values, before=int(before), missing=missing)
+    gone = code if values < secret.values else NOTHING
+    return World(name, world_secret, passes.coded.records - 1, gone)
 
 
 def make_scales_without(passes: Passes, scales: Sequence[Scale]) -> None:

@@ -82,17 +82,7 @@ def count_all(engine: Engine, request: Request, *, local: bool, ordered: bool) -
     patterns: tuple[int, ...] = ()
     if local:
         people, patterns = _count_places(tables, request, extent, ordered=ordered)
-    source = "placed" if local else "unplaced"
-    _make_table(tables, source)
-    _make_table(tables, "kinds", placed=source)
-    if (cells := _rows_of_view(tables, "cells")[0][0]) > CELLS:
-        raise InputError(
-            f"{quoted(request.useful.name)} and {quoted(request.microdata.secrets[0].name)} occur "
-            f"together in {cells:,} ways, and at most {CELLS:,} are supported; round one of them, "
-            "as in NAME=x//10"
-        )
-    query = exp.select("cells").from_("kinds").order_by("cells")
-    kinds = tuple(tuple((w, p, n) for w, p, n in cells) for (cells,) in tables.answer(query))
+    kinds = _read_kinds(tables, request, "placed" if local else "unplaced")
     return Counts(extent, kinds, totals, spectra, people, patterns, tuple(tables.statements))
 
 
@@ -158,6 +148,21 @@ def _check_places(name: str, places: int) -> None:
             f"useful attribute {quoted(name)} has {places:,} values to move between, and at most "
             f"{PLACES:,} are supported; round it, as in NAME=x//10"
         )
+
+
+def _read_kinds(tables: Tables, request: Request, source: str) -> tuple[tuple[Cell, ...], ...]:
+    """Return the different cells of values of the secret, by place from the view ``source``."""
+    _make_table(tables, source)
+    _make_table(tables, "kinds", placed=source)
+    ((n,),) = _rows_of_view(tables, "cells")
+    if n > CELLS:
+        raise InputError(
+            f"{quoted(request.useful.name)} and {quoted(request.microdata.secrets[0].name)} occur "
+            f"together in {n:,} ways, and at most {CELLS:,} are supported; round one of them, "
+            "as in NAME=x//10"
+        )
+    query = exp.select("cells").from_("kinds").order_by("cells")
+    return tuple(tuple((w, p, n) for w, p, n in cells) for (cells,) in tables.answer(query))
 
 
 def _check_order(tables: Tables, request: Request) -> None:

@@ -123,10 +123,10 @@ def local(counts: Counts, epsilon: Epsilon, bit: int, mechanism: str) -> Report:
     holds = [bool(pattern >> bit & 1) for pattern in counts.patterns]  # by place
     secrets: list[Kind] = [[(w, n) for w, _, n in cells] for cells in counts.kinds]
     # The people by place, for whom the predicate is false, and true: the real answers.
-    reals: list[list[tuple[int, int]]] = [[], []]
-    for w, n in enumerate(counts.people):
-        if n:
-            reals[holds[w]].append((w, n))
+    reals = [
+        [(w, n) for w, n in enumerate(counts.people) if n and holds[w] == answer]
+        for answer in (False, True)
+    ]
     records = counts.extent.records
     if epsilon.ratio is not None and records <= poisson_binomial.FEW:
         fractions = perturb(epsilon.alpha, holds)

@@ -124,10 +124,8 @@ class Walk:
         """
         question = question if question < len(self.questions) else 0
         rows = self.rows[question]
-        number = integer(text)
-        subset = max(rows, key=lambda s: (s.bit_count(), s))
-        if number is not None and number in rows:
-            subset = number
+        number, largest = integer(text), max(rows, key=lambda s: (s.bit_count(), s))
+        subset = number if number is not None and number in rows else largest
         row = rows[subset]
         near = {s for s in rows if (s ^ subset).bit_count() == 1}  # a column more or less
         places = dict.fromkeys(near, "beside") | {subset: "here"}

@@ -117,7 +117,8 @@ def _solvable_components(
     """
     programs: dict[int, _Programs] = {}
     columns: dict[int, int] = {}  # numbers of cells, which become columns of programs
-    if (all_cells := _all_cells(margins, proofs)) is not None:  # of components with few cells
+    all_cells = _all_cells(margins, proofs)  # of components with few cells; None: not listed
+    if all_cells is not None:
         counted = _count_columns(margins, all_cells.tables)
         columns = {c: n for c, n in counted.items() if c in components}
         programs = dict.fromkeys(columns, dict.fromkeys(proofs, all_cells))
@@ -125,9 +126,9 @@ def _solvable_components(
     by_question = _cliques_by_question(margins, list(proofs)) if large else None
     if by_question is not None:
         names = {name for cliques in by_question.values() for name in cliques.tables}
-        for component, n in _count_columns(margins, names).items():
-            if component in large and n <= COLUMNS:
-                columns[component], programs[component] = n, by_question
+        few = {c: n for c, n in _count_columns(margins, names).items() if n <= COLUMNS}
+        columns |= {c: n for c, n in few.items() if c in large}
+        programs |= dict.fromkeys(few.keys() & large, by_question)
     return [(c, programs[c]) for c in sorted(programs, key=lambda c: (columns[c], c))]
 
 
