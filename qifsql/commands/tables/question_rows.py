@@ -206,7 +206,7 @@ def _believed_when_fitted(measured: Measured, question: Question, counts: Fit) -
 def _right_by_chance(
     measured: Measured, secret: int, solved: Mapping[int, arrays.Solved]
 ) -> Fraction:
-    """Return the people of components that are not solved over the values of the secret."""
+    """Return the people of unsolved components whom a guess of any value gets right on average."""
     margins = measured.margins
     open_people = exp.select("sum(upper)").from_(margins.nodes[margins.shared])
     ((n,),) = margins.tables.rows(without_components(open_people, solved))
