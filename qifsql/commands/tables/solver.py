@@ -126,9 +126,10 @@ def _solvable_components(
     by_question = _cliques_by_question(margins, list(proofs)) if large else None
     if by_question is not None:
         names = {name for cliques in by_question.values() for name in cliques.tables}
-        few = {c: n for c, n in _count_columns(margins, names).items() if n <= COLUMNS}
-        columns |= {c: n for c, n in few.items() if c in large}
-        programs |= dict.fromkeys(few.keys() & large, by_question)
+        counted = _count_columns(margins, names)
+        by_cliques = {c: n for c, n in counted.items() if c in large and n <= COLUMNS}
+        columns |= by_cliques
+        programs |= dict.fromkeys(by_cliques, by_question)
     return [(c, programs[c]) for c in sorted(programs, key=lambda c: (columns[c], c))]
 
 
