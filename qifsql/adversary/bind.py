@@ -3,7 +3,7 @@
 Names are looked up, expressions parsed and types checked, so later code need not check them.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 
 from sqlglot import exp
@@ -43,11 +43,11 @@ def bind(attack: Attack, catalog: Catalog) -> BoundAttack:
     repeated = _repeated(attack, catalog, identifying, where)
     notes = of_roles(models, qids, secrets, identifying)
     notes += tuple(of_records(column, here=attack.may_count_people) for column in repeated)
+    inferred = () if all(m.goal == "re-identification" for m in models) else secrets
     notes += tuple(map(of_household, _households(attack, catalog, where)))
-    notes += of_words(attack, catalog, (*qids, *secrets), where)
+    notes += of_words(attack, catalog, where, qids=qids, secrets=inferred)
     notes += of_spellings(attack, catalog, (*qids, *secrets), where)
-    if all(m.goal == "re-identification" for m in models):
-        secrets = ()  # the record itself is the secret
+    secrets = inferred  # of re-identification none: the record itself is the secret
     if membership and not models[0].individual:
         group = group or secrets  # members and others are measured apart
     gains, asked_gains = bind_gains.bind(attack.gains, models, secrets, catalog)
@@ -343,6 +343,13 @@ def _repeated(
     # With a person, people are counted; the datasets of a collection have one record per person.
     if attack.person is not None or attack.of_collection:
         return ()
+    return people_of_several_records(catalog, where, keys)
+
+
+def people_of_several_records(
+    catalog: Catalog, where: exp.Expr | None, keys: Container[str] = ()
+) -> tuple[Repeated, ...]:
+    """Return the columns that number people, by their names or as ``keys``, and repeat a number."""
     columns = catalog.schema.columns
     names = [c.name for c in columns if c.name in keys or numbers_people(c.name)]
     return catalog.repeats(names, where, keys)

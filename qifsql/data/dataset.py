@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from qifsql.data.dates import Order, order
 from qifsql.data.files import check_file, marked_encoding, path_text, several_paths
@@ -85,6 +85,17 @@ class Repeated:
     def of_people(self) -> bool:
         """Return whether people repeat; few values in many records number something else."""
         return self.values < self.records <= self.values**2
+
+
+class UsualWords(NamedTuple):
+    """The usual words for missing values in a column, and the number of records with one of them.
+
+    ``is_part``: only the first records of the file were read.
+    """
+
+    words: list[str]
+    records: int
+    is_part: bool
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from typing import Protocol
 
 from sqlglot import exp
 
-from qifsql.data.dataset import Dataset, Repeated, Schema
+from qifsql.data.dataset import Dataset, Repeated, Schema, UsualWords
 
 
 class Catalog(Protocol):
@@ -20,8 +20,8 @@ class Catalog(Protocol):
         """Return notes on the spelling of fields in the columns that were used so far."""
 
     def usual_words(
-        self, names: Sequence[str], where: exp.Expr | None
-    ) -> dict[str, tuple[list[str], int]]:
+        self, names: Sequence[str], where: exp.Expr | None, *, of_first: bool = False
+    ) -> dict[str, UsualWords]:
         """Return the usual words for missing values in columns, with the number of records."""
 
     def spellings(self, names: Sequence[str], where: exp.Expr | None) -> dict[str, tuple[int, int]]:

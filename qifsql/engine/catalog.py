@@ -9,7 +9,7 @@ from typing import cast
 from sqlglot import exp
 
 from qifsql.data.collection import Collection
-from qifsql.data.dataset import Column, Dataset, Repeated, Schema
+from qifsql.data.dataset import Column, Dataset, Repeated, Schema, UsualWords
 from qifsql.data.expressions import SOURCE, filled, identifier, parse, read
 from qifsql.data.expressions import column as _column
 from qifsql.data.files import copies
@@ -203,12 +203,12 @@ class Catalog:
             )
 
     def usual_words(
-        self, names: Sequence[str], where: exp.Expr | None
-    ) -> dict[str, tuple[list[str], int]]:
+        self, names: Sequence[str], where: exp.Expr | None, *, of_first: bool = False
+    ) -> dict[str, UsualWords]:
         """Return the usual words for missing values (``NA``, ``-9``) in the columns ``names``.
 
-        The result has by column its words, and the number of records with one of them. Columns
-        without any are left out. ``where`` is the filter of records.
+        Columns without any are left out. ``where`` is the filter of records; ``of_first``: only
+        the first records of a large file are read.
         """
         columns = [c for c in map(self.schema.find, names) if c and family(c.type) in WORDED]
         if not columns:
@@ -223,11 +223,18 @@ class Catalog:
             records = exp.Filter(this=exp.Count(this=exp.Star()), expression=is_word.copy())
             aggregates += [exp.alias_(used, f"words_{i}"), exp.alias_(records, f"records_{i}")]
         source = exp.alias_(relation(self.dataset), SOURCE, table=True)
-        query = exp.select(*aggregates).from_(source)
-        query = query if where is None else query.where(where.copy())
-        (row,) = self.engine.query(query, self.dataset.name)
+        rows = exp.select("*").from_(source)
+        rows = rows if where is None else rows.where(where.copy())
+        rows = rows.limit(MANY) if of_first else rows
+        query = exp.select(exp.Count(this=exp.Star()), *aggregates).from_(rows.subquery(SOURCE))
+        ((read, *row),) = self.engine.query(query, self.dataset.name)
+        is_part = of_first and read == MANY
         by_column = zip(columns, row[::2], row[1::2], strict=True)
-        return {c.name: (sorted(words), int(records)) for c, words, records in by_column if records}
+        return {
+            column.name: UsualWords(sorted(words), int(records), is_part)
+            for column, words, records in by_column
+            if records
+        }
 
     def spellings(self, names: Sequence[str], where: exp.Expr | None) -> dict[str, tuple[int, int]]:
         """Return the columns ``names`` with categories that are equal but for case or blanks.

@@ -134,3 +134,29 @@ def test_a_usual_word_is_told_where_missing_is_no_value(
     assert told[1].startswith('note: "age" has "-9" in 1 record')
     assert "is a value here" not in run(*words).err
     assert "is a value here" not in run(*words, "--null", rule, "--na", ",.,NA,-9").err
+
+
+def test_a_usual_word_in_a_secret_is_told_as_it_protects_nobody(tmp_path: Path) -> None:
+    """It is, whatever missing values are, where a secret is inferred; of large files in a part."""
+    frame = pl.DataFrame({"sex": ["f", "m"] * 3, "job": ["NA", "a", "NA", "b", "c", "-9"]})
+    frame.write_csv(tmp_path / "jobs.csv")
+    for command in ("attack", "levels", "sweep"):
+        words = (command, tmp_path / "jobs.csv", "-q", "sex", "-s", "job")
+        assert '"job" has "-9", "NA" in 3 records, which is a value here' in run(*words).err
+        assert "is a value here" not in run(*words, "--na", "NA,-9").err
+    assert "is a value here" not in run("attack", "crs", tmp_path / "jobs.csv", "-q", "sex").err
+    large = pl.concat([frame] * 40_000)
+    notes = qifsql.attack("cas", large, qids="sex", secret="job").notes
+    assert '"job" has "-9", "NA" in at least 100,000 records' in "".join(notes)
+
+
+def test_a_stored_sweep_says_which_words_were_missing(tmp_path: Path) -> None:
+    """Its numbers are found again: verify reads the file as the sweep did, after it was loaded."""
+    rows = [("f", "NA"), ("f", "1"), ("m", "NA"), ("m", "."), ("m", "2")]
+    frame = pl.DataFrame(rows, schema=["sex", "age"], orient="row")
+    frame.write_csv(tmp_path / "ages.csv", separator=";")
+    words = ("-q", "sex,age", "--na", "NA,.", "--delimiter", ";", "-o", tmp_path / "swept.parquet")
+    assert run("sweep", tmp_path / "ages.csv", *words).code == 0
+    done = run("verify", tmp_path / "swept.parquet")
+    assert (done.code, "differs" in done.out) == (0, False)
+    assert "agrees" in done.out

@@ -115,6 +115,7 @@ def unicity(
             "draws": draws,
             "seed": seed,
             "where": options["where"],
+            **bound.microdata.dataset.read_with,
         }
         origin = origin.about(description, bound.microdata.dataset.paths)
         origin = origin.sending(trails.tables.statements).listing(bound.microdata.columns)
