@@ -109,23 +109,30 @@ class Choices:
 
     def compare(self, file: Sequence[str]) -> list[str]:
         """Return the words that measure what the changes save and cost."""
-        return ["compare", *file, *self._roles(self.qids), *self._changes("-c")]
+        return ["compare", *file, *self._roles(self.qids), *self._people, *self._changes("-c")]
 
     def sweep(self, file: Sequence[str], threshold: str) -> list[str]:
         """Return the words of a sweep of the changed release."""
         bound = ["--threshold", threshold] if threshold else []
-        person = self.options.get("person", "").strip()
-        people = ["--person", person] if person else []
-        return ["sweep", *file, *self._roles(self.knowledge), *people, *bound]
+        return ["sweep", *file, *self._roles(self.knowledge), *self._people, *bound]
 
     def release(self, file: Sequence[str], out: str) -> list[str]:
         """Return the words that write the changed release."""
-        words = ["anonymise", *file, "-o", out, "--method", "recode"]
+        words = ["anonymise", *file, "-o", out, "--method", "recode", *self._people]
         return [*words, "-q", csv_of_names(self.qids), *self._changes("--change")]
 
     def study(self, source: str, out: str, reading: Sequence[str]) -> list[str]:
         """Return the words that write a study of these roles."""
         return ["init", out, "--data", source, *reading, *self._roles(self.knowledge)]
+
+    @property
+    def person(self) -> str | None:
+        """Return the column that says whose record it is; None if records are counted."""
+        return self.options.get("person", "").strip() or None
+
+    @property
+    def _people(self) -> list[str]:
+        return [] if self.person is None else ["--person", self.person]
 
     def _roles(self, qids: Sequence[str]) -> list[str]:
         secrets = [word for name in self.secrets for word in ("-s", listed(name))]

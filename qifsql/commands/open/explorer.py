@@ -10,7 +10,7 @@ from functools import partial
 from qifsql.commands.attack.attack import attack
 from qifsql.commands.compare.compare import compare
 from qifsql.commands.describe import view as described
-from qifsql.commands.describe.describe import describe, person_of
+from qifsql.commands.describe.describe import describe, household_of, person_of
 from qifsql.commands.open import choices
 from qifsql.commands.open.background import Job, Jobs, new_file
 from qifsql.commands.open.calculations import Calculations
@@ -115,6 +115,7 @@ class Explorer:
             qids=choice.qids,
             secret=choice.secrets,
             change=choice.changes,
+            person=choice.person,
         )
         return self._calculated(f"cost {tab}", tuple(choice.compare(self.words)), work)
 
@@ -222,11 +223,13 @@ class Explorer:
     def first(self, columns: Sequence[SourceColumn]) -> Choices:
         """Return the choices of a new page: the suggested roles, and a histogram.
 
-        If people have several records, a column that tells them apart is the option ``person``.
+        If people have several records, a column that tells them apart is the option ``person``;
+        if they have one each, a column that numbers households is the option ``household``.
         """
         form = {f"role-{i}": column.role for i, column in enumerate(columns)}
         form["option-histogram"] = "on"
-        person = person_of([column.row for column in columns])
-        if person is not None:
-            form["option-person"] = person
+        rows = [column.row for column in columns]
+        for name, column_of in (("person", person_of), ("household", household_of)):
+            if (column := column_of(rows)) is not None:
+                form[f"option-{name}"] = column
         return choices.read_choices(form, [column.name for column in columns])

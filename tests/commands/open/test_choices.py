@@ -30,11 +30,14 @@ def test_roles_and_steps_become_the_words_of_an_attack():
     assert choice.before.knowledge == tuple(COLUMNS[:3])
 
 
-def test_a_person_is_one_of_the_attack_and_of_the_sweep():
-    choice = read_choices(form(**{"option-person": "who"}), COLUMNS)
-    for words in (choice.attack(["people.parquet"]), choice.sweep(["people.parquet"], "0.5")):
-        assert words[words.index("--person") + 1] == "who"
-    assert "--person" not in read_choices(form(), COLUMNS).sweep(["people.parquet"], "")
+def test_a_person_is_one_of_every_command_that_counts():
+    file = ["people.parquet"]
+    for person in ("who", ""):
+        choice = read_choices(form(**{"option-person": person, "step-0": "5"}), COLUMNS)
+        lines = [choice.attack(file), choice.sweep(file, "0.5"), choice.compare(file)]
+        for words in [*lines, choice.release(file, "out.parquet")]:
+            assert ("--person" in words) == bool(person)
+            assert not person or words[words.index("--person") + 1] == person
 
 
 def test_the_words_are_read_by_the_command_line_as_the_function_is_called():

@@ -7,6 +7,7 @@ import signal
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -378,6 +379,10 @@ def test_people_with_several_records_are_found_and_have_two_readings(tmp_path: P
     choice = explorer.first(explorer.columns().result(60))
     words = choice.attack([str(path)])
     assert words[words.index("--person") + 1] == "patient_id"
+    changed = replace(choice, steps={"age": "5"})
+    cost = explorer.cost(changed).result(60).frame
+    assert set(cost["known_records"]) == {"all", "one"}
+    assert set(cost["people"]) == {8}
     done = run("sweep", path, "-q", "age,ward", "--person", "patient_id", "-o", out, "--quiet")
     assert done.code == 0, done.err
     place = Walk.of(str(out)).at(1, "probabilistic", "3")
@@ -387,6 +392,24 @@ def test_people_with_several_records_are_found_and_have_two_readings(tmp_path: P
     ]
     row = pl.read_parquet(out).filter(subset=3, known_records="one").row(0, named=True)
     assert place.numbers[3][1] == str(row["singled_out"])
+
+
+def test_a_column_of_households_is_proposed_where_people_have_one_record(tmp_path: Path) -> None:
+    """Not where they have several: the risk of households is about people with one each."""
+    homes = {"hhid": [i // 3 for i in range(24)], "age": [20 + i % 9 for i in range(24)]}
+    path = tmp_path / "homes.parquet"
+    pl.DataFrame({**homes, "sex": ["f", "m"] * 12}).write_parquet(path)
+    explorer = Explorer(Dataset.open(path), [str(path)])
+    explorer.read()
+    choice = explorer.first(explorer.columns().result(60))
+    words = choice.attack([str(path)])
+    assert words[words.index("--household") + 1] == "hhid"
+    assert "households" in explorer.attack(choice).result(60).details
+    pl.DataFrame({"patient_id": [i % 8 for i in range(24)], **homes}).write_parquet(path)
+    explorer = Explorer(Dataset.open(path), [str(path)])
+    explorer.read()
+    options = explorer.first(explorer.columns().result(60)).options
+    assert (options.get("household"), options["person"]) == (None, "patient_id")
 
 
 def test_a_sweep_without_a_folder_for_its_steps_fails(tmp_path: Path) -> None:
