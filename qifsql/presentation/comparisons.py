@@ -74,9 +74,10 @@ def _inference(rows: Sequence[Row], head: str) -> list[Part]:
     if not parts:
         return []
     meaning = said(
-        "l: the smallest number of distinct values in a block. Certain: people in blocks "
+        "l: the smallest number of distinct values in a block. Certain: {people} in blocks "
         "with one value. Without it: the best guess without the release, from the "
-        "distribution of values alone."
+        "distribution of values alone.",
+        people=words.people(),
     )
     if rows[0].get("people") is not None:
         meaning = said(
@@ -94,8 +95,8 @@ def _guessing(before: str, *, differ: bool, of_one: bool) -> str:
     is a column. ``of_one``: the adversary knows one record of a person with several.
     """
     message = (
-        "Certain: people who are alone in their block. Best guess: the chance to name the person "
-        "of a record in one try; without the release {before}."
+        "Certain: {people} alone in their block. Best guess: the chance to name the person of a "
+        "record in one try; without the release {before}."
     )
     if of_one:
         message = (
@@ -105,11 +106,11 @@ def _guessing(before: str, *, differ: bool, of_one: bool) -> str:
         return said(message)
     if differ:
         message = (
-            "Certain: people who are alone in their block. Best guess: the chance to name the "
-            "person of a record in one try. Without it: the chance without the release, from "
-            "a list of its people alone."
+            "Certain: {people} alone in their block. Best guess: the chance to name the person of "
+            "a record in one try. Without it: the chance without the release, from a list of its "
+            "people alone."
         )
-    return said(message, before=before)
+    return said(message, before=before, people=words.people())
 
 
 def _success(row: Row, model: str) -> tuple[str, str]:

@@ -36,7 +36,7 @@ def measured(row: Mapping[str, Any]) -> list[Part]:
         ("prosecutor_risk", said("prosecutor risk"), words.percent),
         ("journalist_risk", said("journalist risk"), words.percent),
         ("marketer_risk", said("marketer risk"), words.percent),
-        ("k", said("people in the smallest block (k)"), words.count),
+        ("k", said("{people} in the smallest block (k)", people=words.people()), words.count),
         ("l", said("fewest values in a block (l)"), words.count),
     ):
         if row.get(name) is not None:
@@ -61,7 +61,7 @@ def _histogram(_row: Mapping[str, Any], detail: pl.DataFrame) -> list[Part]:
     """
     bands = detail.group_by(band=pl.col("bin") // WIDE).agg(n=pl.col("individuals").sum())
     bands, largest = bands.sort("band"), max(bands["n"].to_list())  # the longest bar
-    table = Table.of([said("success"), said("people"), ""], right=(0, 1))
+    table = Table.of([said("success"), words.people(), ""], right=(0, 1))
     for band, n in bands.iter_rows():
         label = "100 %" if band == 100 // WIDE else f"{band * WIDE}-{band * WIDE + WIDE - 1} %"
         bar = "\N{FULL BLOCK}" * round(BAR * n / largest)
@@ -70,7 +70,7 @@ def _histogram(_row: Mapping[str, Any], detail: pl.DataFrame) -> list[Part]:
 
 
 def _thresholds(row: Mapping[str, Any], detail: pl.DataFrame) -> list[Part]:
-    table = Table.of([said("at least"), said("people"), said("share")], right=(0, 1, 2))
+    table = Table.of([said("at least"), words.people(), said("share")], right=(0, 1, 2))
     for line in detail.iter_rows(named=True):
         at = words.success(row, line["threshold"])
         table.add_row(at, words.count(line["individuals"]), words.percent(line["share"]))
@@ -78,7 +78,9 @@ def _thresholds(row: Mapping[str, Any], detail: pl.DataFrame) -> list[Part]:
 
 
 def _quantiles(row: Mapping[str, Any], detail: pl.DataFrame) -> list[Part]:
-    table = Table.of([said("share of people"), said("at most")], right=(0, 1))
+    table = Table.of(
+        [said("share of {people}", people=words.people()), said("at most")], right=(0, 1)
+    )
     for line in detail.iter_rows(named=True):
         share = words.percent(line["quantile"])
         table.add_row(share, words.success(row, line["success"]))
@@ -91,7 +93,7 @@ def _groups(row: Mapping[str, Any], detail: pl.DataFrame) -> list[Part]:
     ``detail`` has a row per group of the column ``by``. Numbers are None in groups that are hidden
     because they are small.
     """
-    heads = [detail["by"][0], said("people"), said("singled out"), said("certain")]
+    heads = [detail["by"][0], words.people(), said("singled out"), said("certain")]
     heads += [said("success"), said("guessed right")]
     table = Table.of(heads, right=(1, 2, 3, 4, 5))
     for line in detail.iter_rows(named=True):
@@ -110,7 +112,7 @@ def _groups(row: Mapping[str, Any], detail: pl.DataFrame) -> list[Part]:
 
 def _group_capacity(_row: Mapping[str, Any], detail: pl.DataFrame) -> list[Part]:
     """Return a table of the multiplicative capacity of each group (None: the group is hidden)."""
-    table = Table.of([detail["by"][0], said("people"), said("capacity (at most)")], right=(1, 2))
+    table = Table.of([detail["by"][0], words.people(), said("capacity (at most)")], right=(1, 2))
     for line in detail.iter_rows(named=True):
         people, value = line["individuals"], line["capacity"]
         table.add_row(
@@ -210,9 +212,9 @@ def _bounds(_row: Mapping[str, Any], detail: pl.DataFrame) -> list[Part]:
     names = {
         "posterior_deterministic": said("certain (deterministic)"),
         "posterior_probabilistic": said("best guess (probabilistic)"),
-        "singled_out": said("people singled out"),
+        "singled_out": said("{people} singled out", people=words.people()),
         "blocks": said("blocks"),
-        "k": said("people in the smallest block (k)"),
+        "k": said("{people} in the smallest block (k)", people=words.people()),
         "l": said("fewest values in a block (l)"),
         "records_with_msu": said("records with a minimal sample unique"),
     }

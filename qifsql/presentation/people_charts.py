@@ -22,6 +22,7 @@ from qifsql.presentation.theme import (
     word_questions,
 )
 from qifsql.presentation.words import digits, listed, percent
+from qifsql.presentation.words import people as people_word
 
 TICKS = [0, 0.2, 0.4, 0.6, 0.8, 1]
 GROUPS = 30  # groups with bars, those with the highest risk
@@ -67,8 +68,9 @@ def _number_panels(rows: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
         question, share = row["question"], percent(row["share"])
         knowledge = said("knowing {qids}", qids=listed([names[qid] for qid in row["qids"]]))
         heads.append("\n".join([question, *wrap(knowledge, 44, max_lines=3, placeholder=" …")]))
-        message = "{question}, {known}: {share} of the people at 100 percent."
-        words.append(said(message, question=question, known=knowledge, share=share))
+        message = "{question}, {known}: {share} of the {people} at 100 percent."
+        in_words = {"question": question, "known": knowledge, "share": share}
+        words.append(said(message, people=people_word(), **in_words))
     headed = panels.select(*PANEL, panel=pl.Series(distinct(heads)), place=pl.int_range(pl.len()))
     return headed, words
 
@@ -78,11 +80,15 @@ def _histogram_bars() -> Any:
     alt, _ = extra()
     ticks = [0, 20, 40, 60, 80, 100]
     x = alt.X("bin:Q", title=said("success, percent")).axis(values=ticks, grid=False)
-    y = alt.Y("share:Q", title=said("share of people")).axis(labelExpr=PERCENT, tickCount=5)
+    y = alt.Y("share:Q", title=_share_of_people()).axis(labelExpr=PERCENT, tickCount=5)
     bars = alt.Chart(height=150).mark_bar(color=BLUE, orient="vertical", width=300 / 102)
-    share = said("share of people")
-    titles = {"bin:N": said("success, percent"), "people:N": said("people"), "share:Q": share}
+    share = _share_of_people()
+    titles = {"bin:N": said("success, percent"), "people:N": people_word(), "share:Q": share}
     return bars.encode(x=x.scale(domain=[-1, 101]), y=y, tooltip=hints(alt, titles))
+
+
+def _share_of_people() -> str:
+    return said("share of {people}", people=people_word())
 
 
 def thresholds(frame: pl.DataFrame) -> Chart:
@@ -96,17 +102,18 @@ def thresholds(frame: pl.DataFrame) -> Chart:
     least = [said("at least {p}", p=f"{digits(100 * t)} %") for t in rows["threshold"]]
     amounts = [percent(share) for share in rows["share"]]
     rows = rows.with_columns(risk=pl.Series(least), amount=pl.Series(amounts))
-    x = alt.X("share:Q", title=said("share of people")).scale(domain=[0, 1.25])
+    x = alt.X("share:Q", title=_share_of_people()).scale(domain=[0, 1.25])
     x = x.stack(None).axis(labelExpr=PERCENT, values=TICKS)
     y = alt.Y("risk:N", title=said("success on them"), sort=None)
-    titles = {"risk:N": said("success on them"), "share:Q": said("share of people")}
+    titles = {"risk:N": said("success on them"), "share:Q": _share_of_people()}
     bars = alt.Chart(height=alt.Step(24)).encode(x=x, y=y, tooltip=hints(alt, titles))
     texts = bars.mark_text(align="left", dx=4).encode(text="amount:N")
     words = []
     for _, question, _, _, risk, amount in rows.rows():
-        message = "{question}, {risk}: {amount} of the people."
-        words.append(said(message, question=question, risk=risk, amount=amount))
-    below = said("Share of people at or above each success.")
+        message = "{question}, {risk}: {amount} of the {people}."
+        in_words = {"question": question, "risk": risk, "amount": amount}
+        words.append(said(message, people=people_word(), **in_words))
+    below = said("Share of {people} at or above each success.", people=people_word())
     chart = _panels(bars.mark_bar(color=BLUE) + texts, rows)
     return dressed(chart, said("People above a risk"), below, words)
 
@@ -133,7 +140,7 @@ def groups(frame: pl.DataFrame) -> Chart:
     x = alt.X("success:Q", title=said("right at the best guess")).scale(domain=[0, 1.15])
     x = x.stack(None).axis(labelExpr=PERCENT, values=TICKS)
     y = alt.Y("group:N", title=None, sort=None)
-    titles = {"group:N": said("group"), "individuals:Q": said("people")}
+    titles = {"group:N": said("group"), "individuals:Q": people_word()}
     titles |= {"success:Q": said("success"), "prior:Q": said("before")}
     bars = alt.Chart(height=alt.Step(22)).encode(x=x, y=y, tooltip=hints(alt, titles))
     before = bars.mark_tick(color=ORANGE, opacity=1, thickness=3).encode(x=alt.X("prior:Q"))

@@ -21,7 +21,7 @@ from polars.selectors import by_name
 from qifsql import __version__
 from qifsql.adversary.spec import Attack, BoundAttack, ColumnRoles
 from qifsql.data import installation
-from qifsql.data.dataset import is_of_spark
+from qifsql.data.dataset import Repeated, is_of_spark
 from qifsql.data.files import MANIFEST
 from qifsql.data.frames import digest_of
 from qifsql.engine import masks
@@ -124,10 +124,6 @@ class Origin:
 def _request(attack: BoundAttack, spec: Attack) -> dict[str, Any]:
     """Return the request as plain data for manifests and JSON."""
     collection = {"datasets": list(attack.microdata.releases)} | spec.asked_of_collection
-    repeated = {  # columns that number people, where records are counted all the same
-        r.column: {"values": r.values or None, "records": r.records or None}
-        for r in attack.microdata.repeated
-    }
     return {
         "models": [m.acronym for m in attack.models],
         "dataset": attack.microdata.dataset.name,
@@ -136,7 +132,7 @@ def _request(attack: BoundAttack, spec: Attack) -> dict[str, Any]:
         "expressions": render.expressions((*attack.microdata.qids, *attack.microdata.secrets)),
         **attack.microdata.dataset.read_with,
         "key": spec.key,
-        **({"repeated": repeated} if repeated else {}),
+        **repeated_people(attack.microdata.repeated),
         **({"suppressed_records": hidden} if (hidden := attack.microdata.suppressed) else {}),
         **({"person": spec.person} if spec.person is not None else {}),
         **({"collection": collection} if spec.of_collection else {}),
@@ -145,6 +141,17 @@ def _request(attack: BoundAttack, spec: Attack) -> dict[str, Any]:
         "null": spec.null,
         "target": dict(attack.target) or None,
     }
+
+
+def repeated_people(columns: Iterable[Repeated]) -> dict[str, Any]:
+    """Return, under ``repeated``, the columns that number people if records are counted; else {}.
+
+    Results with this entry are told in words of records.
+    """
+    repeated = {
+        r.column: {"values": r.values or None, "records": r.records or None} for r in columns
+    }
+    return {"repeated": repeated} if repeated else {}
 
 
 def manifest(origin: Origin) -> dict[str, Any]:

@@ -44,6 +44,59 @@ def test_the_json_of_an_attack_has_it(visits: Path) -> None:
     assert NOTE not in counted.err
 
 
+@pytest.fixture(scope="module")
+def apart(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Return the visits, a release of them, and stored sweeps of records and of people."""
+    folder = tmp_path_factory.mktemp("apart")
+    paths = {n: folder / f"{n}.parquet" for n in ("visits", "release", "records", "people")}
+    VISITS.write_parquet(paths["visits"])
+    VISITS.reverse().write_parquet(paths["release"])
+    for name, person in (("records", None), ("people", "patient_id")):
+        swept = qifsql.sweep(paths["visits"], qids="age,ward", secret="diagnosis", person=person)
+        swept.save(paths[name])
+    return paths
+
+
+FROM_VISITS = {
+    "attack": ("attack", "visits", "-q", "age,ward"),
+    "sweep": ("sweep", "visits", "-q", "age,ward"),
+    "levels": ("levels", "visits", "-q", "age,ward", "-s", "diagnosis"),
+    "check": ("check", "visits", "-q", "age", "--preset", "k3"),
+    "suda": ("suda", "visits", "-q", "age,ward"),
+    "inspect": ("inspect", "visits", "-q", "age,ward", "-s", "diagnosis"),
+    "estimate": ("estimate", "visits", "-q", "age,ward", "--fraction", "0.5"),
+    "compare": ("compare", "visits", "release", "-q", "age,ward", "-s", "diagnosis"),
+    "changes": ("compare", "visits", "-q", "age,ward", "-s", "diagnosis", "--change", "age:5"),
+    "synthetic": ("synthetic", "visits", "release", "-q", "age,ward", "-s", "diagnosis"),
+    "adversaries": ("adversaries", "records", "--knows", "age=1"),
+}
+"""A line of each command that counts records or people; a sweep stands in place of its --person."""
+
+
+@pytest.mark.parametrize("case", FROM_VISITS)
+def test_records_are_told_beside_each_result_and_no_people_of_it(
+    case: str, apart: dict[str, Path]
+) -> None:
+    """In the notes, in the JSON and in its words; not once --person is named."""
+    words = [str(apart.get(word, word)) for word in FROM_VISITS[case]]
+    done = run(*words, "-f", "json")
+    assert json.loads(done.out)["spec"]["repeated"] == {"patient_id": {"values": 8, "records": 32}}
+    assert f'{NOTE}: "patient_id" has 8 values in 32 records' in done.err
+    table = run(*words, "-f", "table")
+    allowed = (NOTE, "count people with", "numbers people", "found by", "of the population")
+    allowed += ("not drawn", "who match it", "unique people")  # of a population that is estimated
+    lines = [line for line in table.out.splitlines() if "people" in line]
+    assert not [line for line in lines if not any(text in line for text in allowed)]
+    people = [*words, "--person", "patient_id"]
+    if case == "adversaries":
+        people[1] = str(apart["people"])
+        people = people[:-2]
+    counted = run(*people, "-f", "json")
+    assert "repeated" not in json.loads(counted.out)["spec"]
+    assert {row["unit"] for row in json.loads(counted.out)["results"]} == {"people"}
+    assert NOTE not in counted.err
+
+
 def test_a_filter_may_leave_one_record_per_person(visits: Path) -> None:
     done = run("attack", visits, "-q", "age,ward", "--where", "age < 24")
     assert NOTE in done.err
@@ -180,10 +233,11 @@ def test_a_study_counts_people_in_suda_and_in_synthetic_releases(
 
 def test_the_note_names_the_way_out_of_the_command(visits: Path, tmp_path: Path) -> None:
     """Of a command that cannot count people it names those that can, and one record per person."""
-    for words in (("suda",), ("inspect",), ("estimate", "--fraction", "0.5"), ("attack",)):
+    changes = ("compare", "--change", "age:5")
+    for words in (("suda",), ("inspect",), ("estimate", "--fraction", "0.5"), ("attack",), changes):
         done = run(words[0], visits, "-q", "age,ward", *words[1:])
         assert "records; count people with --person patient_id\n" in done.err
         people = run(words[0], visits, "-q", "age,ward", *words[1:], "--person", "patient_id")
         assert (people.code, NOTE in people.err) == (0, False)
-    done = run("compare", visits, "-q", "age,ward", "--change", "age:5")
+    done = run("compare", visits, "-q", "age,ward", "--refines", "ward")
     assert "anonymise --one-per patient_id writes one record per person" in done.err

@@ -14,6 +14,7 @@ from typing import Any, Unpack
 
 import polars as pl
 
+from qifsql.adversary.notes import of_records
 from qifsql.commands.adversaries.knowledge import Adversary, any_of, check_names
 from qifsql.commands.adversaries.notation import FILES, Notation, number
 from qifsql.commands.adversaries.spec import AdversariesOptions
@@ -25,11 +26,13 @@ from qifsql.commands.adversaries.stored_sweep import (
     people_by_bin,
     read_sweep,
 )
+from qifsql.data.dataset import Repeated
 from qifsql.data.option import complete
 from qifsql.errors import InputError, large, plural, quoted
 from qifsql.measures.distribution import Distribution
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin
+from qifsql.results.stored import Stored
 
 NAME, COUNT, NUMBER = pl.String(), pl.Int64(), pl.Float64()
 QUESTION = {"model": NAME, "secret": NAME}
@@ -119,7 +122,11 @@ def adversaries(sweep: str | Path | Result, **options: Unpack[AdversariesOptions
         frames.append(pl.DataFrame(rows, schema=SCHEMA).with_columns(**column))
         sizes.append(_success_by_size(part).with_columns(**column))
     details = {"by_size": pl.concat(sizes)}
-    notes = [*notation.notes, *_remarks(swept, attempt, notation.unnamed)]
+    notes = [
+        *_notes_on_records(swept.stored),
+        *notation.notes,
+        *_remarks(swept, attempt, notation.unnamed),
+    ]
     if has_histogram(swept.histogram):
         table, remark = _expected_histogram(swept, weights)
         details |= table
@@ -136,16 +143,24 @@ def adversaries(sweep: str | Path | Result, **options: Unpack[AdversariesOptions
 
 def _describe(swept: StoredSweep, request: AdversariesOptions) -> dict[str, Any]:
     """Return the sweep and what adversaries know, for the manifest."""
-    person = swept.stored.spec.get("person")
     return {
         "dataset": swept.stored.spec.get("dataset"),
         "qids": list(swept.qids),
         "secrets": list(dict.fromkeys(f.secret for f in swept.functions if f.secret is not None)),
-        **({"person": person} if person else {}),
+        **{n: value for n in ("person", "repeated") if (value := swept.stored.spec.get(n))},
         "sweep": swept.stored.name,
         "knows": _plain_knowledge(request["knows"]),
         "any": None if request["any"] is None else str(request["any"]),
     }
+
+
+def _notes_on_records(sweep: Stored) -> list[str]:
+    """Return a note on each column that numbers people if the sweep counted their records."""
+    columns: Mapping[str, Any] = sweep.spec.get("repeated") or {}
+    return [
+        of_records(Repeated(name, counts["values"] or 0, counts["records"] or 0))
+        for name, counts in columns.items()
+    ]
 
 
 def _exact_share(value: object, name: str) -> Fraction | None:

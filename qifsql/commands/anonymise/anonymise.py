@@ -32,7 +32,7 @@ from qifsql.query.render import expressions, statement
 from qifsql.results import release
 from qifsql.results.assessment import PEOPLE
 from qifsql.results.result import Result
-from qifsql.results.storage import Origin, check_place
+from qifsql.results.storage import Origin, check_place, repeated_people
 
 
 def anonymise(
@@ -180,7 +180,8 @@ def _describe(
         "where": where,
         **({"person": microdata.person.name} if microdata.person is not None else {}),
         **_describe_recoding(request),
-        **({"csv": dataset.csv} if dataset.csv else {}),
+        **{name: value for name, value in dataset.read_with.items() if value},
+        **repeated_people(microdata.repeated),
     }
 
 

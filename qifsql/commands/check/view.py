@@ -10,7 +10,7 @@ import polars as pl
 from qifsql.commands.check.result import SCHEMA, Verdict
 from qifsql.commands.synthetic.view import limits
 from qifsql.presentation import details, escaping, words
-from qifsql.presentation.language import number, said
+from qifsql.presentation.language import counting, number, said
 from qifsql.presentation.parts import Bad, Heading, Paragraph, Part, Spec, Table
 from qifsql.results import uncovered
 from qifsql.results.kinds import Kind
@@ -84,20 +84,23 @@ def policy_name(spec: Mapping[str, Any]) -> str:
 def caveats(result: Verdict) -> list[str]:
     """Return the limits of the verdict: uncovered columns, and the people they single out."""
     spec = result.origin.spec
-    return [
-        *comparison_text(spec),
-        *(
-            said(
-                "{column} numbers people, and some of them have several records: count people with "
-                '--person {word}, or accept records in the policy (unit = "records").',
-                column=escaping.cell(name),
-                word=escaping.cell(shlex.quote(name)),
-            )
-            for name in result.repeated
-        ),
-        *_household_sentences(result),
-        *uncovered.caveats(spec, result.columns, result.uncovered),
-    ]
+    with counting(spec):
+        return [
+            *comparison_text(spec),
+            *(_sentence_on_records(name) for name in result.repeated),
+            *_household_sentences(result),
+            *uncovered.caveats(spec, result.columns, result.uncovered),
+        ]
+
+
+def _sentence_on_records(column: str) -> str:
+    """Return what to do about a ``column`` that numbers people with several records."""
+    return said(
+        "{column} numbers people, and some of them have several records: count people with "
+        '--person {word}, or accept records in the policy (unit = "records").',
+        column=escaping.cell(column),
+        word=escaping.cell(shlex.quote(column)),
+    )
 
 
 def _household_sentences(result: Verdict) -> list[str]:

@@ -9,8 +9,10 @@ from typing import Any
 
 from qifsql.adversary import names as naming
 from qifsql.adversary import roles
+from qifsql.adversary.bind import people_of_several_records
 from qifsql.adversary.models import model
 from qifsql.adversary.names import QID, SECRET
+from qifsql.adversary.notes import of_records
 from qifsql.adversary.spec import Attribute, BoundAttack, Microdata
 from qifsql.counting.composition import NOTHING, Compared, Composition
 from qifsql.counting.release_columns import (
@@ -65,6 +67,8 @@ def bind(
         whose = None if person is None else _person_in_file(person, original, catalog)
         qids_of_file = [attribute for _, attribute in columns]
         attack = _bind_attack(catalog, qids_of_file, file_secrets, spec.where, whose)
+        if number == 1 and whose is None:
+            attack = attack.on(_noted(attack.microdata, catalog))
         files.append(Compared(number, title, columns, attack))
     _check_known(raws, files)
     return raws, files
@@ -124,6 +128,13 @@ def _bind_attack(
         person=person,
     )
     return BoundAttack((model("crs"), *([model("cas")] if secrets else [])), microdata)
+
+
+def _noted(microdata: Microdata, catalog: Catalog) -> Microdata:
+    """Return the microdata with a note on each column by which people have several records."""
+    repeated = people_of_several_records(catalog, microdata.where)
+    notes = tuple(of_records(column, here=True) for column in repeated)
+    return replace(microdata, repeated=repeated, notes=notes)
 
 
 def _person_in_file(text: str, original: Catalog, catalog: Catalog) -> Attribute:

@@ -32,7 +32,7 @@ from qifsql.query.plan import Plan
 from qifsql.query.render import expressions
 from qifsql.results.assessment import PEOPLE
 from qifsql.results.result import Result
-from qifsql.results.storage import Origin
+from qifsql.results.storage import Origin, repeated_people
 
 SCHEMA: dict[str, pl.DataType] = {
     "release": pl.String(),
@@ -84,6 +84,7 @@ def compare_releases(
         plans = [plan for m in measured for plan in m.plans]
         first = [s for file in files for s in openings(file.attack.microdata.dataset)]
         description = _describe_request(spec, files)
+        description |= repeated_people(files[0].attack.microdata.repeated)
         description |= {} if options["person"] is None else {"person": options["person"]}
         origin = origin.about(description, tuple(dict.fromkeys(paths)), *plans)
         origin = origin.sending(dict.fromkeys([*first, *tables.statements]))
@@ -92,7 +93,7 @@ def compare_releases(
     frame = pl.DataFrame([r for m in measured for r in m.rows], schema=schema, orient="row")
     details = {"columns": pl.DataFrame(columns, schema=losses.COLUMNS, orient="row")}
     notes = [note for m in measured for note in m.notes]
-    notes += [*_notes(files, frame, columns), *remarks(engine)]
+    notes += [*files[0].attack.microdata.notes, *_notes(files, frame, columns), *remarks(engine)]
     return Result(frame=frame, origin=origin, details=details, notes=tuple(notes))
 
 

@@ -155,7 +155,7 @@ def _estimate_sentences(rows: list[dict[str, Any]]) -> str:
 
 def _band_table(histogram: pl.DataFrame) -> Table:
     """Return a table of the people in each band of risk, from a histogram by percent."""
-    table = Table.of([said("chance of a right link"), said("people")], right=(1,))
+    table = Table.of([said("chance of a right link"), words.people()], right=(1,))
     for low, high in BANDS:
         people = histogram.filter(pl.col("bin").is_between(low, high))["individuals"].to_list()
         if people:  # bins are rounded percent

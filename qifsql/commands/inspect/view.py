@@ -34,7 +34,9 @@ def _block_parts(frame: pl.DataFrame, spec: Spec) -> list[Part]:
         table.add_row(*map(escaping.cell, row[:n_qids]), *numbers, *counts)
     if not secrets:
         return [table]
-    note = said("People with each value in brackets; the first is the best guess.")
+    note = said(
+        "In brackets: {people} with each value; the first is the best guess.", people=words.people()
+    )
     return [table, Paragraph(note)]
 
 

@@ -15,7 +15,7 @@ from qifsql.results.stored import Stored
 
 MOST_LISTED = 100  # values of a worst block that are listed, at most
 SENTENCES = {
-    "k": "k, people in a block",
+    "k": "k, {people} in a block",
     "average_class_size": "average class size",
     "k_map": "k-map",
     "delta_presence_min": "presence, least share",
@@ -110,7 +110,8 @@ def _reading_parts(frame: pl.DataFrame, tables: Tables, spec: Spec, minimum: int
 def _level_table(rows: Sequence[Mapping[str, Any]]) -> list[Part]:
     """Return a table with one row per level of all blocks, required levels and violations."""
     has_thresholds = any(row["wanted"] is not None for row in rows)
-    heads = [said("level of all blocks"), said("level"), said("more is"), said("people at it")]
+    heads = [said("level of all blocks"), said("level"), said("more is")]
+    heads += [said("{people} at it", people=words.people())]
     heads += [said("required"), said("not met by")] if has_thresholds else []
     bounded = [row for row in rows if row.get("low") is not None]  # levels over all completions
     heads += [said("least"), said("most")] if bounded else []
@@ -155,7 +156,7 @@ def _missing_c_sentence(row: Mapping[str, Any]) -> str:
 def _measure_name(row: Mapping[str, Any]) -> str:
     if row["measure"] == "l_recursive_c":
         return said("c, recursive, l = {l}", l=row["l"])
-    return said(SENTENCES[row["measure"]])
+    return said(SENTENCES[row["measure"]], people=words.people())
 
 
 def _level_text(value: float | None, threshold: float | None = None) -> str:
@@ -192,15 +193,21 @@ def _worst_block_parts(rows: Sequence[Mapping[str, Any]], minimum: int) -> list[
         measures_by_block.setdefault(block, []).append(_measure_name(row))
     if not measures_by_block:
         return []
-    heads = [said("a worst block of"), said("size"), said("people with each value")]
+    heads = [
+        said("a worst block of"),
+        said("size"),
+        said("{people} with each value", people=words.people()),
+    ]
     table = Table.of(heads, (1,))
     for (size, text), measures in measures_by_block.items():
         table.add_row("; ".join(measures), words.count(size), text)
     message = (
-        "Values that fewer than {n} people of a block have are not shown here; --show-blocks shows "
-        "them, and the blocks."
+        "Values that fewer than {n} {people} of a block have are not shown here; --show-blocks "
+        "shows them, and the blocks."
     )
-    return [table, Paragraph(said(message, n=minimum))] if hidden else [table]
+    return (
+        [table, Paragraph(said(message, n=minimum, people=words.people()))] if hidden else [table]
+    )
 
 
 def _values_text(values: Sequence[Mapping[str, Any]], n_values: int) -> str:

@@ -60,6 +60,7 @@ def _leak_sentence(row: Row, frame: pl.DataFrame, spec: Spec) -> str:
     original, control = values["success_original"]["value"], values["success_control"]["value"]
     scale = words.scale(original, control)
     texts = {
+        "people": words.people(),
         "qids": words.listed(spec["qids"]),
         "secret": row["secret"],
         "release": release_name(row["file"], row["release"]),
@@ -70,7 +71,7 @@ def _leak_sentence(row: Row, frame: pl.DataFrame, spec: Spec) -> str:
     }
     first = (
         "Someone who knows {qids} and learns from {release} guesses {secret} right in {original} "
-        "people of the original, and in {control} of the control."
+        "{people} of the original, and in {control} of the control."
     )
     if row["low"] > 0:  # the whole interval of the leak is above 0
         second = (
@@ -97,8 +98,9 @@ def _classifier_sentence(row: Row, frame: pl.DataFrame, spec: Spec) -> str:
     scale = words.scale(original, control)
     return said(
         "A classifier ({learner}) that learns from {release} guesses {secret} right in {original} "
-        "people of the original, and in {control} of the control. The difference ({low} to {high} "
-        "percentage points) is about individuals.",
+        "{people} of the original, and in {control} of the control. The difference ({low} to "
+        "{high} percentage points) is about individuals.",
+        people=words.people(),
         learner=spec["learner"],
         secret=row["secret"],
         release=release_name(row["file"], row["release"]),
@@ -115,11 +117,12 @@ def _success_sentence(row: Row, frame: pl.DataFrame, spec: Spec) -> str:
     scale = words.scale(row["value"], prior)
     return said(
         "Someone who knows {qids} and learns from {release} guesses {secret} right in {success} "
-        "people; without the release in {prior}. Without a control nobody can tell how much of "
+        "{people}; without the release in {prior}. Without a control nobody can tell how much of "
         "this is about individuals.",
         qids=words.listed(spec["qids"]),
         release=release_name(row["file"], row["release"]),
         secret=row["secret"],
+        people=words.people(),
         success=words.share(row["value"], scale),
         prior=words.share(prior, scale),
     )

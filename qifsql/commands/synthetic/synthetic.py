@@ -27,7 +27,7 @@ from qifsql.engine.settings import Settings
 from qifsql.errors import InputError, plural
 from qifsql.query.render import expressions
 from qifsql.results.result import Result
-from qifsql.results.storage import Origin, streamed_place
+from qifsql.results.storage import Origin, repeated_people, streamed_place
 
 OF_PEOPLE = (
     "people are compared by all records of each (known_records all), which a release that takes "
@@ -249,6 +249,7 @@ def _describe(
         }
         | ({} if files.control is None else {"control": files.control.records}),
         **of_files(file.microdata.dataset for file in files.files),
+        **repeated_people(files.original.microdata.repeated),
     }
 
 

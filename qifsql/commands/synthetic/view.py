@@ -82,7 +82,7 @@ def _overlap(frame: pl.DataFrame) -> Table:
     """Return a table of unique and replicated people: a row per release."""
     heads = [said("release"), said("unique (UiO)"), said("unique in the release (UiS)")]
     heads += [said("unique, and in the release (UiOiS)"), said("replicated unique (repU)")]
-    heads += [said("people in the release")]
+    heads += [said("{people} in the release", people=words.people())]
     table = Table.of(heads, range(1, 6))
     for file, release in releases(frame):
         values = by_measure(frame.filter(pl.col("secret").is_null()), file)
@@ -167,8 +167,8 @@ def _worst(worst: pl.DataFrame | None, secret: str) -> list[Part]:
     """Return a table of the blocks that give away most people: a row per block, counts only."""
     if worst is None or worst.filter(secret=secret).is_empty():
         return []
-    heads = [said("release"), said("people"), said("given away"), said("records in the release")]
-    heads += [said("people of the control"), said("right about them")]
+    heads = [said("release"), words.people(), said("given away"), said("records in the release")]
+    heads += [said("{people} of the control", people=words.people()), said("right about them")]
     table = Table.of(heads, range(1, 6))
     for row in worst.filter(secret=secret).iter_rows(named=True):
         names = ("people", "correct", "records", "control", "control_correct")
@@ -183,7 +183,7 @@ def _groups(groups: pl.DataFrame | None, spec: Spec) -> list[Part]:
     """Return a table of uniques and right guesses: a row per row of ``groups``, if any."""
     if groups is None or groups.is_empty() or not spec["secrets"]:
         return []
-    heads = [said("release"), escaping.cell(spec["by"]), said("of"), said("people")]
+    heads = [said("release"), escaping.cell(spec["by"]), said("of"), words.people()]
     heads += [said("replicated unique (repU)"), said("and it is right (DiSCO)")]
     heads += [said("right"), said("individual leak"), said("between")]
     table = Table.of(heads, (3, 4, 5, 6, 7))

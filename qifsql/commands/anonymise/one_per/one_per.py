@@ -86,8 +86,7 @@ def one_per(
 
 def _describe(dataset: Dataset, attack: BoundAttack | None, **options: object) -> dict[str, object]:
     """Return the request as plain data for the manifest."""
-    if dataset.csv:
-        options["csv"] = dataset.csv
+    options |= {name: value for name, value in dataset.read_with.items() if value}
     if attack is not None:
         options["qids"] = [q.name for q in attack.microdata.qids]
         options["secrets"] = [s.name for s in attack.microdata.secrets]

@@ -28,7 +28,7 @@ from qifsql.errors import InputError
 from qifsql.query.render import expressions
 from qifsql.results.assessment import PEOPLE
 from qifsql.results.result import Result
-from qifsql.results.storage import Origin
+from qifsql.results.storage import Origin, repeated_people
 from qifsql.study import bounds
 from qifsql.study import policy as policies
 from qifsql.study.bounds import Bound
@@ -68,7 +68,7 @@ def what_if(source: Tabular, options: CompareOptions, *, settings: Settings | No
         )
     reading = adversary.pop("known_records", None)  # None: a bound holds in both readings
     models = "crs,cas" if adversary.get("secret") else "crs"
-    arguments = {name: value for name, value in adversary.items() if value}
+    arguments = {name: value for name, value in adversary.items() if value or name == "person"}
     spec = Attack.of(models, Dataset.open(source), **arguments)
     trees = {name: path_text(path) for name, path in (options["hierarchies"] or {}).items()}
     with open_engine(settings, sources=[spec.dataset], command="compare") as engine:
@@ -160,8 +160,6 @@ def _describe_request(
     trees: Mapping[str, str],
 ) -> dict[str, Any]:
     """Return the request as plain data; ``trees`` are the paths of hierarchies by column."""
-    assert isinstance(microdata.dataset, Dataset)  # noqa: S101 - it was one
-    na = {"na": list(microdata.dataset.na)} if microdata.dataset.na else {}
     return {
         "dataset": microdata.dataset.name,
         "qids": [q.name for q in microdata.qids],
@@ -171,6 +169,6 @@ def _describe_request(
         "bounds": [b.text for b in rules],
         "hierarchies": dict(trees) or None,
         "seed": (seed or 0) if any(c.kind == "sample" for c in requests) else None,
-        "csv": microdata.dataset.csv,
-        **na,
+        **microdata.dataset.read_with,
+        **repeated_people(microdata.repeated),
     }

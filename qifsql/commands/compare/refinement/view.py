@@ -16,11 +16,11 @@ def parts(frame: pl.DataFrame, tables: Tables, _spec: Spec) -> list[Part]:
             "knowing the second, whatever the secret, the prior and the gain."
         )
         return [Paragraph(text)]
+    unit, records = words.people(), words.count(row["records"])
     text = (
         f"No: in {words.count(row['violating_blocks'])} of {words.count(row['blocks'])} blocks "
-        f"of {a} people differ in {b}; {words.count(row['violating_people'])} of "
-        f"{words.count(row['records'])} people stand there. For some secret the first leaks "
-        "less than the second."
+        f"of {a} {unit} differ in {b}; {words.count(row['violating_people'])} of "
+        f"{records} {unit} stand there. For some secret the first leaks less than the second."
     )
     if "counterexample" not in tables:
         return [Paragraph(text)]
