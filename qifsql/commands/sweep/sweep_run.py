@@ -55,7 +55,6 @@ class SweepRun:
         self.attack = attack
         self.spec = spec
         self.bound = bound
-        self.read_with = bound.microdata.dataset.read_with  # of the files, not of loaded rows
         self.names = [q.name for q in bound.microdata.qids]
         self.numbers = [q.number for q in bound.microdata.qids]
         self.secrets = [s.name for s in bound.microdata.secrets]
@@ -80,7 +79,7 @@ class SweepRun:
             self.workspace.close_streams()
         frame = measured.frame
         plans = [data_pass.plan for data_pass in self.passes]
-        facts = self.read_with | self.spec.as_plain_data()  # for the manifest
+        facts = self.spec.as_plain_data()  # for the manifest
         if self.bound.microdata.null == "drop":
             facts |= {"population": POPULATION}
         if "suppressed" in frame.columns:

@@ -68,13 +68,8 @@ def refines(
             example = engine.frame(plans[-1], "comparing", of_a.dataset.name)
             details["counterexample"] = example
         names = {"a": [q.name for q in of_a.qids], "b": [q.name for q in of_b.qids]}
-        spec: dict[str, object] = {
-            "dataset": of_a.dataset.name,
-            "where": where,
-            "null": null,
-            **names,
-        }
-        spec |= names | of_a.dataset.read_with | repeated_people(of_a.repeated)
+        spec: dict[str, object] = {"dataset": of_a.dataset.name, "where": where, "null": null}
+        spec |= {**names, **of_a.dataset.read_with, **repeated_people(of_a.repeated)}
         origin = origin.about(spec, of_a.dataset.paths, *plans)
         left_out = note_left_out(engine, a_on_b.microdata)
     row = {"refines": not bad_blocks, **names, "records": records, "blocks": blocks}
