@@ -42,7 +42,8 @@ def anonymise(
 
     Methods: Mondrian and MDAV make classes of similar records; recode makes changes that you name;
     lattice searches the best full-domain generalisation. --one-per keeps one randomly chosen
-    record per person; --drop alone keeps all records, without these columns.
+    record per person; --drop alone keeps all records, without these columns. With --person, k, l
+    and t are kept on different people: several records of one person hide nobody.
     """
     from qifsql.commands.anonymise.anonymise import anonymise as run
 

@@ -25,7 +25,7 @@ def attack(
     output: Output,
     settings: Settings,
 ) -> Answer:
-    """Measure what an adversary gains from releases: success before and after."""
+    """Measure what an adversary gains on records or, with --person, on people."""
     from qifsql.commands.attack.attack import attack as run
 
     links, learns = options.get("link") is not None, options.get("learn") is not None

@@ -73,6 +73,9 @@ def check(
 ) -> Answer:
     """Check a release against a policy; exit code 4 if a level is not met.
 
+    If people may have several records, name the column of people first (--person, or person in
+    the policy): without it the policy is not met.
+
     The policy is a TOML file. Options given here override its \\[adversary]:
 
     \b

@@ -57,6 +57,8 @@ def compare(
     steps). Exit code 4 if there is none.
 
     With --refines: whether knowing --qids never leaks less than knowing other attributes.
+
+    If people may have several records, name the column of people first (--person).
     """
     from qifsql.commands.compare.compare import compare as run
 

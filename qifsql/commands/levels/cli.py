@@ -40,7 +40,9 @@ def levels(
 ) -> Answer:
     """Measure k-anonymity, l-diversity, t-closeness and related levels.
 
-    Lists the blocks and people below required levels, and tests four known attacks.
+    Lists the blocks and people below required levels, and tests four known attacks. If people
+    may have several records, name the column of people first (--person): k records of one person
+    hide nobody.
     """
     from qifsql.commands.levels.levels import levels as run
     from qifsql.commands.levels.levels import unmet_levels

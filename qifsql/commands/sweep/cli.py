@@ -47,7 +47,11 @@ def sweep(
     tell: Tell,
     workspace: Workspace = None,
 ) -> Answer:
-    """Attack with every subset of the quasi-identifiers; rank subsets and columns to drop."""
+    """Attack with every subset of the quasi-identifiers; rank subsets and columns to drop.
+
+    If people may have several records, name the column of people first (--person): without it
+    records are counted.
+    """
     from qifsql.commands.sweep import view
     from qifsql.commands.sweep.sweep import sweep as run
     from qifsql.engine.temporary import remove
