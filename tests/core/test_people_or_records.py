@@ -163,6 +163,28 @@ def test_a_check_is_not_met_by_records(size: int, visits: Path, tmp_path: Path) 
     assert 'unit is "records"' in done.err
 
 
+@pytest.mark.parametrize("accepted", [True, False])
+def test_reports_and_tests_of_a_check_are_not_met_by_records(
+    accepted: bool, visits: Path, tmp_path: Path
+) -> None:
+    """Though every level is met: the light of a report, of a study, and JUnit say so."""
+    rule = '[[rule]]\nmodel = "crs"\nmeasure = "k"\nat_least = 2\n'
+    policy, out = tmp_path / "policy.toml", tmp_path / "verdict.parquet"
+    policy.write_text('unit = "records"\n' * accepted + rule)
+    words = ("check", visits, "-q", "age,ward", "--policy", policy, "--junit", tmp_path / "j.xml")
+    assert run(*words, "-o", out).code == (0 if accepted else 4)
+    page = tmp_path / "page.md"
+    assert run("report", out, "-o", page).code == 0
+    text = page.read_text()
+    assert ("**Your policy is met" in text) == accepted
+    verdict = "Your policy is not met: records are counted, not people (patient\\_id)."
+    assert (verdict in text) != accepted
+    assert "Each record is taken to be another person" in text
+    assert "One record is one person" not in text
+    junit = (tmp_path / "j.xml").read_text()
+    assert ('failures="1"' in junit, 'failures="0"' in junit) == (not accepted, accepted)
+
+
 def test_a_preset_is_not_met_by_records(visits: Path) -> None:
     """Four records in each of eight blocks are not four people."""
     words = ("check", visits, "-q", "age,ward", "--preset", "k3")

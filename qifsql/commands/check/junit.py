@@ -20,8 +20,9 @@ def junit(result: Verdict) -> str:
     suite = ET.SubElement(root, "testsuite", name=f"{dataset} against {name}")
     suite.set("timestamp", result.origin.started)
     for element in (root, suite):
-        element.set("tests", str(result.frame.height + refusing))
-        element.set("failures", str(result.broken + bool(result.refused)))
+        element.set("tests", str(result.frame.height + refusing + bool(result.repeated)))
+        failures = result.broken + bool(result.refused) + bool(result.repeated)
+        element.set("failures", str(failures))
         element.set("errors", "0")
         element.set("skipped", "0")
         element.set("time", f"{result.origin.seconds:.3f}")
@@ -36,6 +37,9 @@ def junit(result: Verdict) -> str:
         _add_test(
             suite, f"{name}.columns", f"every column of {dataset} is in a rule", cell(message)
         )
+    if result.repeated:
+        message = f"records are counted, not people ({cell(', '.join(result.repeated))})"
+        _add_test(suite, f"{name}.people", f"people of {dataset} are counted", message)
     if caveats := view.caveats(result):
         ET.SubElement(suite, "system-out").text = "\n".join(map(cell, caveats))
     ET.indent(root)

@@ -137,13 +137,30 @@ def _assumptions(results: Sequence[Stored]) -> list[str]:
             "frequent each value of the secret is."
         ),
         weights,
-        said("One record is one person; identical records are different people."),
+        *_individuals(results),
         missing,
         said(
             "The adversary guesses once about each person and takes the most likely value; "
             "success is the chance to be right, averaged over all people."
         ),
     ]
+
+
+def _individuals(results: Sequence[Stored]) -> list[str]:
+    """Return what is taken to be one person, in a sentence for each way of the results."""
+    texts = []
+    if any(s.spec.get("person") for s in results):
+        message = "All records of a person are one individual, of whom all are known, or one."
+        texts.append(said(message))
+    if any(s.spec.get("repeated") for s in results):
+        message = (
+            "Each record is taken to be another person, though some people of the file have "
+            "several: the risk of a person is greater."
+        )
+        texts.append(said(message))
+    if not texts:
+        texts.append(said("One record is one person; identical records are different people."))
+    return texts
 
 
 def _versions(results: Sequence[Stored]) -> Table:

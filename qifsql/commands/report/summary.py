@@ -393,7 +393,9 @@ def _policy_verdict(check: Stored) -> Light:
     """Return the verdict of a policy on a file; caveats are about columns that are in no rule."""
     levels, broken = check.frame.height, int((~check.frame["met"]).sum())
     columns, table = check.columns, check.details.get("uncovered")
-    caveats = uncovered.caveats(check.spec, columns, table)
+    with counting(check.spec):
+        caveats = uncovered.caveats(check.spec, columns, table)
+    repeated = verdicts.repeated(check.spec)
     refused = verdicts.refused(str(check.spec.get("unnamed")), columns or ())
     if broken:
         message = "Your policy is not met. Levels not met: {n} of {levels}."
@@ -402,6 +404,9 @@ def _policy_verdict(check: Stored) -> Light:
         singular = "Your policy is not met: it refuses {n} column that is in no rule."
         plural = "Your policy is not met: it refuses {n} columns that are in no rule."
         text = counted(singular, plural, len(refused))
+    elif repeated:
+        message = "Your policy is not met: records are counted, not people ({columns})."
+        text = said(message, columns=words.listed(list(repeated)))
     elif caveats:
         singular = "Your policy is met for the columns named: {n} level."
         plural = "Your policy is met for the columns named: all {n} levels."
@@ -410,7 +415,7 @@ def _policy_verdict(check: Stored) -> Light:
         singular, plural = "Your policy is met: {n} level.", "Your policy is met: all {n} levels."
         text = counted(singular, plural, levels)
     text = f"{text} ({view.subject(check.spec)})"
-    return Light(text, met=not broken and not refused, caveats=tuple(caveats))
+    return Light(text, met=not (broken or refused or repeated), caveats=tuple(caveats))
 
 
 def _unconsidered(results: Sequence[Stored]) -> list[str]:
