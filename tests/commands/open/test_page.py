@@ -380,7 +380,10 @@ def test_people_with_several_records_are_found_and_have_two_readings(tmp_path: P
     words = choice.attack([str(path)])
     assert words[words.index("--person") + 1] == "patient_id"
     changed = replace(choice, steps={"age": "5"})
-    cost = explorer.cost(changed).result(60).frame
+    waiting = explorer.cost(changed)
+    explorer.calculations.end()
+    explorer.calculations.run()
+    cost = waiting.result(60).frame
     assert set(cost["known_records"]) == {"all", "one"}
     assert set(cost["people"]) == {8}
     done = run("sweep", path, "-q", "age,ward", "--person", "patient_id", "-o", out, "--quiet")
@@ -404,7 +407,10 @@ def test_a_column_of_households_is_proposed_where_people_have_one_record(tmp_pat
     choice = explorer.first(explorer.columns().result(60))
     words = choice.attack([str(path)])
     assert words[words.index("--household") + 1] == "hhid"
-    assert "households" in explorer.attack(choice).result(60).details
+    waiting = explorer.attack(choice)
+    explorer.calculations.end()
+    explorer.calculations.run()
+    assert "households" in waiting.result(60).details
     pl.DataFrame({"patient_id": [i % 8 for i in range(24)], **homes}).write_parquet(path)
     explorer = Explorer(Dataset.open(path), [str(path)])
     explorer.read()
