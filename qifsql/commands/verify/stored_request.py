@@ -128,14 +128,14 @@ def current_source(stored: Stored, inputs: Inputs) -> Dataset | Collection:
     """Return the dataset or collection of the manifest, at the paths where the files are now."""
     spec = stored.spec
     read = spec.get("csv") or {}
-    files = {str(file["name"]): file for file in (read if isinstance(read, list) else ())}
+    files = _reading_of_files(read if isinstance(read, list) else ())
     csv = {**(read if isinstance(read, dict) else {}), "na": spec.get("na") or ()}
     hive = "hive_partitioning = true" in str(stored.manifest["sql"]).casefold()
     collection = spec.get("collection") or {}
     old_paths = list(inputs.paths)
     if collection and not collection.get("wave"):  # one file per dataset; waves are in one dataset
         names = list(collection.get("datasets") or [spec["dataset"]])
-        now = [inputs.paths[_path(name, old_paths)] for name in names]
+        now = [inputs.paths[_path(names, i, old_paths)] for i in range(len(names))]
         datasets = [
             _open_dataset(name, [path], {**csv, **files.get(name, {})}, hive)
             for name, path in zip(names, now, strict=True)
@@ -166,13 +166,33 @@ def _open_dataset(name: str, paths: Sequence[str], csv: Mapping[str, Any], hive:
     return dataset if at else replace(dataset, paths=tuple(paths), hive=hive, name=name)
 
 
-def _path(name: str, paths: Sequence[str]) -> str:
-    """Return which path is the file of a dataset; RepetitionError if not exactly one is."""
-    file_name = Path(name.rpartition("@")[2]).name
-    matching = [path for path in paths if Path(path).name == file_name]
-    if len(matching) != 1:
-        raise RepetitionError(f"the manifest does not say which files are those of {name}")
-    return matching[0]
+def _reading_of_files(entries: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
+    """Return how CSV files are read, by name; RepetitionError if two of one name differ in it."""
+    files: dict[str, Mapping[str, Any]] = {}
+    for file in entries:
+        name = str(file["name"])
+        if files.setdefault(name, file) != file:
+            raise RepetitionError(_unknown_files(name))
+    return files
+
+
+def _path(names: Sequence[str], i: int, paths: Sequence[str]) -> str:
+    """Return the path of dataset ``i`` of these; RepetitionError if the names do not tell it.
+
+    Datasets may be tables of one file. Different files of one name are in the order of the
+    datasets.
+    """
+    file_names = [Path(name.rpartition("@")[2]).name for name in names]
+    matching = [path for path in paths if Path(path).name == file_names[i]]
+    if len(matching) == 1:
+        return matching[0]
+    if len(matching) != file_names.count(file_names[i]):
+        raise RepetitionError(_unknown_files(names[i]))
+    return matching[file_names[:i].count(file_names[i])]
+
+
+def _unknown_files(name: str) -> str:
+    return f"the manifest does not say which files are those of {name}"
 
 
 def _side_files(spec: Mapping[str, Any]) -> set[str]:

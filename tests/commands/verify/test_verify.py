@@ -142,6 +142,27 @@ def test_collections_agree(people: Path) -> None:
         assert "SQL of the request" in checked.frame["way"].to_list()
 
 
+def test_files_of_one_name_are_in_the_order_of_their_datasets(tmp_path: Path) -> None:
+    """Two ways repeat a collection whose releases differ by their folder alone, if read alike."""
+    files = [tmp_path / year / "d.csv" for year in ("2018", "2019")]
+    for file, ages in zip(files, ((10, 10, 20), (11, 12, 12)), strict=True):
+        file.parent.mkdir()
+        lines = (f"{i},{age},{'xy'[i % 2]}" for i, age in enumerate(ages))
+        file.write_text("\n".join(["id,age,ill", *lines]))
+    options: dict[str, Any] = {"qids": "age", "secret": "ill", "key": "id"}
+    result = qifsql.attack("crl,cal", files, **options)
+    checked = qifsql.verify(result)
+    assert verdicts(checked).keys() == {"agrees"}
+    assert "SQL of the request" in checked.frame["way"].to_list()
+    path = result.save(tmp_path / "r.json")
+
+    def read_apart(note: dict[str, Any]) -> None:
+        note["spec"]["csv"][1]["all_varchar"] = True
+
+    edited(path.with_name("r.json.manifest.json"), read_apart)
+    assert "which files are those of d.csv" in " ".join(qifsql.verify(path).frame["reason"])
+
+
 def test_four_ways_check_an_attack(stored: Path) -> None:
     frame = qifsql.verify(stored).frame
     ways = frame.filter(pl.col("column") == NUMBER, pl.col("table") == "results")
