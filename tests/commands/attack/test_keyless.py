@@ -127,8 +127,11 @@ def test_the_numbers_are_those_of_the_definitions(  # noqa: PLR0917 - what hypot
 def check_reported(row: dict[str, Any], values: list[Any], cal: Callable[..., Found]) -> None:
     """The numbers of those who report the secret, and of those who are known to miss it."""
     reported = sum(value is not None for value in values)
-    if reported in (0, len(values)):
+    if reported == len(values):
         assert "reported" not in row
+        return
+    if not reported:  # all are known to miss it
+        assert (row["reported"], row["certain_missing"]) == (0, len(values))
         return
     true = cal(reported=True)
     assert row["reported"] == reported

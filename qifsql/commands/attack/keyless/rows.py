@@ -77,16 +77,18 @@ def result_rows(
     records = chain.records[0]
     is_single = records == 1  # else a guess of the record is right with 1 / records
     priors = [Success(Fraction(is_single), Fraction(1, records), 1 / records, int(is_single))]
-    priors += [_prior(chain, j) for j in range(1, len(secrets) + 1)]
+    numbers = range(1, len(secrets) + 1)
+    priors += [_prior(chain, j) for j in numbers]
+    tells_missing = outcomes.target is None and any(chain.reported(j) < records for j in numbers)
     rows = []
     for m in models:
-        questions = (0,) if m.goal == "re-identification" else range(1, len(secrets) + 1)
+        questions = (0,) if m.goal == "re-identification" else numbers
         for j, (knowledge, n, by_secret) in product(questions, results):
             releases = chain.releases[:n]
             row: dict[str, Any] = {"knowledge": knowledge, "records": records}
             row |= _success_row(m, releases, by_secret[j], by_secret[0], priors[j])
             row["secret"] = secrets[j - 1] if j else None
-            if outcomes.reporting:
+            if tells_missing:
                 row = beside_reported(row, _reported_columns(outcomes, by_secret, j))
             if m.individual:
                 row["target"] = _target_words(releases, aimed)
