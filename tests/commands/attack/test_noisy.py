@@ -18,11 +18,13 @@ from places import SAMPLES
 import qifsql
 from qifsql.adversary.laws import laws
 from qifsql.adversary.spec import Attack
-from qifsql.commands.attack.noisy import elimination
+from qifsql.commands.attack.noisy import elimination, reporting_people
 from qifsql.commands.attack.noisy.bind import bind
 from qifsql.commands.attack.noisy.coding import Coded
 from qifsql.commands.attack.noisy.draws import Draws
 from qifsql.commands.attack.noisy.elimination import measure
+from qifsql.commands.attack.noisy.noisy import UNREPORTED
+from qifsql.commands.attack.noisy.reporting_people import unmeasured
 from qifsql.counting.session import opened
 from qifsql.engine.settings import Settings
 from qifsql.errors import QifError
@@ -199,6 +201,18 @@ def test_who_reports_a_secret_is_a_part_of_all_that_may_be_known(
     missing = sum(crowd.total for crowd in crowds if set(crowd.guesses) == {None})
     share = Fraction(missing, sum(crowd.total for crowd in crowds))
     assert row["certain_missing"] == int(share * len(people))
+
+
+def test_a_note_says_where_nobody_who_reports_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those who report it may have too many pairs where everybody does not."""
+    asked = {"qids": "age,city,job", "secret": "s", "knows": "age:+-1"}
+    people = [*ALIKE, ALIKE[0] | {"s": None}]
+    counted = qifsql.attack("cas", frame(people), **asked)  # type: ignore[arg-type]
+    assert UNREPORTED not in counted.notes
+    monkeypatch.setattr(reporting_people, "columns", lambda _, row, __: unmeasured(row))
+    left_out = qifsql.attack("cas", frame(people), **asked)  # type: ignore[arg-type]
+    assert UNREPORTED in left_out.notes
+    assert left_out.frame["certain_missing"].null_count() == 1
 
 
 def test_with_exact_laws_it_is_the_plain_attack() -> None:

@@ -41,12 +41,13 @@ were drawn; NULL where it is exact. ``blocks`` are then the combinations that ma
 ``singled_out`` and ``individuals_certain`` are the chances that leave no doubt, in people, rounded
 down (with weights: that share of the records); ``blocks`` and ``worst_case`` are NULL where people
 were drawn. So are ``certain_reported`` and ``certain_missing``, where some people miss the secret;
-the success after the release against those who report it is NULL where people were drawn."""
+the success after the release against those who report it is NULL where people were drawn, or
+where there are too many pairs to count it exactly."""
 
 EXACT = "exact"
 UNREPORTED = (
-    "where people are drawn, the success against those with a reported secret is not measured; "
-    "a missing secret is a value there"
+    "where people are drawn, or there are too many pairs, the success against those with a "
+    "reported secret is not measured; a missing secret is a value there"
 )
 REFUSED = ("prior", "by", "thresholds", "quantiles", "target", "person", "household")
 EXTRAS = ("measures", "histogram", "unit", "population", "progressive", "store")
@@ -115,7 +116,7 @@ def attack(
         tells_missing = "reported" in exact.frame.columns
         if tells_missing:
             _add_reported(coded, rows, _secret_numbers(bound), successes)
-            if any(successes[j].draws for j in successes if j):
+            if any(row["secret"] and row["certain_missing"] is None for row in rows):
                 coded.notes.append(UNREPORTED)
         written = {**exact.origin.spec, **request.plain()}
         paths = (*exact.origin.paths, *(p for d in request.tables for p in d.paths))
@@ -251,8 +252,8 @@ def _add_reported(
 ) -> None:
     """Add the columns ``REPORTED`` to the rows of who errs, which follow those of the exact one.
 
-    ``secrets`` are the numbers of the secrets of the rows. If people are drawn, the success against
-    those with a reported secret is not counted: NULL.
+    ``secrets`` are the numbers of the secrets of the rows. The success against those with a
+    reported secret is NULL where people are drawn, or where there are too many pairs.
     """
     exact, noisy = rows[: len(secrets)], rows[len(secrets) :]
     for before, row, j in zip(exact, noisy, secrets, strict=True):
