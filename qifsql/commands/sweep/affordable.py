@@ -51,7 +51,8 @@ def expected_seconds(
 ) -> float:
     """Return the seconds that a sweep of all subsets is expected to take, with its report.
 
-    They include the sweeps of those who report a secret that others miss, alone and twice.
+    They include two sweeps for a secret that some miss: of those who report it alone, and of
+    everybody with two rows for those who report it.
     """
     people: int = max((row["records"] or 0 for row in columns.values()), default=0)
     seconds = _seconds(columns, qids, secrets, people, threads, alone=alone)

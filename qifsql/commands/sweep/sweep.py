@@ -112,7 +112,8 @@ def run(attack: Attack, spec: SweepSpec, settings: Settings | None = None) -> Sw
     """Run a sweep as it is specified (see ``sweep``).
 
     If some people miss a secret, those who report it are swept again, for the columns of
-    ``REPORTED``. Searches, samples and unfinished sweeps have a note instead.
+    ``REPORTED``; then everybody, with two rows for those who report it, to count who is known to
+    miss it. Searches, samples and unfinished sweeps have a note instead.
     """
     result, incomplete = _run_everybody(attack, spec, settings)  # secrets that some miss
     if not incomplete:
@@ -123,11 +124,12 @@ def run(attack: Attack, spec: SweepSpec, settings: Settings | None = None) -> Sw
     rows_alone = replace(
         spec, workspace=None, histogram=False, threshold=None, time_budget=None, explain=False
     )
+    rows_twice = replace(rows_alone, tell=silent)  # its numbers are not those of the people
     frames, unreported = {}, {}
     for j, secret in incomplete.items():
         frames[secret] = _sweep_part(attack, rows_alone, settings, reported.people, j)
         if _tells_missing(attack, settings):
-            unreported[secret] = _sweep_part(attack, rows_alone, settings, reported.missing, j)
+            unreported[secret] = _sweep_part(attack, rows_twice, settings, reported.missing, j)
     return replace(result, frame=reported.beside(result.frame, frames, unreported))
 
 

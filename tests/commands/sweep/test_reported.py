@@ -53,6 +53,14 @@ def test_complete_secrets_have_no_further_columns() -> None:
     assert not {*REPORTED} & {*swept.frame.columns}
 
 
+def test_what_is_told_is_of_people_and_never_of_two_rows_for_one() -> None:
+    told: list[str] = []
+    qifsql.sweep(PEOPLE, qids="a,b", secret="s", told=told.append)
+    assert told
+    twice = PEOPLE.height + PEOPLE["s"].count()
+    assert not [text for text in told if f"{twice} " in text]
+
+
 def test_a_sample_says_what_it_leaves_out() -> None:
     swept = qifsql.sweep(PEOPLE, qids="a,b", secret="s", sample=0.5)
     assert any("may be missing" in note for note in swept.notes)
