@@ -40,7 +40,7 @@ ALWAYS = CSV_OPTIONS[:3]
 NATIVE = {"utf-8": "utf-8", "iso8859-1": "latin-1"}
 """Encodings that DuckDB reads: its name by Python's."""
 MOST_LINES = 10_000  # lines above the first record
-Writing = Literal["", "unusual", "several", "ambiguous"]
+Writing = Literal["", "unusual", "several", "ambiguous", "several, ambiguous"]
 
 TABLES = {  # marks of lake tables in their folders: kind and reader
     "_delta_log": ("Delta", "delta_scan in DuckDB"),
@@ -56,8 +56,8 @@ class Column:
     The two names differ if the file has names that SQL cannot distinguish (``ID`` and ``id``).
     ``writing`` is about typed columns of CSV: ``unusual`` if the engine would write a value in
     another way (``007``), ``several`` if different fields are one value (``1.5``, ``1.50``),
-    ``ambiguous`` if dates may have the day or the month first (07/04/1980). ``label`` is what the
-    file says about the variable, such as the question of a survey.
+    ``ambiguous`` if dates may have the day or the month first (07/04/1980); both together.
+    ``label`` is what the file says about the variable, such as the question of a survey.
     """
 
     name: str

@@ -135,10 +135,11 @@ class Catalog:
         """
         compared = [source for source in self.engine.sources if not isinstance(source, Path)]
         across_files = len(compared) > 1 and not isinstance(self.dataset, Collection)
-        noted = ("ambiguous", "several", *(["unusual"] if across_files else []))
+        kept_back = "" if across_files else "unusual"
         for part in self.schema.parts or (self.schema,):
             for column in part.columns:
-                if column.writing in noted and column.source_name in columns:
+                is_noted = column.writing not in ("", kept_back)
+                if is_noted and column.source_name in columns:
                     self.engine.written[part.dataset, column.name] = column.writing
 
     def number(self, tree: exp.Expr, columns: Mapping[str, str], what: str) -> None:

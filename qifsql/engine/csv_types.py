@@ -97,7 +97,7 @@ def read_writings(
         else:
             writings[name] = "several" if merged else "unusual"
             if _is_ambiguous(engine, dataset, name, typed[name]):
-                writings[name] = "ambiguous"
+                writings[name] = "several, ambiguous" if merged else "ambiguous"
     missing = tuple(
         replace(values, type="VARCHAR", converted=False) if values.column in texts else values
         for values in dataset.missing
@@ -218,7 +218,7 @@ def _notes_on_writings(engine: Engine) -> list[str]:
 
     def columns(dataset: str, writing: Writing) -> str:
         written = engine.written.items()
-        return ", ".join(quoted(c) for (d, c), w in written if (d, w) == (dataset, writing))
+        return ", ".join(quoted(c) for (d, c), w in written if d == dataset and writing in w)
 
     notes = []
     for dataset in dict.fromkeys(dataset for dataset, _ in engine.written):

@@ -60,6 +60,15 @@ def test_the_order_of_dates_is_named(tmp_path: Path, order: str | None, month: i
     assert any("day first" in note for note in filtered.notes) == (order is None)
 
 
+def test_dates_of_two_forms_and_orders_have_both_notes(tmp_path: Path) -> None:
+    """One day is written twice, and either number of a date may be the month."""
+    file = tmp_path / "t.csv"
+    file.write_text("dob,sex\n07/04/1980,f\n7/4/1980,m\n07/05/1980,m\n")
+    notes = qifsql.attack("crs", file, qids="dob").notes
+    assert any("day first" in note for note in notes)
+    assert any("are one value" in note for note in notes)
+
+
 def test_dates_of_several_forms_and_missing_words(tmp_path: Path) -> None:
     file = tmp_path / "t.csv"
     file.write_text("d,t,s\n7/4/1980,1.2.2020 10:30,a\n07-04-1980,NA,b\n1980-04-07,,c\nNA,,1/2\n")
