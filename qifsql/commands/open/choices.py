@@ -123,7 +123,9 @@ class Choices:
 
     def study(self, source: str, out: str, reading: Sequence[str]) -> list[str]:
         """Return the words that write a study of these roles."""
-        return ["init", out, "--data", source, *reading, *self._roles(self.knowledge)]
+        household = self.options.get("household", "").strip()
+        people = ["--person", self.person or "", "--household", household]  # empty: none
+        return ["init", out, "--data", source, *reading, *self._roles(self.knowledge), *people]
 
     @property
     def person(self) -> str | None:

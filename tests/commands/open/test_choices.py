@@ -35,6 +35,8 @@ def test_a_person_is_one_of_every_command_that_counts():
     for person in ("who", ""):
         choice = read_choices(form(**{"option-person": person, "step-0": "5"}), COLUMNS)
         lines = [choice.attack(file), choice.sweep(file, "0.5"), choice.compare(file)]
+        study = choice.study("people.parquet", "s.toml", [])  # an empty text: no suggested one
+        assert study[-4:] == ["--person", person, "--household", ""]
         for words in [*lines, choice.release(file, "out.parquet")]:
             assert ("--person" in words) == bool(person)
             assert not person or words[words.index("--person") + 1] == person
