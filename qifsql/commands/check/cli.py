@@ -74,7 +74,7 @@ def check(
     """Check a release against a policy; exit code 4 if a level is not met.
 
     If people may have several records, name the column of people first (--person, or person in
-    the policy): without it the policy is not met.
+    the policy): without it a policy that does not accept records is not met.
 
     The policy is a TOML file. Options given here override its \\[adversary]:
 
