@@ -74,9 +74,9 @@ def distribution_window(people: Sequence[int], chances: Sequence[tuple[float, fl
     """Return the distribution as floating-point numbers, from its characteristic function.
 
     The count is of the people who answer yes; ``people`` are the sizes of groups, ``chances`` those
-    of yes and of no in each. The counts of the window are b(k) = 1/M Σ_j φ(2πj/M) e^(-2πijk/M),
-    where M is how many they are. As |φ(θ)| <= exp(-2 v sin²(θ/2)), with the variance v, few j are
-    needed.
+    of yes and of no in each. The chances in the window are b(k) = 1/M Σ_j φ(2πj/M) e^(-2πijk/M),
+    where M is the number of counts k in it. As |φ(θ)| <= exp(-2 v sin²(θ/2)), with the variance v,
+    few j are needed.
     """
     groups, neglected = _rarer_answers(people, chances)
     # Counts are relative to ``base``, where all give their likelier answer, and may be negative.

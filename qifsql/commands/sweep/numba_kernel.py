@@ -151,7 +151,10 @@ def copy_rows(rows: Any, start: int, end: int, to: int) -> Any:
 
 @compiled
 def merge_runs(rows: Any, start: int, middle: int, end: int, to: int) -> Any:
-    """Merge rows start to middle with rows middle to end, sorted by column 0; return their end."""
+    """Merge the rows before ``middle`` with those after, by column 0, at ``to``; return their end.
+
+    Both are sorted by column 0.
+    """
     i, j = start, middle
     while i < middle and j < end:
         if rows[i, 0] < rows[j, 0]:
