@@ -22,6 +22,7 @@ from qifsql.data.frames import digest_of
 from qifsql.data.readers import LOADED, STORE, attaching
 from qifsql.engine import ledger
 from qifsql.engine.connections import Stream
+from qifsql.engine.decoding import public_sql
 from qifsql.engine.protocol import Engine
 from qifsql.errors import DatasetError, InputError
 from qifsql.measures.profile import Profile
@@ -32,7 +33,7 @@ from qifsql.query.plan import Plan
 
 TALLIED_VALUES = 8  # most values of a secret that is counted by tallies, one per value
 TALLIES = 24  # most tallies in one pass
-FORM = 2  # version of the tables in a file of counts
+FORM = 3  # version of the tables in a file of counts
 
 
 def _by_question(
@@ -394,7 +395,8 @@ class Counts:
             "form": FORM,
             "engine": ledger.ENGINE,
             "dataset": [dataset.name, dataset.table, list(dataset.paths)],
-            "join": dataset.statement if isinstance(dataset, Dataset) else None,
+            "join": public_sql(dataset.statement) if isinstance(dataset, Dataset) else None,
+            "reading": json.loads(json.dumps(dataset.identity_of_reading)),
             "files": [[s.st_size, s.st_mtime_ns, s.st_ctime_ns] for s in stats],
             "qids": list(map(rendered, people.qids)),
             "secrets": list(map(rendered, people.secrets)),

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import zipfile
 from fractions import Fraction as F
 from itertools import pairwise
 from pathlib import Path
@@ -265,6 +266,27 @@ def test_kept_counts_answer_no_other_question(people: Path, tmp_path: Path, chan
     with pytest.raises(InputError, match=r"counts of another question: .* differ"):
         qifsql.attack(options.pop("model", "cas"), source, **options)
     assert store.read_bytes() == kept
+
+
+def test_kept_counts_answer_no_other_reading(tmp_path: Path) -> None:
+    file, store = tmp_path / "t.csv", tmp_path / "counts.duckdb"
+    file.write_text("x;y\n1,5;a\n1.5;b\n")
+    options: dict[str, Any] = {"qids": "x,y", "store": store}
+    answers = [qifsql.attack("crs", file, **options).frame["singled_out"].item() for _ in (1, 2)]
+    assert answers == [2, 2]
+    with pytest.raises(InputError, match="another question: reading differ"):
+        qifsql.attack("crs", qifsql.Dataset.open(file, decimal=","), **options)
+
+
+def test_kept_counts_of_tables_in_a_zip_answer_again(tmp_path: Path) -> None:
+    box, store = tmp_path / "t.zip", tmp_path / "counts.duckdb"
+    with zipfile.ZipFile(box, "w") as packed:
+        packed.writestr("a.csv", "id,sex\n1,m\n2,f\n3,f\n")
+        packed.writestr("b.csv", "id,sex\n1,m\n2,m\n3,f\n")
+    sources = [f"a.csv@{box}", f"b.csv@{box}"]
+    options: dict[str, Any] = {"key": "id", "qids": "sex", "store": store}
+    answers = [qifsql.attack("crl", sources, **options).frame.drop("seconds") for _ in (1, 2)]
+    assert_frame_equal(*answers)
 
 
 def test_counts_that_were_not_finished_are_refused(people: Path, tmp_path: Path) -> None:
