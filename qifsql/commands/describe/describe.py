@@ -31,6 +31,7 @@ from qifsql.results.result import Result
 from qifsql.results.storage import Origin
 
 MOST = 2000  # most columns in one run, about 10 ms each
+LONGEST = exp.Literal.number(1000)  # characters of a cell that are looked at
 RARE = 10  # values of fewer records are listed only on request
 
 SCHEMA: dict[str, pl.DataType] = {
@@ -258,7 +259,10 @@ class _Describer:
         flat = [c for c in columns if not nested(c.type)]
         if not flat:
             return pl.DataFrame()
-        texts = [exp.cast(column(c), "VARCHAR").as_(f"c{i}") for i, c in enumerate(flat)]
+        texts = [
+            exp.Left(this=exp.cast(column(c), "VARCHAR"), expression=LONGEST.copy()).as_(f"c{i}")
+            for i, c in enumerate(flat)
+        ]
         source = exp.alias_(relation(self.dataset), SOURCE, table=True)
         query = exp.select(*texts).from_(source).limit(RECORDS)
         query = query if self.where is None else query.where(self.where.copy())

@@ -36,7 +36,8 @@ PERSONAL = re.compile(
     r"(,? (Jr|Sr|II|III)\.?)?"
     r"|[A-Z][\w'’-]+, [A-Z][\w'’. -]+"
 )
-ICD = re.compile(r"(\*?[A-TV-Z]\d[0-9AB](\.?[0-9A-Z]{1,4})?[ /;*]*)+")
+DISEASE = r"[A-TV-Z]\d[0-9AB](\.?[0-9A-Z]{1,4})?"
+ICD = re.compile(rf"[*]?{DISEASE}([ /;*]+{DISEASE})*[ /;*]*")
 BAND = re.compile(
     r"[<>≤≥]? ?(\d{1,3})( ?(-|–|a|to|bis|à|ate) ?|,)(\d{1,3})( (anos|years|ans|jahre|y))?"
     r"|[<>≤≥]=? ?(\d{1,3})|(\d{1,3}) ?(\+|and up|and over|or older|ou mais|y mas|et plus|und mehr)"

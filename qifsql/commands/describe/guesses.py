@@ -60,8 +60,9 @@ ANSWERS = 4  # columns of yes and no that are the answers to one question
 SHORTEST = 4  # letters of the name of a question
 CATEGORIES = 50  # values of a floating number that may be categories
 LONG = 6  # words of a name that is a sentence
+MOST_PARTS = 9  # parts of a name that are looked up among the names of other columns
 SERIES = 6  # columns of numbered questions
-NUMBERED = re.compile(r"([a-z]{1,3})_?\d+([a-z_]?\d*)*", re.IGNORECASE)
+NUMBERED = re.compile(r"([a-z]{1,3})_?\d[a-z_\d]*", re.IGNORECASE)
 BIRTHS = re.compile("gesta|gravid|parto|birth|nasc|apgar|naissance|geburt|nacimiento|pregnan")
 ITEM_NAME = re.compile(r"_q_\d+(_[a-z0-9]+)?_")
 DATES = ("DATE", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE", "TIMESTAMP_NS", "TIMESTAMP_S")
@@ -226,6 +227,8 @@ def _parts(columns: Sequence[Counted]) -> Mapping[str, Sequence[str]]:
 
 def _split(name: str, names: Mapping[str, str]) -> list[str]:
     """Return the names that a name joins by ``_``, the longest first; none if it has more."""
+    if name.count("_") >= MOST_PARTS:
+        return []
     if name in names and "_" not in name:
         return [name]
     for at in range(len(name), 0, -1):

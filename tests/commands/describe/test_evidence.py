@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import qifsql
-from qifsql.commands.describe.evidence import is_document
+from qifsql.commands.describe.evidence import ICD, is_document
 from qifsql.commands.describe.guesses import BODY_WEIGHT, COPY, DOCUMENT, EVENT, NAMES, PRODUCT
 from qifsql.commands.describe.view import proposal
 
@@ -149,6 +149,21 @@ def test_all_clear_secrets_are_taken_the_most_sensitive_first() -> None:
     secrets = proposal(list(rows.values()))[1]
     assert secrets[:2] == ["hiv", "religion"]
     assert sorted(secrets) == ["debt", "hiv", "income", "religion"]
+
+
+@pytest.mark.parametrize(
+    ("text", "is_code"),
+    [("A00", True), ("*I10*J18.9; K20/", True), ("A0", False), ("A00" * 20 + "!", False)],
+)
+def test_codes_of_diseases_are_told_at_once(text: str, *, is_code: bool) -> None:
+    assert bool(ICD.fullmatch(text)) == is_code
+
+
+def test_long_names_are_read_at_once() -> None:
+    joined = ["_".join(["part"] * n) for n in (1, 2, 3, 40)]
+    frame = pl.DataFrame({name: [1, 2, 2] for name in [*joined, "a" + "1" * 40 + "!"]})
+    roles = dict(qifsql.describe(frame).frame.select("column", "why").iter_rows())
+    assert roles[joined[2]] == PRODUCT != roles[joined[3]]
 
 
 def test_no_value_of_a_cell_is_shown() -> None:
