@@ -58,6 +58,7 @@ class Column:
     another way (``007``), ``several`` if different fields are one value (``1.5``, ``1.50``),
     ``ambiguous`` if dates may have the day or the month first (07/04/1980); both together.
     ``label`` is what the file says about the variable, such as the question of a survey.
+    ``heading`` is the text in the header of a CSV file if it is blank, and ``name`` stands for it.
     """
 
     name: str
@@ -65,6 +66,7 @@ class Column:
     type: str
     writing: Writing = ""
     label: str = ""
+    heading: str | None = None
 
 
 NO_NAMES = "; describe lists its columns; if its first line is a record, write their names above it"
@@ -215,6 +217,8 @@ class Dataset:
     @property
     def is_decoded(self) -> bool:
         """Return whether the engine reads a private copy: in UTF-8, or of a table in a .zip."""
+        if self.format == "spark":
+            return False
         is_text = self.encoding is not None and codecs.lookup(self.encoding).name not in NATIVE
         return is_text or self.paths[0].casefold().endswith(ZIPPED)
 
@@ -321,6 +325,7 @@ class Dataset:
     ) -> "Dataset":
         """Return the dataset of ``text``: files, or a table in a .zip, read with these options."""
         files, hive = _files(path)
+        name = text if table else Path(text).name or text  # of tables of one file, the text differs
         for file in files:
             check_file(file)
         if not any(Path(f).stat().st_size for f in files):
@@ -333,13 +338,13 @@ class Dataset:
         if format_ != "csv":
             if unusual:
                 raise DatasetError(f"{text} is not CSV; {_not_for_others(unusual)}")
-            return cls(Path(text).name or text, format_, files, table, hive=hive, na=na)
+            return cls(name, format_, files, table, hive=hive, na=na)
         usual = {
             "delimiter": "\t" if ".tsv" in ending else None,
             "encoding": None if table else marked_encoding(files[0]),
         }
         options = {**options, **{n: options[n] or value for n, value in usual.items()}}
-        return cls(Path(text).name or text, format_, files, table, hive=hive, na=na, **options)
+        return cls(name, format_, files, table, hive=hive, na=na, **options)
 
     @classmethod
     def _table(cls, table: str, file: str, text: str, na: tuple[str, ...]) -> "Dataset":

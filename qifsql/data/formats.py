@@ -67,7 +67,7 @@ def format_of(file: str, text: str) -> tuple[Format, str]:
     for ending, conversion in CONVERSIONS.items():
         if name.endswith(ending):
             raise DatasetError(f"{text} is not read: {conversion}")
-    raise DatasetError(f"{text} is of an unkind kind; qifsql reads {FORMATS}")
+    raise DatasetError(f"{text} is of an unknown kind; qifsql reads {FORMATS}")
 
 
 def _by_name(file: str) -> tuple[Format, str] | None:

@@ -56,7 +56,7 @@ def arrow_table(source: Any, table: str = "") -> tuple[Any, tuple[str, ...]]:
     kind = type(source).__name__
     left_out: tuple[str, ...] = ()
     try:
-        rows = pa.table(source)
+        rows = pa.table(source).unify_dictionaries()
     except (TypeError, ValueError, pa.ArrowException) as e:
         if not hasattr(source, "columns"):
             raise TypeError(f"expected a data frame, not {kind}") from None
@@ -68,7 +68,7 @@ def arrow_table(source: Any, table: str = "") -> tuple[Any, tuple[str, ...]]:
                 detail=str(e),
             ) from None
         rows = pa.table(source[[name for name in source.columns if str(name) not in left_out]])
-    rows = rows.unify_dictionaries()
+        rows = rows.unify_dictionaries()
     if len(set(rows.column_names)) < rows.num_columns:
         raise DatasetError(f"two columns of the {kind} have the same name; rename one of them")
     return rows, left_out

@@ -6,7 +6,7 @@ read from the file, so that both columns can be used.
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from itertools import zip_longest
+from itertools import chain, repeat, zip_longest
 
 from sqlglot import exp
 
@@ -83,6 +83,7 @@ def _read_csv_schema(
     nameless = [source for (source, _), name in pairs if not name.strip()]
     if len(nameless) > 1:
         _check_nameless(engine, dataset, nameless, top.titles)
+    headings = chain((None if name.strip() else name for name in header), repeat(None))
     header = _named(header, described)
     names = [*header, *(source for source, _ in described[len(header) :])]  # those of folders
     dataset, described = _without_words(engine, dataset, names, described)
@@ -93,8 +94,8 @@ def _read_csv_schema(
     dataset, writings, blank = read_writings(engine, dataset, used, sources)
     types = {**dict(described), **dict.fromkeys(dataset.texts, "VARCHAR")}
     columns = tuple(
-        Column(name, source, types[source], writings.get(source, ""))
-        for name, (source, _) in zip(names, described, strict=False)
+        Column(name, source, types[source], writings.get(source, ""), heading=heading)
+        for name, (source, _), heading in zip(names, described, headings, strict=False)
     )
     return dataset, Schema(
         dataset.name,

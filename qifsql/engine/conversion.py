@@ -53,7 +53,7 @@ def convert(engine: Engine, dataset: Dataset) -> str:
     folder.mkdir(mode=0o700)
     unpacked = dataset
     if copies := decoded(engine.scratch, dataset):
-        unpacked = replace(dataset, paths=copies, table="")
+        unpacked = replace(dataset, copies=copies, table="")
     mixed: Sequence[str] = ()
     long: set[str] = set()
     if dataset.format == "json":

@@ -53,17 +53,20 @@ def read_header(engine: Engine, dataset: Dataset) -> Header:
     candidates = [dataset.delimiter] if dataset.delimiter else list(DELIMITERS)
     split = {delimiter: _lines(engine, dataset, delimiter) for delimiter in candidates}
     best = max(candidates, key=lambda delimiter: len(split[delimiter][0]))
-    rows = split[best]
+    rows: Rows = split[best]
     has_row_names = dataset.header_rows == 1 and _has_row_names(rows)
     if has_row_names:
-        rows = [[ROW_NAMES, *rows[0]], *rows[1:]]
+        rows = _with_row_names(rows)
     else:
         _check_titles(dataset, rows if len(rows[0]) > 1 else max(split.values(), key=_width))
     names, records = _names(dataset, rows)
     copy_of = {p: (copy,) for p, copy in zip(dataset.paths, dataset.copies, strict=False)}
     for path in dataset.paths[1:]:
         part = replace(dataset, paths=(path,), copies=copy_of.get(path, ()))
-        file_names, _ = _names(part, _lines(engine, part, best))
+        file_rows: Rows = _lines(engine, part, best)
+        if has_row_names and _is_wider(file_rows):
+            file_rows = _with_row_names(file_rows)
+        file_names, _ = _names(part, file_rows)
         if file_names != names:
             counts = f"{plural(len(file_names), 'column')}, {dataset.paths[0]} {len(names):,}"
             difference = "other names" if len(file_names) == len(names) else counts
@@ -90,11 +93,26 @@ def _width(rows: Rows) -> int:
 
 
 def _has_row_names(rows: Rows) -> bool:
-    """Return whether the first line lacks one name, and the records below begin with 1, 2, ..."""
-    names, *records = rows
+    """Return whether the first line lacks one name, and the records below begin with 1, 2, ...
+
+    A record that ends in a delimiter has one more field, too, and this is empty.
+    """
+    records = rows[1:]
     numbered = [[str(i)] for i in range(1, len(records) + 1)]
-    is_wider = all(len(row) == len(names) + 1 for row in records)
-    return len(records) >= FEW - 1 and is_wider and [list(row[:1]) for row in records] == numbered
+    is_numbered = [list(row[:1]) for row in records] == numbered
+    is_filled = any(row[-1] for row in records if row)
+    return len(records) >= FEW - 1 and _is_wider(rows) and is_numbered and is_filled
+
+
+def _is_wider(rows: Rows) -> bool:
+    """Return whether each record has one field more than the first line has names."""
+    names, *records = rows
+    return all(len(row) == len(names) + 1 for row in records)
+
+
+def _with_row_names(rows: Rows) -> list[Sequence[str]]:
+    """Return the lines with a name for the names of rows in the first one."""
+    return [[ROW_NAMES, *rows[0]], *rows[1:]]
 
 
 def _check_titles(dataset: Dataset, rows: Rows) -> None:
@@ -103,6 +121,8 @@ def _check_titles(dataset: Dataset, rows: Rows) -> None:
     titles = next((i for i, row in enumerate(rows) if len(row) == width), 0)
     below = [row for row in rows[titles:-1] if row]  # the last line may be cut off
     if not titles or len(below) < FEW - 1 or any(len(row) != width for row in below):
+        return
+    if not any(row[-1] for row in below):  # records that end in a delimiter
         return
     has_breaks = any("\n" in field for field in chain(*rows[:titles]))
     option = "delete them" if has_breaks else f"add --skip {titles}"

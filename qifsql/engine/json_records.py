@@ -43,8 +43,8 @@ def query(engine: Engine, dataset: Dataset) -> tuple[exp.Select, set[str]]:
     DuckDB if it keeps different cells apart, else text. Raises DatasetError if the files hold
     anything but records, or names that differ only in case.
     """
-    for path in dataset.paths:
-        _check_end(path)
+    for path, file in zip(dataset.paths, dataset.files, strict=True):
+        _check_end(file, path)
     columns = _columns(engine, dataset)
     times = [(name, type_) for name, type_ in columns if type_ in TIMES]
     floats = [(name, type_) for name, type_ in columns if type_ == "DOUBLE"]
@@ -77,12 +77,15 @@ def _read_type(type_: str) -> str:
     return type_.replace(NOTHING, "VARCHAR").replace("HUGEINT", "VARCHAR")
 
 
-def _check_end(path: str) -> None:
-    """Refuse a list of records that is cut off: DuckDB 2.0.0 reads one that ends in a comma."""
+def _check_end(file: str, path: str) -> None:
+    """Refuse a list of records that is cut off: DuckDB 2.0.0 reads one that ends in a comma.
+
+    ``file`` is read; ``path`` is the user's name for it.
+    """
     import pyarrow as pa
 
     try:
-        with pa.input_stream(path, compression="detect") as stream:
+        with pa.input_stream(file, compression="detect") as stream:
             data = stream.read(BLOCK)
             if not data.removeprefix(BOM).lstrip().startswith(b"["):  # a record on each line
                 return

@@ -35,7 +35,7 @@ def write(dataset: Dataset, folder: Path, progress: Callable[[float], None]) -> 
             f"{dataset.name}: files of Stata, SPSS and SAS need the extra: "
             f"{installation.command('stats')}"
         ) from e
-    path = dataset.paths[0]
+    path = dataset.files[0]
     read = getattr(pyreadstat, READERS[Path(path).suffix.casefold()])
     try:
         _, contents = read(path, metadataonly=True, output_format="polars")
@@ -88,7 +88,7 @@ def declared_missing(dataset: Dataset) -> dict[str, int]:
     """
     import pyreadstat
 
-    path = dataset.paths[0]
+    path = dataset.files[0]
     ending = Path(path).suffix.casefold()
     if ending not in DECLARING:
         return {}

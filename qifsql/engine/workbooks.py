@@ -34,9 +34,9 @@ def write(dataset: Dataset, folder: Path, progress: Callable[[float], None]) -> 
     logger.propagate = False
     progress(0.0)
     try:
-        book = fastexcel.read_excel(dataset.paths[0])
+        book = fastexcel.read_excel(dataset.files[0])
         name = _sheet(book, dataset)
-        sheet_text.check(dataset.paths[0], name, dataset.name)
+        sheet_text.check(dataset.files[0], name, dataset.name)
         table = _rows(lambda **options: _load(book, name, **options), dataset)
     except fastexcel.UnsupportedColumnTypeCombinationError as e:
         match = re.search(r"dtype for column (.*)$", str(e), re.M)
@@ -75,9 +75,10 @@ def _only_filled(book: Any, names: Sequence[str], dataset: Dataset) -> str:
         raise DatasetError(f"{dataset.name} has no sheet with cells; name another file")
     if len(filled) > 1:
         listed = ", ".join(map(quoted, filled))
+        unpack, file = ("unpack it, and ", "FILE") if dataset.copies else ("", dataset.paths[0])
         raise DatasetError(
-            f"{dataset.name} has {plural(len(filled), 'sheet')} with cells: {listed}; name "
-            f"one: SHEET@{dataset.paths[0]}"
+            f"{dataset.name} has {plural(len(filled), 'sheet')} with cells: {listed}; {unpack}name "
+            f"one: SHEET@{file}"
         )
     return filled[0]
 
@@ -88,7 +89,7 @@ def _sheet(book: Any, dataset: Dataset) -> str:
     requested = dataset.table
     for name in names:
         if not requested or name.casefold() == requested.casefold():
-            sheet_text.check_extent(dataset.paths[0], name, dataset.name)
+            sheet_text.check_extent(dataset.files[0], name, dataset.name)
     if not requested:
         requested = _only_filled(book, names, dataset)
     matches = named(requested, names, lambda name: [name])

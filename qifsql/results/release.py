@@ -62,6 +62,15 @@ def aliases(names: Sequence[str]) -> list[str]:
     return list(names) if plain else [f"column_{i}" for i, _ in enumerate(names, 1)]
 
 
+def header(names: Sequence[str], columns: Sequence[Column], kind: str) -> list[str]:
+    """Return the names to write above the columns of a release; ``columns`` are those of the input.
+
+    In CSV, a column without a name in the input has none.
+    """
+    blank = {c.name: c.heading for c in columns if c.heading is not None}
+    return list(names) if kind == ".parquet" else [blank.get(name, name) for name in names]
+
+
 def write(
     engine: Engine, plan: Plan, path: Path, origin: Origin, *, names: Sequence[str], rows: int
 ) -> None:

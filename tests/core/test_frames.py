@@ -295,3 +295,11 @@ def test_names_that_differ_in_case_are_told_apart() -> None:
     frame = pl.DataFrame({"ID": [1, 1, 2], "id": [1, 2, 3]})
     for name, singled_out in (("ID", 1), ("id", 3)):
         assert qifsql.attack("crs", frame, qids=[name]).frame["singled_out"][0] == singled_out
+
+
+def test_codes_that_do_not_become_one_are_refused() -> None:
+    codes = pa.array(range(100), pa.int8())  # of which there are 128 for both parts
+    texts = [pa.array([f"{part}{i}" for i in range(100)]) for part in "ab"]
+    parts = [pa.DictionaryArray.from_arrays(codes, values) for values in texts]
+    with pytest.raises(DatasetError, match="cannot be read as Arrow"):
+        qifsql.describe(pa.table({"coded": pa.chunked_array(parts)}))

@@ -132,6 +132,33 @@ def test_what_is_no_table_in_a_zip_is_refused(tmp_path: Path) -> None:
         Dataset.open(box)
 
 
+def test_tables_of_one_zip_have_different_names(tmp_path: Path) -> None:
+    box = tmp_path / "t.zip"
+    with zipfile.ZipFile(box, "w") as packed:
+        packed.writestr("a.csv", "id,sex\n1,m\n2,f\n")
+        packed.writestr("b.csv", "id,sex\n1,m\n3,f\n")
+    names = [f"a.csv@{box}", f"b.csv@{box}"]
+    assert [Dataset.open(name).name for name in names] == names
+
+
+def test_messages_name_the_zip_and_not_its_copy(tmp_path: Path) -> None:
+    with pd.ExcelWriter(tmp_path / "a.xlsx") as book:
+        for sheet in ("one", "other"):
+            pd.DataFrame({"age": [1]}).to_excel(book, sheet_name=sheet, index=False)
+    (tmp_path / "a.json").write_text('[{"age":1},')
+    for name, says in (("a.xlsx", r"unpack it, and name one: SHEET@FILE$"), ("a.json", "cut off")):
+        box = tmp_path / "t.zip"
+        with zipfile.ZipFile(box, "w") as packed:
+            packed.write(tmp_path / name, name)
+        with pytest.raises(DatasetError, match=says) as refusal:
+            qifsql.describe(box)
+        assert str(refusal.value).split()[0] in (str(box), box.name)
+
+
+def test_a_table_of_spark_is_no_zip() -> None:
+    assert not Dataset.open("s3://place/sales.zip").is_decoded
+
+
 def test_a_damaged_zip_is_refused(tmp_path: Path) -> None:
     box = tmp_path / "t.zip"
     with zipfile.ZipFile(box, "w") as packed:
@@ -254,6 +281,23 @@ def test_names_of_rows_that_r_writes_have_a_name(
     attack = qifsql.attack("crs", file, qids="row_names,sex")
     assert attack.frame["singled_out"].item() == 3
     assert any("row_names" in note for note in attack.notes) == is_noted
+
+
+def test_records_that_end_in_a_delimiter_have_no_names_of_rows(tmp_path: Path) -> None:
+    file = tmp_path / "t.csv"
+    file.write_text("id,sex\n1,m,\n2,f,\n3,f,\n")
+    assert types(Dataset.open(file)) == {"id": "BIGINT", "sex": "VARCHAR"}
+
+
+def test_files_that_r_writes_are_one_dataset(tmp_path: Path) -> None:
+    (tmp_path / "r1.csv").write_text('"sex","age"\n"1","M",30\n"2","F",31\n')
+    (tmp_path / "r2.csv").write_text('"sex","age"\n"1","F",31\n')
+    result = qifsql.describe(tmp_path / "r*.csv", columns="row_names,age")
+    assert result.frame["column"].to_list() == ["row_names", "age"]
+    assert result.frame["records"].to_list() == [3, 3]
+    (tmp_path / "r2.csv").write_text("sex,age\nM,30\n")
+    with pytest.raises(DatasetError, match="has 2 columns"):
+        qifsql.describe(tmp_path / "r*.csv")
 
 
 def test_a_frame_is_read_without_its_mixed_column() -> None:

@@ -461,6 +461,16 @@ def test_an_expression_takes_the_place_of_what_it_reads() -> None:
     assert not any("is left out" in note for note in result.notes)
 
 
+def test_a_column_without_a_name_has_none_in_csv(tmp_path: Path) -> None:
+    (tmp_path / "in.csv").write_text(",a,b\n" + "".join(f"{i},{i},2\n" for i in range(4)))
+    for ending, names in (("csv", ["", "a", "b"]), ("parquet", ["row_names", "a", "b"])):
+        out = tmp_path / f"out.{ending}"
+        qifsql.anonymise(tmp_path / "in.csv", out, method="mondrian", k=2, qids="a")
+        written = pl.read_csv(out, has_header=False) if ending == "csv" else pl.read_parquet(out)
+        header = written.row(0) if ending == "csv" else written.columns
+        assert [name or "" for name in header] == names
+
+
 @pytest.mark.slow(because="0.6 s; every recorded mutant dies without it")
 @pytest.mark.parametrize("ending", ["parquet", "csv", "csv.gz"])
 def test_records_under_a_filter_keep_their_order(tmp_path: Path, ending: str) -> None:

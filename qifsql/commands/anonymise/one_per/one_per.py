@@ -75,7 +75,8 @@ def one_per(
         origin = origin.about(description, dataset.paths).sending(statements)
         names = [c.name for c in typed.columns if c.name not in drop]
         remaining = frame["records"][0] - frame["dropped"][0]
-        release.write(engine, final, path, origin, names=names, rows=remaining)
+        titles = release.header(names, typed.columns, kind)
+        release.write(engine, final, path, origin, names=titles, rows=remaining)
         notes = (
             *(notes_of_people(attack.microdata) if attack else catalog.remarks),
             *_notes(rows, kind),
