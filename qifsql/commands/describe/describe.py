@@ -121,7 +121,7 @@ def describe(
         *_first_line(catalog.schema),
         *map(of_records, _repeated(rows)),
         *map(of_household, homes[:1]),
-        *_spelt(spellings),
+        *_spelt(spellings, catalog.dataset),
         *catalog.remarks,
     )
     return Result(frame=frame, origin=origin, details=details, notes=notes)
@@ -176,17 +176,18 @@ def _repeated(rows: Sequence[Mapping[str, Any]]) -> list[Repeated]:
     return [column for column in columns if column.of_people]
 
 
-def _spelt(spellings: Mapping[str, Spellings]) -> list[str]:
+def _spelt(spellings: Mapping[str, Spellings], dataset: Dataset) -> list[str]:
     """Return notes on columns whose texts may be missing values or numbers."""
     notes = []
     if names := [quoted(name) for name, texts in spellings.items() if texts.missing]:
         notes.append(
             f"{', '.join(names)}: blanks, NA, NULL, - or a similar word occur and count as values "
-            "like any other; leave the field empty where the value is missing"
+            "like any other; if one means missing, say so with --na, as in --na NA"
         )
-    if names := [quoted(name) for name, texts in spellings.items() if texts.is_numeric]:
+    numeric = [quoted(name) for name, texts in spellings.items() if texts.is_numeric]
+    if numeric and dataset.decimal != ",":
         notes.append(
-            f"{', '.join(names)}: most values are numbers with a decimal comma, which are text; "
+            f"{', '.join(numeric)}: most values are numbers with a decimal comma, which are text; "
             "--decimal , reads them as numbers"
         )
     return notes
