@@ -121,7 +121,7 @@ class Limits:
 
     memory: Annotated[
         str | None,
-        option("Memory: 8GB (default: half, at most 4GB).", "--memory"),
+        option("Memory: 8GB (default: half, <= 4GB).", "--memory"),
     ] = None
     threads: Annotated[int | None, option("Thread limit (default: one per core).", "--threads")] = (
         None

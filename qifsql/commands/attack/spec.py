@@ -35,7 +35,7 @@ class AttackOptions(Adversary, Sets, Households, total=False):
         str | Sequence[str],
         Option(
             NAMES,
-            "Also shannon, guessing, capacity, ... or all.",
+            "shannon, guessing, capacity, pointwise, security, risks, anonymity, all.",
             text="Further measures: shannon (bits), guessing (guesses), capacity (factor), "
             "pointwise (bits), security, risks, anonymity, or all.",
             panel=DETAILS,

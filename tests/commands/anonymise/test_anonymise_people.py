@@ -201,6 +201,16 @@ def test_levels_and_a_check_of_the_release_agree(how: dict[str, Any], tmp_path: 
     assert run("check", out, "--policy", policy).code == 0
 
 
+def test_both_sides_of_a_cut_may_have_too_few_people(tmp_path: Path) -> None:
+    """Eight people of different ages, two equal records each: parts of two stay together."""
+    people = pl.DataFrame(
+        {"id": [*range(8), *range(8)], "age": [30, 31, 32, 33, 34, 35, 36, 37] * 2}
+    )
+    asked: dict[str, Any] = {"qids": "age", "k": 2, "method": "mondrian", "person": "id"}
+    (row,) = qifsql.anonymise(people, tmp_path / "out.csv", **asked).rows()
+    assert (row["classes"], row["largest_class"], row["people"]) == (4, 2, 8)
+
+
 def test_one_record_each_is_as_without_a_person(tmp_path: Path) -> None:
     frame = STAYS.with_columns(p=pl.int_range(pl.len()))
     for how in METHODS:
