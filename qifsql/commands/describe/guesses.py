@@ -6,6 +6,7 @@ the shape of values (``evidence``). Columns of yes and no that begin alike (``pa
 may know them.
 """
 
+import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -74,7 +75,7 @@ class Counted:
 
     ``distinct`` counts values that are not missing, ``alone`` the records that are alone in theirs;
     ``entropy`` is in bits. ``household``: it numbers households of people who differ. ``seen`` is
-    what its values say, ``copied`` the column that has the same values.
+    what its values say, ``copied`` the column that has the same values in the first records.
     """
 
     name: str
@@ -98,6 +99,11 @@ class Counted:
         """Return whether nearly every record has a value of its own."""
         present = self.records - self.missing
         return self.records > 1 and 2 * present >= self.records and self.alone >= 0.95 * present
+
+    def may_equal(self, base: "Counted") -> bool:
+        """Return whether both may have the same values in all records, by their counts."""
+        counts = [(c.records, c.missing, c.distinct, c.alone) for c in (self, base)]
+        return counts[0] == counts[1] and math.isclose(self.entropy, base.entropy, abs_tol=1e-9)
 
     @property
     def handful(self) -> bool:
@@ -156,8 +162,9 @@ def guesses(columns: Sequence[Counted]) -> list[Guess]:
     context = _Context(columns)
     drafts = {column.name: _guess(column, context) for column in columns}
     for column in columns:  # a copy has the role of the first
-        if column.copied in drafts and drafts[column.name].role != "constant":
-            drafts[column.name] = replace(drafts[column.copied], why=COPY)
+        base = context.columns.get(column.copied or "")
+        if base and drafts[column.name].role != "constant" and column.may_equal(base):
+            drafts[column.name] = replace(drafts[base.name], why=COPY)
     return _ranked(columns, list(drafts.values()))
 
 
@@ -252,12 +259,14 @@ def _guess(column: Counted, context: _Context) -> Guess:
         or _weight(column, name, births=context.births)
         or _identity(column, name, visible)
         or _time(column, name)
-        or _product(column, context)
+        or _secret_product(column, context)
         or _dated(column, name, visible)
         or _subject(column, name, visible, context)
     )
     if guess is not None:
         return guess
+    if column.name in context.parts:
+        return Guess("other", PRODUCT, "medium")
     return _by_values(column, name, is_answer=question is not None or context.is_item(column))
 
 
@@ -313,16 +322,14 @@ def _time(column: Counted, name: str) -> Guess | None:
     return None
 
 
-def _product(column: Counted, context: _Context) -> Guess | None:
-    """Return the guess of a column that is made of others: secret if one of these is."""
+def _secret_product(column: Counted, context: _Context) -> Guess | None:
+    """Return the guess of a column that is made of others, of which one is a secret."""
     parts = [context.columns[part] for part in context.parts.get(column.name, ())]
-    if not parts:
-        return None
     bases = [_guess(part, context) for part in parts if part.name not in context.parts]
     secrets = [base for base in bases if base.role == "secret" and base.confidence != "low"]
     if secrets:
         return Guess("secret", PRODUCT, min((s.confidence for s in secrets), key=CONFIDENCE.index))
-    return Guess("other", PRODUCT, "medium")
+    return None
 
 
 def _dated(column: Counted, name: str, visible: _Match | None) -> Guess | None:

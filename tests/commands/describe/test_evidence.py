@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 import qifsql
+from qifsql.commands.describe import evidence
 from qifsql.commands.describe.evidence import ICD, is_document
 from qifsql.commands.describe.guesses import BODY_WEIGHT, COPY, DOCUMENT, EVENT, NAMES, PRODUCT
 from qifsql.commands.describe.view import proposal
@@ -136,6 +137,19 @@ def test_copies_and_products_of_columns_are_not_attacked_beside_them() -> None:
     assert [rows[n]["why"] for n in ("male_hiv", "hiv_again")] == [PRODUCT, COPY]
     assert rows["male_hiv"]["suggested_role"] == "secret"
     assert proposal(list(rows.values())) == (["male"], ["hiv2004"])
+
+
+def test_a_column_that_differs_after_the_first_records_is_no_copy() -> None:
+    first = [1, 2, 3, 4] * (evidence.RECORDS // 4)
+    rows = described({"sex": [*first, 1, 1], "lab_q": [*first, 1, 9], "sex_again": [*first, 1, 1]})
+    assert [rows[n]["why"] == COPY for n in ("lab_q", "sex_again")] == [False, True]
+
+
+def test_a_column_whose_name_has_a_subject_is_not_made_of_others_by_name_alone() -> None:
+    ages = [20 + i % 50 for i in range(RECORDS)]
+    rows = described({"mother": ages[::-1], "age": ages, "mother_age": [a + 25 for a in ages]})
+    assert rows["mother_age"]["suggested_role"] == "quasi-identifier"
+    assert "mother_age" in proposal(list(rows.values()))[0]
 
 
 def test_all_clear_secrets_are_taken_the_most_sensitive_first() -> None:
