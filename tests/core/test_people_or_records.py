@@ -263,3 +263,16 @@ def test_the_note_names_the_way_out_of_the_command(visits: Path, tmp_path: Path)
         assert (people.code, NOTE in people.err) == (0, False)
     done = run("compare", visits, "-q", "age,ward", "--refines", "ward")
     assert "anonymise --one-per patient_id writes one record per person" in done.err
+
+
+@pytest.mark.parametrize("ids", ["aabbc", "abcde"])
+def test_a_note_on_reported_secrets_says_whether_records_are_counted(
+    tmp_path: Path, ids: str
+) -> None:
+    people = {"id": [*ids], "age": [1, 1, 2, 2, 2], "w": ["x", "y", None, "y", "z"]}
+    policy = tmp_path / "policy.toml"
+    rule = '[[rule]]\nmodel = "cas"\nmeasure = "posterior_probabilistic"\nat_most = 0.1\n'
+    policy.write_text(f'unit = "records"\n{rule}')
+    notes = qifsql.check(pl.DataFrame(people), policy, qids="age", secret="w").notes
+    counted = "records" if ids == "aabbc" else "people"
+    assert any(f"the {counted} with a reported" in note for note in notes)

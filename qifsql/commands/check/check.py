@@ -209,8 +209,9 @@ def _notes(
     """Return remarks on rules and on the rows of the verdict, then the notes of all ``results``."""
     reasons = {rule.number: backwards(rule.measure, rule.bounds) for rule in policy.rules}
     remarks = [f"rule {number}: {reason}" for number, reason in reasons.items() if reason]
+    counted = "records" if any(r.spec.get("repeated") for r in results) else "people"
     remarks += [
-        f"rule {row['rule']}: the value is that of the people with a reported "
+        f"rule {row['rule']}: the value is that of the {counted} with a reported "
         f"{quoted(row['secret'])}, which is worse than with a missing one as a value"
         for row in rows
         if row.get("of_reported")
