@@ -45,8 +45,8 @@ def refused_parts(
     queries: list[exp.Select] = []
     if person_column:
         k = {"wanted_k": wishes.k}
-        few = splice("anonymise/few_people", columns=person_column, numbers=k)
-        queries.append(few.distinct())  # both sides of a part may have too few
+        parts_refused = splice("anonymise/few_people", columns=person_column, numbers=k)
+        queries.append(parts_refused.distinct())  # both sides of a part may have too few
     for n, reading in enumerate(readings if wishes.of_secret else (), 1):
         name = f"sided_{n}"
         counts = make_step(

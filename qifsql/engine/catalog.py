@@ -209,10 +209,10 @@ class Catalog:
         """Return the usual words for missing values (``NA``, ``-9``) in the columns ``names``.
 
         Columns without any are left out. ``where`` is the filter of records; ``of_first``: only
-        the first records of a large file are read.
+        the first records of a large file are read; on Spark none.
         """
         columns = [c for c in map(self.schema.find, names) if c and family(c.type) in WORDED]
-        if not columns:
+        if not columns or self.engine.settings.engine_name == "spark":
             return {}
         words = [exp.Literal.string(word) for word in USUAL]
         aggregates: list[exp.Expr] = []  # two for each column
