@@ -177,8 +177,7 @@ def _confirm(
         try:
             if not qids:
                 raise ColumnError(
-                    f"no column of {dataset.name} is a quasi-identifier; name some to "
-                    "qifsql attack with --qids"
+                    f"no column of {dataset.name} is a quasi-identifier; name some with --qid+"
                 )
             models = "crs,cas" if secrets else "crs"
             attack.rehearse(models, dataset, settings, **chosen.options)

@@ -52,20 +52,17 @@ def _identifying_sentence(column: Mapping[str, Any], frame: pl.DataFrame) -> str
     of_records = "known_records" in frame.columns and frame["known_records"].is_not_null().any()
     counted = words.records if of_records else words.persons
     if column["why"] == LIKE_NAMES:
-        return said(
+        message = (
             "{column} tells {n} of {all} apart and looks like names: remove it before you publish. "
-            "The other numbers leave it out.",
-            column=escaping.cell(column["column"]),
-            n=words.count(column["singled_out"]),
-            all=counted(column["records"]),
+            "The other numbers leave it out."
         )
-    return said(
-        "{column} tells {n} of {all} apart: whoever knows it finds them. Remove it before you "
-        "publish, or replace it by a random number. The other numbers leave it out.",
-        column=escaping.cell(column["column"]),
-        n=words.count(column["singled_out"]),
-        all=counted(column["records"]),
-    )
+    else:
+        message = (
+            "{column} tells {n} of {all} apart: whoever knows it finds them. Remove it before you "
+            "publish, or replace it by a random number. The other numbers leave it out."
+        )
+    values = {"n": words.count(column["singled_out"]), "all": counted(column["records"])}
+    return said(message, column=escaping.cell(column["column"]), **values)
 
 
 def _coverage_sentence(spec: Spec) -> str:
