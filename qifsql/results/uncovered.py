@@ -78,14 +78,21 @@ def of_results(results: Sequence[Stored]) -> dict[str, list[ColumnRoles]]:
 
 
 def unconsidered(dataset: str, columns: Columns) -> list[str]:
-    """Return a sentence on the columns of a file that no result considers, without a policy."""
+    """Return what to know of the columns of a file that no result considers, without a policy."""
     rest = [_with_role(c.name, c.role) for c in columns if not c.covered]
     if not rest:
         return []
     singular = "{n} column of {dataset} is not considered by any result here: {names}."
     plural = "{n} columns of {dataset} are not considered by any result here: {names}."
     values = {"dataset": escaping.cell(dataset), "names": _names(rest)}
-    return [counted(singular, plural, len(rest), **values)]
+    return [f"{counted(singular, plural, len(rest), **values)} {beyond()}"]
+
+
+def beyond() -> str:
+    """Return the sentence on what columns without a role mean for all numbers."""
+    return said(
+        "Someone who knows these columns, too, may single out more people than these numbers say."
+    )
 
 
 def riskiest(columns: Columns, frame: pl.DataFrame) -> list[ColumnRoles]:

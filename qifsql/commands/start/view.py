@@ -10,6 +10,7 @@ from qifsql.commands.run import view as study
 from qifsql.presentation import details, escaping, words
 from qifsql.presentation.language import said
 from qifsql.presentation.parts import Command, Heading, Paragraph, Part, Spec, Tables
+from qifsql.results import uncovered
 from qifsql.results.kinds import Kind
 
 KIND = Kind(columns=study.KIND.columns, shared=study.KIND.shared)
@@ -68,11 +69,8 @@ def _identifying_sentence(column: Mapping[str, Any], frame: pl.DataFrame) -> str
 def _coverage_sentence(spec: Spec) -> str:
     if not (names := spec["not_considered"]):
         return said("Every column of the file has a role in these numbers.")
-    return said(
-        "Not considered: {names}. Someone who knows these columns, too, may single out more "
-        "people than these numbers say.",
-        names=escaping.cell(words.listed(names)),
-    )
+    named = said("Not considered: {names}.", names=escaping.cell(words.listed(names)))
+    return f"{named} {uncovered.beyond()}"
 
 
 def _swept_sentence(spec: Spec) -> str:
