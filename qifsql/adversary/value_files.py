@@ -97,7 +97,7 @@ def _earned(
 
 def _wide(dataset: Dataset, first: Column, amount: Column, secret: Attribute) -> exp.Select:
     """Return one column of a wide matrix: the gain of each guess for the value in its name."""
-    name = exp.null() if amount.name in MISSING else exp.Literal.string(amount.name)
+    name = exp.null() if amount.title in MISSING else exp.Literal.string(amount.title)
     raw = exp.cast(name.copy(), "VARCHAR")
     columns = {"guess": _text(first), "value": typed(name, secret), "raw": raw}
     return lines(dataset, columns | {"gain": number(amount)})

@@ -68,6 +68,11 @@ class Column:
     label: str = ""
     heading: str | None = None
 
+    @property
+    def title(self) -> str:
+        """Return the name that stands in the file, which may be blank."""
+        return self.name if self.heading is None else self.heading
+
 
 NO_NAMES = "; describe lists its columns; if its first line is a record, write their names above it"
 

@@ -138,7 +138,7 @@ def _check_columns(columns: Sequence[Column], title: str) -> None:
     """Refuse columns without a name, nested ones, and names that differ only in case or blanks."""
     by_bare_name: dict[str, str] = {}
     for place, c in enumerate(columns, 1):
-        if c.heading is not None or not c.name.strip():
+        if not c.title.strip():
             raise ColumnError(f"column {place} of {title} has no name; name it, or leave it out")
         if nested(c.type):
             raise ColumnError(f"column {quoted(c.name)} of {title} is nested; leave it out")

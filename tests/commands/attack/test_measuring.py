@@ -308,6 +308,17 @@ def test_a_matrix_may_have_a_column_for_each_value(
     check(row, numbers(joint, ch.gains_of_table(known, gains)), exact=drawn.exact)
 
 
+def test_a_blank_header_of_a_matrix_is_the_missing_value(tmp_path: Path) -> None:
+    people = pa.table({"sex": ["m", "m", "f"], "ill": ["yes", None, None]})
+    file = tmp_path / "m.csv"
+    file.write_text("guess,yes,\nyes,1,0\nnone,0,1\n")
+    (row,) = qifsql.attack("cas", people, qids="sex", secret="ill", gain=f"matrix:{file}").rows()
+    assert (row["prior_probabilistic"], row["posterior_probabilistic"]) == (
+        pytest.approx(2 / 3),
+        pytest.approx(2 / 3),
+    )
+
+
 @light
 @given(releases(), EITHER, st.data())
 def test_a_file_says_what_each_value_is_worth(
