@@ -1,52 +1,34 @@
 """A dataset: its name, the place of its rows, and its columns. Rows are never read here."""
 
 import codecs
-import glob
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from qifsql.data.dates import Order, order
+from qifsql.data.csv_options import ALWAYS, CSV_OPTIONS, NATIVE, checked_options, refuse_options
+from qifsql.data.dataset_files import files_of, one_format
+from qifsql.data.dates import Order
 from qifsql.data.files import check_file, marked_encoding, path_text, several_paths
 from qifsql.data.formats import (
     CONVERTED,
-    PARQUET_ENDINGS,
-    SEVERAL,
     SQLITE,
     ZIPPED,
     Format,
     copy_name,
-    format_of,
     magic,
     named,
-    partition_columns,
     table_in_zip,
 )
 from qifsql.data.frames import Lazy, Stream, arrow_table, path_of
 from qifsql.data.missing import MissingValues
-from qifsql.errors import NOT_UTF8, ColumnError, DatasetError, did_you_mean, quoted
+from qifsql.errors import ColumnError, DatasetError, did_you_mean, quoted
 
 CATALOGUE = "spark:"  # how the name of a table of Spark's catalogue begins
 REMOTE = re.compile(r"(hdfs|viewfs|s3|s3a|gs|abfs|abfss|wasb|wasbs|dbfs|oss)://.", re.IGNORECASE)
 """File systems that Spark reads. DuckDB does not: qifsql itself never uses the network."""
-CSV_OPTIONS = (
-    *("all_varchar", "delimiter", "encoding", "decimal", "skip", "header_rows", "date_order"),
-)
-"""Options for reading CSV, which the command line, studies and manifests have under these names."""
-ALWAYS = CSV_OPTIONS[:3]
-"""Options of CSV that manifests have even if they are the usual ones."""
-NATIVE = {"utf-8": "utf-8", "iso8859-1": "latin-1"}
-"""Encodings that DuckDB reads: its name by Python's."""
-MOST_LINES = 10_000  # lines above the first record
 Writing = Literal["", "unusual", "several", "ambiguous", "several, ambiguous"]
-
-TABLES = {  # marks of lake tables in their folders: kind and reader
-    "_delta_log": ("Delta", "delta_scan in DuckDB"),
-    "metadata/*.metadata.json*": ("Iceberg", "iceberg_scan in DuckDB"),
-    ".hoodie": ("Hudi", "spark.read.format('hudi') in Spark"),
-}
 
 
 @dataclass(frozen=True)
@@ -209,7 +191,7 @@ class Dataset:
         if self.format != "csv":
             return None
         options = {name: getattr(self, name) for name in CSV_OPTIONS}
-        return {n: v for n, v in options.items() if n in ALWAYS or v != getattr(Dataset, n)}
+        return {n: v for n, v in options.items() if n in ALWAYS or v != CSV_OPTIONS[n]}
 
     @property
     def identity_of_reading(self) -> list[object]:
@@ -285,38 +267,41 @@ class Dataset:
 
         """
         words = (na,) if isinstance(na, str) else tuple(na)
-        options = {
-            "all_varchar": all_varchar,
-            "delimiter": _delimiter(delimiter),
-            "encoding": _encoding(encoding),
-            "decimal": _decimal(decimal),
-            "skip": _line_count("skip", skip, 0),
-            "header_rows": _line_count("header_rows", header_rows, 1),
-            "date_order": order(date_order),
-        }
-        unusual = [n for n, value in options.items() if value != getattr(cls, n)]
+        options = checked_options(
+            all_varchar=all_varchar,
+            delimiter=delimiter,
+            encoding=encoding,
+            decimal=decimal,
+            skip=skip,
+            header_rows=header_rows,
+            date_order=date_order,
+        )
         if isinstance(source, Dataset):
             return replace(source, na=words) if words else source
         frame, mixed = arrow_table(source, table)
         if frame is not None:
             path = path_of(frame)
             return cls(name or "frame", "frame", (path,), na=words, left_out=mixed, frame=frame)
-        text = path_text(source)
+        return cls._at(path_text(source), words, options)
+
+    @classmethod
+    def _at(cls, text: str, na: tuple[str, ...], options: Mapping[str, Any]) -> "Dataset":
+        """Return the dataset of a path: files, TABLE@FILE, or a table or URL of Spark."""
         if not text:  # a path without a name is the working folder
             raise DatasetError("the name of a dataset is empty; name a file")
         if is_of_spark(text):
-            if unusual:
-                raise DatasetError(f"{text} is not CSV; {_not_for_others(unusual)}")
-            return cls(text, "spark", (text,), na=words)
+            refuse_options(options, text)
+            return cls(text, "spark", (text,), na=na)
         if re.match(r"^[a-zA-Z][a-zA-Z0-9+]+://", text):
             raise DatasetError(f"{text} is not a local file; qifsql never uses the network")
-        if not _exists(text) and (m := re.fullmatch(r"(.+)@(.+)", text, re.S)):
-            if m[2].casefold().endswith(ZIPPED):
-                return cls._file(m[2], text, words, options, table=m[1])
-            if unusual:
-                raise DatasetError(f"{text} is not CSV; {_not_for_others(unusual)}")
-            return cls._table(m[1], m[2], text, words)
-        return cls._file(text, text, words, options)
+        table_in_file = None if _exists(text) else re.fullmatch(r"(.+)@(.+)", text, re.S)
+        if table_in_file is None:
+            return cls._file(text, text, na, options)
+        table, file = table_in_file.groups()
+        if file.casefold().endswith(ZIPPED):
+            return cls._file(file, text, na, options, table=table)
+        refuse_options(options, text)
+        return cls._table(table, file, text, na)
 
     @classmethod
     def _file(
@@ -329,7 +314,7 @@ class Dataset:
         table: str = "",
     ) -> "Dataset":
         """Return the dataset of ``text``: files, or a table in a .zip, read with these options."""
-        files, hive = _files(path)
+        files, hive = files_of(path)
         name = text if table else Path(text).name or text  # of tables of one file, the text differs
         for file in files:
             check_file(file)
@@ -338,11 +323,9 @@ class Dataset:
         if len(files) == 1 and files[0].casefold().endswith(ZIPPED):
             table, format_, ending = table_in_zip(files[0], table)
         else:
-            format_, ending = _one_format(files, text)
-        unusual = [name for name, value in options.items() if value != getattr(cls, name)]
+            format_, ending = one_format(files, text)
         if format_ != "csv":
-            if unusual:
-                raise DatasetError(f"{text} is not CSV; {_not_for_others(unusual)}")
+            refuse_options(options, text)
             return cls(name, format_, files, table, hive=hive, na=na)
         usual = {
             "delimiter": "\t" if ".tsv" in ending else None,
@@ -405,153 +388,11 @@ def repeated(datasets: Sequence[Dataset]) -> list[Dataset]:
     return [dataset for i, dataset in enumerate(datasets) if places[i] in places[:i]]
 
 
-def _not_for_others(unusual: Sequence[str]) -> str:
-    """Return that options of CSV do not apply to another format."""
-    flags = ", ".join(f"--{name.replace('_', '-')}" for name in unusual)
-    return f"leave out {flags}: only CSV is read with these options"
-
-
-def _encoding(name: str | None) -> str | None:
-    """Return the name of an encoding of text that Python knows, as it was given."""
-    if name is None:
-        return None
-    try:
-        name.encode()
-    except UnicodeEncodeError as e:
-        raise DatasetError(NOT_UTF8) from e
-    try:
-        "".encode(name)
-        codecs.getincrementaldecoder(name)
-    except (LookupError, ValueError, UnicodeError) as e:
-        raise DatasetError(
-            f"there is no encoding {quoted(name)}; name one that Python knows, such as cp1252 "
-            "(Excel on Windows), latin-1 or utf-16"
-        ) from e
-    return name
-
-
-def _decimal(mark: str | None) -> str | None:
-    """Return the decimal mark, None for a point; DatasetError if it is another one."""
-    if mark not in (None, ".", ","):
-        raise DatasetError(f'decimal mark {quoted(mark)} cannot be used; give "," or "."')
-    return mark if mark == "," else None
-
-
-def _line_count(name: str, number: int | None, least: int) -> int:
-    """Return a number of lines, by default the least."""
-    if number is None:
-        return least
-    if isinstance(number, bool) or not isinstance(number, int) or not least <= number <= MOST_LINES:
-        raise DatasetError(f"{name} is a whole number from {least} to {MOST_LINES:,}")
-    return number
-
-
-def _delimiter(text: str | None) -> str | None:
-    r"""Return the character that separates fields; ``\t``, typed as two characters, is a tab."""
-    character = "\t" if text == "\\t" else text
-    if character is not None and (len(character) != 1 or character in '"\r\n'):
-        raise DatasetError(
-            f"delimiter {quoted(character)} cannot be used; give one character, such as ;"
-        )
-    return character
-
-
-def _files(text: str) -> tuple[tuple[str, ...], bool]:
-    """Return the files of a path, and whether folder names may be columns (``year=2018/``).
-
-    ``text`` is the path of a file or of a folder of Parquet, or a glob.
-    """
-    path = Path(text)
-    try:
-        is_folder = path.is_dir()
-    except OSError as e:  # the name is too long
-        raise DatasetError(f"{text} cannot be read: {e.strerror}; check the name") from e
-    if is_folder:
-        try:
-            files = sorted(str(p) for p in path.rglob("*") if _is_part(p, path))
-        except OSError as e:
-            raise DatasetError(f"folder {text} cannot be listed: {e.strerror}") from e
-        if not files:
-            raise DatasetError(f"folder {text} has no Parquet files; name a file or a glob")
-        return tuple(files), _partitioned(files, text)
-    if path.exists():
-        return (text,), False
-    if glob.has_magic(text):
-        files = sorted(p for p in glob.iglob(text, recursive=True) if Path(p).is_file())
-        if not files:
-            raise DatasetError(f"{text} matches no file; check the pattern and the folder")
-        return tuple(files), _partitioned(files, text)
-    folder = path.parent
-    if not folder.is_dir():
-        raise DatasetError(f"{text} does not exist: there is no folder {folder}")
-    hint = did_you_mean(path.name, (p.name for p in folder.iterdir()) if path.name else ())
-    if not hint.startswith("; did"):  # a list of the files in the folder
-        hint = "; check the path"
-    raise DatasetError(f"{text} does not exist{hint}")
-
-
 def _exists(text: str) -> bool:
     try:
         return Path(text).exists()
     except OSError:  # the name is too long for a file: it may be that of a table
         return False
-
-
-def _partitioned(files: Sequence[str], text: str) -> bool:
-    """Return whether the folders of the files are named by columns and values (``year=2018``)."""
-    columns_of_files = {partition_columns(file) for file in files}
-    if len(columns_of_files) > 1:
-        listed = " or ".join(
-            quoted("/".join(columns)) if columns else "none" for columns in sorted(columns_of_files)
-        )
-        raise DatasetError(
-            f"the files of {text} have different partition columns in the names of their folders: "
-            f"{listed}; name files with the same ones"
-        )
-    return columns_of_files != {()}
-
-
-def _one_format(files: tuple[str, ...], text: str) -> tuple[Format, str]:
-    """Return the format of all files, and the ending of the first; refuse what is no dataset."""
-    format_, ending = format_of(files[0], text)
-    if format_ == "duckdb":
-        raise DatasetError(f"{text} is a database; name a table in it: TABLE@{text}")
-    if any(format_of(f, text)[0] != format_ for f in files):
-        raise DatasetError(f"{text} has files of several kinds; name one kind")
-    if len(files) > 1 and format_ not in SEVERAL:
-        raise DatasetError(f"{text} names several {ending} files; name one of them")
-    if format_ == "parquet":
-        _check_plain(files, text)
-    return format_, ending
-
-
-def _is_part(file: Path, folder: Path) -> bool:
-    """Return whether a file belongs to a folder of Parquet.
-
-    Names like ``_log`` and ``.tmp`` do not.
-    """
-    inside = file.relative_to(folder).parts
-    hidden = any(part.startswith(("_", ".")) for part in inside)
-    return not hidden and file.suffix.casefold() in PARQUET_ENDINGS and file.is_file()
-
-
-def _check_plain(files: tuple[str, ...], text: str) -> None:
-    """Refuse Parquet files of a Delta, Iceberg or Hudi table, however they are named.
-
-    Such a table keeps deleted and replaced records in its folder; only its log states which files
-    and records are current. One of its files alone has the same problem.
-    """
-    folders = {Path(file).absolute().parent for file in files}
-    folders |= {Path(file).resolve().parent for file in files}  # of the file behind a link
-    folders = folders.union(*(folder.parents for folder in folders))
-    for folder in sorted(folders, reverse=True):  # inner folders first
-        for pattern, (kind, reader) in TABLES.items():
-            if next(folder.glob(pattern), None) is not None:
-                raise DatasetError(
-                    f"{text} has Parquet files of a {kind} table, in the folder {folder}: they may "
-                    "hold records that were deleted or replaced; export the current records first "
-                    f"({reader} reads them) to a Parquet file outside that folder, and name it"
-                )
 
 
 Tabular: TypeAlias = str | Path | Stream | Lazy | Dataset

@@ -8,7 +8,8 @@ from hashlib import sha256
 from sqlglot import exp
 
 from qifsql.data.collection import Collection, tagged
-from qifsql.data.dataset import NATIVE, Dataset
+from qifsql.data.csv_options import NATIVE
+from qifsql.data.dataset import Dataset
 from qifsql.data.dates import instant
 from qifsql.data.expressions import FLOATING, filled, identifier, with_one_missing
 from qifsql.data.frames import view_name

@@ -9,7 +9,7 @@ from campaign import lines, mistakes, run, tables, tree
 from campaign.draft import Draft
 from campaign.recipes import RECIPES
 from campaign.values import VALUES
-from qifsql.data.dataset import CSV_OPTIONS
+from qifsql.data.csv_options import CSV_OPTIONS
 
 
 def test_every_command_has_a_recipe():

@@ -17,7 +17,8 @@ from qifsql.commands.verify.input_digests import Inputs
 from qifsql.commands.verify.numbers import Repetition
 from qifsql.counting.session import opened
 from qifsql.data.collection import Collection
-from qifsql.data.dataset import CSV_OPTIONS, Dataset
+from qifsql.data.csv_options import CSV_OPTIONS
+from qifsql.data.dataset import Dataset
 from qifsql.data.expressions import SOURCE
 from qifsql.data.formats import CONVERTED, ZIPPED
 from qifsql.engine.bare import MOST_ROWS, Answer, BareDuckDB

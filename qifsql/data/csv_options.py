@@ -1,0 +1,87 @@
+"""Options for reading CSV: their names, and the checks of what a user gives for them."""
+
+import codecs
+from collections.abc import Mapping
+from typing import Any
+
+from qifsql.data.dates import order
+from qifsql.errors import NOT_UTF8, DatasetError, quoted
+
+CSV_OPTIONS: Mapping[str, object] = {
+    **{"all_varchar": False, "delimiter": None, "encoding": None},
+    **{"decimal": None, "skip": 0, "header_rows": 1, "date_order": None},
+}
+"""The options, by the names of the command line, studies and manifests, with their usual values."""
+ALWAYS = ("all_varchar", "delimiter", "encoding")
+"""Options of CSV that manifests have even if they are the usual ones."""
+NATIVE = {"utf-8": "utf-8", "iso8859-1": "latin-1"}
+"""Encodings that DuckDB reads: its name by Python's."""
+MOST_LINES = 10_000  # lines above the first record
+
+
+def checked_options(**options: Any) -> dict[str, Any]:
+    """Return options for reading CSV as a dataset has them; DatasetError if one is wrong."""
+    return {
+        **options,
+        "delimiter": _delimiter(options["delimiter"]),
+        "encoding": _encoding(options["encoding"]),
+        "decimal": _decimal(options["decimal"]),
+        "skip": _line_count("skip", options["skip"], 0),
+        "header_rows": _line_count("header_rows", options["header_rows"], 1),
+        "date_order": order(options["date_order"]),
+    }
+
+
+def refuse_options(options: Mapping[str, object], text: str) -> None:
+    """Refuse unusual options for reading ``text``, which is not CSV."""
+    unusual = [name for name, value in options.items() if value != CSV_OPTIONS[name]]
+    if unusual:
+        flags = ", ".join(f"--{name.replace('_', '-')}" for name in unusual)
+        raise DatasetError(
+            f"{text} is not CSV; leave out {flags}: only CSV is read with these options"
+        )
+
+
+def _encoding(name: str | None) -> str | None:
+    """Return the name of an encoding of text that Python knows, as it was given."""
+    if name is None:
+        return None
+    try:
+        name.encode()
+    except UnicodeEncodeError as e:
+        raise DatasetError(NOT_UTF8) from e
+    try:
+        "".encode(name)
+        codecs.getincrementaldecoder(name)
+    except (LookupError, ValueError, UnicodeError) as e:
+        raise DatasetError(
+            f"there is no encoding {quoted(name)}; name one that Python knows, such as cp1252 "
+            "(Excel on Windows), latin-1 or utf-16"
+        ) from e
+    return name
+
+
+def _decimal(mark: str | None) -> str | None:
+    """Return the decimal mark, None for a point; DatasetError if it is another one."""
+    if mark not in (None, ".", ","):
+        raise DatasetError(f'decimal mark {quoted(mark)} cannot be used; give "," or "."')
+    return mark if mark == "," else None
+
+
+def _line_count(name: str, number: int | None, least: int) -> int:
+    """Return a number of lines, by default the least."""
+    if number is None:
+        return least
+    if isinstance(number, bool) or not isinstance(number, int) or not least <= number <= MOST_LINES:
+        raise DatasetError(f"{name} is a whole number from {least} to {MOST_LINES:,}")
+    return number
+
+
+def _delimiter(text: str | None) -> str | None:
+    r"""Return the character that separates fields; ``\t``, typed as two characters, is a tab."""
+    character = "\t" if text == "\\t" else text
+    if character is not None and (len(character) != 1 or character in '"\r\n'):
+        raise DatasetError(
+            f"delimiter {quoted(character)} cannot be used; give one character, such as ;"
+        )
+    return character
