@@ -1,350 +1,26 @@
-"""The sharp bounds of one component, by integer programming.
-
-The columns of the program are the cells of cliques that hold all tables. Cliques in a tree that
-agree on what they share extend to whole counts of all attributes, so that the least count of a cell
-is a sum over the cliques less a sum over what they share, and never below 0; the largest is the
-smallest of its cliques.
+"""What is proved of one component: lines, secrets, and the bracket of the best guess.
 
 Source: M92, M93, M96 to M99; Dobra and Fienberg 2000.
 """
 
-from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, islice
-from typing import NamedTuple
+from itertools import islice
 
 from qifsql.commands.tables.arrays import Cell, Solved
-from qifsql.commands.tables.hypergraph import Edge, Link, join_tree
-from qifsql.commands.tables.integer_programs import (
-    Array,
-    InfeasibleError,
-    Least,
-    OpenError,
-    Program,
-    Row,
+from qifsql.commands.tables.component_program import (
+    Columns,
+    Component,
+    Ends,
+    part_of_cell,
+    people_in,
 )
+from qifsql.commands.tables.hypergraph import Edge
+from qifsql.commands.tables.integer_programs import Array, Least, Row
 from qifsql.commands.tables.proofs import Question
 
-ARRAYS = 300  # solutions that are remembered
-TURNS = 20  # rounds in which several columns are moved at once
 BRACKET_NODES = 50  # branches for the bracket of the best guess
-
-Columns = Sequence[int]
-
-
-class Ends(NamedTuple):
-    """The least and the largest value of a sum."""
-
-    lower: int
-    upper: int
-
-
-@dataclass(frozen=True)
-class System:
-    """The cliques of a component with their cells and bounds, and the cells of its tables."""
-
-    links: Sequence[Link]
-    cells: Sequence[Sequence[tuple[Cell, int, int]]]
-    tables: Sequence[tuple[Edge, Cell, int, int]]
-
-
-@dataclass(frozen=True)
-class Count:
-    """The count of a cell: columns ``inside`` cliques, less those ``between`` cliques."""
-
-    inside: Sequence[Columns]
-    between: Sequence[Columns] = ()
-
-    def smallest(self, array: Array) -> int:
-        """Return the least count of the cell in a solution."""
-        inside, between = map(chain.from_iterable, (self.inside, self.between))
-        return max(0, _people_in(inside, array) - _people_in(between, array))
-
-    def largest(self, array: Array) -> int:
-        """Return the largest count of the cell in a solution."""
-        return min(_people_in(columns, array) for columns in self.inside)
-
-    @property
-    def goal(self) -> dict[int, int]:
-        """Return the factor of each column in the least count."""
-        goal = Counter(chain.from_iterable(self.inside))
-        goal.subtract(chain.from_iterable(self.between))
-        return goal
-
-
-def _people_in(columns: Iterable[int], array: Array) -> int:
-    """Return the sum of some columns in a solution."""
-    return sum(array[j] for j in columns)
-
-
-class Component:
-    """The integer program of a component, and solutions of it, the ``arrays``.
-
-    A column is the count of a cell of a clique. A row is the sum of a published cell, or says that
-    two cliques count the same people. ``people`` is the number of all people.
-    """
-
-    def __init__(self, system: System, people: int, deadline: float) -> None:
-        """Build the program, and find a first solution; OpenError: none by the ``deadline``."""
-        self.system, self.people = system, people
-        self._margins: dict[Edge, dict[Cell, list[int]]] = {}  # columns, by attributes and cell
-        self._first: list[int] = []  # the first column of each clique
-        bounds: list[tuple[int, int]] = []  # of each column
-        for cells in system.cells:
-            self._first.append(len(bounds))
-            bounds += [(lower, upper) for _, lower, upper in cells]
-        rows = []
-        self._bounds: dict[tuple[int, ...], tuple[int, int]] = {}  # of tables' cells, by columns
-        for edge, cell, lower, upper in system.tables:
-            columns = self.margin(edge).get(cell, [])
-            self._bounds[tuple(columns)] = lower, upper
-            rows.append(Row(columns, [1] * len(columns), lower, upper))
-            for j in columns:  # no part of a cell has more people than the cell
-                bounds[j] = (bounds[j][0], min(bounds[j][1], upper))
-        self.program = Program(bounds, [*rows, *self._seams()], deadline)
-        self.arrays: list[Array] = []
-        self.remember(self.program.minimise({}, first=True))
-        if not self.arrays:
-            raise OpenError
-
-    def margin(self, edge: Edge) -> dict[Cell, list[int]]:
-        """Return by cell of some attributes the columns of a clique that add up to its count."""
-        if edge not in self._margins:
-            clique = next(i for i, link in enumerate(self.system.links) if edge <= link.edge)
-            self._margins[edge] = self._columns_inside(clique, edge)
-        return self._margins[edge]
-
-    def _columns_inside(self, clique: int, edge: Edge) -> dict[Cell, list[int]]:
-        clique_edge = self.system.links[clique].edge
-        columns: dict[Cell, list[int]] = defaultdict(list)
-        for j, (cell, _, _) in enumerate(self.system.cells[clique], self._first[clique]):
-            columns[_part_of_cell(cell, clique_edge, edge)].append(j)
-        return dict(columns)
-
-    def _seams(self) -> Iterator[Row]:
-        """Yield a row per cell that a clique shares with its parent: both count the same people."""
-        for i, link in enumerate(self.system.links[1:], 1):
-            in_parent = self._columns_inside(link.parent or 0, link.shared)
-            in_clique = self._columns_inside(i, link.shared)
-            for cell in sorted({*in_parent, *in_clique}):
-                first, second = in_parent.get(cell, []), in_clique.get(cell, [])
-                factors = [1] * len(first) + [-1] * len(second)
-                yield Row([*first, *second], factors, 0, 0)
-
-    def remember(self, answer: Least) -> None:
-        """Keep the solution of a program, up to ``ARRAYS`` of them, without further columns."""
-        if answer.solution is not None and len(self.arrays) < ARRAYS:
-            self.arrays.append(answer.solution[: len(self.program.bounds)])
-
-    def spread(self) -> None:
-        """Keep solutions that attain bounds of many columns at once: these need no program."""
-        for end, factor in ((0, 1), (1, -1)):  # make columns small, then large
-            ends = [bounds[end] for bounds in self.program.bounds]
-            for _ in range(TURNS):
-                away = [j for j in self.program.free if all(x[j] != ends[j] for x in self.arrays)]
-                if not away:  # each column is at its end in some solution
-                    break
-                answer = self.program.minimise(dict.fromkeys(away, factor), first=True)
-                self.remember(answer)
-                x = answer.solution
-                if x is None or all(x[j] != ends[j] for j in away):  # no further bound is attained
-                    break
-
-    def ends(self, columns: Columns) -> Ends:
-        """Return outer bounds of a sum of columns: those of the columns, or of a published cell."""
-        bounds = [self.program.bounds[j] for j in columns]
-        lower, upper = self._bounds.get(tuple(columns), (0, self.people))
-        lowest, highest = sum(low for low, _ in bounds), sum(high for _, high in bounds)
-        return Ends(max(lower, lowest), min(upper, highest))
-
-    def lower(self, count: Count) -> int:
-        """Return the least count of a cell; raise OpenError if it is not proved."""
-        attained = min(map(count.smallest, self.arrays))  # by a solution that is kept
-        outer = sum(self.ends(c).lower for c in count.inside)
-        outer -= sum(self.ends(c).upper for c in count.between)  # the least count is not below this
-        if attained == max(0, outer):  # a solution has the outer bound: it is sharp
-            return attained
-        answer = self.program.minimise(count.goal, attained)
-        self.remember(answer)
-        if not answer.sharp and (answer.attained is None or answer.attained > 0):
-            raise OpenError
-        return max(0, answer.bound)
-
-    def upper(self, count: Count) -> int:
-        """Return the largest count of a cell; raise OpenError if it is not proved."""
-        attained = max(map(count.largest, self.arrays))
-        highest = min(self.ends(c).upper for c in count.inside)
-        if attained == highest:  # a solution has the outer bound: it is sharp
-            return highest
-        goal, program = dict.fromkeys(count.inside[0], -1), self.program
-        if len(count.inside) > 1:  # a further column is at most the count in each clique
-            top = len(program.bounds)
-            goal = {top: -1}
-            rows = [
-                Row([top, *columns], [1] + [-1] * len(columns), -self.people, 0)
-                for columns in count.inside
-            ]
-            program = program.extended([(0, highest)], rows)
-        answer = program.minimise(goal, -attained)
-        self.remember(answer)
-        if not answer.sharp:
-            raise OpenError
-        return -answer.bound
-
-    def occurs(self, count: Count) -> bool:
-        """Return whether a cell may hold somebody."""
-        return any(count.largest(x) for x in self.arrays) or self.upper(count) > 0
-
-    def is_settled(self, columns: Columns) -> bool:
-        """Return whether a sum of columns has one possible value."""
-        count = Count([columns])
-        values = set(map(count.largest, self.arrays))
-        return len(values) == 1 and self.lower(count) == self.upper(count)
-
-    def values(self, attribute: int) -> list[int]:
-        """Return the values of an attribute."""
-        return sorted(value for (value,) in self.margin(frozenset([attribute])))
-
-    def scope(self, attributes: Edge) -> "Scope":
-        """Return the cells of a set of attributes; OpenError if the cliques form no tree on it."""
-        links = join_tree([link.edge & attributes for link in self.system.links])
-        if links is None:
-            raise OpenError
-        return Scope(self, links)
-
-
-_Line = tuple[dict[int, int], int]
-"""Values of attributes, and how many people have them for sure."""
-
-
-class Scope:
-    """The cells of a set of attributes, in terms of the cliques of a component."""
-
-    def __init__(self, component: Component, links: Sequence[Link]) -> None:
-        self.component, self.links = component, links
-        self.inside = [component.margin(link.edge) for link in links]
-        self.between = [component.margin(link.shared) for link in links[1:]]
-        self.attributes: Edge = frozenset().union(*(link.edge for link in links))
-
-    def count(self, cell: Cell) -> Count | None:
-        """Return the count of a cell as sums of columns; None if it is empty for sure."""
-        parts = (_part_of_cell(cell, self.attributes, link.edge) for link in self.links)
-        inside = [margin.get(part, []) for margin, part in zip(self.inside, parts, strict=True)]
-        if not all(inside):
-            return None
-        parts = (_part_of_cell(cell, self.attributes, link.shared) for link in self.links[1:])
-        return Count(inside, [m[part] for m, part in zip(self.between, parts, strict=True)])
-
-    def candidates(self) -> list[tuple[Cell, Count]]:
-        """Return the cells, with counts, that the first solution alone proves to hold somebody."""
-        array = self.component.arrays[0]
-        lines: list[_Line] = [({}, 0)]
-        for k, link in enumerate(self.links):
-            between = self.between[k - 1] if k else {}
-            everybody = {cell: _people_in(columns, array) for cell, columns in between.items()}
-            lines = _joined_lines(lines, self._lines_by_shared(k, array), everybody, link.shared)
-        held = sorted(_codes(values, self.attributes) for values, _ in lines)
-        return [(cell, count) for cell in held if (count := self.count(cell)) is not None]
-
-    def _lines_by_shared(self, k: int, array: Array) -> dict[Cell, list[_Line]]:
-        """Return the cells of clique k with their people in a solution, by the values it shares."""
-        link = self.links[k]
-        lines: dict[Cell, list[_Line]] = defaultdict(list)
-        for cell, columns in self.inside[k].items():
-            values = dict(zip(sorted(link.edge), cell, strict=True))
-            lines[_codes(values, link.shared)].append((values, _people_in(columns, array)))
-        return lines
-
-    def lines(self) -> dict[Cell, tuple[int, int]]:
-        """Return the cells that hold somebody for sure, with their least and largest counts.
-
-        Where there are several cliques, an upper bound above the lower one may not be sharp: it is
-        taken from bounds alone, without a program.
-        """
-        lines = {}
-        component = self.component
-        for cell, count in self.candidates():
-            lower = component.lower(count)
-            if not lower:
-                continue
-            upper = max(map(count.largest, component.arrays))
-            if len(self.links) == 1 or upper == lower:
-                upper = component.upper(count)
-            else:
-                upper = min(component.ends(c).upper for c in count.inside)
-            lines[cell] = (lower, upper)
-        return lines
-
-    def cells(self) -> tuple[int, bool]:
-        """Return how many cells may hold somebody, at most, and whether the number is exact."""
-        component = self.component
-        if len(self.links) == 1:
-            return sum(component.occurs(Count([c])) for c in self.inside[0].values()), True
-        present = {  # the columns, each a cell of a clique, that may hold somebody
-            j for cells in self.inside for (j,) in cells.values() if component.occurs(Count([[j]]))
-        }
-        return self._combinations(present), self._all_occur(present)
-
-    def _combinations(self, present: Collection[int]) -> int:
-        """Return how many combinations of one column of ``present`` per clique agree."""
-        # For each cell of a clique the combinations with the cliques below it, from the leaves up.
-        sizes = [{c: int(j in present) for c, (j,) in cells.items()} for cells in self.inside]
-        for k in range(len(self.links) - 1, 0, -1):
-            link, parent = self.links[k], self.links[k].parent or 0
-            parent_edge = self.links[parent].edge
-            below: dict[Cell, int] = defaultdict(int)  # combinations by shared values
-            for cell, n in sizes[k].items():
-                below[_part_of_cell(cell, link.edge, link.shared)] += n
-            for cell in sizes[parent]:
-                sizes[parent][cell] *= below[_part_of_cell(cell, parent_edge, link.shared)]
-        return sum(sizes[0].values())
-
-    def _all_occur(self, present: Collection[int]) -> bool:
-        """Return whether one solution is found that has people in all columns ``present``."""
-        component, program = self.component, self.component.program
-        if any(all(x[j] for j in present) for x in component.arrays):
-            return True
-        bounds = [
-            (max(lower, 1), upper) if j in present else (0, 0)
-            for j, (lower, upper) in enumerate(program.bounds)
-        ]
-        try:
-            answer = Program(bounds, program.rows, program.deadline).minimise({}, first=True)
-        except InfeasibleError:
-            return False
-        component.remember(answer)
-        return answer.solution is not None
-
-
-def _joined_lines(
-    lines: Sequence[_Line],
-    further: Mapping[Cell, Sequence[_Line]],
-    everybody: Mapping[Cell, int],
-    shared: Edge,
-) -> list[_Line]:
-    """Join lines with ``further`` ones of equal ``shared`` values, where some people have both.
-
-    They do if both lines have more people together than ``everybody`` with the shared values.
-    """
-    joined = []
-    for values, people in lines:
-        key = _codes(values, shared)
-        for more_values, more_people in further.get(key, []):
-            both = people + more_people - everybody.get(key, 0)
-            if both > 0:
-                joined.append(({**values, **more_values}, both))
-    return joined
-
-
-def _codes(values: Mapping[int, int], attributes: Edge) -> Cell:
-    """Return the values of some attributes, in the order of these."""
-    return tuple(values[i] for i in sorted(attributes))
-
-
-def _part_of_cell(cell: Cell, edge: Edge, part: Edge) -> Cell:
-    """Return the values that a cell of attributes ``edge`` has of those in ``part``."""
-    return _codes(dict(zip(sorted(edge), cell, strict=True)), part)
 
 
 def solve(
@@ -402,12 +78,12 @@ class _Bracket:
         self.first = len(component.program.bounds)
         self.blocks: dict[Cell, list[Columns]] = defaultdict(list)  # the columns of each count
         for cell, columns in component.margin(question.scope).items():
-            part = _part_of_cell(cell, question.scope, question.knowledge)
+            part = part_of_cell(cell, question.scope, question.knowledge)
             self.blocks[part].append(columns)
 
     def _count_right(self, array: Array) -> int:
         """Return for how many people the best guess is right in a solution, ``array``."""
-        counts = ([_people_in(c, array) for c in block] for block in self.blocks.values())
+        counts = ([people_in(c, array) for c in block] for block in self.blocks.values())
         if self.question.secret is None:
             return sum(any(block) for block in counts)
         return sum(map(max, counts))

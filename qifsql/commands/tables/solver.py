@@ -17,7 +17,8 @@ from typing import Any, Protocol
 from sqlglot import exp
 
 from qifsql.commands.tables.arrays import Cell, Solved
-from qifsql.commands.tables.component_bounds import Component, System, solve
+from qifsql.commands.tables.component_bounds import solve
+from qifsql.commands.tables.component_program import Component, System
 from qifsql.commands.tables.hypergraph import NOTHING, Edge, Link, maximal_edges, triangulated
 from qifsql.commands.tables.integer_programs import InfeasibleError, OpenError
 from qifsql.commands.tables.margins import ContradictionError, Margins, places

@@ -11,7 +11,7 @@ from policies import policy, rule
 
 from qifsql.adversary.models import model
 from qifsql.adversary.spec import Attribute, ColumnRoles
-from qifsql.commands.check import check, comparison, coverage, view
+from qifsql.commands.check import check, comparison, coverage, rule_levels, view
 from qifsql.commands.check.comparison import Comparison
 from qifsql.commands.check.result import READING, SCHEMA, Verdict, refused
 from qifsql.commands.check.spec import _rules
@@ -289,7 +289,7 @@ def test_an_attack_takes_the_options_of_its_models(tmp_path: Path) -> None:
 
 def judged(found: Policy, rows: list[Row], last: Baseline | None = None) -> list[Row]:
     columns = ("rule", "model", "secret", "value", "success", "attempt", "low", "high")
-    levels = check._levels_of_rows(found, found.rules[0], "crs", rows, last)
+    levels = rule_levels._levels_of_rows(found, found.rules[0], "crs", rows, last)
     assert all(list(row) == [*SCHEMA, *READING, "of_reported"] for row in levels)
     return [{name: row[name] for name in (*columns, "baseline", "met")} for row in levels]
 
@@ -330,12 +330,12 @@ def test_a_rule_without_secrets_is_about_all_rows(tmp_path: Path) -> None:
     known = {"qids": "age", "secret": ["illness", "work"]}
     rows = [{"secret": name} for name in ("illness", "work")]
     every = levels_of(tmp_path, rule(model="cas", measure="worst_case"), **known)
-    assert check._rows_of_secrets(every, every.rules[0], rows) == rows
+    assert rule_levels._rows_of_secrets(every, every.rules[0], rows) == rows
     one = rule(model="cas", measure="worst_case", secret="WORK")
     found = levels_of(tmp_path, one, **known)
-    assert check._rows_of_secrets(found, found.rules[0], rows) == rows[1:]
+    assert rule_levels._rows_of_secrets(found, found.rules[0], rows) == rows[1:]
     with pytest.raises(InputError, match='secret "WORK" is not asked for'):
-        check._rows_of_secrets(found, found.rules[0], rows[:1])
+        rule_levels._rows_of_secrets(found, found.rules[0], rows[:1])
 
 
 def result(frame: list[Row], **more: Any) -> Result:
@@ -355,10 +355,10 @@ def test_values_are_those_of_all_people_or_of_the_groups_of_the_attack() -> None
     found = result([row], groups=groups)
     everybody = Rule(1, (CRS,), "gap", {"at_most": 1})
     no_group = {"by": None, "group": None, "individuals": None}
-    assert list(check._rows_of_groups(everybody, row, found)) == [row | no_group]
+    assert list(rule_levels._rows_of_groups(everybody, row, found)) == [row | no_group]
     grouped = Rule(1, (CRS,), "gap", {"at_most": 1}, by="sex")
     about = {"model": "CRS", "qids": ["age"], "secret": None}
-    assert list(check._rows_of_groups(grouped, row, found)) == [
+    assert list(rule_levels._rows_of_groups(grouped, row, found)) == [
         about | groups[0],
         about | groups[2],
     ]
@@ -368,10 +368,10 @@ def test_a_measure_without_a_value_cannot_be_judged(tmp_path: Path) -> None:
     levels = levels_of(tmp_path, rule(model="crs", measure="worst_case"))
     row = {"attack_id": "a", "model": "CRS", "qids": ["age"], "secret": None}
     found = result([row | {"worst_case": 0.5}, row | {"model": "CAS", "worst_case": None}])
-    (level_found,) = check._levels_of_rule(levels, levels.rules[0], CRS, found, None)
+    (level_found,) = rule_levels.levels_of_rule(levels, levels.rules[0], CRS, found, None)
     assert (level_found["value"], level_found["met"]) == (0.5, True)
     with pytest.raises(InputError, match="worst_case has no value in model cas"):
-        check._levels_of_rule(levels, levels.rules[0], CAS, found, None)
+        rule_levels.levels_of_rule(levels, levels.rules[0], CAS, found, None)
 
 
 def measured(measure: str, value: float | None, **more: object) -> Row:
