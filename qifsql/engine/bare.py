@@ -19,7 +19,7 @@ from qifsql.data.dataset import Dataset
 from qifsql.data.readers import escaped
 from qifsql.engine.access import connection_options, lock
 from qifsql.engine.decoding import decoded, private_sql
-from qifsql.engine.errors import translated
+from qifsql.engine.duckdb_errors import translated
 from qifsql.engine.settings import Settings, private_folder
 from qifsql.engine.threads import in_threads
 from qifsql.errors import DatasetError, EngineError, quoted

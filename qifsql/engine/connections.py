@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import duckdb
 import pyarrow as pa
 
-from qifsql.engine.errors import translated
+from qifsql.engine.duckdb_errors import translated
 from qifsql.engine.progress import silent
 from qifsql.engine.settings import Settings
 from qifsql.engine.threads import in_threads

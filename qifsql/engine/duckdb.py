@@ -21,7 +21,7 @@ from qifsql.engine.access import Access, connection_options, datasets_of, lock
 from qifsql.engine.checksums import check_gzip, check_pages, chunks_query
 from qifsql.engine.connections import WHERE, Stream, register, together
 from qifsql.engine.conversion import convert
-from qifsql.engine.errors import translated
+from qifsql.engine.duckdb_errors import translated
 from qifsql.engine.settings import Settings, machine_memory, private_folder
 from qifsql.engine.threads import POLL, in_threads
 from qifsql.errors import (

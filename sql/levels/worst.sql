@@ -116,14 +116,6 @@ JOIN sized ON sized.qid IS NOT DISTINCT FROM worst_blocks.qid
 JOIN places ON places.place = sized.place
 GROUP BY worst_blocks.measure;
 
--- One row: blocks of the release with more people than the population has there.
-CREATE OR REPLACE VIEW outside AS
-SELECT
-    count(*) AS blocks,
-    count(*) FILTER (WHERE population.size IS NULL OR population.size < blocks.size) AS too_small
-FROM blocks
-LEFT JOIN population ON population.qid IS NOT DISTINCT FROM blocks.qid;
-
 -- One row per block: the people of its most frequent value, and those of the values from number l
 -- on, the most frequent first.
 CREATE OR REPLACE VIEW tails AS

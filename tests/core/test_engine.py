@@ -25,7 +25,7 @@ import qifsql
 from qifsql.data.dataset import Dataset
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.duckdb import DuckDB
-from qifsql.engine.errors import translated
+from qifsql.engine.duckdb_errors import translated
 from qifsql.engine.settings import Settings
 from qifsql.errors import (
     DatasetError,

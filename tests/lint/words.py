@@ -16,7 +16,6 @@ IN_EVERY_ROOM = ("bind", "charts", "cli", "result", "spec", "view")
 SHARED_STEMS = {
     "coarsen": "coarser forms of a column, and which column of a sweep takes one first",
     "coverage": "columns that no rule covers: the table of them, and how they are measured",
-    "errors": "the tree of all errors, and which of them the engine's own become",
     "plan": "the steps of a query, and the passes of a sweep with what they cost",
     "steps": "steps of a plan, and those of them that levels has of its own",
     "tables": "tables that are made, remembered and dropped: of an engine, and of a sweep",

@@ -10,7 +10,7 @@ import polars as pl
 
 from qifsql.adversary.spec import Attack, Attribute, BoundAttack
 from qifsql.commands.levels import attacks as bites
-from qifsql.commands.levels import find, suppressed_records, worst_blocks
+from qifsql.commands.levels import find, k_map, suppressed_records, worst_blocks
 from qifsql.commands.levels import secret_blocks as counting
 from qifsql.commands.levels import spec as aims
 from qifsql.commands.levels.spec import Suppressed
@@ -59,8 +59,7 @@ blocks, so that those at the worst level and in violation are counted as blocks 
 """
 
 AVERAGE = "average_class_size"
-OF_POPULATION = ("k_map", "presence_min", "presence_max")
-OF_SECRETS = tuple(n for n in aims.BOUNDS if n not in ("k", *OF_POPULATION))
+OF_SECRETS = tuple(n for n in aims.BOUNDS if n not in ("k", *(level.aim for level in k_map.LEVELS)))
 PLAIN = ("l_distinct", "t_equal", "t_ordered", "alpha", "basic_beta", "delta_disclosure")
 ORDERED = (*NUMBERS, "DATE", "TIME", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE")
 
@@ -134,11 +133,8 @@ class Run:
 
     def _refuse_levels_without_data(self) -> None:
         """Refuse required levels of a population or of a secret if there is none."""
-        of_population = [name for name in OF_POPULATION if name in self.thresholds]
-        if of_population and self.population is None:
-            raise InputError(
-                f"{of_population[0]} needs the people who may be in the release: a population"
-            )
+        if self.population is None:
+            k_map.refuse_without_population(self.thresholds)
         of_secrets = [name for name in OF_SECRETS if name in self.thresholds]
         if of_secrets and not self.bound.microdata.secrets:
             raise InputError(f"{of_secrets[0]} is a level of a secret; name one with --secret")
@@ -192,9 +188,9 @@ class Run:
         question_of_k = ("k", first, self.secrets[first].width if first else 1)
         questions = [question_of_k]
         if self.population is not None:
-            worst_blocks.check_population(self.tables)
+            k_map.check_population(self.tables)
             width = self.bound.microdata.width
-            questions += [(m.name, 0, width) for m in aims.MEASURES.values() if m.of_population]
+            questions += [(level.name, 0, width) for level in k_map.LEVELS]
         for j, secret in self.secrets.items():
             questions += [(name, j, secret.width) for name in self._measures_of(secret)]
         levels = find.find_levels(self.tables, questions, self.thresholds, self.heights)

@@ -1,4 +1,4 @@
-"""The worst blocks, the size of a release, and the check of a population."""
+"""The worst blocks of a release, and its size."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,7 +10,6 @@ from qifsql.commands.levels.find import Finding, need_block
 from qifsql.commands.levels.secret_blocks import Secret
 from qifsql.commands.levels.spec import MEASURES
 from qifsql.commands.levels.steps import Steps, Tables
-from qifsql.errors import InputError
 from qifsql.query.columns import SHOWABLE, as_native, equal, unique
 from qifsql.query.microdata_steps import plan
 from qifsql.query.plan import Plan
@@ -25,20 +24,6 @@ def people_and_blocks(tables: Tables, j: int) -> tuple[int, int]:
     query = exp.select(*columns).from_(steps.need("grades", j, 1))
     ((people, blocks),) = tables.rows(steps.plan(query))
     return people, blocks
-
-
-def check_population(tables: Tables) -> None:
-    """Refuse a population that has fewer people than the release in a block."""
-    steps = Steps(tables)
-    width = tables.counts.bound.microdata.width
-    outside = steps.need("outside", 0, width, instead={"blocks": "blocks_of_all"})
-    query = exp.select("blocks", "too_small").from_(outside)
-    ((blocks, too_small),) = tables.rows(steps.plan(query))
-    if too_small:
-        raise InputError(
-            f"the population has fewer people than the release in {too_small:,} of {blocks:,} "
-            "blocks; it must contain everybody who may be in the release"
-        )
 
 
 def worst_block_table(

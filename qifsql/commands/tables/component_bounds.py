@@ -1,4 +1,4 @@
-"""What is proved of one component: lines, secrets, and the bracket of the best guess.
+"""Proofs about one component: lines, secrets, and the bracket of the best guess.
 
 Source: M92, M93, M96 to M99; Dobra and Fienberg 2000.
 """

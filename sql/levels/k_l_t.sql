@@ -1,4 +1,4 @@
--- Each metric of each block.
+-- Levels of each block: k, l, t, alpha, beta-likeness, delta-disclosure.
 
 -- One row per block: its level, as part over whole (of which the logarithm counts, or not), and a
 -- score that is higher for what is worse. The level: the share of the most frequent value.
@@ -54,34 +54,6 @@ SELECT
 FROM grades
 CROSS JOIN whole;
 
--- One row per block of the population. The level: the share of its people who are in the release.
-CREATE OR REPLACE VIEW of_delta_presence_max AS
-SELECT
-    population.qid,
-    1::BIGINT AS blocks,
-    population.size AS members,
-    population.size,
-    coalesce(blocks.size, 0) AS part,
-    population.size AS whole,
-    false AS logarithm,
-    coalesce(blocks.size, 0) / population.size AS score
-FROM population
-LEFT JOIN blocks ON blocks.qid IS NOT DISTINCT FROM population.qid;
-
--- One row per block of the population. The level: the share of its people who are in the release.
-CREATE OR REPLACE VIEW of_delta_presence_min AS
-SELECT
-    population.qid,
-    1::BIGINT AS blocks,
-    population.size AS members,
-    population.size,
-    coalesce(blocks.size, 0) AS part,
-    population.size AS whole,
-    false AS logarithm,
-    -coalesce(blocks.size, 0) / population.size AS score
-FROM population
-LEFT JOIN blocks ON blocks.qid IS NOT DISTINCT FROM population.qid;
-
 -- One row per block: its level, as part over whole (of which the logarithm counts, or not), and a
 -- score that is higher for what is worse. The level: the largest relative gain of a value;
 -- infinite where one is beyond minus the logarithm of its share in the release.
@@ -117,21 +89,6 @@ SELECT
     false AS logarithm,
     -size::DOUBLE AS score
 FROM grades;
-
--- One row per block of the release. The level: people of the population with the same
--- quasi-identifiers.
-CREATE OR REPLACE VIEW of_k_map AS
-SELECT
-    blocks.qid,
-    1::BIGINT AS blocks,
-    blocks.size AS members,
-    blocks.size,
-    coalesce(population.size, 0) AS part,
-    1 AS whole,
-    false AS logarithm,
-    -coalesce(population.size, 0)::DOUBLE AS score
-FROM blocks
-LEFT JOIN population ON population.qid IS NOT DISTINCT FROM blocks.qid;
 
 -- One row per block: its level, as part over whole (of which the logarithm counts, or not), and a
 -- score that is higher for what is worse. The level: different values.
