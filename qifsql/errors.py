@@ -19,7 +19,7 @@ when the user asks for it (``--debug``), and at the prompt of ``qifsql shell``.
 
 import errno
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 
 UNMET = 4  # the exit code of a verdict: a bound, a level or a number does not hold
@@ -53,7 +53,20 @@ class InputError(QifError):
 
 
 class DatasetError(InputError):
-    """A file is missing, empty, corrupt or not a table."""
+    """A file is missing, empty, corrupt or not a table.
+
+    ``reading`` are the options of reading that the message names, with which it may be a table.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        detail: str | None = None,
+        reading: Mapping[str, object] | None = None,
+    ) -> None:
+        super().__init__(message, detail=detail)
+        self.reading = reading or {}
 
 
 class ColumnError(InputError):

@@ -1,7 +1,7 @@
 """Options for reading CSV: their names, and the checks of what a user gives for them."""
 
 import codecs
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from qifsql.data.dates import order
@@ -12,6 +12,8 @@ CSV_OPTIONS: Mapping[str, object] = {
     **{"decimal": None, "skip": 0, "header_rows": 1, "date_order": None},
 }
 """The options, by the names of the command line, studies and manifests, with their usual values."""
+SHEET_OPTIONS = ("skip", "header_rows")
+"""Options that sheets of Excel have, too."""
 ALWAYS = ("all_varchar", "delimiter", "encoding")
 """Options of CSV that manifests have even if they are the usual ones."""
 NATIVE = {"utf-8": "utf-8", "iso8859-1": "latin-1"}
@@ -32,9 +34,9 @@ def checked_options(**options: Any) -> dict[str, Any]:
     }
 
 
-def refuse_options(options: Mapping[str, object], text: str) -> None:
-    """Refuse unusual options for reading ``text``, which is not CSV."""
-    unusual = [name for name, value in options.items() if value != CSV_OPTIONS[name]]
+def refuse_options(options: Mapping[str, object], text: str, usable: Sequence[str] = ()) -> None:
+    """Refuse unusual options for reading ``text``, which is not CSV, except ``usable`` ones."""
+    unusual = [n for n, value in options.items() if value != CSV_OPTIONS[n] and n not in usable]
     if unusual:
         flags = ", ".join(f"--{name.replace('_', '-')}" for name in unusual)
         raise DatasetError(

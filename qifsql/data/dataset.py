@@ -7,7 +7,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from qifsql.data.csv_options import ALWAYS, CSV_OPTIONS, NATIVE, checked_options, refuse_options
+from qifsql.data.csv_options import (
+    ALWAYS,
+    CSV_OPTIONS,
+    NATIVE,
+    SHEET_OPTIONS,
+    checked_options,
+    refuse_options,
+)
 from qifsql.data.dataset_files import files_of, one_format
 from qifsql.data.dates import Order
 from qifsql.data.files import check_file, marked_encoding, path_text, several_paths
@@ -186,12 +193,13 @@ class Dataset:
     def csv(self) -> dict[str, object] | None:
         """Return the options for reading CSV, as plain data for manifests; None for others.
 
-        Options that were added later are there only if they are not the usual ones.
+        Options that were added later are there only if they are not the usual ones, as those of
+        sheets are.
         """
-        if self.format != "csv":
-            return None
+        always = ALWAYS if self.format == "csv" else ()
         options = {name: getattr(self, name) for name in CSV_OPTIONS}
-        return {n: v for n, v in options.items() if n in ALWAYS or v != CSV_OPTIONS[n]}
+        options = {n: v for n, v in options.items() if n in always or v != CSV_OPTIONS[n]}
+        return options or None
 
     @property
     def identity_of_reading(self) -> list[object]:
@@ -248,9 +256,10 @@ class Dataset:
             encoding: CSV: a name that Python knows, such as cp1252 or latin-1; by default UTF-8,
                 or UTF-16 if the file begins with its mark.
             decimal: CSV: decimal mark of numbers, "," or "." (default).
-            skip: CSV: number of lines above the names of columns that are not read (default 0).
-            header_rows: CSV: number of rows of the header (default 1). A column has the first name
-                that is not empty in them.
+            skip: CSV, Excel: number of lines above the names of columns that are not read
+                (default 0).
+            header_rows: CSV, Excel: number of rows of the header (default 1). A column has the
+                first name that is not empty in them.
             date_order: CSV: "dmy" (07/04/1980 is 7 April), "mdy" or "ymd"; by default found in the
                 file, with day first where both fit.
             na: Words for missing values, in all columns (NA,.,-9) or in one (income=-9). An empty
@@ -300,8 +309,7 @@ class Dataset:
         table, file = table_in_file.groups()
         if file.casefold().endswith(ZIPPED):
             return cls._file(file, text, na, options, table=table)
-        refuse_options(options, text)
-        return cls._table(table, file, text, na)
+        return cls._table(table, file, text, na, options)
 
     @classmethod
     def _file(
@@ -325,8 +333,10 @@ class Dataset:
         else:
             format_, ending = one_format(files, text)
         if format_ != "csv":
-            refuse_options(options, text)
-            return cls(name, format_, files, table, hive=hive, na=na)
+            of_sheets = SHEET_OPTIONS if format_ == "excel" else ()
+            refuse_options(options, text, of_sheets)
+            usable = {option: options[option] for option in of_sheets}
+            return cls(name, format_, files, table, hive=hive, na=na, **usable)
         usual = {
             "delimiter": "\t" if ".tsv" in ending else None,
             "encoding": None if table else marked_encoding(files[0]),
@@ -335,13 +345,16 @@ class Dataset:
         return cls(name, format_, files, table, hive=hive, na=na, **options)
 
     @classmethod
-    def _table(cls, table: str, file: str, text: str, na: tuple[str, ...]) -> "Dataset":
+    def _table(
+        cls, table: str, file: str, text: str, na: tuple[str, ...], options: Mapping[str, Any]
+    ) -> "Dataset":
         """Return the dataset of ``text``, TABLE@FILE: a table of a database, or a sheet."""
         if not Path(file).is_file():
             raise DatasetError(f"{file} does not exist, so there is no {text}; check the path")
         check_file(file)
         if Path(file).suffix.casefold() == ".xlsx":
-            return cls(text, "excel", (file,), table=table, na=na)
+            return replace(cls._file(file, text, na, options), name=text, table=table)
+        refuse_options(options, text)
         sqlite = magic(file).startswith(SQLITE)
         if Path(file).suffix.casefold() in (".sqlite", ".sqlite3") and not sqlite:
             raise DatasetError(f"{file} is not a SQLite database, as its name says; check the file")
@@ -355,7 +368,8 @@ class Dataset:
     @property
     def copy_name(self) -> str:
         """Return the name of the private copy of the rows; empty if the engine reads the files."""
-        return copy_name(self.paths, self.table) if self.format in CONVERTED else ""
+        reading = [f"{option}={value}" for option, value in (self.csv or {}).items()]
+        return copy_name(self.paths, self.table, *reading) if self.format in CONVERTED else ""
 
     @property
     def datasets(self) -> "tuple[Dataset, ...]":

@@ -91,6 +91,19 @@ def marked_encoding(path: str) -> str | None:
         return "utf-16" if file.read(2) in (b"\xff\xfe", b"\xfe\xff") else None
 
 
+def unmarked_encoding(path: str) -> str | None:
+    """Return the encoding of a text that seems to be UTF-16 without a mark, else None.
+
+    In it, many bytes at odd places are 0, or many at even ones, and none at the others.
+    """
+    with Path(path).open("rb") as file:
+        start = file.read(ENDS)
+    for zeros, others, encoding in ((1, 0, "utf-16-le"), (0, 1, "utf-16-be")):
+        if 10 * start[zeros::2].count(0) > len(start[zeros::2]) and 0 not in start[others::2]:
+            return encoding
+    return None
+
+
 def mixed_ends(paths: Iterable[str]) -> bool:
     """Return whether lines of text files end in two ways: some with CR LF, some with LF alone.
 

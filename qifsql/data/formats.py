@@ -128,9 +128,9 @@ def named(name: str, items: Iterable[T], names: Callable[[T], Iterable[str]]) ->
     return exact or [i for i in listed if name.casefold() in map(str.casefold, names(i))]
 
 
-def copy_name(paths: Sequence[str], table: str) -> str:
+def copy_name(paths: Sequence[str], *table: str) -> str:
     """Return the name in SQL of the private copy of files, or of a table in one."""
-    place = "\0".join((*paths, table)).encode(errors="surrogateescape")
+    place = "\0".join((*paths, *table)).encode(errors="surrogateescape")
     return f"copy_{hashlib.sha256(place).hexdigest()[:16]}"
 
 

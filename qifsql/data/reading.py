@@ -63,8 +63,9 @@ class Reading(TypedDict, total=False):
         int | None,
         Option(
             WHOLE,
-            "CSV: lines above the names, not to be read.",
-            text="CSV: number of lines above the names of columns that are not read (default 0).",
+            "CSV, Excel: lines above the names, not to be read.",
+            text="CSV, Excel: number of lines above the names of columns that are not read "
+            "(default 0).",
             panel=DATA,
         ),
     ]
@@ -72,9 +73,9 @@ class Reading(TypedDict, total=False):
         int | None,
         Option(
             WHOLE,
-            "CSV: rows of the header (default 1).",
-            text="CSV: number of rows of the header (default 1). A column has the first name that "
-            "is not empty in them.",
+            "CSV, Excel: rows of the header (default 1).",
+            text="CSV, Excel: number of rows of the header (default 1). A column has the first "
+            "name that is not empty in them.",
             panel=DATA,
         ),
     ]

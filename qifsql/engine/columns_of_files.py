@@ -13,7 +13,7 @@ from sqlglot import exp
 from qifsql.data.collection import Collection, together
 from qifsql.data.dataset import Column, Dataset, Schema
 from qifsql.data.expressions import identifier
-from qifsql.data.files import mixed_ends
+from qifsql.data.files import mixed_ends, unmarked_encoding
 from qifsql.data.formats import named, partition_columns
 from qifsql.data.readers import array_of_paths, calling, relation
 from qifsql.data.types import comparable, family, nested
@@ -129,6 +129,12 @@ def read_columns(
     quoted field; it is read with ``mixed_ends``, which is slower, only if that fails.
     """
     dataset = replace(dataset, copies=decoded(engine.scratch, dataset))
+    is_guessed = dataset.format == "csv" and not dataset.encoding
+    if is_guessed and (encoding := unmarked_encoding(dataset.files[0])):
+        raise DatasetError(
+            f"{dataset.name} seems to be UTF-16 without a mark; add --encoding {encoding}",
+            reading={"encoding": encoding},
+        )
     if dataset.format == "csv" and mixed_ends(dataset.files):
         try:
             usual, schema = _read_schema(engine, dataset, mentions)
@@ -160,9 +166,11 @@ def _check_nameless(engine: Engine, dataset: Dataset, sources: Sequence[str], ti
     counts = [exp.Count(this=exp.column(identifier(source))) for source in sources]
     (values,) = engine.query(exp.select(*counts).from_(relation(dataset)), dataset.name)
     if (filled := sum(map(bool, values))) > 1:
+        skip = dataset.skip + titles
         raise DatasetError(
             f"{dataset.name}: {plural(filled, 'column')} with values have no name in its first "
-            f"line; {f'if that is a title, add --skip {titles}' if titles else 'write names there'}"
+            f"line; {f'if that is a title, add --skip {skip}' if titles else 'write names there'}",
+            reading={"skip": skip} if titles else {},
         )
 
 

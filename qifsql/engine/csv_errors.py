@@ -2,6 +2,8 @@
 
 import re
 
+CP1252 = "add --encoding cp1252"
+
 
 def wrong_text(where: str, words: str, message: str) -> str:
     """Return the message about a file that is no JSON or not in its encoding; empty for others."""
@@ -13,8 +15,8 @@ def wrong_text(where: str, words: str, message: str) -> str:
         )
     if re.search(r"not utf-8|invalid unicode|byte sequence mismatch", message, re.I):
         return (
-            f"{where} is not UTF-8{_in_line(words)}; add --encoding cp1252 if it comes from Excel "
-            "on Windows, or name its encoding, such as latin-1"
+            f"{where} is not UTF-8{_in_line(words)}; {CP1252} if it comes from Excel on Windows, "
+            "or name its encoding, such as latin-1"
         )
     if encoding := re.search(r"not (latin-1|utf-16) encoded", message, re.I):
         return (

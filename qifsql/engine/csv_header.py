@@ -125,13 +125,15 @@ def _check_titles(dataset: Dataset, rows: Rows) -> None:
     if not any(row[-1] for row in below):  # records that end in a delimiter
         return
     has_breaks = any("\n" in field for field in chain(*rows[:titles]))
-    option = "delete them" if has_breaks else f"add --skip {titles}"
+    skip = dataset.skip + titles
+    option = "delete them" if has_breaks else f"add --skip {skip}"
     above = "line has" if titles == 1 else f"{titles} lines have"
     of_rows = titles == 1 and len(rows[0]) == width - 1
     raise DatasetError(
         f"{dataset.name} is not a regular CSV table: its first {above} fewer fields than the lines "
         f"below, as titles have; {option}"
-        f"{', write a name for the names of rows' if of_rows else ''} or name the --delimiter"
+        f"{', write a name for the names of rows' if of_rows else ''} or name the --delimiter",
+        reading={} if has_breaks or of_rows else {"skip": skip},
     )
 
 
@@ -152,9 +154,12 @@ def _names(dataset: Dataset, rows: Rows) -> tuple[list[str], list[Sequence[str]]
             "of fields, or have line breaks in fields; correct the file, or name other "
             "--header-rows or --skip"
         )
-    return [next((n for n in column if n.strip()), "") for column in zip(*header, strict=True)], (
-        records
-    )
+    return first_names(header), records
+
+
+def first_names(header: Rows) -> list[str]:
+    """Return the first name of each column that is not empty in the rows of a header."""
+    return [next((n for n in column if n.strip()), "") for column in zip(*header, strict=True)]
 
 
 def _has_breaks(header: Sequence[Sequence[str]]) -> bool:
@@ -186,16 +191,17 @@ def _may_be_header(records: Sequence[Sequence[str]]) -> bool:
         return False
     first, *others = records
     columns = [[row[i] for row in others if i < len(row) and row[i]] for i in range(len(first))]
-    if any(map(_is_number, first)):
+    if any(map(is_number, first)):
         return False
     pairs = zip(first, columns, strict=True)
-    if any(name and len(c) > 1 and all(map(_is_number, c)) for name, c in pairs):
+    if any(name and len(c) > 1 and all(map(is_number, c)) for name, c in pairs):
         return True
     texts = set(first)
     return len(first) > 1 and len(texts) == 1 and texts.isdisjoint([*chain(*others), ""])
 
 
-def _is_number(field: str) -> bool:
+def is_number(field: str) -> bool:
+    """Return whether a field is a number, with a decimal point or comma."""
     return re.fullmatch(r"[+-]?\d[\d.,]*", field.strip()) is not None
 
 

@@ -70,6 +70,8 @@ def translated(
             detail=words,
         )
     kind, says = _input_error(error, where, words, message)
+    if csv_errors.CP1252 in says:
+        return DatasetError(says, detail=words, reading={"encoding": "cp1252"})
     return kind(says, detail=words)
 
 

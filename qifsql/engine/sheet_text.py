@@ -21,16 +21,18 @@ SHEET = re.compile(r"<sheet\b[^>]*>")
 LINK = re.compile(r"<Relationship\b[^>]*>")
 
 
-def check(path: str, sheet: str, title: str) -> None:
-    """Refuse a sheet with formulas that have no value, or with merged cells below its first row.
+def check(path: str, sheet: str, title: str, n_above: int) -> None:
+    """Refuse a sheet with formulas that have no value, or with merged cells below its header.
 
-    Both are read as missing values. Other workbooks than .xlsx are not looked at.
+    The header ends after ``n_above`` rows. Both are read as missing values. Other workbooks than
+    .xlsx are not looked at.
     """
     formulas = merged = 0
     for cells, rest in _pieces(path, sheet):
         # the value of a formula of a text may be an empty text
         formulas += sum(b't="str"' not in match[1] for match in FORMULA.finditer(cells))
-        merged = sum(int(match[1]) > 1 for match in MERGED.finditer(rest))  # listed after all cells
+        # they are listed after all cells
+        merged = sum(int(match[1]) > n_above for match in MERGED.finditer(rest))
     if formulas:
         raise DatasetError(
             f"{title} has {plural(formulas, 'formula')} without a value, because no program has "
@@ -38,7 +40,7 @@ def check(path: str, sheet: str, title: str) -> None:
         )
     if merged:
         raise DatasetError(
-            f"{title} has {plural(merged, 'merged cell')} below its first row, of which only the "
+            f"{title} has {plural(merged, 'merged cell')} below its header, of which only the "
             "first part is read as a value; unmerge them, and write the value into each part"
         )
 

@@ -11,13 +11,15 @@ from qifsql.data import installation
 from qifsql.data.dataset import Dataset
 from qifsql.data.formats import check_names, named
 from qifsql.engine import sheet_text
+from qifsql.engine.csv_header import Rows, first_names, is_number
 from qifsql.errors import DatasetError, did_you_mean, plural, quoted
 
 ROWS = 100_000  # rows in a row group
+TOP = 100  # rows below the names that are looked at to tell a title
 
 
 def write(dataset: Dataset, folder: Path, progress: Callable[[float], None]) -> Sequence[str]:
-    """Write the rows of a sheet to a Parquet file; its first row has the names of the columns.
+    """Write the rows of a sheet to a Parquet file; its header has the names of the columns.
 
     Rows without any cell are no records, and columns without name and cells are no columns.
     """
@@ -36,19 +38,20 @@ def write(dataset: Dataset, folder: Path, progress: Callable[[float], None]) -> 
     try:
         book = fastexcel.read_excel(dataset.files[0])
         name = _sheet(book, dataset)
-        sheet_text.check(dataset.files[0], name, dataset.name)
-        table = _rows(lambda **options: _load(book, name, **options), dataset)
+        names, n_above = _header(lambda **rows: _load(book, name, **rows), dataset)
+        n_header = dataset.header_rows
+        sheet_text.check(dataset.files[0], name, dataset.name, n_above + n_header)
+        rows = {"header_row": n_above, "skip_rows": n_header - 1}
+        records = _load(book, name, **rows, schema_sample_rows=None, dtype_coercion="strict")
+        table = _filled(records, names, dataset)
     except fastexcel.UnsupportedColumnTypeCombinationError as e:
         match = re.search(r"dtype for column (.*)$", str(e), re.M)
         if nameless := re.fullmatch(r"__UNNAMED__(\d+)", match[1] if match else ""):
-            raise DatasetError(
-                f"column {int(nameless[1]) + 1:,} of {dataset.name} has no name in its first row; "
-                "if that row is a title, delete the rows above the names"
-            ) from e
+            check_names([*"a" * int(nameless[1]), ""], dataset.name)
         column = f"column {quoted(match[1])}" if match else "a column"
         raise DatasetError(
             f"{column} of {dataset.name} has cells of several types, such as numbers and texts; "
-            "give the column one type, or delete it",
+            "give the column one type, delete it, or name --header-rows if it has several",
             detail=str(e),
         ) from e
     except fastexcel.FastExcelError as e:
@@ -99,16 +102,47 @@ def _sheet(book: Any, dataset: Dataset) -> str:
     return str(matches[0])
 
 
-def _rows(load: Callable[..., Any], dataset: Dataset) -> Any:
-    """Return the records of a sheet as an Arrow table; ``load`` reads its rows with options."""
+def _header(load: Callable[..., Any], dataset: Dataset) -> tuple[list[str], int]:
+    """Return the names of columns and the number of rows above them; ``load`` reads rows.
+
+    Empty rows above the names are passed over. DatasetError if the first row is a title.
+    """
+    n_rows = dataset.header_rows + TOP
+    top = load(header_row=None, skip_rows=dataset.skip, n_rows=n_rows, dtypes="string")
+    rows = [[field or "" for field in row] for row in zip(*top.to_pydict().values(), strict=True)]
+    n_empty = next((i for i, row in enumerate(rows) if any(row)), len(rows))
+    if n_empty == len(rows):
+        raise DatasetError(f"{dataset.name} is empty: its first row must name the columns")
+    n_above, rows = dataset.skip + n_empty, rows[n_empty:]
+    if titles := _count_titles(rows):
+        skip = n_above + titles
+        raise DatasetError(
+            f"{dataset.name} seems to have a title above its table; add --skip {skip}",
+            reading={"skip": skip},
+        )
+    return first_names(rows[: dataset.header_rows]), n_above
+
+
+def _count_titles(rows: Rows) -> int:
+    """Return the number of rows of a title: above the first that names each column in use.
+
+    A row of a title is empty, or has its first cell and at most half as many as there are names.
+    Names are no numbers.
+    """
+    for i, names in enumerate(rows):
+        used = [j for j in range(len(names)) if any(row[j] for row in rows[i + 1 :])]
+        if used and all(names[j] for j in used):
+            above = [row for row in rows[:i] if any(row)]
+            is_title = all(row[0] and 2 * sum(map(bool, row)) <= len(used) for row in above)
+            return i if is_title and not any(map(is_number, names)) else 0
+    return 0
+
+
+def _filled(table: Any, names: Sequence[str], dataset: Dataset) -> Any:
+    """Return the records of a sheet as an Arrow table, without those that have no cell."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    header = load(header_row=None, n_rows=1, dtypes="string")
-    if not header.num_rows:
-        raise DatasetError(f"{dataset.name} is empty: its first row must name the columns")
-    names = [column[0].as_py() or "" for column in header.columns]
-    table = load(header_row=0, schema_sample_rows=None, dtype_coercion="strict")
     used = [
         i for i, column in enumerate(table.columns) if names[i] or column.null_count < len(column)
     ]

@@ -61,11 +61,11 @@ class Data:
         return [self.file, *condition, *typed(self.reading)]
 
     def dataset(self, file: str | None = None) -> Dataset:
-        """Return the named dataset, or that of ``file``, read with the same options if CSV."""
+        """Return the named dataset, or that of ``file``, read alike if it is of the same format."""
         path = self.file if file is None else file
         from_input = path == standard_input.NAME
         source: str | Path = standard_input.private_copy() if from_input else path
-        if file is not None and Dataset.open(source).format != "csv":
+        if file is not None and Dataset.open(source).format != self.dataset().format:
             dataset = Dataset.open(source, na=self.reading.get("na", ()))
         else:
             dataset = Dataset.open(source, **self.reading)

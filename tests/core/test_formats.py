@@ -397,7 +397,7 @@ def test_cells_of_a_sheet_that_would_be_read_as_missing_are_refused(tmp_path: Pa
     many = [[n, f"=2019-A{n}"] for n in range(2, 3000)]
     assert "has 2,998 formulas without a value" in broken(book([["born", "age"], *many]))
     rows = [["ward", "n"], ["x", 1], [None, 2], ["y", 3], ["z", 4]]
-    assert "has 1 merged cell below its first row" in broken(book(rows, "A2:A3"))
+    assert "has 1 merged cell below its header" in broken(book(rows, "A2:A3"))
     assert "has 2 merged cells" in broken(book(rows, "A2:A3", "A5:B5"))
     assert qifsql.describe(book([["a", "b"], [1, 2]], "C1:D1")).frame.height == 2
     path = Path(book([["born", "age"], [1999, "=2019-A2"]]))

@@ -95,6 +95,46 @@ def test_a_header_of_two_rows(tmp_path: Path) -> None:
     assert any("--header-rows 2" in note for note in notes)
 
 
+def test_a_sheet_below_a_title_is_the_table_that_csv_has(tmp_path: Path) -> None:
+    openpyxl = pytest.importorskip("openpyxl", reason="needs qifsql[excel]")
+    book = openpyxl.Workbook()
+    rows = [["Survey"], [], ["sex", "age"], ["your", "years"], ["f", 30], ["m", None], ["f", 31]]
+    for row in rows:
+        book.active.append(row)
+    book.active.merge_cells("A1:B1")
+    book.save(tmp_path / "t.xlsx")
+    (tmp_path / "t.csv").write_text("Survey\n\nsex,age\nyour,years\nf,30\nm,\nf,31\n")
+    with pytest.raises(DatasetError, match=r"title above its table; add --skip 2$"):
+        qifsql.describe(tmp_path / "t.xlsx")
+    below = {"skip": 2, "header_rows": 2}
+    sheet, text = (Dataset.open(tmp_path / name, **below) for name in ("t.xlsx", "t.csv"))
+    first = qifsql.attack("cas", sheet, qids="sex", secret="age")
+    assert first.frame.drop("seconds").equals(
+        qifsql.attack("cas", text, qids="sex", secret="age").frame.drop("seconds")
+    )
+    assert first.origin.spec["csv"] == below
+    with pytest.raises(DatasetError, match="leave out --decimal: only CSV"):
+        Dataset.open(tmp_path / "t.xlsx", skip=2, decimal=",")
+
+
+@pytest.mark.parametrize("rows", [[[None, "age"], [0, 3], [1, 5]], [["sex", None], ["f", 3]]])
+def test_a_column_without_a_name_is_no_title(tmp_path: Path, rows: list[list[object]]) -> None:
+    openpyxl = pytest.importorskip("openpyxl", reason="needs qifsql[excel]")
+    book = openpyxl.Workbook()
+    for row in rows:
+        book.active.append(row)
+    book.save(tmp_path / "t.xlsx")
+    with pytest.raises(DatasetError, match="has no name; name it"):
+        qifsql.describe(tmp_path / "t.xlsx")
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_utf_16_without_its_mark_is_named(tmp_path: Path, encoding: str) -> None:
+    (tmp_path / "t.csv").write_bytes("nome;Ж\nÂngela;1\n".encode(encoding))
+    with pytest.raises(DatasetError, match=f"add --encoding {encoding}$"):
+        qifsql.describe(tmp_path / "t.csv")
+
+
 def test_records_are_no_second_header(tmp_path: Path) -> None:
     file = tmp_path / "t.csv"
     file.write_text("sex,age\nf,30\nm,31\nf,32\nf,33\n")

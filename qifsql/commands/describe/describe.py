@@ -110,10 +110,11 @@ def describe(
         sample = pl.DataFrame() if on_spark else description.sample(chosen)
         rows = _with_roles(counted, [home.column for home in homes], sample)
         listed = [v for c in chosen for v in description.common(c, values, rare)]
-        spec = {"dataset": catalog.dataset.name, "columns": [c.name for c in chosen]}
-        origin = origin.about(
-            spec | {"where": options["where"]}, catalog.dataset.paths, *description.plans
-        )
+        proposed = _proposed_reading(catalog.schema, spellings, catalog.dataset)
+        spec = {"columns": [c.name for c in chosen], "where": options["where"]}
+        reading = {"proposed_reading": proposed} if proposed else {}
+        about = {"dataset": catalog.dataset.name, **spec, **reading}
+        origin = origin.about(about, catalog.dataset.paths, *description.plans)
     frame = pl.DataFrame(rows, schema=SCHEMA, orient="row")
     common = pl.DataFrame(listed, schema=VALUES, orient="row")
     details = {"values": common} if values else {}
@@ -139,6 +140,20 @@ class Spellings:
     def is_numeric(self) -> bool:
         """Return whether most texts are numbers with a decimal comma."""
         return 2 * self.commas > self.records
+
+
+def _proposed_reading(
+    schema: Schema, spellings: Mapping[str, Spellings], dataset: Dataset
+) -> dict[str, object]:
+    """Return the options of reading that fit the fields of a CSV file better than its own."""
+    proposed: dict[str, object] = {}
+    if schema.second_header and dataset.header_rows == 1:
+        proposed["header_rows"] = 2
+    if dataset.decimal != "," and any(texts.is_numeric for texts in spellings.values()):
+        proposed["decimal"] = ","
+    if any("ambiguous" in column.writing for column in schema.columns):
+        proposed["date_order"] = "dmy"  # as DuckDB reads them
+    return proposed
 
 
 def _first_line(schema: Schema) -> tuple[str, ...]:

@@ -25,7 +25,15 @@ from qifsql.data.reading import NAMES as READING
 from qifsql.data.reading import Reading, typed
 from qifsql.engine.progress import silent
 from qifsql.engine.settings import Settings
-from qifsql.errors import ColumnError, InputError, Interrupted, OutputError, quoted, unwritable
+from qifsql.errors import (
+    ColumnError,
+    DatasetError,
+    InputError,
+    Interrupted,
+    OutputError,
+    quoted,
+    unwritable,
+)
 from qifsql.presentation import words
 from qifsql.presentation.language import speaking
 from qifsql.results.result import Result
@@ -35,6 +43,15 @@ REPORT = 3.0  # seconds until the results are written, with a report
 PER_QUESTION = 0.3  # seconds of an attack for re-identification, and for each secret
 AT_HOME = 1.2  # seconds of each, where the people of a household are attacked, too
 PER_RECORD = 5e-7  # seconds of one question, per record
+WHY_SO = {  # why options of reading are taken that were not named
+    "skip": "its first lines look like a title; --skip 0 reads them",
+    "header_rows": "the line below the names looks like a part of the header; --header-rows 1 "
+    "counts it as a record",
+    "encoding": "it is not UTF-8; --encoding names another encoding",
+    "decimal": "most values of a column are numbers with a decimal comma; --decimal . reads text",
+    "date_order": "its dates fit with the day first and with the month first; --date-order mdy "
+    "reads the month first",
+}
 Names = Sequence[str]
 Tell = Callable[[str], None]
 
@@ -112,16 +129,15 @@ def start(
     check_names(options, StartOptions)
     reading: Any = {name: value for name, value in options.items() if name in READING}
     preferences: Any = {name: value for name, value in options.items() if name not in READING}
-    dataset = Dataset.open(text, **reading)
+    tell = told or silent
+    reading, dataset, described = _read(text, reading, settings, tell)
     place = Path(folder) if folder is not None else Path(f"{Path(dataset.name).stem}-qifsql")
     study = place / "study.toml"
     if study.exists():
         raise OutputError(
             f"{study} exists; run it with qifsql run {study}, or name another folder with --folder"
         )
-    described = describe(dataset, settings=settings)
     suggested = choose(described.rows(), preferences, dataset.name)
-    tell = told or silent
     chosen = _confirm(suggested, dataset, described, questions, settings=settings, tell=tell)
     swept = _announce(chosen, described, settings, tell)
     _make_folder(place)
@@ -156,6 +172,33 @@ def start(
         study=study,
         report=results.report,
     )
+
+
+def _read(
+    text: str, reading: dict[str, Any], settings: Settings | None, tell: Tell
+) -> tuple[dict[str, Any], Dataset, Result]:
+    """Return how a file is read, the dataset, and its description.
+
+    ``reading`` are the options that were named. Options that errors and the description propose are
+    taken, too, unless they were named, and told.
+    """
+    reading = {name: value for name, value in reading.items() if value is not None}
+    while True:
+        try:
+            dataset = Dataset.open(text, **reading)
+            described = describe(dataset, settings=settings)
+            proposed = described.spec.get("proposed_reading", {})
+        except DatasetError as e:
+            proposed = e.reading
+            if proposed.keys() <= reading.keys():
+                raise
+        added = {name: value for name, value in proposed.items() if name not in reading}
+        if not added:
+            return reading, dataset, described
+        reading |= added
+        for name, value in added.items():
+            option = shlex.join(typed({name: value}))
+            tell(f"{text} is read with {option}: {WHY_SO[name]}")
 
 
 def _confirm(

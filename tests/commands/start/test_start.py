@@ -261,3 +261,40 @@ def test_a_column_of_names_is_told_before_all_numbers(tmp_path: Path) -> None:
     assert "person tells 24 of 24 people apart" in before
     assert numbers
     assert "Every column of the file has a role" not in done.out
+
+
+class Described(Exception):
+    """The roles are asked for."""
+
+
+def asked_for_roles(described: Any, *_roles: object) -> Any:
+    raise Described(described.frame["column"].to_list(), described.frame["records"][0])
+
+
+ROWS = "sex;born;w\nm;01/02/1980;1\nf;02/03/1981;2\nf;03/04/1981;3\nm;03/04/1982;4\n"
+MISREAD = {  # a file, the option that start takes, and one that wins over it
+    "skip": (f"Survey of 2011\n{ROWS.replace('/', '')}".encode(), 1, 1),
+    "header_rows": (ROWS.replace("/", "").replace("m;", "your;date;kg\nm;", 1).encode(), 2, 1),
+    "encoding": (ROWS.replace("/", "").encode("utf-16-le"), "utf-16-le", "utf-16-le"),
+    "decimal": (ROWS.replace("/", "").replace("\n", ",5\n").encode(), ",", "."),
+    "date_order": (ROWS.encode(), "dmy", "mdy"),
+}
+
+
+@pytest.mark.parametrize("option", MISREAD)
+def test_a_guess_at_the_reading_is_told_and_an_option_wins(here: Path, option: str):
+    content, taken, named = MISREAD[option]
+    Path("people.csv").write_bytes(content)
+    told: list[str] = []
+    asking = {"questions": Questions(roles=asked_for_roles), "told": told.append}
+    with pytest.raises(Described):
+        qifsql.start("people.csv", **asking)
+    flag = f"--{option.replace('_', '-')} {taken}"
+    assert [line.partition(":")[0] for line in told] == [f"people.csv is read with {flag}"]
+    with pytest.raises(Described) as proposed:
+        qifsql.start("people.csv", **asking, **{option: taken})
+    assert proposed.value.args[1] == 4  # records
+    told.clear()
+    with pytest.raises(Described):
+        qifsql.start("people.csv", **asking, **{option: named})
+    assert not told
