@@ -37,7 +37,7 @@ FROM (
     GROUP BY field HAVING count(DISTINCT member) > 1
 ) AS homes
 """
-SPELLINGS = ("count(DISTINCT field)", "count(DISTINCT lower(trim(field)))")
+SPELLINGS = ("count(DISTINCT field)", "count(DISTINCT lower(trim(field, ' \u00a0')))")
 CATEGORIES = ("VARCHAR", "ENUM")  # types of columns of categories
 MOST_CATEGORIES = 1_000  # texts of a column of categories
 MOST = 2_000_000  # rows in which the first values are looked for: a twentieth of a second
@@ -209,10 +209,10 @@ class Catalog:
         """Return the usual words for missing values (``NA``, ``-9``) in the columns ``names``.
 
         Columns without any are left out. ``where`` is the filter of records; ``of_first``: only
-        the first records of a large file are read; on Spark none.
+        the first records of a large file are read.
         """
         columns = [c for c in map(self.schema.find, names) if c and family(c.type) in WORDED]
-        if not columns or self.engine.settings.engine_name == "spark":
+        if not columns:
             return {}
         words = [exp.Literal.string(word) for word in USUAL]
         aggregates: list[exp.Expr] = []  # two for each column
@@ -220,7 +220,7 @@ class Catalog:
             text = exp.cast(_column(column), "VARCHAR")
             is_word = exp.Where(this=text.isin(*words))
             distinct = exp.func("list", exp.Distinct(expressions=[text.copy()]), dialect="duckdb")
-            used = exp.Filter(this=distinct, expression=is_word)
+            used = exp.ArraySort(this=exp.Filter(this=distinct, expression=is_word))
             records = exp.Filter(this=exp.Count(this=exp.Star()), expression=is_word.copy())
             aggregates += [exp.alias_(used, f"words_{i}"), exp.alias_(records, f"records_{i}")]
         source = exp.alias_(relation(self.dataset), SOURCE, table=True)
@@ -232,7 +232,7 @@ class Catalog:
         is_part = of_first and read == MANY
         by_column = zip(columns, row[::2], row[1::2], strict=True)
         return {
-            column.name: UsualWords(sorted(words), int(records), is_part)
+            column.name: UsualWords(words, int(records), is_part)
             for column, words, records in by_column
             if records
         }
@@ -242,10 +242,10 @@ class Catalog:
 
         The result has by column the number of its texts, and of these without case and without
         blanks at both ends. Columns of more than 1,000 texts have no categories. Of a large file
-        the first records are read; on Spark none. ``where`` is the filter of records.
+        the first records are read. ``where`` is the filter of records.
         """
         columns = [c for c in map(self.schema.find, names) if c and family(c.type) in CATEGORIES]
-        if not columns or self.engine.settings.engine_name == "spark":
+        if not columns:
             return {}
         source = exp.alias_(relation(self.dataset), SOURCE, table=True)
         texts = [
@@ -280,12 +280,12 @@ class Catalog:
         """Return those of the columns that number households, in which some members differ.
 
         If the records of a number are all alike, they may be of one person. Of a large file the
-        first records are compared; on Spark none.
+        first records are compared.
         """
         once = [name for name, times in Counter(names).items() if times == 1]  # else ambiguous
         of_members = [self.schema[name] for name in telling_members_apart(once)]
         of_members = [column for column in of_members if not nested(column.type)]
-        if not of_members or self.engine.settings.engine_name == "spark":
+        if not of_members:
             return ()
         numbers = self.repeats([name for name in once if numbers_households(name)], where, ())
         return tuple(n for n in numbers if self._differ(n.column, of_members, where))

@@ -44,7 +44,7 @@ SAME = (  # nodes that mean the same in both, whatever their types
     *(exp.DenseRank, exp.Rank, exp.Lower, exp.Upper, exp.MD5, exp.Qualify, exp.Interval, exp.Var),
     *(exp.DataType, exp.DataTypeParam, exp.Table, exp.Greatest, exp.Least, exp.Lag, exp.Lead),
     *(exp.AnyValue, exp.ArgMax, exp.ArgMin, exp.Array, exp.Struct, exp.PropertyEQ),
-    exp.IgnoreNulls,
+    *(exp.IgnoreNulls, exp.ArraySort, exp.ArrayAgg, exp.Trim),
 )
 Describe = Callable[[exp.Query], list[tuple[str, str]]]
 ALIAS = "operand_"
@@ -113,10 +113,31 @@ def _check(node: exp.Expr) -> None:
         raise Unlike("an order of values that are aggregated")
     if isinstance(node, exp.IgnoreNulls) and not isinstance(node.this, exp.AnyValue):
         raise Unlike(f"IGNORE NULLS of {type(node.this).__name__}")
+    if isinstance(node, exp.ArrayAgg | exp.ArraySort) and not _is_of_sorted_values(node):
+        raise Unlike(f"the function or form {form}")
+    if isinstance(node, exp.Trim) and not node.expression:
+        raise Unlike("blanks of which kind are trimmed")
     if isinstance(node, exp.Table) and not isinstance(node.this, exp.Identifier):
         raise Unlike("a function that returns a table")
     if isinstance(node, exp.Anonymous) and node.name.casefold() not in FUNCTIONS:
         raise Unlike(f"the function {node.name}")
+
+
+def _is_of_sorted_values(node: exp.ArrayAgg | exp.ArraySort) -> bool:
+    """Return whether a list has the distinct values that are among some, in their order.
+
+    So it has no NULL, which a list of DuckDB may have and one of Spark has not.
+    """
+    sort = node if isinstance(node, exp.ArraySort) else node.find_ancestor(exp.ArraySort)
+    if sort is None or not isinstance(sort.this, exp.Filter):
+        return False
+    values, condition = sort.this.this, sort.this.expression.this
+    is_distinct = isinstance(values, exp.ArrayAgg) and isinstance(values.this, exp.Distinct)
+    return (
+        is_distinct
+        and isinstance(condition, exp.In)
+        and [condition.this] == (values.this.expressions)
+    )
 
 
 def _note_types(select: exp.Select, describe: Describe) -> None:

@@ -373,6 +373,13 @@ CASTS = {  # families of types that are converted in the same way
     ("decimal", "decimal"), ("whole", "decimal"), ("large", "decimal"),
     ("boolean", "boolean"), ("date", "date"), ("timestamp", "timestamp"), ("timestamp", "date"),
 }  # fmt: skip
+
+
+def _sorted_values(node: exp.Expr) -> exp.Expr:
+    """Return a sorted list of distinct values that is NULL without a value, as DuckDB's is."""
+    return exp.Nullif(this=node.copy(), expression=exp.Array())
+
+
 REWRITES: Mapping[type[exp.Expr], Callable[[exp.Expr], exp.Expr]] = {
     exp.Sum: _sum,
     exp.Div: _division,
@@ -385,5 +392,6 @@ REWRITES: Mapping[type[exp.Expr], Callable[[exp.Expr], exp.Expr]] = {
     **dict.fromkeys((exp.Length, exp.DPipe, *PARTS_OF_DATES), _of_families),
     exp.Anonymous: _function,
     exp.Pow: _power,
+    exp.ArraySort: _sorted_values,
     exp.Window: _row_number,
 }

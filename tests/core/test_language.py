@@ -392,6 +392,7 @@ def test_no_message_stays_english(reports: Reports, results: Path, code: str, pr
     assert not english(code, shown)
 
 
+@pytest.mark.slow(because="52 s; lint finds messages that are not translated")
 @pytest.mark.reports
 @pytest.mark.parametrize("private", [False, True], ids=["shared", "private"])
 @pytest.mark.parametrize("code", OTHERS)

@@ -54,6 +54,7 @@ SAME = [  # equal with the rewrite, unequal or refused by Spark without it
     "SELECT id, f + 0 AS v, isfinite(f) AS w FROM t",
     "SELECT arg_max(i, d) AS v FROM t",
     "SELECT arg_max(t, l) AS v FROM t WHERE id > 2",
+    "SELECT list_sort(list(DISTINCT t) FILTER (WHERE t IN ('z'))) AS v FROM t",
 ]
 NAIVELY_EQUAL = [  # equal, and these would be equal as they are
     "SELECT id, id / nullif(i, 0) AS v FROM t",
@@ -75,6 +76,8 @@ NAIVELY_EQUAL = [  # equal, and these would be equal as they are
     "SELECT b, count(*) FILTER (WHERE i > 0) AS v FROM t GROUP BY ALL",
     "SELECT t, sum(i)::BIGINT AS v FROM t GROUP BY t HAVING count(*) > 0",
     "SELECT id, day::VARCHAR AS v, id::VARCHAR AS w FROM t WHERE id < 4",
+    "SELECT list_sort(list(DISTINCT t) FILTER (WHERE t IN ('a', 'B', ''))) AS v FROM t",
+    "SELECT id, trim('\u00a0 x y  ', ' \u00a0') AS v FROM t",
     "SELECT id FROM t QUALIFY row_number() OVER (ORDER BY id DESC) = 1",
     "SELECT id, m::DECIMAL(4, 0) AS v, i::DECIMAL(6, 2) AS w FROM t",
 ]
@@ -86,6 +89,10 @@ REFUSED = {  # what is not known to be the same
     "SELECT grouping(t, b) AS v FROM t GROUP BY GROUPING SETS ((t), (b))": "rouping",
     "SELECT any_value(t ORDER BY id) AS v FROM t": "order",
     "SELECT list(t ORDER BY id) AS v FROM t": "ArrayAgg",
+    "SELECT list_sort(list(t)) AS v FROM t": "Array",
+    "SELECT list_sort(list(DISTINCT t) FILTER (WHERE id < 4)) AS v FROM t": "Array",
+    "SELECT list_sort([i, 1]) AS v FROM t": "ArraySort",
+    "SELECT trim(t) AS v FROM t": "blanks",
     "SELECT d::VARCHAR AS v FROM t": "a cast of DOUBLE to VARCHAR",
     "SELECT t::INTEGER AS v FROM t WHERE FALSE": "a cast of VARCHAR to INTEGER",
     "SELECT try_cast(t AS INTEGER) AS v FROM t": "a cast of VARCHAR to INTEGER",
