@@ -182,7 +182,10 @@ def test_three_ways_check_an_adversary_who_errs(people: Path) -> None:
     result = qifsql.attack("crs,cas", people, qids=QIDS, secret="ill", knows=NOISY)
     path = result.save(people.with_name("noisy.json"))
     checked = qifsql.verify(path)
-    assert verdicts(checked).keys() == {"agrees"}
+    assert verdicts(checked).keys() == {"agrees", "not checked"}
+    unchecked = checked.frame.filter(verdict="not checked")
+    assert set(unchecked["row"]) <= {1, 3}  # those of the adversary who errs
+    assert set(unchecked["column"]) == set(bayes.REPORTED)  # of which no pairs are counted again
     rows = checked.frame.filter(pl.col("column") == NUMBER)
     assert rows.filter(row=3)["way"].to_list() == ["SQL of the manifest", "every pair"]
     assert rows.filter(row=2).height == 4
