@@ -33,53 +33,66 @@ def bind(attack: Attack, catalog: Catalog) -> BoundAttack:
     """
     models = _models(attack)
     _check_rules(attack)
-    membership = models[0].goal == "membership"  # then it is the goal of all of them
     where, by_role = _attributes(attack, models, catalog)
+    target = targets.bind(models[0], attack.target, by_role[roles.QID], catalog)
+    microdata = _microdata(attack, catalog, models, by_role, where)
+    gains, asked_gains = bind_gains.bind(attack.gains, models, microdata.secrets, catalog)
+    gain_files = [b.gain.source for b in gains if b.listed and b.gain.source]
+    remarks = catalog.remarks  # on the columns that were used until now
+    return BoundAttack(
+        models=models,
+        microdata=replace(microdata, notes=(*microdata.notes, *remarks)),
+        target=target,
+        gains=gains,
+        asked_gains=asked_gains,
+        beliefs=_beliefs(attack, microdata.secrets, catalog),
+        thresholds=bind_gains.thresholds(attack.thresholds, gains),
+        quantiles=bind_gains.numbers(attack.quantiles, "quantile"),
+        files=tuple(path for path in (*gain_files, attack.prior) if path),
+        member=models[0].goal == "membership",  # then it is the goal of all models
+    )
+
+
+def _microdata(
+    attack: Attack,
+    catalog: Catalog,
+    models: Sequence[Model],
+    by_role: Mapping[str, Attributes],
+    where: exp.Expr | None,
+) -> Microdata:
+    """Return the dataset with the attributes of each role, its filter ``where``, and notes."""
     qids, secrets, key, weight, group, person, household = by_role.values()  # in this order
-    target = targets.bind(models[0], attack.target, qids, catalog)
-    keys, schema = _keys(attack.dataset, key), catalog.schema
+    schema, keys = catalog.schema, _keys(attack.dataset, key)
     columns = _column_roles(attack, schema, by_role, where=where, keys=keys)
     identifying = keys | {a.expression.name: a.name for a in person}
     repeated = _repeated(attack, catalog, identifying, where)
-    notes = of_roles(models, qids, secrets, identifying)
-    notes += tuple(of_records(column, here=attack.may_count_people) for column in repeated)
-    inferred = () if all(m.goal == "re-identification" for m in models) else secrets
-    notes += tuple(map(of_household, _households(attack, catalog, where)))
-    notes += of_words(attack, catalog, where, qids=qids, secrets=inferred)
-    notes += of_spellings(attack, catalog, (*qids, *secrets), where)
-    secrets = inferred  # of re-identification none: the record itself is the secret
-    if membership and not models[0].individual:
+    goals = {model.goal for model in models}
+    inferred = () if goals == {"re-identification"} else secrets  # else the record is the secret
+    notes = (
+        *of_roles(models, qids, secrets, identifying),
+        *(of_records(column, here=attack.may_count_people) for column in repeated),
+        *map(of_household, _households(attack, catalog, where)),
+        *of_words(attack, catalog, where, qids=qids, secrets=inferred),
+        *of_spellings(attack, catalog, (*qids, *secrets), where),
+    )
+    if "membership" in goals and not models[0].individual:
         group = group or secrets  # members and others are measured apart
-    gains, asked_gains = bind_gains.bind(attack.gains, models, secrets, catalog)
-    gain_files = [b.gain.source for b in gains if b.listed and b.gain.source]
-    microdata = Microdata(
+    return Microdata(
         dataset=attack.dataset,
         qids=qids,
-        secrets=secrets,
+        secrets=inferred,
         key=_first(key),
         weight=_first(weight),
         by=_first(group),
         where=where,
         null=attack.null,
         zoned=any("TIME ZONE" in c.type for c in schema.columns),
-        notes=(*notes, *catalog.remarks),
+        notes=notes,
         releases=tuple(part.dataset for part in schema.parts) or (schema.dataset,),
         columns=columns,
         person=_first(person),
         household=_first(household),
         repeated=repeated,
-    )
-    return BoundAttack(
-        models=models,
-        microdata=microdata,
-        target=target,
-        gains=gains,
-        asked_gains=asked_gains,
-        beliefs=_beliefs(attack, secrets, catalog),
-        thresholds=bind_gains.thresholds(attack.thresholds, gains),
-        quantiles=bind_gains.numbers(attack.quantiles, "quantile"),
-        files=tuple(path for path in (*gain_files, attack.prior) if path),
-        member=membership,
     )
 
 

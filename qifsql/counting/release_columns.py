@@ -1,7 +1,7 @@
 """Bind a composition: look up its names in the people's file and in every release, once."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from qifsql.adversary import names as naming
 from qifsql.adversary.names import QID, Attributes, check_qids
@@ -26,33 +26,21 @@ def bind(engine: Engine, spec: Composition) -> Bound:
 
     Raises ColumnError, ExpressionError or InputError if a name or type does not fit.
     """
-    catalogs = [Catalog(engine, d) for d in spec.releases]
     people = Catalog(engine, spec.people)
+    catalogs = [Catalog(engine, dataset) for dataset in spec.releases]
     names, tags = tagged_names(spec.qids, len(catalogs), people.schema)
     qids = _people_qids(people, names, tags)
     raws = raw_columns(spec, qids, people.schema)
     secret, secret_tags = _secret_names(spec, len(catalogs))
+    named = _NamesInReleases(
+        tags, {name for _, name in tags} - names_of_all(spec, people.schema), secret, secret_tags
+    )
     keys = spec.keys * (len(catalogs) + 1) if len(spec.keys) == 1 else spec.keys
     titles = titles_of(spec.releases)
-    tagged_only = {name for _, name in tags} - names_of_all(spec, people.schema)
-    releases = []
-    for number, (title, catalog) in enumerate(zip(titles, catalogs, strict=True), 1):
-        written: dict[Raw, str | None] = {}  # the name in this release; None: it does not have it
-        for raw in raws:
-            own_name = None if raw.name in tagged_only else raw.name
-            written[raw] = tags.get((number, raw.name), own_name)
-        cells = cells_of(catalog, number, written, tags=tags, plain=spec.plain)
-        of_secret = secret_tags.get((number, secret), secret_tags.get((0, secret), secret))
-        release = Release(
-            number,
-            title,
-            _dataset(catalog),
-            tuple((replace(g, release=title), a) for g, a in cells),
-            column_of_release(catalog, of_secret, secret),
-            catalog.schema[keys[number]] if keys else None,
-        )
-        _check_release(release)
-        releases.append(release)
+    releases = tuple(
+        _release(catalog, number, title, raws, named, plain=spec.plain, keys=keys)
+        for number, (title, catalog) in enumerate(zip(titles, catalogs, strict=True), 1)
+    )
     _check_together(releases, raws, secret)
     truth = None if spec.truth is None else _true_secret(people, spec.truth, releases[0])
     key = people.schema[keys[0]] if keys else None
@@ -62,9 +50,55 @@ def bind(engine: Engine, spec: Composition) -> Bound:
     where = people.filter(spec.where)
     notes = tuple(_lacking(release, raws) for release in releases if len(release.cells) < len(raws))
     notes += people.remarks
-    return Bound(
-        spec, _dataset(people), qids, raws, tuple(releases), secret, key, truth, where, notes
+    return Bound(spec, _dataset(people), qids, raws, releases, secret, key, truth, where, notes)
+
+
+@dataclass(frozen=True)
+class _NamesInReleases:
+    """How quasi-identifiers and the secret are called in each release, by its number from 1.
+
+    ``tags`` and ``secret_tags`` are names in one release (0: in all without one); quasi-identifiers
+    in ``tagged_only`` are only in releases for which they have a tag.
+    """
+
+    tags: Tags
+    tagged_only: Collection[str]
+    secret: str
+    secret_tags: Tags
+
+    def of_qid(self, name: str, number: int) -> str | None:
+        """Return the name or expression of a quasi-identifier in a release; None: it has none."""
+        return self.tags.get((number, name), None if name in self.tagged_only else name)
+
+    def of_secret(self, number: int) -> str:
+        """Return the name or expression of the secret in a release."""
+        in_all = self.secret_tags.get((0, self.secret), self.secret)
+        return self.secret_tags.get((number, self.secret), in_all)
+
+
+def _release(
+    catalog: Catalog,
+    number: int,
+    title: str,
+    raws: Sequence[Raw],
+    named: _NamesInReleases,
+    *,
+    plain: Sequence[str],
+    keys: Sequence[str],
+) -> Release:
+    """Return a release with its columns looked up; ``keys`` are those of people and of releases."""
+    written = {raw: named.of_qid(raw.name, number) for raw in raws}
+    cells = cells_of(catalog, number, written, tags=named.tags, plain=plain)
+    release = Release(
+        number,
+        title,
+        _dataset(catalog),
+        tuple((replace(g, release=title), a) for g, a in cells),
+        column_of_release(catalog, named.of_secret(number), named.secret),
+        catalog.schema[keys[number]] if keys else None,
     )
+    _check_release(release)
+    return release
 
 
 def _people_qids(people: Catalog, names: Sequence[str], tags: Tags) -> Attributes:

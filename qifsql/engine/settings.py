@@ -119,19 +119,28 @@ def local_folder(text: str) -> Path | str:
 
 
 def private_folder(parent: Path | str | None) -> PrivateFolder:
-    """Create a new folder that only the user can read; InputError if this is not possible."""
-    if isinstance(parent, str):
-        parent = local_folder(parent)
-    if isinstance(parent, str):
-        raise InputError(
-            f"the folder for temporary files ({parent}) is not on this machine; name a local "
-            "folder with --temp"
-        )
+    """Create a folder that only the user can read, in ``parent`` (None: that of the system).
+
+    Raises InputError if ``parent`` is a URL or cannot be used.
+    """
+    folder = _on_this_machine(parent)
     try:
-        return PrivateFolder.make(parent)
-    except (OSError, ValueError) as e:  # a name with a null byte is a wrong value
+        return PrivateFolder.make(folder)
+    except (OSError, ValueError) as e:  # ValueError: a null byte in the name
         reason = e.strerror if isinstance(e, OSError) else e
+        name = folder or tempfile.gettempdir()
         raise InputError(
-            f"the folder for temporary files ({parent or tempfile.gettempdir()}) "
-            f"cannot be used: {reason}; name another with --temp"
+            f"the folder for temporary files ({name}) cannot be used: {reason}; name another with "
+            "--temp"
         ) from e
+
+
+def _on_this_machine(folder: Path | str | None) -> Path | None:
+    """Return a folder for temporary files as a path; InputError if it is a URL."""
+    path = local_folder(folder) if isinstance(folder, str) else folder
+    if isinstance(path, str):
+        raise InputError(
+            f"the folder for temporary files ({path}) is not on this machine; name a local folder "
+            "with --temp"
+        )
+    return path

@@ -252,19 +252,20 @@ def _placeholder(holder: exp.Expr, item: exp.Expr, families: Mapping[str, _Famil
 
 
 def _copied(item: exp.Expr, family: _Family, copy: _Copy) -> exp.Expr:
-    """Return an item with the names and numbers of one copy in place of the placeholders."""
+    """Return an item of a query for one copy of its columns, such as ``qid_2`` in place of ``qid``.
+
+    Placeholders of numbers become those of the copy, such as 2 in place of ``number``.
+    """
     holder = exp.paren(item.copy())  # so that the item itself can be replaced
     for column in list(holder.find_all(exp.Column)):
         if column.name in copy.numbers and not column.table:
             column.replace(number(copy.numbers[column.name]))
-    for node in holder.find_all(exp.Identifier):
-        if node.name in family.names:
-            node.set("this", f"{node.name}{copy.ending}")
+    for identifier in holder.find_all(exp.Identifier):
+        if identifier.name in family.names:
+            identifier.set("this", f"{identifier.name}{copy.ending}")
     if copy.tally:
         _fill_tally(holder, copy.tally)
-    inner = holder.this
-    assert isinstance(inner, exp.Expr)  # noqa: S101 - it was one
-    return inner.pop()
+    return holder.this.pop()  # type: ignore[no-any-return]
 
 
 def _fill_tally(holder: exp.Expr, tally: Tally) -> None:

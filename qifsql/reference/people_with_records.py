@@ -194,17 +194,18 @@ def levels(
     known_records: str,
     aim: Fraction | None = None,
 ) -> dict[str, Any]:
-    """Return a level of people, as ``assess``: the one of two that protects less.
+    """Return a level of people, as ``assess``: the one that protects less of two.
 
-    One takes a missing secret for a value, the other counts the reported values of people with one.
+    The first takes a missing secret as a value; the second is of people who report their secret. If
+    no secret is missing, or all are, there is only the first.
     """
-    blocks, totals = blocks_of_people(rows, person, qids, secret, known_records)
-    level = assess(measure, blocks, totals, aim)
+    everybody = blocks_of_people(rows, person, qids, secret, known_records)
+    level = assess(measure, *everybody, aim)
     reported = sum(value(row[secret]) is not None for row in rows)
     if reported in (0, len(rows)):
         return level
-    blocks, totals = blocks_of_people(rows, person, qids, secret, known_records, reported=True)
-    return smaller(measure, level, assess(measure, blocks, totals, aim))
+    reporting = blocks_of_people(rows, person, qids, secret, known_records, reported=True)
+    return smaller(measure, level, assess(measure, *reporting, aim))
 
 
 def blocks_of_people(

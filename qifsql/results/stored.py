@@ -178,17 +178,19 @@ def _read_parquet(path: Path) -> Stored:
             details[name] = parquet.read(detail_path)
             files.append(str(detail_path))
     frame = parquet.read(path)
-    return Stored(path.stem, str(note["result"]), frame, details, _checked(note), tuple(files))
+    _check_manifest(note)
+    return Stored(path.stem, str(note["result"]), frame, details, note, tuple(files))
 
 
-def _checked(note: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a manifest; KeyError or TypeError if it is not valid."""
-    dict(note["spec"]).items()
+def _check_manifest(note: Mapping[str, Any]) -> None:
+    """Raise KeyError, TypeError or ValueError if a part of a manifest is missing or malformed."""
+    dict(note["spec"])
     for file in note["inputs"]:
-        str(file["path"]), int(file["bytes"]), str(file["sha256"])
+        int(file["bytes"])
+        for name in ("path", "sha256"):
+            str(file[name])
     for column in note.get("columns", ()):
         ColumnRoles.of(column)
-    return note
 
 
 def _json_table(rows: list[dict[str, Any]], kind: Kind | None) -> pl.DataFrame:
@@ -225,4 +227,5 @@ def _read_json(path: Path) -> Stored:
     }
     frame = _json_table(document["results"], kind)
     frame = frame.drop("unit", strict=False)  # which JSON alone has
-    return Stored(path.stem, str(note["result"]), frame, tables, _checked(note), (str(path),))
+    _check_manifest(note)
+    return Stored(path.stem, str(note["result"]), frame, tables, note, (str(path),))

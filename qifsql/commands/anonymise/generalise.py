@@ -144,29 +144,43 @@ class Cells:
 
 
 def make_cells(passes: Passes, columns: Sequence[Cells]) -> None:
-    """Make the table ``cells``: one row per class, its number ``part`` and ``cell_1`` .. (cells).
+    """Make the table ``cells``: a row per class, its number ``part`` and its ``cell_1``, ...
 
-    Reads ``values_1 ..`` of ``make_values`` where a cell needs all values of a class.
+    Reads ``values_1``, ... of ``make_values`` where a cell needs all values of a class, and drops
+    them.
     """
-    selected: list[exp.Expr] = [exp.column("part", table="classes")]
-    tree = exp.select().from_(exp.alias_(own_table("classes"), "classes", table=True))
+    cells = [exp.column("part", table="classes")]
+    query = exp.select().from_(exp.alias_(own_table("classes"), "classes", table=True))
     for column in columns:
-        i = column.number
-        suppressed: exp.Expr = exp.Literal.string("*") if column.text else exp.null()
-        hidden: exp.Expr = exp.column("suppressed", table="classes")
-        if column.by_step:  # step -1: this cell alone is suppressed
-            hidden = exp.or_(hidden, exp.column(column.key, table="classes") < 0)
-        for suffix, cell in zip(column.suffixes, _cell_expressions(column), strict=True):
-            case = exp.Case().when(hidden.copy(), suppressed.copy())
-            selected.append(exp.alias_(case.else_(cell), f"cell_{i}{suffix}"))
-        for alias, class_column in _cell_sources(column):
-            of_class = alias == f"values_{i}"
-            key = exp.column("part" if of_class else "place", table=alias)
-            source = exp.alias_(own_table(alias if of_class else scale_table(i)), alias, table=True)
-            on = equal(key, exp.column(class_column, table="classes"))
-            tree = tree.join(source, on=on, join_type="left")
-    passes.keep("cells", tree.select(*selected))
+        cells += _columns_of_cells(column)
+        query = _join_sources(query, column)
+    passes.keep("cells", query.select(*cells))
     passes.drop(*(f"values_{column.number}" for column in columns))
+
+
+def _columns_of_cells(column: Cells) -> list[exp.Expr]:
+    """Return the columns ``cell_i...`` of a quasi-identifier: its cells, or that of suppression."""
+    is_suppressed: exp.Expr = exp.column("suppressed", table="classes")
+    if column.by_step:  # step -1: this cell alone is suppressed
+        is_suppressed = exp.or_(is_suppressed, exp.column(column.key, table="classes") < 0)
+    star: exp.Expr = exp.Literal.string("*") if column.text else exp.null()
+    cells = []
+    for suffix, cell in zip(column.suffixes, _cell_expressions(column), strict=True):
+        case = exp.Case().when(is_suppressed.copy(), star.copy()).else_(cell)
+        cells.append(exp.alias_(case, f"cell_{column.number}{suffix}"))
+    return cells
+
+
+def _join_sources(query: exp.Select, column: Cells) -> exp.Select:
+    """Join the classes with the tables that the cells of a quasi-identifier are looked up in."""
+    values = f"values_{column.number}"  # a row per class; all others have one per place
+    for alias, class_column in _cell_sources(column):
+        table = own_table(values if alias == values else scale_table(column.number))
+        key = exp.column("part" if alias == values else "place", table=alias)
+        same = equal(key, exp.column(class_column, table="classes"))
+        source = exp.alias_(table, alias, table=True)
+        query = query.join(source, on=same, join_type="left")
+    return query
 
 
 def make_values(passes: Passes, column: Cells, done: str = "done") -> None:

@@ -74,21 +74,22 @@ def locate(tables: Tables, release: Located) -> None:
 
 
 def _choose_axes(tables: Tables, release: Located) -> list[Generalised]:
-    """Return the columns in which boxes and points are joined by equality.
+    """Return the columns by whose equality boxes and points are joined.
 
-    These are columns that hardly increase the number of boxes, and columns with gaps, up to a
-    higher limit, because spans alone say little about these.
+    There is a box for each place that a class covers in these columns. Columns are tried from few
+    to many boxes; one is taken if all taken columns together make few boxes.
     """
     table = release.name("classes")
     classes = tables.count(table)
-    with_gaps = {c for c in release.columns if _has_gaps(tables, c)}
-    boxes = {c: count_rows(tables, [c], table) for c in release.columns}  # by equality in c alone
-    chosen: list[Generalised] = []
-    for column in sorted(release.columns, key=lambda c: (boxes[c], c.raw.number)):
-        limit = max(MOST, 4 * classes) if column in with_gaps else 1.1 * classes
-        if count_rows(tables, [*chosen, column], table) <= limit:
-            chosen.append(column)
-    return chosen
+    boxes_alone = {c: count_rows(tables, [c], table) for c in release.columns}
+    axes: list[Generalised] = []
+    for column in sorted(release.columns, key=lambda c: (boxes_alone[c], c.raw.number)):
+        few_boxes = 1.1 * classes
+        if _has_gaps(tables, column):  # its spans alone would say little
+            few_boxes = max(MOST, 4 * classes)
+        if count_rows(tables, [*axes, column], table) <= few_boxes:
+            axes.append(column)
+    return axes
 
 
 def _has_gaps(tables: Tables, column: Generalised) -> bool:

@@ -76,18 +76,21 @@ def tradeoff_rows(
 
 
 def _measured_columns(counts: Counts, report: Report, bits: Sequence[int]) -> dict[str, object]:
-    """Return the numbers of a report about the predicates ``bits``, with their limits."""
-    records, likeliest = counts.extent.records, counts.likeliest  # with the likeliest secret
-    sure, best_utility = mechanisms.without_noise(counts, bits)
+    """Return the loss and utility of a report about the predicates ``bits``, with their limits.
+
+    The prior is the share of records with the most frequent secret; a loss is posterior / prior.
+    """
+    records, with_likeliest = counts.extent.records, counts.likeliest
+    guessed_without_noise, most_frequent_answer = mechanisms.without_noise(counts, bits)
     posterior, utility = report.posterior, report.utility
     return {
-        "privacy_loss": float(posterior.value * records / likeliest),
+        "privacy_loss": float(posterior.value * records / with_likeliest),
         "privacy_loss_min": 1.0,
-        "privacy_loss_max": sure / likeliest,
+        "privacy_loss_max": guessed_without_noise / with_likeliest,
         "utility": float(utility.value) if utility else None,
-        "utility_min": best_utility / records,
+        "utility_min": most_frequent_answer / records,
         "utility_max": 1.0,
-        "prior": likeliest / records,
+        "prior": with_likeliest / records,
         "posterior": float(posterior.value),
         "method": report.method,
         "error": max(posterior.error, utility.error if utility else 0.0),

@@ -188,17 +188,18 @@ class ClusterTables(Tables):
         return tasks
 
     def drop_first_attribute(self, task: Task) -> tuple[str, Any]:
-        """Return the name and the rows of the table that a task makes: without its attribute.
+        """Return the name and rows of a coded table without the attribute of a task.
 
-        Its ``entry`` is the next attribute. A ``split`` takes the rows of one value alone.
+        Rows that are now equal become one. ``entry`` has the codes of the next attribute. A task
+        of kind ``split`` keeps the rows of one value of its attribute alone.
         """
-        table = f"{task.source}{DROPPED if task.kind == 'drop' else f'_{task.least}'}"
         frame = self.read_table(task.source)
+        suffix = DROPPED
         if task.kind == "split":
-            frame = frame.where(frame["entry"] == task.least)
+            frame, suffix = frame.where(frame["entry"] == task.least), f"_{task.least}"
         codes = {name: name for name in self.code_columns(task.position + 1)}
         codes["entry"] = f"code_{task.position + 1}"
-        return table, self.merge_equal(frame, codes)
+        return f"{task.source}{suffix}", self.merge_equal(frame, codes)
 
 
 @dataclass(kw_only=True)

@@ -381,31 +381,34 @@ class SweepRun:
     def _spreads(self) -> tuple[dict[int, Spread], dict[int, Spread]]:
         """Return the spreads of people over values: by quasi-identifier from 0, by secret from 1.
 
-        The dictionaries are written if people are still to be coded.
+        They are stored in the workspace. If people are still to be coded, the dictionaries of
+        values are made, too.
         """
         stored = self.workspace.fact("spreads")
         layouts = self.workspace.layouts()
-        coded = layouts and all(self.workspace.is_coded(i) for i in range(len(layouts)))
-        if stored and coded:
+        if stored and layouts and all(map(self.workspace.is_coded, range(len(layouts)))):
             qids, secrets = ({int(i): Spread(**s) for i, s in part.items()} for part in stored)
             return qids, secrets
         self.workspace.store_fact("records", check_records(self.engine, self.bound.microdata))
         if not self.on_spark:  # executors use the disks of their machines
             plan.check_disk(self.engine, self.bound, self.spec.workspace)
         self._load_text()
-        microdata = self.bound.microdata
-        steps = microdata_steps.steps(microdata)  # rendered once for all dictionaries
-        qids = {
-            i: make_dictionary(self.engine, microdata, f"qid_{i + 1}", steps)
-            for i in range(len(microdata.qids))
-        }
-        secrets = {
-            j: make_dictionary(self.engine, microdata, f"secret_{j}", steps)
-            for j in range(1, len(microdata.secrets) + 1)
-        }
+        qids, secrets = self._make_dictionaries()
         if not stored:
             plain = [{i: asdict(s) for i, s in part.items()} for part in (qids, secrets)]
             self.workspace.store_fact("spreads", plain)
+        return qids, secrets
+
+    def _make_dictionaries(self) -> tuple[dict[int, Spread], dict[int, Spread]]:
+        """Write the dictionary of each column; return spreads by quasi-identifier and secret."""
+        microdata = self.bound.microdata
+        steps = microdata_steps.steps(microdata)  # rendered once for all dictionaries
+
+        def spread(column: str) -> Spread:
+            return make_dictionary(self.engine, microdata, column, steps)
+
+        qids = {i: spread(f"qid_{i + 1}") for i in range(len(microdata.qids))}
+        secrets = {j: spread(f"secret_{j}") for j in range(1, len(microdata.secrets) + 1)}
         return qids, secrets
 
     def _load_text(self) -> None:

@@ -1,5 +1,7 @@
 """Tables of the three questions about synthetic releases, and of distances."""
 
+from collections.abc import Mapping
+
 import polars as pl
 
 from qifsql.commands.synthetic.sentences import between, by_measure, points, releases
@@ -59,28 +61,40 @@ def _risk_cells(success: Row, control: Row | None, risk: Row | None) -> list[str
 
 
 def _draws(frame: pl.DataFrame, spec: Spec) -> list[Part]:
-    """Return a table of the numbers of drawn predicates and people, a row per release, if any."""
-    attempts, links = spec.get("attempts"), spec.get("links")
-    if not attempts and not links:
+    """Return a table of the drawn conditions and people, a row per release; none without draws."""
+    if not spec.get("attempts") and not spec.get("links"):
         return []
-    heads = [said("release")]
-    if attempts:
-        heads += [said("drawn conditions"), said("true for one record")]
-    if links:
-        heads += [said("drawn people"), said("nearest records"), said("linked by chance")]
-    table = Table.of(heads, range(1, len(heads)))
+    without_secret = frame.filter(pl.col("secret").is_null())
+    rows = []  # cells by the head of their column
     for file, release in releases(frame):
-        values = by_measure(frame.filter(pl.col("secret").is_null()), file)
-        cells = [release]
-        if attempts:
-            conditions = values["singling_out_some"]["people"]
-            cells += [words.count(attempts), words.count(conditions)]
-        if links:
-            cells.append(words.count(values["linkability_nearest"]["people"]))
-            cells.append(words.count(spec["neighbours"] or 1))
-            cells.append(words.percent(values["linkability_nearest_chance"]["value"]))
-        table.add_row(*cells)
+        values = by_measure(without_secret, file)
+        conditions, people = _drawn_conditions(values, spec), _drawn_people(values, spec)
+        rows.append({said("release"): release, **conditions, **people})
+    table = Table.of(list(rows[0]), range(1, len(rows[0])))
+    for row in rows:
+        table.add_row(*row.values())
     return [table]
+
+
+def _drawn_conditions(values: Mapping[str, Row], spec: Spec) -> dict[str, str]:
+    """Return the cells about conditions that were drawn to single out; none if none were."""
+    if not spec.get("attempts"):
+        return {}
+    return {
+        said("drawn conditions"): words.count(spec["attempts"]),
+        said("true for one record"): words.count(values["singling_out_some"]["people"]),
+    }
+
+
+def _drawn_people(values: Mapping[str, Row], spec: Spec) -> dict[str, str]:
+    """Return the cells about people who were drawn to be linked; none if none were."""
+    if not spec.get("links"):
+        return {}
+    return {
+        said("drawn people"): words.count(values["linkability_nearest"]["people"]),
+        said("nearest records"): words.count(spec["neighbours"] or 1),
+        said("linked by chance"): words.percent(values["linkability_nearest_chance"]["value"]),
+    }
 
 
 def distances(frame: pl.DataFrame, spec: Spec) -> list[Part]:

@@ -1,8 +1,9 @@
 """The row of a question about a set of tables: what is proved, and the Bayesian adversary."""
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
+from itertools import chain
 from typing import Any, NamedTuple
 
 from sqlglot import exp
@@ -218,31 +219,55 @@ def right_people(
 ) -> dict[int | None, Fraction]:
     """Return the people whose secret the best guess gets right, by the code of dimension ``by``.
 
-    Without ``by`` the one key is None. Of ``ties`` values that are as good, one is guessed at
-    random, so that it is right for 1 / ``ties`` of the people who have one of them.
+    Without ``by`` the one key is None. Of several values that are as good, one is guessed at
+    random, so that it is right for a share of the people who have one of them.
     """
-    margins, solved = measured.margins, measured.averaged(question)
-    group = NOTHING if by is None else frozenset([by])
     right: dict[int | None, Fraction] = defaultdict(Fraction)
-    if best := measured.best[question]:
-        table, edge = best
-        tables = {"truth": records.truth(edge | group), "best": table}
-        query = splice("tables/fitted_rights", tables=tables, shape={"edge": edge, "group": group})
-        for *codes, ties, n in margins.tables.answer(without_components(query, solved, "best")):
-            right[codes[0] if codes else None] += Fraction(int(n), int(ties))
-    if solved:
-        attributes = sorted(question.scope | group)
-        truth = records.truth(question.scope | margins.shared | group)
-        query = splice(
-            "tables/component_people",
-            tables={"truth": truth, "totals": margins.nodes[margins.shared]},
-            shape={"edge": attributes, "shared": margins.shared},
-        )
-        guesses = {c: arrays.best_values(solution.means) for c, solution in solved.items()}
-        for component, n, *codes in margins.tables.rows(query):
-            cell: dict[int | None, int] = dict(zip(attributes, codes, strict=True))  # no key None
-            block = tuple(cell[i] for i in sorted(question.knowledge))
-            values = guesses.get(component, {}).get(block, [])
-            if cell[question.secret] in values:
-                right[cell.get(by)] += Fraction(int(n), len(values))
+    by_fit = _right_in_fitted(measured, question, records, by)
+    by_solution = _right_in_solved(measured, question, records, by)
+    for code, people in chain(by_fit, by_solution):
+        right[code] += people
     return right
+
+
+_PeopleByCode = Iterator[tuple[int | None, Fraction]]
+"""Numbers of people who are guessed right, with the code of the dimension ``by``."""
+
+
+def _right_in_fitted(
+    measured: Measured, question: Question, records: Records, by: int | None
+) -> _PeopleByCode:
+    """Yield the people who are guessed right in components without a solution: by a fit."""
+    if (best := measured.best[question]) is None:
+        return
+    table, edge = best
+    group = NOTHING if by is None else frozenset([by])
+    tables = {"truth": records.truth(edge | group), "best": table}
+    query = splice("tables/fitted_rights", tables=tables, shape={"edge": edge, "group": group})
+    unsolved = without_components(query, measured.averaged(question), "best")
+    for *codes, ties, people in measured.margins.tables.answer(unsolved):
+        yield (codes[0] if codes else None), Fraction(int(people), int(ties))
+
+
+def _right_in_solved(
+    measured: Measured, question: Question, records: Records, by: int | None
+) -> _PeopleByCode:
+    """Yield the people who are guessed right in components of which all counts are listed."""
+    margins, solved = measured.margins, measured.averaged(question)
+    if not solved:
+        return
+    group = NOTHING if by is None else frozenset([by])
+    attributes = sorted(question.scope | group)
+    truth = records.truth(question.scope | margins.shared | group)
+    query = splice(
+        "tables/component_people",
+        tables={"truth": truth, "totals": margins.nodes[margins.shared]},
+        shape={"edge": attributes, "shared": margins.shared},
+    )
+    guesses = {c: arrays.best_values(solution.means) for c, solution in solved.items()}
+    for component, people, *codes in margins.tables.rows(query):
+        cell: dict[int | None, int] = dict(zip(attributes, codes, strict=True))  # no key None
+        block = tuple(cell[i] for i in sorted(question.knowledge))
+        best_values = guesses.get(component, {}).get(block, [])
+        if cell[question.secret] in best_values:
+            yield cell.get(by), Fraction(int(people), len(best_values))

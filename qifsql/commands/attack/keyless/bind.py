@@ -25,20 +25,22 @@ from qifsql.query.plan import Step
 class Release:
     """One release: its linking columns, its quasi-identifiers and, if focal, its secrets.
 
-    ``exact`` are expressions that must be equal in all releases, ``drift`` the columns that may
-    change, in the order of their rules. With ``has_absence``, a person who is not in the release is
-    distinguished from one whose observed values are all missing.
+    Of the ``linking`` columns, ``exact`` are expressions that must be equal in all releases,
+    ``drift`` the columns that may change, in the order of their rules. With ``has_absence``, a
+    person who is not in the release is distinguished from one whose observed values are all
+    missing.
     """
 
     dataset: Dataset
     number: int
-    exact: tuple[exp.Expr, ...]
-    drift: tuple[Attribute, ...]
     qids: tuple[Attribute, ...]
-    secrets: tuple[Attribute, ...]
-    key: Attribute | None
-    where: exp.Expr | None
     has_absence: bool
+    secrets: tuple[Attribute, ...] = ()
+    key: Attribute | None = None
+    where: exp.Expr | None = None
+    linking: tuple[Attribute, ...] = ()
+    exact: tuple[exp.Expr, ...] = ()
+    drift: tuple[Attribute, ...] = ()
     columns: tuple[ColumnRoles, ...] = ()
 
     @property
@@ -99,41 +101,49 @@ def releases(
         raise ColumnError(f"no quasi-identifiers for {both.dataset}; name some with --qids")
     focal_secrets = names.attributes(secrets, both, SECRET)
     sequence: list[Release] = []
-    focal_columns: dict[Rule, Attribute] = {}
-    for i, catalog in enumerate(catalogs):
-        number = i + 1
-        quasi_identifiers = typed([q for q in attributes if q.number == number], catalog)
-        own_secrets = typed(focal_secrets, catalog) if number == 1 else ()
-        _check_disjoint(own_secrets, quasi_identifiers)
-        columns = {rule: _linking_column(rule, catalog.schema) for rule in rules}
-        focal_columns = focal_columns or columns
-        _check_types(columns, focal_columns, catalogs[0].schema, catalog.schema)
-        exact = tuple(_without_shifts(r, a, i) for r, a in columns.items() if not r.drifts)
-        drift = tuple(a for r, a in columns.items() if r.drifts)
-        key = person_key(keys[min(i, len(keys) - 1)], catalog.schema) if keys else None
-        _check_key(key, sequence[0].key if sequence else key, catalog.schema.dataset)
-        what = f"the filter (where) of {catalog.schema.dataset}"
-        row_filter = catalog.filter(where, what) if number == 1 else None
-        by_role = {
-            roles.QID: quasi_identifiers,
-            roles.SECRET: own_secrets,
-            roles.LINK: tuple(columns.values()),
-            roles.KEY: (key,) if key else (),
-        }
-        release = Release(
-            dataset=datasets[i],
-            number=number,
-            exact=exact,
-            drift=drift,
-            qids=quasi_identifiers,
-            secrets=own_secrets,
-            key=key,
-            where=row_filter,
-            has_absence=has_absence,
-            columns=roles.columns(catalog.schema, by_role, where=row_filter),
-        )
-        sequence.append(release)
+    for number, (dataset, catalog) in enumerate(zip(datasets, catalogs, strict=True), 1):
+        own_qids = typed([q for q in attributes if q.number == number], catalog)
+        release = Release(dataset=dataset, number=number, qids=own_qids, has_absence=has_absence)
+        if number == 1:
+            release = replace(release, secrets=typed(focal_secrets, catalog))
+        _check_disjoint(release.secrets, own_qids)
+        release = _with_linking_columns(release, rules, catalog.schema, catalogs[0].schema)
+        if keys:
+            key = person_key(keys[min(number, len(keys)) - 1], catalog.schema)
+            release = replace(release, key=key)
+            _check_key(key, sequence[0].key if sequence else key, catalog.schema.dataset)
+        if number == 1:
+            what = f"the filter (where) of {catalog.schema.dataset}"
+            release = replace(release, where=catalog.filter(where, what))
+        sequence.append(_with_roles(release, catalog.schema))
     return tuple(sequence)
+
+
+def _with_linking_columns(
+    release: Release, rules: Sequence[Rule], schema: Schema, focal: Schema
+) -> Release:
+    """Return a release with the column of each rule, whose type is that of the focal release."""
+    columns = {rule: _linking_column(rule, schema) for rule in rules}
+    _check_types(columns, {rule: _linking_column(rule, focal) for rule in rules}, focal, schema)
+    steps = release.number - 1  # from the focal release to this one
+    constant = {rule: column for rule, column in columns.items() if not rule.drifts}
+    return replace(
+        release,
+        exact=tuple(_without_shifts(rule, column, steps) for rule, column in constant.items()),
+        drift=tuple(column for rule, column in columns.items() if rule.drifts),
+        linking=tuple(columns.values()),
+    )
+
+
+def _with_roles(release: Release, schema: Schema) -> Release:
+    """Return a release with the roles of all columns of its file."""
+    by_role = {
+        roles.QID: release.qids,
+        roles.SECRET: release.secrets,
+        roles.LINK: release.linking,
+        roles.KEY: (release.key,) if release.key else (),
+    }
+    return replace(release, columns=roles.columns(schema, by_role, where=release.where))
 
 
 def _linking_column(rule: Rule, schema: Schema) -> Attribute:
