@@ -37,34 +37,51 @@ class Kind:
 def measured(kinds: Sequence[Kind], *, records: int, truth: bool) -> dict[str, Any]:
     """Return the measures of register linking by name; ``records`` is the number in the release.
 
-    A kind has blocks with as many ``released`` and ``registered`` records each, and ``same`` people
-    who are in both. A measure is NULL without blocks, or without the ``truth`` that it needs.
+    A measure is None without blocks. Without the ``truth``, nobody knows who is in both files, and
+    the measures of right links are None.
     """
     in_release = [k for k in kinds if k.released]
     in_register = [k for k in kinds if k.registered]
-    both = [k for k in in_release if k.registered]
-    unique = [k for k in both if k.released == k.registered == 1]
-    expected = math.fsum(k.links / k.alike for k in both)
-    presence = [min(1.0, k.released / k.registered) for k in in_register]
-    k_map = min((k.registered for k in both), default=None)
+    in_both = [k for k in in_release if k.registered]
+    unique = [k for k in in_both if k.released == k.registered == 1]
+    expected = math.fsum(k.links / k.alike for k in in_both)
     return {
-        "release_blocks": sum(k.blocks for k in in_release),
-        "register_blocks": sum(k.blocks for k in in_register),
-        "shared_blocks": sum(k.blocks for k in both),
-        "unique_in_release": sum(k.blocks for k in in_release if k.released == 1),
-        "unique_in_register": sum(k.blocks for k in in_register if k.registered == 1),
-        "unique_in_both": sum(k.blocks for k in unique),
-        "matched": sum(k.released * k.blocks for k in both),
+        "release_blocks": _count_blocks(in_release),
+        "register_blocks": _count_blocks(in_register),
+        "shared_blocks": _count_blocks(in_both),
+        "unique_in_release": _count_blocks(k for k in in_release if k.released == 1),
+        "unique_in_register": _count_blocks(k for k in in_register if k.registered == 1),
+        "unique_in_both": _count_blocks(unique),
+        "matched": sum(k.released * k.blocks for k in in_both),
+        **_risks(in_release, in_register, expected, records),
+        "agreeing": sum(k.same for k in in_both) if truth else None,
+        "correct_unique": sum(k.same for k in unique) if truth else None,
+        "correct_expected": math.fsum(k.same / k.alike for k in in_both) if truth else None,
+    }
+
+
+def _count_blocks(kinds: Iterable[Kind]) -> int:
+    return sum(k.blocks for k in kinds)
+
+
+def _risks(
+    in_release: Sequence[Kind], in_register: Sequence[Kind], expected: float, records: int
+) -> dict[str, Any]:
+    """Return k-map, delta-presence, and the risks of three adversaries; None without blocks.
+
+    ``expected`` is the number of right links to expect, ``records`` that of the release.
+    """
+    presence = [min(1.0, k.released / k.registered) for k in in_register]
+    k = min((k.released for k in in_release), default=None)
+    k_map = min((k.registered for k in in_release if k.registered), default=None)
+    return {
         "k_map": k_map,
-        "prosecutor_risk": highest(min((k.released for k in in_release), default=None)),
+        "prosecutor_risk": highest(k),
         "journalist_risk": highest(k_map),
         "marketer_risk": marketer(expected, records),
         "expected_correct": expected,
         "delta_min": min(presence, default=None),
         "delta_max": max(presence, default=None),
-        "agreeing": sum(k.same for k in both) if truth else None,
-        "correct_unique": sum(k.same for k in unique) if truth else None,
-        "correct_expected": math.fsum(k.same / k.alike for k in both) if truth else None,
     }
 
 

@@ -80,23 +80,23 @@ def t_hierarchical(counts: Counts, totals: Counts, lines: Lines) -> Fraction:
     """Compute t-closeness, hierarchical distance (M47), as Li et al. 2007 define it.
 
     The sum over the inner nodes of their height, as a share of that of the root, times the smaller
-    of the shares that their children have too much and too little.
+    of the shares that their children have too much and too little. ``lines`` has the nodes above
+    each value, from the lowest up, without the root.
     """
     block, everybody = shares(counts), shares(totals)
-    height = len(next(iter(lines.values()))) + 1
-    extra = {v: everybody.get(v, Fraction()) - block.get(v, Fraction()) for v in lines}
-    above = {v: (*path, "root") for v, path in lines.items()}
+    nodes_above = {v: (*path, "root") for v, path in lines.items()}
+    root_height = len(next(iter(nodes_above.values())))
+    excess = {v: everybody.get(v, Fraction()) - block.get(v, Fraction()) for v in lines}
     cost = Fraction()
-    for level in range(height):  # from the values up, with the ``extra`` share of each node
-        children: dict[str, list[Fraction]] = {}
-        for node, share in extra.items():
-            children.setdefault(above[node][0], []).append(share)
-        for of_children in children.values():
-            over = sum((x for x in of_children if x > 0), Fraction())
-            under = over - sum(of_children, Fraction())
-            cost += Fraction(level + 1, height) * min(over, under)
-        extra = {node: sum(of_children, Fraction()) for node, of_children in children.items()}
-        above = {path[0]: path[1:] for path in above.values()}
+    for height in range(1, root_height + 1):
+        children: dict[str, list[Fraction]] = {}  # the excess of each child, by its parent
+        for node, share in excess.items():
+            children.setdefault(nodes_above[node][0], []).append(share)
+        too_much = {node: sum((x for x in c if x > 0), Fraction()) for node, c in children.items()}
+        excess = {node: sum(c, Fraction()) for node, c in children.items()}
+        moved = sum((min(too_much[n], too_much[n] - excess[n]) for n in children), Fraction())
+        cost += Fraction(height, root_height) * moved
+        nodes_above = {path[0]: path[1:] for path in nodes_above.values()}
     return cost
 
 

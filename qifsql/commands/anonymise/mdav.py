@@ -51,21 +51,16 @@ def largest_part(k: int, width: int, within: int) -> int:
 def make_groups(passes: Passes, wishes: Wishes, within: int) -> bool:
     """Create the table ``done`` of groups, places and people; return whether medians cut it first.
 
-    Each turn forms a group around a pole in every part: the person farthest from the centroid, or
-    opposite the last pole (``carried``). ``near`` has the people that are in no group yet.
+    The tables ``near_1`` and ``near_2`` have the people that are in no group yet, by turns.
     """
-    size = largest_part(wishes.k, passes.coded.width, within)
-    partition(passes, Wishes(wishes.k), small=size)
-    parts = exp.Count(this=exp.Distinct(expressions=[exp.column("part")]))
-    is_cut = passes.row(exp.select(parts).from_(own_table("done")))[0] > 1
-    near, near_next, numbers = "near_1", "near_2", {"wanted_k": wishes.k}
+    is_cut = _cut_at_medians(passes, wishes, within)
+    near, near_next = "near_1", "near_2"
     ungrouped = passes.make(near, "near")
     passes.drop("done")
-    of_people, groups = passes.coded.owners is not None, "groups"
-    if of_people:  # people with several records: k counts people
+    counts_people = passes.coded.owners is not None  # people with several records: k is of people
+    if counts_people:
         passes.make("holders", "holders", near=near)
         _check_parts(passes, near)
-        groups = "groups_of_people"
     make_empty_done(passes, near)
     no_poles = exp.select("part", "0::BIGINT AS size", "NULL::BIGINT[] AS pole")
     passes.keep("carried", no_poles.from_(own_table(near)).where("FALSE"))  # without rows
@@ -73,16 +68,36 @@ def make_groups(passes: Passes, wishes: Wishes, within: int) -> bool:
     while ungrouped:
         passes.look(passes.people(near))  # report progress
         passes.set("turn", turn)
-        passes.make("poles", "poles", None, {"people": of_people}, near=near)
-        passes.make("groups", groups, numbers, near=near)
-        passes.add("done", "grouped", near=near)
-        ungrouped = passes.make(near_next, "near_next", near=near)
-        passes.drop("carried")
-        passes.make("carried", "carried", numbers)
-        passes.drop(near, "poles", "groups")
+        ungrouped = _take_groups(passes, near, near_next, wishes.k, counts_people=counts_people)
         near, near_next, turn = near_next, near, turn + 1
-    passes.drop(near, "carried", *(["holders"] if of_people else []))
+    passes.drop(near, "carried", *(["holders"] if counts_people else []))
     return is_cut
+
+
+def _cut_at_medians(passes: Passes, wishes: Wishes, within: int) -> bool:
+    """Cut the people in parts of at most ``within`` (the table ``done``); return if it is cut."""
+    size = largest_part(wishes.k, passes.coded.width, within)
+    partition(passes, Wishes(wishes.k), small=size)
+    parts = exp.Count(this=exp.Distinct(expressions=[exp.column("part")]))
+    (n_parts,) = passes.row(exp.select(parts).from_(own_table("done")))
+    return bool(n_parts > 1)
+
+
+def _take_groups(passes: Passes, near: str, near_next: str, k: int, *, counts_people: bool) -> int:
+    """Add a group of each part to ``done``; write the others to ``near_next``: their number.
+
+    A group is around a pole: the person farthest from the centroid, or opposite the last pole,
+    which ``carried`` has.
+    """
+    numbers = {"wanted_k": k}
+    passes.make("poles", "poles", None, {"people": counts_people}, near=near)
+    passes.make("groups", "groups_of_people" if counts_people else "groups", numbers, near=near)
+    passes.add("done", "grouped", near=near)
+    ungrouped = passes.make(near_next, "near_next", near=near)
+    passes.drop("carried")
+    passes.make("carried", "carried", numbers)
+    passes.drop(near, "poles", "groups")
+    return ungrouped
 
 
 def _check_parts(passes: Passes, near: str) -> None:

@@ -4,6 +4,7 @@ A person who is unique in the sample may match people who were not drawn. Source
 ``qifsql.measures.uniqueness``; Franconi and Polettini 2004 (individual risk, mu-Argus).
 """
 
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Unpack
 
@@ -120,7 +121,45 @@ def estimate(
     fraction = _fraction(options)
     _check_people(options)
     origin = Origin.now(settings, "estimate")
-    spec = Attack.of(
+    spec = _attack(source, options)
+    out = streamed_place(options["records"], spec.dataset.paths)
+    outputs = [] if out is None else [out]
+    with opened(spec, settings, outputs=outputs, ordered=out is not None) as (engine, bound):
+        microdata = bound.microdata
+        sample = Sampled(engine, bound, fraction)
+        counted = sample.count()
+        housed = None
+        if microdata.household is not None:
+            housed = {"household": microdata.household.name} | sample.households()
+        sizes = Sizes(counted.blocks, sample.fraction)
+        extent = {"fraction": float(sample.fraction), "population": sizes.population}
+        if out is not None:
+            every = sample.every_record(native_types(out))
+            file_origin = origin.of(bound, spec, *sample.plans, every, **extent)
+            stream(engine, every, out, file_origin, what="writing records")
+        origin = origin.of(bound, spec, *sample.plans, **extent)
+        left_out = note_left_out(engine, microdata)
+        counting = microdata_steps.records_plan(microdata, people=True)
+        ((records,),) = engine.rows(counting, "counting records", microdata.dataset.name)
+    estimates = estimate_by_method(sizes, counted.shares)
+    weight = microdata.weight
+    weights = (weight.name, sample.weights) if weight and sample.weights else None
+    failures = cautions(sizes, counted, estimates, weights, sample.unit, housed=housed is not None)
+    of_people = microdata.person is not None
+    known = {"records": records, "people": sizes.records, "known_records": "all"}
+    further = {"seconds": origin.seconds} | (known if of_people else {})
+    names = [q.name for q in microdata.qids]
+    return Result(
+        frame=_table(sizes, estimates, names, further),
+        origin=origin,
+        details=_details(sizes, counted, housed, of_people=of_people),
+        notes=(*microdata.notes, *left_out, *failures, *((OF_PEOPLE,) if of_people else ())),
+    )
+
+
+def _attack(source: Tabular, options: EstimateOptions) -> Attack:
+    """Return the attack of re-identification (CRS) on the sample."""
+    return Attack.of(
         "crs",
         source,
         qids=options["qids"],
@@ -131,44 +170,28 @@ def estimate(
         person=options["person"],
         household=options["household"],
     )
-    out = streamed_place(options["records"], spec.dataset.paths)
-    outputs = [] if out is None else [out]
-    with opened(spec, settings, outputs=outputs, ordered=out is not None) as (engine, bound):
-        sample = Sampled(engine, bound, fraction)
-        counted = sample.count()
-        home = bound.microdata.household
-        housed = None if home is None else {"household": home.name} | sample.households()
-        sizes = Sizes(counted.blocks, sample.fraction)
-        extent = {"fraction": float(sample.fraction), "population": sizes.population}
-        if out is not None:
-            every = sample.every_record(native_types(out))
-            file_origin = origin.of(bound, spec, *sample.plans, every, **extent)
-            stream(engine, every, out, file_origin, what="writing records")
-        origin = origin.of(bound, spec, *sample.plans, **extent)
-        left_out = note_left_out(engine, bound.microdata)
-        counting = microdata_steps.records_plan(bound.microdata, people=True)
-        ((records,),) = engine.rows(counting, "counting records", bound.microdata.dataset.name)
-    estimates = estimate_by_method(sizes, counted.shares)
-    names = [q.name for q in bound.microdata.qids]
+
+
+def _table(
+    sizes: Sizes, estimates: Sequence[Uniques], qids: list[str], further: Mapping[str, Any]
+) -> pl.DataFrame:
+    """Return the rows of the methods (``ESTIMATES``), all with the same ``further`` values."""
     even = is_even(estimates)
-    rows = [_row(sizes, u, names, even=even) | {"seconds": origin.seconds} for u in estimates]
-    weight = bound.microdata.weight
-    weights = (weight.name, sample.weights) if weight and sample.weights else None
-    failures = cautions(sizes, counted, estimates, weights, sample.unit, housed=housed is not None)
-    notes = (*bound.microdata.notes, *left_out, *failures)
+    rows = [_row(sizes, uniques, qids, even=even) | further for uniques in estimates]
+    schema = ESTIMATES | (PEOPLE if "people" in further else {})
+    return pl.DataFrame(rows, schema=schema)
+
+
+def _details(
+    sizes: Sizes, counted: Counted, housed: Mapping[str, Any] | None, *, of_people: bool
+) -> dict[str, pl.DataFrame]:
+    """Return the tables of risks: one row, its histogram, and a row of households if there are."""
     individual = _risk_table(sizes, counted)
-    if bound.microdata.person is not None:
-        people = {"records": records, "people": sizes.records, "known_records": "all"}
-        rows = [row | people for row in rows]
+    if of_people:
         individual = individual.rename({"records": "people"})
-        notes += (OF_PEOPLE,)
     bins = pl.DataFrame(list(counted.bins.items()), schema=HISTOGRAM, orient="row")
-    details = {"individual": individual, "histogram": bins}
-    if housed is not None:
-        details["households"] = _household_table(housed)
-    schema = ESTIMATES | (PEOPLE if bound.microdata.person is not None else {})
-    frame = pl.DataFrame(rows, schema=schema)
-    return Result(frame=frame, origin=origin, details=details, notes=notes)
+    households = {} if housed is None else {"households": _household_table(housed)}
+    return {"individual": individual, "histogram": bins, **households}
 
 
 def estimate_by_method(sizes: Sizes, shares: Fraction) -> list[Uniques]:

@@ -5,6 +5,7 @@ distance. Formulas and sources are in ``qifsql.measures.syntactic``, the counts 
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Unpack
@@ -71,11 +72,11 @@ def levels(
     suppressed, show_blocks = options["suppressed"], options["show_blocks"]
     if suppressed not in SUPPRESSED:
         raise InputError(f"suppressed is one of {', '.join(SUPPRESSED)}")
-    origin, times = Origin.now(settings, "levels"), _read_skew(options["skew"])
+    origin, skew = Origin.now(settings, "levels"), _read_skew(options["skew"])
     spec = _attack(source, options)
-    people = None if options["population"] is None else Dataset.open(options["population"])
+    population = None if options["population"] is None else Dataset.open(options["population"])
     hierarchies = _named_hierarchies(options)
-    sources = () if people is None else (people,)
+    sources = () if population is None else (population,)
     command = "" if any_value else "levels"
     with opened(spec, settings, sources=sources, command=command) as (engine, bound):
         run = Run(
@@ -84,30 +85,37 @@ def levels(
             bound,
             thresholds=thresholds,
             every_k=every_k,
-            population=people,
+            population=population,
             suppressed="block" if any_value else suppressed,
         )
-        answer = _count(run, hierarchies, times, any_value=any_value, show_blocks=show_blocks)
-        rows, details = answer.rows, {**answer.details}
-        description = _description(options, thresholds, every_k, times)
+        answer = _count(run, hierarchies, skew, any_value=any_value, show_blocks=show_blocks)
+        description = _description(options, thresholds, every_k, skew)
         origin = origin.of(run.bound, spec, *answer.plans, **description)
-        files = [str(h) for h in hierarchies.values() if not isinstance(h, Hierarchy)]
-        origin = origin.reading((*files, *(people.paths if people else ())))
         schema = SCHEMA | (PEOPLE if spec.person is not None else {})
         if any_value:
             tables = Tables(engine, "comparing missing values", bound.microdata.dataset.name)
-            rows = completed.add_bounds(rows, run.counts, tables)
-            details = {name: table.clear() for name, table in details.items()}
+            answer = _with_bounds(answer, run, tables)
             origin, schema = origin.sending(tables.statements), SCHEMA | completed.BOUNDS
-        frame = pl.DataFrame(rows, schema=schema)
-        judged = frame["met"].drop_nulls()
-        return Result(
-            frame=frame if show_blocks else _without_small_counts(frame),
-            origin=origin,
-            details=details,
-            notes=run.remarks(rows),
-            met=judged.all() if judged.len() else None,
-        )
+        notes = run.remarks(answer.rows)
+    trees = [str(h) for h in hierarchies.values() if not isinstance(h, Hierarchy)]
+    frame = pl.DataFrame(answer.rows, schema=schema)
+    judged = frame["met"].drop_nulls()
+    return Result(
+        frame=frame if show_blocks else _without_small_counts(frame),
+        origin=origin.reading((*trees, *(path for file in sources for path in file.paths))),
+        details=answer.details,
+        notes=notes,
+        met=judged.all() if judged.len() else None,
+    )
+
+
+def _with_bounds(answer: grading.Answer, run: Run, tables: Tables) -> grading.Answer:
+    """Return an answer with bounds over all completions of missing values, and empty details."""
+    return replace(
+        answer,
+        rows=completed.add_bounds(answer.rows, run.counts, tables),
+        details={name: table.clear() for name, table in answer.details.items()},
+    )
 
 
 def _count(

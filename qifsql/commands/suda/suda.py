@@ -151,25 +151,14 @@ def suda(
     with opened(attack, settings, apart=apart, outputs=outputs, ordered=ordered) as (engine, bound):
         uniques, totals = _find_uniques(engine, bound, options)
         summary = Summary.of(uniques, totals, fraction)
-        more: dict[str, object] = {
-            "max_size": uniques.size_limit,
-            "fraction": float(fraction),
-            "omit_missing": options["omit_missing"],
-            "by": options["by"],
-        }
-        more |= {"null": MATCH_ANY} if match_any else {}
+        description = _description(uniques, options, fraction)
         written_rows = 0
         if file is not None:
             scores = _records_plan(bound, uniques, summary, native_types(file))
-            file_origin = origin.of(bound, attack, scores, **more)
+            file_origin = origin.of(bound, attack, scores, **description)
             written_rows = stream(engine, scores, file, file_origin, what="writing records")
-        names = [q.name for q in bound.microdata.qids]
-        details = summary.details(names, grouped=options["by"] is not None)
+        frame, details = _tables(summary, bound, options)
         statements = dict.fromkeys(uniques.tables.statements)
-        frame = pl.DataFrame(summary.measures(), schema=SUDA, orient="row")
-        if uniques.by_person:
-            frame = frame.with_columns(pl.lit("one").alias("known_records"))
-            details["by_size"] = details["by_size"].rename({"records": "people"})
         notes = (
             *bound.microdata.notes,
             *note_left_out(engine, bound.microdata),
@@ -180,8 +169,34 @@ def suda(
             bounds = msu_bounds.bounds_of_uniques(uniques, statements)
             frame, details["bounds"] = msu_bounds.add_bounds(frame, bounds), bounds
             notes += msu_bounds.NOTES
-        origin = origin.of(bound, attack, **more).sending(statements)
+        origin = origin.of(bound, attack, **description).sending(statements)
     return Result(frame=frame, origin=origin, details=details, notes=notes, written=written_rows)
+
+
+def _description(
+    uniques: MinimalUniques, options: SudaOptions, fraction: Fraction
+) -> dict[str, object]:
+    """Return what was asked besides the attack, for the manifest."""
+    description: dict[str, object] = {
+        "max_size": uniques.size_limit,
+        "fraction": float(fraction),
+        "omit_missing": options["omit_missing"],
+        "by": options["by"],
+    }
+    return description | ({"null": MATCH_ANY} if options["null"] == MATCH_ANY else {})
+
+
+def _tables(
+    summary: "Summary", bound: BoundAttack, options: SudaOptions
+) -> tuple[pl.DataFrame, dict[str, pl.DataFrame]]:
+    """Return the measures (``SUDA``) and the details; with a person they count people."""
+    names = [q.name for q in bound.microdata.qids]
+    details = summary.details(names, grouped=options["by"] is not None)
+    frame = pl.DataFrame(summary.measures(), schema=SUDA, orient="row")
+    if summary.uniques.by_person:
+        frame = frame.with_columns(pl.lit("one").alias("known_records"))
+        details["by_size"] = details["by_size"].rename({"records": "people"})
+    return frame, details
 
 
 def _find_uniques(

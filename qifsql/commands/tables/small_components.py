@@ -3,6 +3,7 @@
 import time
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from sqlglot import exp
 
@@ -23,6 +24,17 @@ Bounded = tuple[Cell, int, int]
 """A cell with its lower and its upper bound."""
 
 
+class TableCell(NamedTuple):
+    """A cell of a margin, and the condition on the counts of the cells inside it.
+
+    The condition has the places of these cells in the list of their component.
+    """
+
+    attributes: Edge
+    codes: Cell
+    condition: Sum
+
+
 def solve_small(measured: Measured, deadline: float, *, again: bool = False) -> None:
     """Solve small components exactly, the smallest first, until the time is over.
 
@@ -33,41 +45,50 @@ def solve_small(measured: Measured, deadline: float, *, again: bool = False) -> 
     every = margins.domain.every
     if every not in margins.nodes or not is_complete(margins, every):
         return  # the cells of a component are not all there
-    chosen = _smallest_components(margins)
-    cells = bounded_cells(margins, margins.nodes[every], every, chosen, "upper > 0")
-    sums = _sums_of_tables(margins, chosen, cells)
-    still_open = measured.open_components - measured.sharp if again else cells.keys()
+    table = _smallest_components(margins)
+    cells = bounded_cells(margins, margins.nodes[every], every, table, "upper > 0")
+    sums = _sums_of_tables(margins, table, cells)
+    unsolved = measured.open_components - measured.sharp if again else cells.keys()
     visits = arrays.VISITS if again else FEW_VISITS
-    for component in sorted(cells.keys() & still_open, key=lambda c: (len(cells[c]), c)):
+    for component in sorted(cells.keys() & unsolved, key=lambda c: (len(cells[c]), c)):
         if time.monotonic() > deadline:
             break
-        bounds = [(lower, upper) for _, lower, upper in cells[component]]
-        conditions = [condition for _, _, condition in sums[component]]
-        try:
-            possible = arrays.arrays(bounds, conditions, deadline, visits)
-        except TooManyError:
+        possible = _possible_arrays(cells[component], sums[component], deadline, visits)
+        if possible is None:
             continue
         if not possible:
-            raise ContradictionError(chosen)
+            raise ContradictionError(table)
         _store_solution(measured, component, cells[component], sums[component], possible)
+
+
+def _possible_arrays(
+    cells: Sequence[Bounded], sums: Sequence[TableCell], deadline: float, visits: int
+) -> Sequence[arrays.Array] | None:
+    """Return all arrays of counts of cells that agree with the sums; None: there are too many."""
+    bounds = [(lower, upper) for _, lower, upper in cells]
+    conditions = [cell.condition for cell in sums]
+    try:
+        return arrays.arrays(bounds, conditions, deadline, visits)
+    except TooManyError:
+        return None
 
 
 def _store_solution(
     measured: Measured,
     component: int,
     cells: Sequence[Bounded],
-    sums: Sequence[tuple[Edge, Cell, Sum]],
+    sums: Sequence[TableCell],
     possible: Sequence[arrays.Array],
 ) -> None:
     """Keep the solutions of a component, and its published cells with one possible count.
 
-    ``possible`` are all arrays of counts of its ``cells``. An element of ``sums`` is a cell of a
-    margin (its attributes, its codes) and the condition on the counts of the cells inside it.
+    ``possible`` are all arrays of counts of its ``cells``; ``sums`` are cells of its margins.
     """
-    for edge, cell, condition in sums:
+    for table_cell in sums:
+        condition = table_cell.condition
         totals = {sum(array[c] for c in condition.cells) for array in possible}
         if condition.lower < condition.upper and len(totals) == 1:  # hidden, and yet certain
-            measured.settled[edge].add(cell)
+            measured.settled[table_cell.attributes].add(table_cell.codes)
     attributes = sorted(measured.margins.domain.every)
     codes = [cell for cell, _, _ in cells]
     for question in measured.questions:
@@ -89,23 +110,23 @@ def _smallest_components(margins: Margins) -> str:
 
 def _sums_of_tables(
     margins: Margins, chosen: str, cells: Mapping[int, Sequence[Bounded]]
-) -> dict[int, list[tuple[Edge, Cell, Sum]]]:
-    """Return by component the cells of its margins: attributes, codes, and the sum that each is.
+) -> dict[int, list[TableCell]]:
+    """Return the cells of the margins by component, each a sum of cells of all attributes.
 
-    ``cells`` are those of all attributes by component, ``chosen`` is a table of components. A sum
-    has the places of its cells in the list of the component.
+    ``cells`` are those of all attributes by component, ``chosen`` is a table of components.
     """
     every = sorted(margins.domain.every)
-    sums: dict[int, list[tuple[Edge, Cell, Sum]]] = defaultdict(list)
+    sums: dict[int, list[TableCell]] = defaultdict(list)
     for edge in dict.fromkeys([margins.shared, *margins.edges]):
         inner = [every.index(i) for i in sorted(edge)]
         published = bounded_cells(margins, margins.nodes[edge], edge, chosen)
         for component, table_cells in published.items():
             places_inside: dict[Cell, list[int]] = defaultdict(list)
-            for k, (combination, _, _) in enumerate(cells.get(component, ())):
-                places_inside[tuple(combination[i] for i in inner)].append(k)
-            for cell, *bounds in table_cells:
-                sums[component].append((edge, cell, Sum(places_inside.get(cell, []), *bounds)))
+            for place, (combination, _, _) in enumerate(cells.get(component, ())):
+                places_inside[tuple(combination[i] for i in inner)].append(place)
+            for codes, lower, upper in table_cells:
+                condition = Sum(places_inside.get(codes, []), lower, upper)
+                sums[component].append(TableCell(edge, codes, condition))
     return sums
 
 

@@ -3,7 +3,7 @@
 Source: M64 and M65; de Montjoye, Hidalgo, Verleysen, Blondel, Unique in the Crowd, 2013.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Unpack
 
 import polars as pl
@@ -12,7 +12,7 @@ from sqlglot import exp
 from qifsql.adversary.notes import notes_of_people
 from qifsql.adversary.spec import Attack, Microdata
 from qifsql.commands.unicity.spec import UnicityOptions
-from qifsql.commands.unicity.traces import SUBSETS, Trails, wilson_interval
+from qifsql.commands.unicity.traces import SUBSETS, Lengths, Trails, wilson_interval
 from qifsql.counting.session import opened
 from qifsql.data.dataset import Tabular
 from qifsql.data.option import complete
@@ -93,34 +93,44 @@ def unicity(
                 f"{plural(without, 'record')} without a person are left out: nothing says "
                 "whose they are"
             )
+        totals = {"all_people": lengths.people(1), "all_records": records}
         for n in sizes:
-            row: dict[str, Any] = {"points": n, "people": lengths.people(n)}
-            row |= {"all_people": lengths.people(1), "all_records": records}
-            if not row["people"]:  # unicity stays NULL
-                notes.append(f"nobody has {plural(n, 'different point')}")
-            elif lengths.sets(n) <= SUBSETS:
-                row |= {"unicity": trails.exact(n), "method": "exact"}
-            else:
-                row |= _sampled(trails, n, draws, seed)
-                notes.append(
-                    f"for {n} points {large(lengths.sets(n))} sets would be compared, more than "
-                    f"{SUBSETS:,}: {draws:,} were drawn instead (seed {seed})"
-                )
-            rows.append(row)
-        description = {
-            "dataset": bound.microdata.dataset.name,
-            "person": bound.microdata.key.name if bound.microdata.key else options["person"],
-            "qids": [q.name for q in bound.microdata.qids],
-            "points": list(sizes),
-            "draws": draws,
-            "seed": seed,
-            "where": options["where"],
-            **bound.microdata.dataset.read_with,
-        }
-        origin = origin.about(description, bound.microdata.dataset.paths)
-        origin = origin.sending(trails.tables.statements).listing(bound.microdata.columns)
+            row, notes_on_row = _row(trails, lengths, n, draws, seed)
+            rows.append(row | totals)
+            notes += notes_on_row
+        numbers = {"points": list(sizes), "draws": draws, "seed": seed, "where": options["where"]}
+        origin = _origin_of(origin, bound.microdata, numbers).sending(trails.tables.statements)
     frame = pl.DataFrame(rows, schema=UNICITY)
     return Result(frame=frame, origin=origin, notes=tuple(notes))
+
+
+def _origin_of(origin: Origin, microdata: Microdata, numbers: Mapping[str, object]) -> Origin:
+    """Return the origin with the request: the log and its columns, and ``numbers``."""
+    dataset = microdata.dataset
+    request = {
+        "dataset": dataset.name,
+        "person": microdata.key.name if microdata.key else None,
+        "qids": [q.name for q in microdata.qids],
+        **numbers,
+        **dataset.read_with,
+    }
+    return origin.about(request, dataset.paths).listing(microdata.columns)
+
+
+def _row(
+    trails: Trails, lengths: Lengths, n: int, draws: int, seed: int
+) -> tuple[dict[str, Any], list[str]]:
+    """Return the row of ``UNICITY`` for n points, without totals, and notes on it."""
+    row: dict[str, Any] = {"points": n, "people": lengths.people(n)}
+    if not row["people"]:  # unicity stays NULL
+        return row, [f"nobody has {plural(n, 'different point')}"]
+    if lengths.sets(n) <= SUBSETS:
+        return row | {"unicity": trails.exact(n), "method": "exact"}, []
+    note = (
+        f"for {n} points {large(lengths.sets(n))} sets would be compared, more than "
+        f"{SUBSETS:,}: {draws:,} were drawn instead (seed {seed})"
+    )
+    return row | _sampled(trails, n, draws, seed), [note]
 
 
 def _sampled(trails: Trails, n: int, draws: int, seed: int) -> dict[str, Any]:

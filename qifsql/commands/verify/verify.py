@@ -137,38 +137,50 @@ def verify(
 def _verdicts(
     stored: Stored, inputs: Inputs, chosen: VerifyOptions, settings: Settings
 ) -> list[dict[str, Any]]:
-    """Return a verdict on each number of a stored result by each way: rows of verdicts.SCHEMA.
-
-    The SQL of the manifest runs as it is (``chosen["sql"]``: no other way); others need a request.
-    """
+    """Return a verdict on each number of a stored result by each way: rows of verdicts.SCHEMA."""
     if stored.kind not in KINDS:
         return verdicts.unchecked_tables(stored, f"a result of {stored.kind} is not recomputed")
-    repetitions, is_attack = list[Repetition](), stored.kind == "attack"
-    if is_attack or chosen["sql"]:
-        repetitions.append(of_people(stored, pasted_sql.repeat(stored, inputs, settings)))
-    if chosen["sql"]:  # no other way is asked for
-        if is_attack:
-            return verdicts.verdict_rows(stored, list(places(stored)), repetitions)
-        return verdicts.unchecked_tables(stored, repetitions[0].reason)
+    if chosen["sql"]:
+        return _verdicts_by_manifest(stored, inputs, settings)
+    if stored.kind == "attack":
+        return _verdicts_on_attack(stored, inputs, settings)
     if stored.kind == "sweep" and stored.spec.get("sample") is not None:
         return verdicts.unchecked_tables(stored, "the numbers of a sweep of a sample are estimates")
-    way = second_engine.WAY if stored.kind == "levels" else printed_sql.PRINTED
     try:
         repeated = request(stored, inputs, settings)
     except RepetitionError as e:
-        if not is_attack:
-            return verdicts.unchecked_tables(stored, str(e))
-        repetitions.append(Repetition(way, reason=str(e)))
+        return verdicts.unchecked_tables(stored, str(e))
     except UnfitError as e:  # somebody has changed the manifest
-        repetitions.append(Repetition(way, broken=str(e)))
+        way = second_engine.WAY if stored.kind == "levels" else printed_sql.PRINTED
+        broken = [Repetition(way, broken=str(e))]
+        return verdicts.verdict_rows(stored, list(places(stored, RESULTS)), broken)
+    if stored.kind == "sweep":
+        return _verdicts_on_sweep(repeated, chosen["subsets"] or SUBSETS)
+    return _verdicts_on_levels(repeated)
+
+
+def _verdicts_by_manifest(
+    stored: Stored, inputs: Inputs, settings: Settings
+) -> list[dict[str, Any]]:
+    """Return the verdicts by the SQL of the manifest alone; only attacks are repeated by it."""
+    repetition = of_people(stored, pasted_sql.repeat(stored, inputs, settings))
+    if stored.kind != "attack":
+        return verdicts.unchecked_tables(stored, repetition.reason)
+    return verdicts.verdict_rows(stored, list(places(stored)), [repetition])
+
+
+def _verdicts_on_attack(stored: Stored, inputs: Inputs, settings: Settings) -> list[dict[str, Any]]:
+    """Return the verdicts by the SQL of the manifest, and by all ways that its request allows."""
+    repetitions = [of_people(stored, pasted_sql.repeat(stored, inputs, settings))]
+    try:
+        repeated = request(stored, inputs, settings)
+    except RepetitionError as e:
+        repetitions.append(Repetition(printed_sql.PRINTED, reason=str(e)))
+    except UnfitError as e:  # somebody has changed the manifest
+        repetitions.append(Repetition(printed_sql.PRINTED, broken=str(e)))
     else:
-        if stored.kind == "sweep":
-            return _verdicts_on_sweep(repeated, chosen["subsets"] or SUBSETS)
-        if stored.kind == "levels":
-            return _verdicts_on_levels(repeated)
         repetitions += _repeat_attack(repeated)
-    numbers = places(stored) if is_attack else places(stored, RESULTS)
-    return verdicts.verdict_rows(stored, list(numbers), repetitions)
+    return verdicts.verdict_rows(stored, list(places(stored)), repetitions)
 
 
 def _repeat_attack(repeated: Request) -> Iterator[Repetition]:

@@ -14,6 +14,7 @@ from qifsql.commands.attack.learning.spec import Request, specify
 from qifsql.commands.attack.spec import AttackOptions
 from qifsql.counting import coded as codes
 from qifsql.counting import compared_files as reading
+from qifsql.counting.coded import Coded
 from qifsql.counting.compared_files import Files
 from qifsql.counting.counted import Cells
 from qifsql.counting.guessing import Guessing, Scores
@@ -74,25 +75,33 @@ def attack(
         tables = Tables(engine, "comparing files", files.original.title)
         coded = codes.make(tables, files)
         guessing = Guessing(tables, coded, files, request.learner)
-        rows = []
-        for secret in range(1, len(files.secrets) + 1):
-            table = f"cells_{secret}"
-            tables.make(table, coded.cells(secret))
-            cells = Cells(tables, table, f"modes_{secret}", coded.words, 1)
-            cells.make_modes()
-            scores = guessing.scores(cells, secret)
-            tables.drop(table, f"modes_{secret}")
-            rows.append(_row(request, files, scores, files.secrets[secret - 1]))
-        first = [s for dataset in request.sources.all for s in openings(dataset)]
-        origin = origin.about(_plain_request(files, request), request.sources.paths)
-        origin = origin.sending(dict.fromkeys([*first, *tables.statements]))
-        written = remarks(engine)
+        rows = [
+            _row(request, files, _score_guesses(tables, coded, guessing, number), secret)
+            for number, secret in enumerate(files.secrets, 1)
+        ]
+        opened_by = [s for dataset in request.sources.all for s in openings(dataset)]
+        statements = dict.fromkeys([*opened_by, *tables.statements])
+        notes_on_reading = remarks(engine)
+    origin = origin.about(_plain_request(files, request), request.sources.paths)
+    origin = origin.sending(statements)
     origin = origin.listing(roles.of_files(file.microdata.columns for file in files.files))
+    rows = [row | {"seconds": origin.seconds} for row in rows]
     schema = SCHEMA | LEARNED
-    lines = [row | {"seconds": origin.seconds} for row in rows]
-    frame = pl.DataFrame([{c: row[c] for c in schema} for row in lines], schema=schema)
-    notes = [*files.notes, *guessing.notes, *written, *_notes_on_dropped(files, rows[0])]
-    return Result(frame=frame, origin=origin, notes=tuple(dict.fromkeys(notes)))
+    frame = pl.DataFrame([{name: row[name] for name in schema} for row in rows], schema=schema)
+    dropped = _notes_on_dropped(files, rows[0])
+    notes = dict.fromkeys([*files.notes, *guessing.notes, *notes_on_reading, *dropped])
+    return Result(frame=frame, origin=origin, notes=tuple(notes))
+
+
+def _score_guesses(tables: Tables, coded: Coded, guessing: Guessing, secret: int) -> Scores:
+    """Return the scores of the guesses of a secret, by its number from 1."""
+    table = f"cells_{secret}"
+    tables.make(table, coded.cells(secret))
+    cells = Cells(tables, table, f"modes_{secret}", coded.words, 1)
+    cells.make_modes()
+    scores = guessing.scores(cells, secret)
+    tables.drop(table, f"modes_{secret}")
+    return scores
 
 
 def _notes_on_dropped(files: Files, row: Mapping[str, Any]) -> Iterator[str]:

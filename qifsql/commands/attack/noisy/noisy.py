@@ -89,14 +89,13 @@ def attack(
     and secret.
     """
     request = specify(model, source, options, settings)
-    spec, settings = request.spec, settings or Settings()
+    settings = settings or Settings()
     origin = Origin.now(settings, "attack")
-    outputs = [] if request.records is None else [request.records]
     with opened(
-        spec,
+        request.spec,
         settings,
         sources=request.tables,
-        outputs=outputs,
+        outputs=[] if request.records is None else [request.records],
         ordered=request.records is not None,
         command="attack",
     ) as (engine, bound):
@@ -104,33 +103,52 @@ def attack(
         engine.here.set_aside(FREED_LATE)
         noisy = bind.bind(request.laws, bound.microdata.qids)
         listed = coding.read_tables(noisy, engine)
-        exact, priors = keyed.measured(engine, spec, bound, origin)
+        exact, priors = keyed.measured(engine, request.spec, bound, origin)
         coded = Coded(engine, bound, noisy, listed)
-        successes = _outcomes(coded, [0, *(j for j in priors if j)], request, settings)
-        rows = [row | dict.fromkeys(NOISY) | {"knows": EXACT} for row in exact.frame.to_dicts()]
-        knows = "; ".join(law.plain() for law in request.laws)
-        rows += [
-            _noisy_row(row, priors[j], successes[j], people=successes[0]) | {"knows": knows}
-            for row, j in zip(rows, _secret_numbers(bound), strict=True)
-        ]
-        tells_missing = "reported" in exact.frame.columns
-        if tells_missing:
-            _add_reported(coded, rows, _secret_numbers(bound), successes)
-            if any(row["secret"] and row["certain_missing"] is None for row in rows):
-                coded.notes.append(UNREPORTED)
-        written = {**exact.origin.spec, **request.plain()}
-        paths = (*exact.origin.paths, *(p for d in request.tables for p in d.paths))
-        origin = exact.origin.about(written, paths, *exact.origin.plans)
-        origin = origin.sending(coded.tables.statements)
-        notes = [*exact.notes, *coded.notes, *_method_notes(successes, bound, request, noisy)]
+        outcomes = _outcomes(coded, [0, *(j for j in priors if j)], request, settings)
+        rows = _rows_of_both(coded, request, exact.frame, priors, outcomes)
+        origin = _origin_of(exact.origin, request).sending(coded.tables.statements)
+        notes = [*exact.notes, *coded.notes, *_method_notes(outcomes, bound, request, noisy)]
         as_value = suppressed.notes_as_value(engine, bound.microdata)
         notes += [f"where she errs, {note}" for note in as_value]
         if request.records is not None:
             expectations.write(coded, request.records, origin, notes)
-    schema = SCHEMA | (REPORTED if tells_missing else {}) | NOISY
+    schema = SCHEMA | (REPORTED if "reported" in exact.frame.columns else {}) | NOISY
     rows = [{c: row[c] for c in schema} | {"seconds": origin.seconds} for row in rows]
     frame = pl.DataFrame(_by_question(rows), schema=schema)
     return Result(frame=frame, origin=origin, details={}, notes=tuple(dict.fromkeys(notes)))
+
+
+def _rows_of_both(
+    coded: Coded,
+    request: Request,
+    exact: pl.DataFrame,
+    priors: Mapping[int, Success],
+    outcomes: Mapping[int, Outcome],
+) -> list[dict[str, Any]]:
+    """Return the rows of the exact adversary, then in the same order those of the one who errs.
+
+    ``priors`` and ``outcomes`` have the success before and after by secret; 0 is re-identification.
+    """
+    secrets = _secret_numbers(coded.bound)
+    knows = "; ".join(law.plain() for law in request.laws)
+    rows = [row | dict.fromkeys(NOISY) | {"knows": EXACT} for row in exact.to_dicts()]
+    rows += [
+        _noisy_row(row, priors[j], outcomes[j], people=outcomes[0]) | {"knows": knows}
+        for row, j in zip(rows, secrets, strict=True)
+    ]
+    if "reported" in exact.columns:  # some people miss the secret
+        _add_reported(coded, rows, secrets, outcomes)
+        if any(row["secret"] and row["certain_missing"] is None for row in rows):
+            coded.notes.append(UNREPORTED)
+    return rows
+
+
+def _origin_of(exact: Origin, request: Request) -> Origin:
+    """Return the origin of the exact adversary with the request and tables of the other one."""
+    tables = (path for table in request.tables for path in table.paths)
+    paths = (*exact.paths, *tables)
+    return exact.about({**exact.spec, **request.plain()}, paths, *exact.plans)
 
 
 def rehearse(
