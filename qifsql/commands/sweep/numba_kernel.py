@@ -253,6 +253,23 @@ def push_block(
     waiting[n, STATE], waiting[n, OPEN] = np.int64(state), np.int64(open_)
 
 
+@inlined
+def add_up_run(rows: Any, start: int, end: int, field: Any, sums: Any) -> Any:
+    """Add up the rows from ``start`` that share the bits ``field``, in ``sums``.
+
+    Return the end of this run, and the bits in which some of its rows differ.
+    """
+    key, differs, row = rows[start, 0], U(0), start + 1
+    for lane in range(1, rows.shape[1]):
+        sums[0, lane] = rows[start, lane]
+    while row < end and (rows[row, 0] ^ key) & field == 0:
+        differs |= rows[row, 0] ^ key
+        for lane in range(1, rows.shape[1]):
+            sums[0, lane] += rows[row, lane]
+        row += 1
+    return row, differs
+
+
 @compiled
 def walk(rows: Any, waiting: Any, first: Any, fields: Any, greatest: int, spare: int, limit: int,
          runs: Any, sums: Any, alone: Any, bits: Any, kinds: Any, times: Any, large: Any,
@@ -264,14 +281,15 @@ def walk(rows: Any, waiting: Any, first: Any, fields: Any, greatest: int, spare:
     ``runs`` and ``sums`` are for scratch, ``alone`` is a row of one person; the others are those of
     ``settle``.
     """
-    n, width = U(len(fields)), rows.shape[1]
+    n = U(len(fields))
     every = (ONE << n) - ONE
     while counts[WAITING] and counts[WORK] < limit:
         depth = counts[WAITING] - 1
         start, end, top = waiting[depth, START], waiting[depth, END], waiting[depth, TOP]
-        size = end - start  # each row may become a block: the room that is needed at most
-        if (top + 2 * size > len(rows) or depth + size // 3 + 3 > len(waiting)
-                or size >= len(runs) or is_short(kinds, large, counts, 3 * size + 2)):  # fmt: skip
+        size = end - start  # each row may become a block
+        has_room = top + 2 * size <= len(rows) and depth + size // 3 + 3 <= len(waiting)
+        has_room = has_room and size < len(runs)
+        if not has_room or is_short(kinds, large, counts, 3 * size + 2):
             return
         state, open_ = U(waiting[depth, STATE]), U(waiting[depth, OPEN])
         known_bits, undecided = state >> n, state & every
@@ -292,14 +310,7 @@ def walk(rows: Any, waiting: Any, first: Any, fields: Any, greatest: int, spare:
         full = bit_count(taken & ~remaining) >= greatest  # no more may be taken
         state_alone, single, i = (taken | remaining) << n | remaining, 0, start
         while i < end:  # each run of rows that share the code takes the attribute
-            key, code, differs, j = rows[i, 0], rows[i, 0] & field, U(0), i + 1
-            for lane in range(1, width):
-                sums[0, lane] = rows[i, lane]
-            while j < end and rows[j, 0] & field == code:
-                differs |= rows[j, 0] ^ key
-                for lane in range(1, width):
-                    sums[0, lane] += rows[j, lane]
-                j += 1
+            j, differs = add_up_run(rows, i, end, field, sums)
             alike = sums[0, 1] & COUNTER
             if alike == ONE:
                 single += 1
