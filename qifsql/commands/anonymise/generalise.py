@@ -149,7 +149,7 @@ def make_cells(passes: Passes, columns: Sequence[Cells]) -> None:
     Reads ``values_1``, ... of ``make_values`` where a cell needs all values of a class, and drops
     them.
     """
-    cells = [exp.column("part", table="classes")]
+    cells: list[exp.Expr] = [exp.column("part", table="classes")]
     query = exp.select().from_(exp.alias_(own_table("classes"), "classes", table=True))
     for column in columns:
         cells += _columns_of_cells(column)

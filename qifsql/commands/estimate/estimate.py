@@ -4,7 +4,7 @@ A person who is unique in the sample may match people who were not drawn. Source
 ``qifsql.measures.uniqueness``; Franconi and Polettini 2004 (individual risk, mu-Argus).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, Unpack
 
@@ -173,7 +173,7 @@ def _attack(source: Tabular, options: EstimateOptions) -> Attack:
 
 
 def _table(
-    sizes: Sizes, estimates: Sequence[Uniques], qids: list[str], further: Mapping[str, Any]
+    sizes: Sizes, estimates: Sequence[Uniques], qids: list[str], further: dict[str, Any]
 ) -> pl.DataFrame:
     """Return the rows of the methods (``ESTIMATES``), all with the same ``further`` values."""
     even = is_even(estimates)
@@ -183,7 +183,7 @@ def _table(
 
 
 def _details(
-    sizes: Sizes, counted: Counted, housed: Mapping[str, Any] | None, *, of_people: bool
+    sizes: Sizes, counted: Counted, housed: dict[str, Any] | None, *, of_people: bool
 ) -> dict[str, pl.DataFrame]:
     """Return the tables of risks: one row, its histogram, and a row of households if there are."""
     individual = _risk_table(sizes, counted)
