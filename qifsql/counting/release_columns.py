@@ -55,7 +55,7 @@ def bind(engine: Engine, spec: Composition) -> Bound:
 
 @dataclass(frozen=True)
 class _NamesInReleases:
-    """How quasi-identifiers and the secret are called in each release, by its number from 1.
+    """Names of the quasi-identifiers and the secret in each release, by its number from 1.
 
     ``tags`` and ``secret_tags`` are names in one release (0: in all without one); quasi-identifiers
     in ``tagged_only`` are only in releases for which they have a tag.

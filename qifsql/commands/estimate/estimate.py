@@ -146,8 +146,8 @@ def estimate(
     weights = (weight.name, sample.weights) if weight and sample.weights else None
     failures = cautions(sizes, counted, estimates, weights, sample.unit, housed=housed is not None)
     of_people = microdata.person is not None
-    known = {"records": records, "people": sizes.records, "known_records": "all"}
-    further = {"seconds": origin.seconds} | (known if of_people else {})
+    of_all = {"records": records, "people": sizes.records, "known_records": "all"}
+    further = {"seconds": origin.seconds} | (of_all if of_people else {})
     names = [q.name for q in microdata.qids]
     return Result(
         frame=_table(sizes, estimates, names, further),
