@@ -11,7 +11,7 @@ FROM cells
 GROUP BY ALL;
 
 -- The same of a column of texts, apart for words that often stand for a missing value (`word`) and
--- for numbers with a decimal comma (`comma`).
+-- for numbers with a decimal comma or with points between thousands (`comma`).
 CREATE OR REPLACE VIEW text_frequencies AS
 SELECT
     weight AS records,
@@ -20,6 +20,11 @@ SELECT
     coalesce(
         regexp_full_match(lower(trim(secret::VARCHAR)), '|#?n/?a|null|none|nan|-+|[.?]'), FALSE
     ) AS word,
-    coalesce(regexp_full_match(trim(secret::VARCHAR), '[+-]?[0-9][0-9.]*,[0-9]+'), FALSE) AS comma
+    coalesce(
+        regexp_full_match(
+            trim(secret::VARCHAR), '[+-]?([0-9]+,[0-9]+|[0-9]{1,3}([.][0-9]{3})+(,[0-9]+)?)'
+        ),
+        FALSE
+    ) AS comma
 FROM cells
 GROUP BY ALL;

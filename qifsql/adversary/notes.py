@@ -8,7 +8,7 @@ from sqlglot import exp
 from qifsql.adversary.models import Model
 from qifsql.adversary.names import Attributes
 from qifsql.adversary.spec import Attack, Attribute, Microdata
-from qifsql.data.dataset import Repeated
+from qifsql.data.dataset import Repeated, Spelling
 from qifsql.data.expressions import identifier, read
 from qifsql.data.schema import Catalog
 from qifsql.data.types import generalised
@@ -19,6 +19,7 @@ COUNT_PEOPLE = (
     "attack, sweep, levels, check, compare, anonymise, inspect, suda, estimate and synthetic"
 )
 """The commands that take people with several records."""
+MOST_CATEGORIES = 1_000  # texts of a column of categories
 HOUSEHOLDS = "people live together"
 
 
@@ -95,16 +96,42 @@ def of_spellings(
 ) -> tuple[str, ...]:
     """Return a note on each column of categories that are equal but for case or blanks.
 
-    They are different values: ``Male``, ``male`` and ``male `` are three.
+    They are different values: ``Male``, ``male`` and ``male `` are three. Another note is on
+    columns of CSV whose texts are decimal numbers.
     """
     if attack.of_collection:
         return ()
     columns = [a.expression.name for a in attributes if isinstance(a.expression, exp.Column)]
+    spellings = catalog.spellings(columns, where)
+    decimal = getattr(attack.dataset, "decimal", None)
+    notes = [of_decimals([n], decimal) for n, spelling in spellings.items() if spelling.decimals]
+    return (*notes, *of_categories(spellings))
+
+
+def of_categories(spellings: Mapping[str, Spelling]) -> tuple[str, ...]:
+    """Return a note on each column whose texts are fewer without case and blanks at both ends."""
     return tuple(
-        f"{quoted(name)} has {values:,} values, which are {without:,} without case and blanks at "
-        "both ends; each counts as a value of its own, and an expression makes them one, as in "
-        f"NAME=lower(trim({identifier(name).sql('duckdb')}))"
-        for name, (values, without) in catalog.spellings(columns, where).items()
+        f"{quoted(name)} has {texts.values:,} values, which are {texts.without:,} without case and "
+        "blanks at both ends; each counts as a value of its own, and an expression makes them one, "
+        f"as in NAME=lower(trim({identifier(name).sql('duckdb')}))"
+        for name, texts in spellings.items()
+        if texts.without < texts.values <= MOST_CATEGORIES
+    )
+
+
+def of_decimals(names: Sequence[str], decimal: str | None) -> str:
+    """Return the note on columns of CSV whose texts are numbers; ``decimal`` is the mark named."""
+    listed = ", ".join(map(quoted, names))
+    if decimal != ",":
+        return (
+            f"{listed}: most values are numbers with a decimal comma, which are text; --decimal , "
+            "reads them as numbers"
+        )
+    field = identifier(names[0]).sql("duckdb")
+    return (
+        f"{listed}: most values are numbers with points between thousands, which are text; an "
+        f"expression makes them numbers, as in "
+        f"NAME=replace(replace({field}, '.', ''), ',', '.')::DOUBLE"
     )
 
 

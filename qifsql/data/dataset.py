@@ -46,7 +46,8 @@ class Column:
     ``writing`` is about typed columns of CSV: ``unusual`` if the engine would write a value in
     another way (``007``), ``several`` if different fields are one value (``1.5``, ``1.50``),
     ``ambiguous`` if dates may have the day or the month first (07/04/1980); both together.
-    ``label`` is what the file says about the variable, such as the question of a survey.
+    ``label`` is what the file says about the variable, such as the question of a survey;
+    ``value_labels`` are its labels of values, by their texts.
     ``heading`` is the text in the header of a CSV file if it is blank, and ``name`` stands for it.
     """
 
@@ -56,6 +57,7 @@ class Column:
     writing: Writing = ""
     label: str = ""
     heading: str | None = None
+    value_labels: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     @property
     def title(self) -> str:
@@ -81,6 +83,17 @@ class Repeated:
     def of_people(self) -> bool:
         """Return whether people repeat; few values in many records number something else."""
         return self.values < self.records <= self.values**2
+
+
+class Spelling(NamedTuple):
+    """The texts of a column: their number, and that without case and blanks at both ends.
+
+    ``decimals``: most fields are numbers with a decimal comma, or with points between thousands.
+    """
+
+    values: int
+    without: int
+    decimals: bool
 
 
 class UsualWords(NamedTuple):

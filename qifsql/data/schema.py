@@ -5,7 +5,7 @@ from typing import Protocol
 
 from sqlglot import exp
 
-from qifsql.data.dataset import Dataset, Repeated, Schema, UsualWords
+from qifsql.data.dataset import Dataset, Repeated, Schema, Spelling, UsualWords
 
 
 class Catalog(Protocol):
@@ -24,8 +24,8 @@ class Catalog(Protocol):
     ) -> dict[str, UsualWords]:
         """Return the usual words for missing values in columns, with the number of records."""
 
-    def spellings(self, names: Sequence[str], where: exp.Expr | None) -> dict[str, tuple[int, int]]:
-        """Return columns of categories that are equal but for case or blanks, with numbers."""
+    def spellings(self, names: Sequence[str], where: exp.Expr | None) -> dict[str, Spelling]:
+        """Return columns of categories equal but for case or blanks, and of numbers as text."""
 
     def repeats(
         self, names: Sequence[str], where: exp.Expr | None, keys: Container[str]

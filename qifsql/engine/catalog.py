@@ -9,7 +9,7 @@ from typing import cast
 from sqlglot import exp
 
 from qifsql.data.collection import Collection
-from qifsql.data.dataset import Column, Dataset, Repeated, Schema, UsualWords
+from qifsql.data.dataset import Column, Dataset, Repeated, Schema, Spelling, UsualWords
 from qifsql.data.expressions import SOURCE, filled, identifier, parse, read
 from qifsql.data.expressions import column as _column
 from qifsql.data.files import copies
@@ -39,7 +39,12 @@ FROM (
 """
 SPELLINGS = ("count(DISTINCT field)", "count(DISTINCT lower(trim(field, ' \u00a0')))")
 CATEGORIES = ("VARCHAR", "ENUM")  # types of columns of categories
-MOST_CATEGORIES = 1_000  # texts of a column of categories
+NUMBER = "[+-]?([0-9]+,[0-9]+|[0-9]{1,3}([.][0-9]{3})+(,[0-9]+)?)"
+DECIMALS = f"""
+    coalesce(
+        2 * count(*) FILTER (regexp_full_match(trim(field), '{NUMBER}')) > count(field), FALSE
+    )
+"""  # most are numbers with a decimal comma, or with points between thousands
 MOST = 2_000_000  # rows in which the first values are looked for: a twentieth of a second
 
 
@@ -237,12 +242,12 @@ class Catalog:
             if records
         }
 
-    def spellings(self, names: Sequence[str], where: exp.Expr | None) -> dict[str, tuple[int, int]]:
+    def spellings(self, names: Sequence[str], where: exp.Expr | None) -> dict[str, Spelling]:
         """Return the columns ``names`` with categories that are equal but for case or blanks.
 
-        The result has by column the number of its texts, and of these without case and without
-        blanks at both ends. Columns of more than 1,000 texts have no categories. Of a large file
-        the first records are read. ``where`` is the filter of records.
+        Columns of more than 1,000 texts have no categories. Those of CSV are in the result, too,
+        whose texts are decimal numbers. Of a large file the first records are read. ``where`` is
+        the filter of records.
         """
         columns = [c for c in map(self.schema.find, names) if c and family(c.type) in CATEGORIES]
         if not columns:
@@ -253,15 +258,19 @@ class Catalog:
         ]
         rows = exp.select(*texts).from_(source).limit(FIRST)
         rows = rows if where is None else rows.where(where.copy())
+        csv = self.dataset.csv if isinstance(self.dataset, Dataset) else None
+        templates = (*SPELLINGS, DECIMALS if csv and not csv.get("all_varchar") else "FALSE")
         counts = [
             filled(template, {"field": exp.column(f"n_{i}")})
             for i in range(len(columns))
-            for template in SPELLINGS
+            for template in templates
         ]
         query = exp.select(*counts).from_(rows.subquery("rows"))
         (row,) = self.engine.query(query, self.schema.dataset)
-        by_column = zip(columns, row[::2], row[1::2], strict=True)
-        return {c.name: (n, k) for c, n, k in by_column if k < n <= MOST_CATEGORIES}
+        spellings = {
+            column.name: Spelling(*row[3 * i : 3 * i + 3]) for i, column in enumerate(columns)
+        }
+        return {n: s for n, s in spellings.items() if s.decimals or s.without < s.values}
 
     def repeats(
         self, names: Sequence[str], where: exp.Expr | None, keys: Container[str]

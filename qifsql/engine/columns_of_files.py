@@ -4,9 +4,12 @@ DuckDB ignores case in names and renames the second of ``ID`` and ``id``. The or
 read from the file, so that both columns can be used.
 """
 
-from collections.abc import Callable, Sequence
+from base64 import b64decode
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import chain, repeat, zip_longest
+from typing import Any
 
 from sqlglot import exp
 
@@ -44,23 +47,44 @@ def _read_schema(
         names = list(dataset.frame.column_names)
     names += [source for source, _ in described[len(names) :]]  # those of folders
     dataset, described = _without_words(engine, dataset, names, described)
-    labels = _labels(dataset)
+    labels, of_values = _labels(engine, dataset)
     columns = (
-        Column(name, source, type_, label=labels.get(name, ""))
-        for name, (source, type_) in zip(names, described, strict=False)
+        Column(n, source, type_, label=labels.get(n, ""), value_labels=of_values.get(n, {}))
+        for n, (source, type_) in zip(names, described, strict=False)
     )
     return dataset, Schema(dataset.name, tuple(columns), left_out=dataset.left_out)
 
 
-def _labels(dataset: Dataset) -> dict[str, str]:
-    """Return what a file of statistics, or a data frame of Arrow, says about its variables."""
+def _labels(
+    engine: Engine, dataset: Dataset
+) -> tuple[Mapping[str, str], Mapping[str, Mapping[str, str]]]:
+    """Return what a file says about its variables and their values.
+
+    Files of statistics have labels of both; data frames of Arrow, and Parquet that they were
+    written to, of variables, as metadata of fields.
+    """
     if dataset.format == "statistics":
         return statistics_files.labels(dataset)
-    if dataset.frame is None:
-        return {}
-    metadata = {field.name: field.metadata or {} for field in dataset.frame.schema}
-    texts = {name: about.get(b"label", b"") for name, about in metadata.items()}
-    return {name: text.decode(errors="replace") for name, text in texts.items() if text}
+    if dataset.format == "parquet":
+        fields = _arrow_fields(engine, dataset)
+    else:
+        fields = [] if dataset.frame is None else dataset.frame.schema
+    texts = {field.name: (field.metadata or {}).get(b"label", b"") for field in fields}
+    return {name: text.decode(errors="replace") for name, text in texts.items() if text}, {}
+
+
+def _arrow_fields(engine: Engine, dataset: Dataset) -> Iterable[Any]:
+    """Return the fields of the first Parquet file, if its schema of Arrow has labels."""
+    first = array_of_paths(replace(dataset, paths=dataset.paths[:1]))
+    key = exp.column("key").eq(exp.cast(exp.Literal.string("ARROW:schema"), "BLOB"))
+    source = calling("parquet_kv_metadata", first, {})
+    for (text,) in engine.query(exp.select("value").from_(source).where(key), dataset.name):
+        with suppress(ValueError, OSError):  # it is of no use to read the rows
+            if b"label" in (schema := b64decode(text)):
+                import pyarrow.ipc
+
+                return list(pyarrow.ipc.read_schema(pyarrow.py_buffer(schema)))
+    return ()
 
 
 def _read_csv_schema(

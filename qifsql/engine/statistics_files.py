@@ -70,14 +70,26 @@ def _write_chunk(chunk: pl.DataFrame, path: str, file: Path) -> pl.Schema:
     return chunk.schema
 
 
-def labels(dataset: Dataset) -> dict[str, str]:
-    """Return what the file says about its variables, by their names; those without are left out."""
+def labels(dataset: Dataset) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
+    """Return the labels of variables, and the labels of values by variable and text of a value.
+
+    Variables without are left out.
+    """
     import pyreadstat
 
     path = dataset.files[0]
     read = getattr(pyreadstat, READERS[Path(path).suffix.casefold()])
     _, contents = read(path, metadataonly=True)
-    return {name: text for name, text in contents.column_names_to_labels.items() if text}
+    of_values = {
+        name: {_text(value): str(text) for value, text in by_value.items()}
+        for name, by_value in contents.variable_value_labels.items()
+    }
+    return {n: text for n, text in contents.column_names_to_labels.items() if text}, of_values
+
+
+def _text(value: object) -> str:
+    """Return a value as text, whole numbers without a decimal point."""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
 def declared_missing(dataset: Dataset) -> dict[str, int]:

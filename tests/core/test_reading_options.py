@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import pandas as pd
 import polars as pl
+import pyarrow.parquet as pq
 import pytest
 
 import qifsql
@@ -365,11 +366,57 @@ def test_categories_that_are_nearly_equal_are_noted(
     pl.DataFrame({"sex": texts, "age": range(len(texts))}).write_parquet(tmp_path / "t.parquet")
     notes = qifsql.attack("crs", tmp_path / "t.parquet", qids="sex,age").notes
     near = [note for note in notes if "without case" in note]
+    described = qifsql.describe(tmp_path / "t.parquet").notes
+    assert [note for note in described if "without case" in note] == near
     assert len(near) == (numbers is not None)
     if numbers is not None:
         assert '"sex" has {} values, which are {} '.format(*numbers) in near[0]
     made_one = qifsql.attack("crs", tmp_path / "t.parquet", qids='s=lower(trim("sex"))')
     assert not [note for note in made_one.notes if "without case" in note]
+
+
+@pytest.mark.parametrize(
+    ("fields", "options", "says"),
+    [
+        (["1,5", "2,5", "x"], {}, "--decimal , reads them"),
+        (["1,5", "2,5", "3"], {"decimal": ","}, ""),
+        (["1.200", "2.500,5", "3,5"], {"decimal": ","}, "points between thousands"),
+        (["1,5", "x", "y"], {}, ""),
+    ],
+)
+def test_numbers_that_are_read_as_text_are_noted(
+    tmp_path: Path, fields: list[str], options: dict[str, str], says: str
+) -> None:
+    file = tmp_path / "t.csv"
+    file.write_text("\n".join(["w;sex", *(f"{field};f" for field in fields)]))
+    source = Dataset.open(file, **options)
+    attack = qifsql.attack("cas", source, qids="sex", secret="w")
+    for notes in (attack.notes, qifsql.describe(source).notes):
+        of_numbers = [note for note in notes if "are text" in note]
+        assert [says in note for note in of_numbers] == ([True] if says else [])
+
+
+@pytest.mark.parametrize("ending", ["sav", "dta", "parquet"])
+def test_labels_are_described_and_say_roles(tmp_path: Path, ending: str) -> None:
+    frame = pd.DataFrame({"v1": [1, 2, 2] * 12, "v3": [0, 1, 1] * 12})
+    file, label = tmp_path / f"t.{ending}", "Tested positive for HIV"
+    if ending == "parquet":
+        arrow = pl.from_pandas(frame).to_arrow()
+        labelled = arrow.schema.field("v3").with_metadata({b"label": label.encode()})
+        pq.write_table(arrow.cast(arrow.schema.set(1, labelled)), file)
+    else:
+        pyreadstat = pytest.importorskip("pyreadstat", reason="needs qifsql[stats]")
+        sexes = {"v1": {1: "Male", 2: "Female"}}
+        write = pyreadstat.write_sav if ending == "sav" else pyreadstat.write_dta
+        write(frame, file, column_labels=[None, label], variable_value_labels=sexes)
+    described = qifsql.describe(file, values=2)
+    rows = {row["column"]: row for row in described.rows()}
+    assert [rows[name]["label"] for name in ("v1", "v3")] == [None, label]
+    assert rows["v3"]["why"] == "name: health"
+    if ending != "parquet":
+        assert rows["v1"]["why"] == "values: sex"
+        assert described.details["values"]["label"].to_list()[:2] == ["Female", "Male"]
+    assert label in str(described)
 
 
 def test_labels_of_variables_are_in_the_manifest_and_the_report(tmp_path: Path) -> None:

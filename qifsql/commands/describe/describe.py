@@ -7,17 +7,17 @@ from typing import Any, Unpack
 import polars as pl
 from sqlglot import exp
 
-from qifsql.adversary.notes import of_household, of_records
+from qifsql.adversary.notes import of_categories, of_decimals, of_household, of_records
 from qifsql.adversary.spec import Attribute, BoundAttack, Microdata
 from qifsql.commands.describe.evidence import NOTHING, RECORDS, copies, evidence
 from qifsql.commands.describe.guesses import NESTED, Counted, Guess, guesses
 from qifsql.commands.describe.spec import DescribeOptions
-from qifsql.data.dataset import Column, Dataset, Repeated, Schema, Tabular
+from qifsql.data.dataset import Column, Dataset, Repeated, Schema, Spelling, Tabular
 from qifsql.data.expressions import SOURCE, column
 from qifsql.data.option import as_names, complete
 from qifsql.data.readers import relation
 from qifsql.data.topics import numbers_people
-from qifsql.data.types import nested
+from qifsql.data.types import family, nested
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.engines import open_engine
 from qifsql.engine.protocol import Engine
@@ -32,6 +32,7 @@ from qifsql.results.storage import Origin
 
 MOST = 2000  # most columns in one run, about 10 ms each
 LONGEST = exp.Literal.number(1000)  # characters of a cell that are looked at
+TEXTS = ("VARCHAR", "ENUM")
 RARE = 10  # values of fewer records are listed only on request
 
 SCHEMA: dict[str, pl.DataType] = {
@@ -42,18 +43,22 @@ SCHEMA: dict[str, pl.DataType] = {
     "singled_out_share": pl.Float64(),
     **dict.fromkeys(("suggested_role", "why", "confidence"), pl.String()),
     "rank": pl.Int64(),
+    "label": pl.String(),
 }
 """``missing`` counts NULL and NaN, ``distinct`` the distinct other values. ``entropy`` is Shannon
 entropy in bits; a missing value is a value. ``singled_out`` counts the records that share their
 value of this column with no other record. All are NULL for nested columns. ``confidence`` of the
 role is ``high``, ``medium`` or ``low``. ``rank`` orders quasi-identifiers by risk and secrets by
-sensitivity, from 1; it is NULL for other roles."""
+sensitivity, from 1; it is NULL for other roles. ``label`` is what the file says about the variable
+(SPSS, Stata, SAS; metadata ``label`` of fields of Arrow), NULL if it says nothing."""
 
 VALUES: dict[str, pl.DataType] = {
     "column": pl.String(),
     "value": pl.String(),
     "records": pl.Int64(),
+    "label": pl.String(),
 }
+"""``label`` is what the file says about the value (SPSS, Stata), NULL if it says nothing."""
 
 
 def describe(
@@ -108,7 +113,8 @@ def describe(
             of_text = c.type == "VARCHAR" and not on_spark
             counted.append(description.text_row(c, spellings) if of_text else description.row(c))
         sample = pl.DataFrame() if on_spark else description.sample(chosen)
-        rows = _with_roles(counted, [home.column for home in homes], sample)
+        labels = {c.name: c.label for c in chosen if c.label}
+        rows = _with_roles(counted, [home.column for home in homes], sample, labels)
         listed = [v for c in chosen for v in description.common(c, values, rare)]
         proposed = _proposed_reading(catalog.schema, spellings, catalog.dataset)
         spec = {"columns": [c.name for c in chosen], "where": options["where"]}
@@ -123,6 +129,7 @@ def describe(
         *map(of_records, _repeated(rows)),
         *map(of_household, homes[:1]),
         *_spelt(spellings, catalog.dataset),
+        *of_categories(_categories(sample, chosen)),
         *catalog.remarks,
     )
     return Result(frame=frame, origin=origin, details=details, notes=notes)
@@ -191,6 +198,22 @@ def _repeated(rows: Sequence[Mapping[str, Any]]) -> list[Repeated]:
     return [column for column in columns if column.of_people]
 
 
+def _categories(sample: pl.DataFrame, columns: Sequence[Column]) -> dict[str, Spelling]:
+    """Return how many texts the categories of the first records are, also without case."""
+    texts = [c.name for c in columns if c.name in sample.columns and family(c.type) in TEXTS]
+    without = (
+        pl.col(texts)
+        .cast(pl.String)
+        .str.strip_chars(" \u00a0")
+        .str.to_lowercase()
+        .drop_nulls()
+        .n_unique()
+    )
+    counts = sample.select(pl.col(texts).drop_nulls().n_unique()), sample.select(without)
+    values, folded = (count.row(0, named=True) if texts else {} for count in counts)
+    return {name: Spelling(values[name], folded[name], decimals=False) for name in texts}
+
+
 def _spelt(spellings: Mapping[str, Spellings], dataset: Dataset) -> list[str]:
     """Return notes on columns whose texts may be missing values or numbers."""
     notes = []
@@ -199,12 +222,9 @@ def _spelt(spellings: Mapping[str, Spellings], dataset: Dataset) -> list[str]:
             f"{', '.join(names)}: blanks, NA, NULL, - or a similar word occur and count as values "
             "like any other; if one means missing, say so with --na, as in --na NA"
         )
-    numeric = [quoted(name) for name, texts in spellings.items() if texts.is_numeric]
-    if numeric and dataset.decimal != ",":
-        notes.append(
-            f"{', '.join(numeric)}: most values are numbers with a decimal comma, which are text; "
-            "--decimal , reads them as numbers"
-        )
+    numeric = [name for name, texts in spellings.items() if texts.is_numeric]
+    if numeric and not dataset.all_varchar:
+        notes.append(of_decimals(numeric, dataset.decimal))
     return notes
 
 
@@ -271,7 +291,7 @@ class _Describer:
         }
 
     def sample(self, columns: Sequence[Column]) -> pl.DataFrame:
-        """Return the first records as texts, without nested columns, to look at their values."""
+        """Return the first records as texts, or labels of values, without nested columns."""
         flat = [c for c in columns if not nested(c.type)]
         if not flat:
             return pl.DataFrame()
@@ -283,7 +303,9 @@ class _Describer:
         query = exp.select(*texts).from_(source).limit(RECORDS)
         query = query if self.where is None else query.where(self.where.copy())
         frame = self.engine.frame(Plan((), query), "looking at values", self.dataset.name)
-        return frame.rename({f"c{i}": c.name for i, c in enumerate(flat)})
+        return frame.select(
+            pl.col(f"c{i}").replace(c.value_labels).alias(c.name) for i, c in enumerate(flat)
+        )
 
     def common(self, source_column: Column, values: int, rare: bool) -> list[dict[str, Any]]:
         """Return rows of ``VALUES``: the most frequent values of a column, at most ``values``.
@@ -302,7 +324,8 @@ class _Describer:
         query = query.order_by(records.copy().desc(), ties).limit(values)
         frequent = plan(steps.attack.microdata, steps.steps, query)
         rows = self.engine.rows(frequent, f"describing {name}", self.dataset.name)
-        return [{"column": name, "value": text, "records": count} for text, count in rows]
+        labels = source_column.value_labels
+        return [dict(zip(VALUES, (name, *row, labels.get(row[0])), strict=True)) for row in rows]
 
     def _steps(self, source_column: Column) -> Steps:
         """Return the steps of an attack on one column as the secret, without quasi-identifiers."""
@@ -312,11 +335,14 @@ class _Describer:
 
 
 def _with_roles(
-    rows: Sequence[dict[str, Any]], households: Sequence[str], sample: pl.DataFrame
+    rows: Sequence[dict[str, Any]],
+    households: Sequence[str],
+    sample: pl.DataFrame,
+    labels: Mapping[str, str],
 ) -> list[dict[str, Any]]:
     """Return the rows of columns with suggested roles; ``households`` number households.
 
-    ``sample`` are first records as texts.
+    ``sample`` are first records as texts, ``labels`` those of variables.
     """
     seen, copied = evidence(sample), copies(sample)
     plain = [row for row in rows if row["records"] is not None]  # not nested
@@ -328,6 +354,7 @@ def _with_roles(
             household=row["column"] in households,
             seen=seen.get(row["column"], NOTHING),
             copied=copied.get(row["column"]),
+            label=labels.get(row["column"], ""),
             **{name: row[name] for name in ("records", "missing", "distinct", "entropy")},
         )
         for row in plain
@@ -336,6 +363,7 @@ def _with_roles(
     nested_column = Guess("nested", NESTED, "high")
     return [
         _with_role(row, nested_column if row["records"] is None else next(guess_of_plain))
+        | {"label": labels.get(row["column"])}
         for row in rows
     ]
 

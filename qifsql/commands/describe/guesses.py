@@ -74,8 +74,9 @@ class Counted:
     """A column: its name, type, and how often its values occur.
 
     ``distinct`` counts values that are not missing, ``alone`` the records that are alone in theirs;
-    ``entropy`` is in bits. ``household``: it numbers households of people who differ. ``seen`` is
-    what its values say, ``copied`` the column that has the same values in the first records.
+    ``entropy`` is in bits. ``household``: it numbers households of people who differ. ``label`` is
+    what the file says about the variable. ``seen`` is what its values say, ``copied`` the column
+    that has the same values in the first records.
     """
 
     name: str
@@ -88,6 +89,7 @@ class Counted:
     household: bool = False
     seen: Evidence = NOTHING
     copied: str | None = None
+    label: str = ""
 
     @property
     def constant(self) -> bool:
@@ -161,6 +163,9 @@ def guesses(columns: Sequence[Counted]) -> list[Guess]:
     """Return a guess for each column, in their order."""
     context = _Context(columns)
     drafts = {column.name: _guess(column, context) for column in columns}
+    for column in columns:
+        if column.label and drafts[column.name].confidence == "low":
+            drafts[column.name] = _guess(replace(column, name=column.label), context)
     for column in columns:  # a copy has the role of the first
         base = context.columns.get(column.copied or "")
         if base and drafts[column.name].role != "constant" and column.may_equal(base):

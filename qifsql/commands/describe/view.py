@@ -122,10 +122,12 @@ def _counts(data: pl.DataFrame) -> Table:
 def roles(data: pl.DataFrame) -> Table:
     """Return the roles with their reasons, each role in the order of its ranks."""
     heads = [said("column"), said("role?"), said("confidence"), said("why")]
-    table = Table.of(heads)
+    is_labelled = data["label"].is_not_null().any()
+    table = Table.of([*heads, *([said("label")] if is_labelled else [])])
     for role in ROLES:
         for row in ranked(data.to_dicts(), role):
-            table.add_row(escaping.cell(row["column"]), *suggestion(row))
+            label = [escaping.cell(row["label"] or "")] if is_labelled else []
+            table.add_row(escaping.cell(row["column"]), *suggestion(row), *label)
     return table
 
 

@@ -162,6 +162,7 @@ def _column_row(column: SourceColumn, choice: Choices) -> dict[str, Any]:
         "suggestion": suggestion,
         "why": why,
         "confidence": confidence,
+        "label": escaping.cell(row["label"] or ""),
         "role": role,
         "nested": records is None,
     }
