@@ -213,7 +213,7 @@ def document(*, closed: bool = False) -> Schema:
         "$id": f"urn:qifsql:result:{NUMBER}",
         "title": "JSON of qifsql",
         "description": "The result of any command (-f json, -o FILE.json). $defs has the schema of "
-        "each command: the version, what was asked, rows, and a list of rows for each table of "
+        "each command: the version, what was asked, remarks on how the numbers are read, rows, and a list of rows for each table of "
         "details. A number that is infinite or undefined is a text.",
         **_envelope({"results": ANY}, {}, closed=False),
         "$defs": {
@@ -238,6 +238,7 @@ def _envelope(tables: Mapping[str, Rows], more: Mapping[str, Schema], *, closed:
         "properties": {
             "qifsql": {"type": "string"},
             "spec": {"type": "object"},
+            "notes": {"type": "array", "items": {"type": "string"}},
             **more,
             **entries,
         },

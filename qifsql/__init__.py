@@ -95,9 +95,10 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(import_module(f"{__name__}.{home}"), name)
     if name in NAMES:
+        from qifsql.data.calls import public
         from qifsql.data.documentation import documented
 
-        value = documented(value)
+        value = public(documented(value))
     globals()[name] = value
     return value
 

@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias, cast
 
 from qifsql.data.csv_options import (
     ALWAYS,
@@ -28,7 +28,7 @@ from qifsql.data.formats import (
     named,
     table_in_zip,
 )
-from qifsql.data.frames import Lazy, Stream, arrow_table, path_of
+from qifsql.data.frames import Lazy, Stream, are_records, arrow_table, is_table, path_of
 from qifsql.data.missing import MissingValues
 from qifsql.errors import ColumnError, DatasetError, did_you_mean, quoted
 
@@ -262,8 +262,9 @@ class Dataset:
             source: A file, a glob, a folder of Parquet, ``table@file`` of DuckDB or SQLite,
                 ``sheet@file.xlsx``; with Spark also ``spark:db.table`` and URLs of Parquet; or a
                 data frame: an object with ``__arrow_c_stream__`` (Polars, pandas, PyArrow, a DuckDB
-                relation), a Polars LazyFrame, or a DuckDB connection together with ``table``. A
-                frame that is Arrow already is not copied.
+                relation), a Polars LazyFrame, columns by name, a list of records, or a DuckDB
+                connection together with ``table``. A frame that is Arrow already is not copied.
+                ``{"visits": frame}`` is a data frame with its name in results.
             all_varchar: CSV: every column is text.
             delimiter: CSV: what separates fields; by default what splits the first line most often.
             encoding: CSV: a name that Python knows, such as cp1252 or latin-1; by default UTF-8,
@@ -300,6 +301,10 @@ class Dataset:
         )
         if isinstance(source, Dataset):
             return replace(source, na=words) if words else source
+        if isinstance(source, Mapping) and any(map(is_table, source.values())):
+            if len(source) > 1:
+                raise TypeError("a dict of several data frames is several datasets; name one")
+            name, source = next(iter(source.items()))
         frame, mixed = arrow_table(source, table)
         if frame is not None:
             path = path_of(frame)
@@ -398,8 +403,13 @@ def is_of_spark(text: str) -> bool:
 def datasets(sources: object) -> list[Dataset]:
     """Return the datasets of a path, or of a list of paths; a Dataset stays as it is.
 
-    Raises DatasetError, and TypeError as ``Dataset.open`` does.
+    Of a dictionary of data frames, each is a dataset with its name. Raises DatasetError, and
+    TypeError as ``Dataset.open`` does.
     """
+    if isinstance(sources, Mapping) and any(map(is_table, sources.values())):
+        return [Dataset.open(frame, name=str(name)) for name, frame in sources.items()]
+    if are_records(sources):
+        return [Dataset.open(cast("Tabular", sources))]
     return [Dataset.open(source) for source in several_paths(sources)]
 
 
@@ -422,5 +432,5 @@ def _exists(text: str) -> bool:
         return False
 
 
-Tabular: TypeAlias = str | Path | Stream | Lazy | Dataset
-"""Sources of one dataset: a path, a data frame, or a dataset."""
+Tabular: TypeAlias = str | Path | Stream | Lazy | Dataset | Mapping[str, Any]
+"""Sources of one dataset: a path, a data frame, columns by name, or a dataset."""

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from textwrap import wrap
 from typing import Any, TypeVar, get_args, get_type_hints
 
+from qifsql.data.calls import argument_names
 from qifsql.data.option import Option, declared
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -71,7 +72,7 @@ def description(option: Option, options: Mapping[str, Option]) -> str:
     """Return the description of an option in Python: its text, or the help of the command line."""
     if option.text:
         return option.text
-    arguments = {flag: name for name, declared in options.items() for flag in declared.flags}
+    arguments = argument_names(options)
     help_ = option.help.removesuffix(" Repeatable.").replace("\\[", "[")
     help_ = help_.replace("--seed", "settings.seed")
 

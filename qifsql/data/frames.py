@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+from collections.abc import Mapping
 from typing import Any, Protocol
 
 from qifsql.errors import DatasetError
@@ -32,6 +33,8 @@ class Lazy(Protocol):
 def arrow_table(source: Any, table: str = "") -> tuple[Any, tuple[str, ...]]:
     """Return a data frame as an Arrow table, without copying a table; None for other objects.
 
+    Columns by name, records in a list and arrays with names become a data frame first.
+
     The second part names the columns that are left out, because their values have several types.
 
     Args:
@@ -44,6 +47,7 @@ def arrow_table(source: Any, table: str = "") -> tuple[Any, tuple[str, ...]]:
         TypeError: The object is a stream of something other than a table.
 
     """
+    source = _framed(source)
     stream = hasattr(source, "__arrow_c_stream__")
     if not stream and hasattr(source, "collect_schema") and hasattr(source, "lazy"):
         source = source.lazy().collect()
@@ -72,6 +76,56 @@ def arrow_table(source: Any, table: str = "") -> tuple[Any, tuple[str, ...]]:
     if len(set(rows.column_names)) < rows.num_columns:
         raise DatasetError(f"two columns of the {kind} have the same name; rename one of them")
     return rows, left_out
+
+
+def is_table(source: object) -> bool:
+    """Return whether an object is a data frame, and no column of one."""
+    marks = ("__arrow_c_stream__", "collect_schema")
+    return any(hasattr(source, mark) for mark in marks) and not hasattr(source, "dtype")
+
+
+def _is_column(values: object) -> bool:
+    return hasattr(values, "__iter__") and not isinstance(values, str | bytes | Mapping)
+
+
+def are_records(source: object) -> bool:
+    """Return whether an object is a list of records: dictionaries of values by column."""
+    return (
+        isinstance(source, list)
+        and bool(source)
+        and all(isinstance(record, Mapping) for record in source)
+        and not any(_is_column(value) for record in source for value in record.values())
+    )
+
+
+def _framed(source: Any) -> Any:
+    """Return columns by name, records or an array with names as a data frame; others as they are.
+
+    Raises TypeError for an array without names, DatasetError if there is no data frame of it.
+    """
+    import polars as pl
+
+    names = getattr(getattr(source, "dtype", None), "names", None)
+    kind = type(source).__name__
+    if names is None and hasattr(source, "__array_interface__"):
+        raise TypeError(
+            f"an {kind} has no names of columns; make a data frame of it, as in "
+            "polars.DataFrame(array, schema=['age', 'sex'])"
+        )
+    if isinstance(source, Mapping) and not all(map(_is_column, source.values())):
+        raise TypeError(f"a {kind} has a list of values for each column, or one data frame by name")
+    try:
+        if names is not None:
+            return pl.DataFrame({name: source[name] for name in names})
+        if isinstance(source, Mapping):
+            return pl.DataFrame(dict(source))
+        return pl.from_dicts(source, infer_schema_length=None) if are_records(source) else source
+    except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError) as e:
+        raise DatasetError(
+            f"the {kind} cannot be read as columns; give each the same number of values, of one "
+            "type",
+            detail=str(e),
+        ) from None
 
 
 def _mixed_columns(frame: Any) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 The bar of the terminal is in ``presentation``.
 """
 
+import logging
 import sys
 import time
 from collections.abc import Callable
@@ -10,6 +11,9 @@ from importlib import import_module
 from typing import Any, Protocol
 
 AFTER, EVERY = 2.0, 0.2  # seconds of work before progress is shown, and between two updates
+LOGGED = 10.0  # seconds between two lines of the log
+LOG = logging.getLogger("qifsql")
+_LINES = [0.0]  # the time of the last one
 
 
 class Progress(Protocol):
@@ -53,8 +57,8 @@ def silent(*_: object) -> None:
 
 
 def usual() -> Progress:
-    """Return the default progress: a line in a notebook, nothing elsewhere."""
-    return line() if is_notebook() else silent
+    """Return the default progress: a line in a notebook, lines of the log (INFO) elsewhere."""
+    return line() if is_notebook() else logged
 
 
 def is_notebook() -> bool:
@@ -82,3 +86,10 @@ def line(clock: Callable[[], float] = time.monotonic) -> Callable[..., None]:
             handles.append(display(words, raw=True, display_id=True))
 
     return show
+
+
+def logged(what: str, share: float, detail: str = "", /) -> None:
+    """Write progress to the log of qifsql at the level INFO, every ten seconds."""
+    if LOG.isEnabledFor(logging.INFO) and time.monotonic() - _LINES[-1] >= LOGGED:
+        _LINES[-1] = time.monotonic()
+        LOG.info("%s: %.0f %% %s", what, 100 * share, detail)

@@ -211,9 +211,11 @@ def text(display: Display, kind: str) -> str:
 
     frame, details = display.result.frame, display.result.details
     if kind == "json":
-        document = {"qifsql": __version__, "spec": dict(display.result.spec)} | dict(display.more)
+        result = display.result
+        document = {"qifsql": __version__, "spec": dict(result.spec), "notes": list(result.notes)}
+        document |= display.more
         if display.origin.columns and "unit" not in frame.columns:  # what is counted comes first
-            unit = "people" if display.result.spec.get("person") else "records"
+            unit = "people" if result.spec.get("person") else "records"
             frame = frame.select(pl.lit(unit).alias("unit"), pl.all())
         return exports.as_json(document, {"results": frame, **details})
     aside = {*display.aside, *(display.not_in_csv if kind == "csv" else ())}

@@ -28,7 +28,7 @@ from qifsql.results.result import Result
 from qifsql.results.storage import ENDING, manifest
 
 TYPES = SCHEMA | INDIVIDUAL | GAIN | PEOPLE | REPORTED  # of columns that most results have
-JSON_KEYS = ("qifsql", "spec", "results", "met", "not_considered", "columns")
+JSON_KEYS = ("qifsql", "spec", "notes", "results", "met", "not_considered", "columns")
 """Entries of a JSON file that are not tables of details."""
 
 

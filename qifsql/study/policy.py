@@ -163,11 +163,13 @@ def preset(name: str) -> Path:
     return PRESETS / f"{name}.toml"
 
 
-def read(file: str | Path, **options: object) -> Policy:
-    """Return the policy of a file; given ``options`` replace those of the file.
+def read(file: str | Path | Mapping[str, Any], **options: object) -> Policy:
+    """Return the policy of a file, or of its data; given ``options`` replace those of the file.
 
     Raises InputError with the line of the error.
     """
+    if isinstance(file, Mapping):
+        return parsed(_plain(file), Lines(""), Path("policy"), **options)
     return parsed(*parse(file), Path(file), **options)
 
 
@@ -186,6 +188,15 @@ def parsed(data: Mapping[str, Any], lines: Lines, path: Path, /, **options: obje
     _check_comparisons(rules, adversary, lines)
     last = _baseline(data, path.parent, lines)
     return Policy(path, adversary, rules, last, lines, _unnamed(data, lines), _unit(data, lines))
+
+
+def _plain(value: Any) -> Any:
+    """Return data of Python as TOML has them: texts for paths, lists for tuples."""
+    if isinstance(value, Mapping):
+        return {str(name): _plain(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return str(value) if isinstance(value, Path) else value
 
 
 def _unnamed(data: Mapping[str, Any], lines: Lines) -> str:

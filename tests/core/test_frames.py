@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -17,7 +18,7 @@ from hypothesis import strategies as st
 
 import qifsql
 from qifsql.data.collection import Collection
-from qifsql.errors import DatasetError, QifError
+from qifsql.errors import DatasetError, InputError, QifError
 from qifsql.results.storage import manifest
 
 CELL = "CELLVALUE"
@@ -40,12 +41,13 @@ FRAMES: dict[str, Any] = {
     "polars": pl.DataFrame({"age": [CELL, CELL]}),
     "lazy": pl.LazyFrame({"age": [CELL, CELL]}),
     "arrow": pa.table({"age": [CELL, CELL]}),
+    "dict": {"age": [CELL, CELL]},
 }
 OTHERS: dict[str, Any] = {
     "series": pl.Series([CELL]),
     "other": Printing(),
+    "ndarray": np.array([[CELL]]),
     "bytes": CELL.encode(),
-    "dict": {"age": [CELL]},
 }
 KNOWN: dict[str, Any] = {"qids": "age"}
 PLACES: dict[str, Callable[[Any], Any]] = {
@@ -167,10 +169,11 @@ def test_what_is_no_frame_is_named_by_its_type_alone(place: str, frame: str) -> 
 @pytest.mark.parametrize("place", FILES)
 @pytest.mark.parametrize("frame", FRAMES)
 def test_a_frame_in_place_of_a_file_is_named_by_its_type_alone(place: str, frame: str) -> None:
-    with pytest.raises(TypeError) as caught:
+    of_data = frame == "dict" and place in ("check policy", "what_if policy")  # it is a policy
+    with pytest.raises(InputError if of_data else TypeError) as caught:
         PLACES[place](FRAMES[frame])
     assert CELL not in str(caught.value)
-    assert type(FRAMES[frame]).__name__ in str(caught.value)
+    assert of_data or type(FRAMES[frame]).__name__ in str(caught.value)
 
 
 @pytest.mark.cases(16)
@@ -192,6 +195,18 @@ def test_nor_in_a_list_of_paths(place: str) -> None:
             PLACES[place]([frame, frame])
         assert CELL not in str(caught.value)
         assert type(frame).__name__ in str(caught.value)
+
+
+def test_columns_records_and_names_are_frames_too() -> None:
+    ages = {"age": [1, 2, 2], "sex": ["f", "f", "m"]}
+    records = [dict(zip(ages, row, strict=True)) for row in zip(*ages.values(), strict=True)]
+    array = np.array([(1, "f"), (2, "f"), (2, "m")], [("age", int), ("sex", "U1")])
+    for data in (ages, records, array, {"frame": pl.DataFrame(ages)}):
+        result = qifsql.attack("crs", data, qids=["age", "sex"])
+        assert (result.frame["blocks"].item(), result.spec["dataset"]) == (3, "frame")
+    years = {"2018": pl.DataFrame(ages | {"id": [1, 2, 3]}), "2019": ages | {"id": [3, 2, 1]}}
+    result = qifsql.attack("crl", years, qids=["1:age", "2:sex"], key="id")
+    assert result.spec["dataset"] == "2018 + 2019"
 
 
 def forms(frame: pl.DataFrame) -> Iterator[Any]:

@@ -5,7 +5,7 @@ dropped, or beliefs are given, models of different goals run separately, because
 other records.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, Unpack, overload
 
@@ -26,6 +26,7 @@ from qifsql.commands.check.spec import CheckArguments, QuestionOptions
 from qifsql.commands.synthetic.synthetic import NOT_LINKED
 from qifsql.counting.session import opened
 from qifsql.data.collection import Source
+from qifsql.data.files import path_text
 from qifsql.data.option import as_names, is_given
 from qifsql.engine.settings import Settings
 from qifsql.errors import ColumnError, InputError, quoted
@@ -48,7 +49,7 @@ OPINION = "wp216"
 @overload
 def check(
     source: Source,
-    policy: str | Path | None = None,
+    policy: str | Path | Mapping[str, Any] | None = None,
     *,
     questions: Literal[False] = False,
     settings: Settings | None = None,
@@ -59,7 +60,7 @@ def check(
 @overload
 def check(
     source: Source,
-    policy: str | Path | None = None,
+    policy: str | Path | Mapping[str, Any] | None = None,
     *,
     questions: bool,
     settings: Settings | None = None,
@@ -69,7 +70,7 @@ def check(
 
 def check(
     source: Source,
-    policy: str | Path | None = None,
+    policy: str | Path | Mapping[str, Any] | None = None,
     *,
     questions: bool = False,
     settings: Settings | None = None,
@@ -90,7 +91,8 @@ def check(
         source: A path (Parquet, CSV, JSON, Excel, Stata, SPSS, SAS; a glob; a folder of Parquet;
             table@database of DuckDB or SQLite), a data frame (anything with
             __arrow_c_stream__, a Polars LazyFrame) or a Dataset. Several for longitudinal models.
-        policy: Policy file (TOML): adversary, rules and the last release.
+        policy: Policy file (TOML): adversary, rules and the last release. Or its data, as in
+            {"rule": [{"model": "crs", "measure": "worst_case", "at_most": 0.5}]}.
         questions: Answer singling out, linkability and inference (WP 216) instead of a verdict;
             threshold and the options after it are for these.
 
@@ -138,15 +140,22 @@ def check(
     return judge(policies.read(file, **adversary), source, baseline=baseline, settings=settings)
 
 
-def policy_file(policy: str | Path | None, preset: str | None) -> Path:
-    """Return the file of a policy or of a preset; InputError unless exactly one is named."""
+def policy_file(
+    policy: str | Path | Mapping[str, Any] | None, preset: str | None
+) -> Path | Mapping[str, Any]:
+    """Return the file of a policy or of a preset; InputError unless exactly one is named.
+
+    The data of a policy are returned as they are.
+    """
     if (policy is None) == (preset is None):
         what = "both a policy and a preset" if policy is not None else "no policy and no preset"
         raise InputError(
             f"there is {what}; name a policy file (--policy), or one of the presets "
             f"{', '.join(policies.presets())} (--preset)"
         )
-    return policies.preset(preset) if preset is not None else Path(policy or "")
+    if preset is not None:
+        return policies.preset(preset)
+    return policy if isinstance(policy, Mapping) else Path(path_text(policy))
 
 
 def judge(
@@ -340,7 +349,8 @@ def _combine_origins(
         spec["known_records"] = policy.adversary["known_records"]
     spec["rules"] = [_plain_rule(rule) for rule in policy.rules]
     paths = [path for part in origins for path in part.paths]
-    paths += [str(policy.file), *(last_release.files if last_release else ())]
+    paths += [str(policy.file)] if policy.lines.file else []  # of data in Python there is none
+    paths += last_release.files if last_release else ()
     plans = [*(plan for part in origins for plan in part.plans), *columns.plans]
     statements = [statement for part in origins for statement in part.statements]
     verdict_origin = origin.about(spec, tuple(dict.fromkeys(paths)), *plans).sending(statements)

@@ -140,7 +140,7 @@ def check(
     levels = read(rules, **adversary)
     people = [adversary[name] for name in PEOPLE if name in adversary]
     inputs = [path for dataset in (*source, *people) for path in dataset.paths]
-    inputs += [str(f) for f in (rules, levels.baseline, baseline) if f is not None]
+    inputs += [str(f) for f in (levels.file, levels.baseline, baseline) if f is not None]
     for file in (output.out, junit):
         if file is not None:
             check_place(file, tuple(inputs))  # before any work is done
@@ -153,7 +153,7 @@ def check(
         from qifsql.commands.check.junit import junit as xml
 
         write({junit: xml(verdict)}, verdict.origin)
-    title = f"qifsql: {shared_options.title_of(source)} against {rules.name}"
+    title = f"qifsql: {shared_options.title_of(source)} against {levels.file.name}"
     return Answer(verdict, notes=notes, display=view.display(verdict, title))
 
 

@@ -59,6 +59,19 @@ class Verdict(Result):
         met = bool(levels["met"].all()) and not unnamed and not repeated(origin.spec)
         return cls(frame=levels, origin=origin, details=details, notes=notes, met=met)
 
+    def __repr__(self) -> str:
+        """Return whether the policy is met, and the first levels that are not, without cells."""
+        lines = [f"<qifsql check of {self.spec.get('dataset') or 'data'}: {self.summary}>"]
+        broken = self.frame.filter(~pl.col("met")).select(
+            "rule", "model", "measure", "value", "wanted"
+        )
+        for rule, model, measure, value, wanted in broken.head(MOST).iter_rows():
+            lines.append(f"  rule {rule} ({model}): {measure} is {value}, required {wanted}")
+        lines.append(
+            f"  notes: {len(self.notes)}; print() shows the tables; .frame .details .notes"
+        )
+        return "\n".join(lines)
+
     @property
     def columns(self) -> tuple[ColumnRoles, ...]:
         """Return all columns of the file with their roles."""
@@ -101,6 +114,10 @@ class Verdict(Result):
             return f"not met: records are counted, not people ({', '.join(self.repeated)})"
         for_columns = "" if self.uncovered.is_empty() else " for the columns named"
         return f"met{for_columns}: all of {levels}"
+
+
+MOST = 3
+"""The levels of a verdict that its representation shows."""
 
 
 def repeated(spec: Mapping[str, Any]) -> tuple[str, ...]:

@@ -226,8 +226,7 @@ class _Run:
         if "policy" in entry.options:
             return verdict
         spec = {**verdict.origin.spec, "policy": str(self.study.path)}
-        paths = tuple(path for path in verdict.origin.paths if path != str(policy.file))
-        return replace(verdict, origin=replace(verdict.origin, spec=spec, paths=paths))
+        return replace(verdict, origin=replace(verdict.origin, spec=spec))
 
     def _write_study(self, outcomes: Sequence[Outcome], written: Outputs) -> StudyResult:
         """Return all results in one; write its tables to the folder, unless they are there."""

@@ -35,7 +35,7 @@ def test_json_has_every_table_under_its_name(thesis: Path) -> None:
     assert done.code == 0, done.err
     document = json.loads(done.out)
     tables = {"histogram", "thresholds", "quantiles", "groups", "group_capacity"}
-    assert {"qifsql", "spec", "results", *tables} == set(document)
+    assert {"qifsql", "spec", "notes", "results", *tables} == set(document)
     ids = [row["attack_id"] for row in document["results"]]
     assert len(set(ids)) == 2
     for name in ("histogram", "thresholds", "quantiles", "groups"):

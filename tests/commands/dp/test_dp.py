@@ -415,7 +415,7 @@ def test_the_command_gives_what_python_gives(people: Path) -> None:
     done = run("dp", people, *QUESTION, "--format", "json")
     assert done.code == 0
     document = json.loads(done.out)
-    assert list(document) == ["qifsql", "spec", "results", "scenario"]
+    assert list(document) == ["qifsql", "spec", "notes", "results", "scenario"]
     assert document["results"] == rows(people)
     assert document["spec"]["epsilon"] == ["ln 3"]
     assert document["spec"]["predicates"] == ["age > 25"]

@@ -87,11 +87,11 @@ def test_csv_has_the_documented_columns_and_the_numbers_of_attacks(here: Path):
 @pytest.mark.slow(because="1.5 s; every recorded mutant dies without it")
 def test_json_is_the_spec_the_rows_and_every_detail(here: Path):
     document = json.loads(run(*SWEEP, "-f", "json").out)
-    assert list(document)[:3] == ["qifsql", "spec", "results"]
+    assert list(document)[:4] == ["qifsql", "spec", "notes", "results"]
     assert document["qifsql"] == qifsql.__version__
     assert document["spec"]["qids"] == ROLES[1].split(",")
     assert document["spec"]["secrets"] == ["illness"]
-    assert set(document) == {"qifsql", "spec", "results"} | DETAILS
+    assert set(document) == {"qifsql", "spec", "notes", "results"} | DETAILS
     assert all(list(row) == COLUMNS for row in document["results"])
     same = python()
     assert set(same.details) == DETAILS

@@ -90,7 +90,7 @@ def what_if(source: Tabular, options: CompareOptions, *, settings: Settings | No
         }
         if bound.microdata.person is not None:
             description |= {"person": bound.microdata.person.name, "known_records": reading}
-        policies_read = [str(options["policy"])] if options["policy"] else []
+        policies_read = [str(read.file)] if read is not None and read.lines.file else []
         paths = (*bound.microdata.dataset.paths, *trees.values(), *policies_read)
         origin = origin.about(description, paths, *work.plans, *plans)
         statements = [*openings(bound.microdata.dataset), *work.tables.statements]
