@@ -213,8 +213,8 @@ def document(*, closed: bool = False) -> Schema:
         "$id": f"urn:qifsql:result:{NUMBER}",
         "title": "JSON of qifsql",
         "description": "The result of any command (-f json, -o FILE.json). $defs has the schema of "
-        "each command: the version, what was asked, remarks on how the numbers are read, rows, and a list of rows for each table of "
-        "details. A number that is infinite or undefined is a text.",
+        "each command: the version, what was asked, notes on how to read the numbers, rows, and a "
+        "list of rows for each table of details. A number that is infinite or undefined is a text.",
         **_envelope({"results": ANY}, {}, closed=False),
         "$defs": {
             name: _envelope(tables, MORE.get(name, {}), closed=closed)

@@ -1,5 +1,85 @@
 -- What a release has lost of the original, and lots and states of changed ones.
 
+-- One row per place of the original's numbers: its position, and the records up to it and before it.
+CREATE OR REPLACE VIEW reached AS
+SELECT
+    places.place,
+    positions.position,
+    sum(places.people) OVER (ORDER BY places.place)::BIGINT AS through,
+    (sum(places.people) OVER (ORDER BY places.place) - places.people)::BIGINT AS before
+FROM places
+INNER JOIN positions ON places.place = positions.place
+WHERE places.place > 0 AND isfinite(positions.position);
+
+-- One row per cell that is one number, within the original's: the records of the smallest class that
+-- has it, the original's records up to the last number that is not above it, the place of that one,
+-- and the records up to the first that is not below it. Between: it is no number of the original.
+CREATE OR REPLACE VIEW standing AS
+SELECT
+    single.id,
+    single.records,
+    below.place,
+    below.through AS up_to,
+    above.through AS up_to_next,
+    below.place < above.place AS is_between
+FROM (
+    SELECT
+        cells.id,
+        held.smallest AS records,
+        TRY_CAST(cells.cell::VARCHAR AS DOUBLE) AS position
+    FROM cells
+    INNER JOIN held ON cells.cell IS NOT DISTINCT FROM held.cell
+    INNER JOIN spans ON cells.id = spans.id
+    WHERE NOT spans.everything AND coalesce(spans.width, 0) < 2
+) AS single
+ASOF INNER JOIN reached AS below ON single.position >= below.position
+ASOF INNER JOIN reached AS above ON single.position <= above.position;
+
+-- One row: how many records have a number between those of the original.
+CREATE OR REPLACE VIEW represented AS
+SELECT coalesce(sum(held.records), 0)::BIGINT AS records
+FROM standing
+INNER JOIN cells ON standing.id = cells.id
+INNER JOIN held ON cells.cell IS NOT DISTINCT FROM held.cell
+WHERE standing.is_between;
+
+-- One row per cell: its span, that of a number in a column of representatives is the shortest stretch
+-- of the original's numbers around it with as many records as its smallest class, or all of them.
+CREATE OR REPLACE VIEW stretched AS
+SELECT
+    spans.id,
+    CASE WHEN standing.id IS NULL THEN spans.low ELSE coalesce(shortest.first, 1) END AS low,
+    CASE WHEN standing.id IS NULL THEN spans.least ELSE coalesce(shortest.first, 1) END AS least,
+    CASE WHEN standing.id IS NULL THEN spans.high ELSE coalesce(shortest.last, every.high) END AS high,
+    CASE
+        WHEN standing.id IS NULL THEN spans.width
+        ELSE coalesce(shortest.last, every.high) - coalesce(shortest.first, 1) + 1
+    END::BIGINT AS width,
+    spans.enumerated AND standing.id IS NULL AS enumerated,
+    spans.everything
+FROM spans
+CROSS JOIN (SELECT max(place) AS high FROM reached) AS every
+LEFT JOIN standing ON spans.id = standing.id
+LEFT JOIN (
+    SELECT
+        begun.id,
+        arg_min(begun.place, ends.position - begun.position) AS first,
+        arg_min(ends.place, ends.position - begun.position) AS last
+    FROM (
+        SELECT
+            standing.id,
+            starts.place,
+            starts.position,
+            greatest(starts.before + standing.records, standing.up_to_next) AS needed
+        FROM standing
+        INNER JOIN reached AS starts
+            ON starts.place <= standing.place
+                AND standing.up_to - starts.through < standing.records
+    ) AS begun
+    ASOF INNER JOIN reached AS ends ON begun.needed <= ends.through
+    GROUP BY begun.id
+) AS shortest ON spans.id = shortest.id;
+
 -- One row per different cell of a column of a release, and one for those of its records that lost
 -- their value: their number, and the span of the cell, which is everything for these. A cell is lost
 -- that no value of the original equals, and that is empty or a usual word for a missing value; of

@@ -1,7 +1,7 @@
 """Information loss of each column of a release: counted in SQL, divided in Python."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -15,7 +15,7 @@ from qifsql.counting.spans import Generalised, Raw, make_places, make_spans
 from qifsql.data.expressions import SOURCE
 from qifsql.data.missing import USUAL
 from qifsql.data.readers import relation
-from qifsql.data.types import family, nested
+from qifsql.data.types import NUMBERS, family, nested
 from qifsql.engine.tables import Tables
 from qifsql.measures import utility
 from qifsql.measures.utility import Mass
@@ -41,8 +41,12 @@ COLUMNS: dict[str, pl.DataType] = {
 ``column`` is its name in the release (NULL: the release has no such column, and reveals nothing of
 it); ``values`` is the number of values of the original, ``cells`` that of different cells of the
 release. Two columns are shares of the records in [0, 1]: ``generalised`` (the cell contains several
-values of the original or is suppressed, as is an empty one that the original has not) and
-``outside`` (it contains no value of the original; such records count as mass on no value).
+values of the original, or none, or is suppressed, as is an empty one that the original has not) and
+``outside`` (it contains no value of the original). A cell outside is lost, as if it were
+suppressed, and counts as mass on no value. But a number between those of the original, such as a
+centroid, represents others: each number of its column then stands for the shortest stretch of the
+original's numbers around it with as many records as the smallest class (records that are equal in
+all quasi-identifiers) that has it, which is at most what the class spanned.
 ``certainty_penalty`` (``utility.penalty``) and ``total_variation`` (``utility.distances``) are in
 [0, 1]. ``divergence`` is in bits; it is infinite if the release excludes a value of the original.
 """
@@ -190,9 +194,11 @@ def _loss_of_column(
     original, records = sizes
     j, r = scale.raw.number, file.number
     held = exp.select(exp.column(f"cell_{j}").as_("cell"), "sum(records)::BIGINT AS records")
-    tables.make("held", held.from_(exp.table_(f"counted_{r}")).group_by("1"))
+    held = held.select("min(records)::BIGINT AS smallest").from_(exp.table_(f"counted_{r}"))
+    tables.make("held", held.group_by("1"))
     make_spans(tables, column, exp.select("cell").from_("held"), may_be_lost=True)
     names = _tables_of(column, file)
+    represented = _stretch_numbers(tables, names, scale)
     tables.make(names["told"], splice("compare/told", tables=names))
     tables.make("units", units_step(scale, 1))
     tables.make("contained", splice("compare/contained", tables=names))
@@ -209,17 +215,36 @@ def _loss_of_column(
     penalty = utility.penalty(
         int(lost.units if by_distance else lost.values),
         scale.length if by_distance else scale.values,
-        suppressed=lost.suppressed,
+        suppressed=lost.suppressed + lost.outside,
         records=records,
     )
     return {
         **_row_heading(file, scale, column.column),
         "cells": cells,
-        "generalised": lost.generalised / records,
-        "outside": lost.outside / records,
+        "generalised": (lost.generalised + lost.outside) / records,
+        "outside": (lost.outside + represented) / records,
         "certainty_penalty": float(penalty),
         **distances._asdict(),
     }
+
+
+def _stretch_numbers(tables: Tables, names: Mapping[str, str], scale: Scale) -> int:
+    """Let numbers of a column of representatives span others; return the records of these numbers.
+
+    They are 0, and spans stay as they are, if no cell is a number between those of the original.
+    """
+    if scale.raw.hierarchy is not None or family(scale.raw.type) not in NUMBERS:
+        return 0
+    for name in ("reached", "standing"):
+        tables.make(name, splice(f"compare/{name}", tables=names))
+    between = tables.rows(splice("compare/represented", tables=names))[0][0]
+    if between:
+        tables.make("stretched", splice("compare/stretched", tables=names))
+        tables.drop(names["spans"])
+        tables.make(names["spans"], exp.select("*").from_(exp.table_("stretched")))
+        tables.drop("stretched")
+    tables.drop("reached", "standing")
+    return int(between)
 
 
 def _parts_of_record(tables: Tables) -> int:

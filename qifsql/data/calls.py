@@ -26,8 +26,8 @@ T = TypeVar("T")
 LOG = logging.getLogger("qifsql")
 SETTINGS = ("memory", "threads", "temp", "seed", "engine", "master", "spark-conf")
 READING = (*CSV_OPTIONS, "na")
-VALUE = r"""(?:[\w/*.]+=[^\s,;()]+|'[^']*'|"[^"]*"|\d+\b|,(?= |$)|[A-Z]\w*\b"""
-WORDS = "|cp1252|dmy|mdy|ymd|duckdb|spark|recode|lattice|mondrian|table|distinct|drop"
+VALUE = r"""(?:[\w/*.]+=[^\s,;()]+|'[^']*'|"[^"]*"|[\d.-]*\d\b|,(?= |$)|[A-Z]\w*\b"""
+WORDS = r"|[a-z](?:,[a-z])+|sha\w+|md5|cp1252|dmy|mdy|ymd|duckdb|spark|recode|lattice|mondrian|table|distinct|drop"
 FLAG = re.compile(rf"--([a-z][a-z-]*)(?:[ =]({VALUE}{WORDS})(?![\w-])))?")
 OF_COLUMN = re.compile(
     r"--(person|household) (?!out\b|or\b|and\b|is\b|names\b|needs\b|['\"])([^\s,;)]+)"
@@ -101,10 +101,11 @@ def _spoken(text: str, names: Mapping[str, str]) -> str:
         flag, value = match[1], match[2] or ""
         if flag == "debug":
             return "the detail of this error"
-        if flag == "target" and value:
-            return "target={COLUMN: VALUE}"
-        value = value if value[:1] in ("'", '"', "") or value.isdigit() else f'"{value}"'
         name = names.get(f"--{flag}", flag.replace("-", "_"))
+        if flag in ("target", "hierarchy") and "=" in value:
+            value = f"{{{value.replace('=', ': ')}}}"
+        elif not re.fullmatch(r"[\d.]*|['\"].*", value):
+            value = f'"{value}"'
         if name in READING:
             value = "True" if name == "all_varchar" else value
             return f"Dataset.open({name}={value or '...'})"

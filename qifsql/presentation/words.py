@@ -144,6 +144,12 @@ def records(n: int) -> str:
     return counted("{n} record", "{n} records", n)
 
 
+def suppressed(n: int) -> str:
+    """Return a number of records that are suppressed in every quasi-identifier, and its meaning."""
+    singular = "{n} record suppressed (*): it may be anybody's."
+    return counted(singular, "{n} records suppressed (*): they may be anybody.", n)
+
+
 def blocks(n: int) -> str:
     """Return a number of blocks in words: ``1 block``, ``2,000 blocks``."""
     return counted("{n} block", "{n} blocks", n)

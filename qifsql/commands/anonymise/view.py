@@ -137,9 +137,7 @@ def describe(row: Mapping[str, Any]) -> str:
         text += " " + _optimality(row)
     if not row["suppressed"]:
         return text
-    singular = "{n} record suppressed (*): it may be anybody's."
-    plural = "{n} records suppressed (*): they may be anybody."
-    return f"{text} {counted(singular, plural, row['suppressed'])}"
+    return f"{text} {words.suppressed(row['suppressed'])}"
 
 
 def _optimality(row: Mapping[str, Any]) -> str:

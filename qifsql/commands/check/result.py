@@ -62,11 +62,11 @@ class Verdict(Result):
     def __repr__(self) -> str:
         """Return whether the policy is met, and the first levels that are not, without cells."""
         lines = [f"<qifsql check of {self.spec.get('dataset') or 'data'}: {self.summary}>"]
-        broken = self.frame.filter(~pl.col("met")).select(
-            "rule", "model", "measure", "value", "wanted"
-        )
-        for rule, model, measure, value, wanted in broken.head(MOST).iter_rows():
-            lines.append(f"  rule {rule} ({model}): {measure} is {value}, required {wanted}")
+        lines += [
+            f"  rule {row['rule']} ({row['model']}): {row['measure']} is {row['value']}, "
+            f"required {row['wanted']}"
+            for row in self.frame.filter(~pl.col("met")).head(MOST).to_dicts()
+        ]
         lines.append(
             f"  notes: {len(self.notes)}; print() shows the tables; .frame .details .notes"
         )

@@ -209,8 +209,10 @@ def _notes(
         if outside := [c["quasi_identifier"] for c in file_columns if c["outside"]]:
             names = ", ".join(map(quoted, outside))
             notes.append(
-                f"{file.title} has cells that contain no value of the original, in {names}: "
-                "they count as mass elsewhere"
+                f"{file.title} has cells that contain no value of the original, in {names}: a "
+                "number between its values, such as a centroid, stands for the shortest stretch "
+                "around it with as many records as its class (at least so much was lost); other "
+                "cells count as lost"
             )
         if infinite := [c["quasi_identifier"] for c in file_columns if math.isinf(c["divergence"])]:
             names = ", ".join(map(quoted, infinite))
