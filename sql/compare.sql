@@ -30,7 +30,9 @@ FROM (
     FROM cells
     INNER JOIN held ON cells.cell IS NOT DISTINCT FROM held.cell
     INNER JOIN spans ON cells.id = spans.id
-    WHERE NOT spans.everything AND coalesce(spans.width, 0) < 2
+    WHERE NOT spans.everything
+        AND coalesce(spans.width, 0) < 2
+        AND cells.cell::VARCHAR NOT IN (SELECT word FROM missing_words)
 ) AS single
 ASOF INNER JOIN reached AS below ON single.position >= below.position
 ASOF INNER JOIN reached AS above ON single.position <= above.position;
@@ -48,12 +50,12 @@ WHERE standing.is_between;
 CREATE OR REPLACE VIEW stretched AS
 SELECT
     spans.id,
-    CASE WHEN standing.id IS NULL THEN spans.low ELSE coalesce(shortest.first, 1) END AS low,
-    CASE WHEN standing.id IS NULL THEN spans.least ELSE coalesce(shortest.first, 1) END AS least,
-    CASE WHEN standing.id IS NULL THEN spans.high ELSE coalesce(shortest.last, every.high) END AS high,
+    CASE WHEN standing.id IS NULL THEN spans.low ELSE coalesce(shortest.ends[2], 1)::INTEGER END AS low,
+    CASE WHEN standing.id IS NULL THEN spans.least ELSE coalesce(shortest.ends[2], 1)::INTEGER END AS least,
+    CASE WHEN standing.id IS NULL THEN spans.high ELSE coalesce(shortest.ends[3], every.high)::INTEGER END AS high,
     CASE
         WHEN standing.id IS NULL THEN spans.width
-        ELSE coalesce(shortest.last, every.high) - coalesce(shortest.first, 1) + 1
+        ELSE coalesce(shortest.ends[3], every.high) - coalesce(shortest.ends[2], 1) + 1
     END::BIGINT AS width,
     spans.enumerated AND standing.id IS NULL AS enumerated,
     spans.everything
@@ -63,8 +65,7 @@ LEFT JOIN standing ON spans.id = standing.id
 LEFT JOIN (
     SELECT
         begun.id,
-        arg_min(begun.place, ends.position - begun.position) AS first,
-        arg_min(ends.place, ends.position - begun.position) AS last
+        min([ends.position - begun.position, begun.place, ends.place]) AS ends
     FROM (
         SELECT
             standing.id,

@@ -27,8 +27,9 @@ LOG = logging.getLogger("qifsql")
 SETTINGS = ("memory", "threads", "temp", "seed", "engine", "master", "spark-conf")
 READING = (*CSV_OPTIONS, "na")
 VALUE = r"""(?:[\w/*.]+=[^\s,;()]+|'[^']*'|"[^"]*"|[\d.-]*\d\b|,(?= |$)|[A-Z]\w*\b"""
-WORDS = r"|[a-z](?:,[a-z])+|sha\w+|md5|cp1252|dmy|mdy|ymd|duckdb|spark|recode|lattice|mondrian|table|distinct|drop"
-FLAG = re.compile(rf"--([a-z][a-z-]*)(?:[ =]({VALUE}{WORDS})(?![\w-])))?")
+WORDS = r"[a-z](?:,[a-z])+|sha\w+|md5|cp1252|dmy|mdy|ymd|duckdb|spark|table|distinct|drop"
+METHODS = "recode|lattice|mondrian|mdav"
+FLAG = re.compile(rf"--([a-z][a-z-]*)(?:[ =]({VALUE}|{WORDS}|{METHODS})(?![\w-])))?")
 OF_COLUMN = re.compile(
     r"--(person|household) (?!out\b|or\b|and\b|is\b|names\b|needs\b|['\"])([^\s,;)]+)"
 )

@@ -212,8 +212,8 @@ def text(display: Display, kind: str) -> str:
     frame, details = display.result.frame, display.result.details
     if kind == "json":
         result = display.result
-        asked = {"qifsql": __version__, "spec": dict(result.spec), "notes": list(result.notes)}
-        document = {**asked, **display.more}
+        head = {"qifsql": __version__, "spec": dict(result.spec), "notes": list(result.notes)}
+        document = {**head, **display.more}
         if display.origin.columns and "unit" not in frame.columns:  # what is counted comes first
             unit = "people" if result.spec.get("person") else "records"
             frame = frame.select(pl.lit(unit).alias("unit"), pl.all())

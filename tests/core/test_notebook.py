@@ -9,7 +9,7 @@ from places import SAMPLES
 
 import qifsql
 from qifsql.engine import progress
-from qifsql.engine.progress import silent
+from qifsql.engine.progress import logged
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def cell(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def test_outside_a_notebook_nothing_is_shown() -> None:
-    assert qifsql.Settings().progress is silent
+    assert qifsql.Settings().progress is logged
 
 
 @pytest.mark.parametrize("shell", [None, SimpleNamespace()], ids=["no shell", "a terminal"])
@@ -42,7 +42,7 @@ def test_an_imported_kernel_is_no_notebook(shell: Any, monkeypatch: pytest.Monke
     monkeypatch.setitem(sys.modules, "IPython", package)
     monkeypatch.setitem(sys.modules, "ipykernel", ModuleType("ipykernel"))
     assert not progress.is_notebook()
-    assert qifsql.Settings().progress is silent
+    assert qifsql.Settings().progress is logged
 
 
 def test_a_notebook_shows_one_line_after_two_seconds(cell: list[str]) -> None:

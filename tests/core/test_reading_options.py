@@ -476,5 +476,5 @@ def test_a_zip_that_unpacks_to_more_than_there_is_room_for_is_refused(
     with zipfile.ZipFile(box, "w") as packed:
         packed.writestr("a.csv", "a\n" + "1\n" * 99)
     monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=50))
-    with pytest.raises(EngineError, match="--temp"):
+    with pytest.raises(EngineError, match=r"settings\.temp="):
         qifsql.describe(box)

@@ -64,7 +64,7 @@ def penalty(
     known = [number(v) for v in values if v is not None] if ordered else []
     total = Fraction(0)
     for inside, all_ in zip(contained, everything, strict=True):
-        if all_:
+        if all_ or not inside:
             total += 1
         elif ordered:
             own = [number(v) for v in inside if v is not None]
@@ -73,6 +73,15 @@ def penalty(
         elif len(inside) > 1:
             total += Fraction(len(inside), len(values))
     return total / len(contained)
+
+
+def stretch(number: Any, records: int, values: Sequence[Any]) -> list[Any]:
+    """The values in the shortest stretch around a number with so many records, or all of them."""
+    known = sorted(v for v in values if v is not None)
+    ends = [(a, b) for a in set(known) for b in set(known) if a <= number <= b]
+    enough = [(b - a, a, b) for a, b in ends if sum(a <= v <= b for v in known) >= records]
+    _, lower, upper = min(enough, default=(0, known[0], known[-1]))
+    return [v for v in dict.fromkeys(known) if lower <= v <= upper]
 
 
 def distances(

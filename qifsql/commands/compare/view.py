@@ -23,6 +23,12 @@ LOST = (
 )
 
 
+OUTSIDE = (
+    "Of cells without a value of the original, a number between its values, such as a centroid, "
+    "stands for the shortest stretch around it with as many records as its class, so that its "
+    "penalty is at least this; others count as lost."
+)
+
 KIND = Kind(columns=("release", "file", "crs_posterior_deterministic"), shared=("columns",))
 
 
@@ -40,6 +46,8 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
         records = [words.count(row["suppressed"])] if has_suppressed else []
         lost.add_row(escaping.cell(row["release"]), *records, *loss_cells(row))
     parts += [Heading(said("Information loss of the releases")), lost, Paragraph(said(LOST))]
+    if tables["columns"]["outside"].sum():
+        parts.append(Paragraph(said(OUTSIDE)))
     return [*parts, *_column_losses(tables["columns"], heads)]
 
 

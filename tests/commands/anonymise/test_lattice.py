@@ -433,11 +433,11 @@ def test_a_search_with_any_condition_finds_the_best_that_keeps_it(
     ("options", "says"),
     [
         ({"until": "crs<=2"}, "above 1, but 5 % is 0.05"),
-        ({"until": "cas<=0.5"}, "is about a secret; name one with --secret"),
+        ({"until": "cas<=0.5"}, "is about a secret; name one with secret=..."),
         ({"until": "risk<=0.5"}, "is not a bound"),
         ({"until": "crs<=0.5", "method": "recode", "change": "age:5"}, "until is for lattice"),
         ({"until": "crs<=0"}, "no node of the lattice keeps crs<=0 with at most 0 records"),
-        ({}, "name --k, or --until"),
+        ({}, "name k=..., or until=..."),
         ({"until": "crs>=1", "time_budget": 1e-9}, "the time ended after"),
     ],
 )

@@ -438,7 +438,7 @@ def test_dates_of_any_form_can_be_filtered(tmp_path: Path) -> None:
     result = qifsql.anonymise(tmp_path / "in.csv", out, one_per="key", where="d > '2019-01-01'")
     assert result.frame.row(0) == (2, 1, 1, 1, 0)
     assert out.read_text().splitlines()[1] in ("1,2019-12-31,1.5", "1,2019-12-30,1.5")
-    assert "--all-varchar" in result.notes[0]
+    assert "all_varchar=True" in result.notes[0]
     other = qifsql.anonymise(tmp_path / "in.csv", out, one_per="key", where="x < 2")
     assert out.read_text().splitlines()[1] in ("1,31/12/2019,1.50", "1,30/12/2019,1.50")
     assert other.notes == ()

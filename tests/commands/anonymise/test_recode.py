@@ -199,7 +199,7 @@ def test_dropped_columns_are_left_out_and_untouched_ones_stay_as_they_are(source
 
 @pytest.mark.slow(because="0.6 s; every recorded mutant dies without it")
 def test_records_of_small_classes_are_suppressed_within_the_limit(source: Path) -> None:
-    with pytest.raises(InputError, match=r"4 records of 8 \(50.00 %\).*--suppress 0\.5"):
+    with pytest.raises(InputError, match=r"4 records of 8 \(50.00 %\).*suppress=0.5"):
         cells(source, "age", "age:10", k=2)
     found = cells(source, "age", "age:10", k=2, suppress=0.5)
     assert found == ["[10,19]"] * 2 + ["[20,29]"] * 2 + ["*"] * 4

@@ -272,12 +272,12 @@ def test_tables_that_are_no_law_are_refused(
         ({"null": "drop"}, "missing"),
         ({"model": "crs"}, "crl, cal, irl, ial"),
         ({"model": "cml"}, "crl, cal, irl, ial"),
-        ({"model": "cal"}, "--secret"),
+        ({"model": "cal"}, "secret=..."),
         ({"model": "cal", "secret": "q"}, "among the quasi-identifiers"),
         ({"truth": "c"}, "unique|no person in common"),
         ({"qids": []}, "no quasi-identifiers"),
         ({"where": "e > 5"}, "no records"),
-        ({"link": None, "presence": 0.5}, "name --link"),
+        ({"link": None, "presence": 0.5}, "name link=..."),
     ],
 )
 def test_what_has_no_meaning_without_a_key_is_refused(

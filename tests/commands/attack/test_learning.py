@@ -343,7 +343,7 @@ def test_only_attacks_on_secrets_of_everybody_in_one_file_learn() -> None:
             "cas", [frame(PEOPLE), frame(TRAIN)], learn=frame(TRAIN), qids="q", secret="t"
         )
     for option in ({"learner": "table"}, {"rapid": 0.5}):
-        with pytest.raises(InputError, match="name it with --learn"):
+        with pytest.raises(InputError, match="name it with learn="):
             qifsql.attack("cas", frame(PEOPLE), qids="q", secret="t", **option)
     with pytest.raises(InputError, match="runs on DuckDB alone"):
         learned(frame(PEOPLE), frame(TRAIN), settings=Settings(engine="spark"))

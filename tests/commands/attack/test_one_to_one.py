@@ -311,7 +311,7 @@ def test_more_people_than_records_are_refused(pair: list[str]) -> None:
     with pytest.raises(QifError, match=r"at most 0\.5000"):
         qifsql.attack("crl", pair, **asked)
     qifsql.attack("crl", pair, presence=0.5, **asked)
-    with pytest.raises(QifError, match="name --link"):
+    with pytest.raises(QifError, match="name link="):
         qifsql.attack("crl", pair, qids="q", one_to_one=True)
 
 

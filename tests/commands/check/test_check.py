@@ -211,7 +211,7 @@ def test_what_no_policy_can_hold_is_refused(tmp_path: Path):
         qifsql.check(PEOPLE, levels, secrets="illness")  # type: ignore[call-arg]
     with pytest.raises(ColumnError, match='did you mean "age"'):
         qifsql.check(PEOPLE, levels, qids="agee")
-    with pytest.raises(ColumnError, match="name one with --secret"):
+    with pytest.raises(ColumnError, match="name one with secret="):
         qifsql.check(PEOPLE, policy(tmp_path, rule(model="cas", measure="blocks"), qids="age"))
     one = policy(tmp_path, rule(model="irs", measure="capacity"), qids="age")
     with pytest.raises(

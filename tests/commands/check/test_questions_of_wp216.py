@@ -258,8 +258,8 @@ def test_what_is_known_without_the_release_is_said(tmp_path: Path):
 
 
 BAD: list[tuple[Row, type[Exception], str]] = [
-    ({"qids": []}, ColumnError, "name some with --qids"),
-    ({"qids": ["2:t"], "register": "t.parquet"}, ColumnError, "name some with --qids"),
+    ({"qids": []}, ColumnError, "name some with qids=..."),
+    ({"qids": ["2:t"], "register": "t.parquet"}, ColumnError, "name some with qids=..."),
     ({"qids": "tt"}, ColumnError, 'did you mean "t"?'),
     ({"secret": "t"}, ColumnError, "is among the quasi-identifiers"),
     ({"secret": "x"}, ColumnError, "is not in t.parquet"),
@@ -268,8 +268,8 @@ BAD: list[tuple[Row, type[Exception], str]] = [
     ({"threshold": float("nan")}, InputError, "above 0 and at most 1"),
     ({"threshold": "often"}, InputError, "above 0 and at most 1"),
     ({"threshold": True}, InputError, "above 0 and at most 1"),
-    ({"truth": "i"}, InputError, "name one with --register"),
-    ({"register_where": "n = 0"}, InputError, "name one with --register"),
+    ({"truth": "i"}, InputError, "name one with register=..."),
+    ({"register_where": "n = 0"}, InputError, "name one with register=..."),
     ({"register": "no.parquet"}, DatasetError, "no.parquet"),
     ({"register": "t.parquet", "truth": "n"}, DatasetError, "must be unique"),
     ({"key": "who"}, ColumnError, "is not in t.parquet"),

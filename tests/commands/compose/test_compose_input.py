@@ -43,8 +43,8 @@ def test_it_works_before_anything_is_broken(tmp_path: Path) -> None:
 
 CASES: list[tuple[dict[str, Any] | None, dict[str, Any], str]] = [
     ({"age": ["[20,30", "3x-39", "*"]}, {}, "2 of 3 different cells that cannot be read, by form"),
-    ({"age": ["young", "30-39", "*"]}, {}, "1 plain value.*--hierarchy COLUMN=FILE"),
-    ({"zip": ["[1,2]", "130**", "*"]}, {}, "interval.*values of the people are text.*--plain"),
+    ({"age": ["young", "30-39", "*"]}, {}, "1 plain value.*hierarchies={COLUMN: FILE}"),
+    ({"zip": ["[1,2]", "130**", "*"]}, {}, "interval.*values of the people are text.*plain=..."),
     (
         {"age": ["28", "35", "36"]},
         {},

@@ -379,7 +379,7 @@ def test_cells_that_are_values_as_they_stand(tmp_path: Path) -> None:
     source = tmp_path / "in.parquet"
     pl.DataFrame(rows).write_parquet(source)
     asked = {"qids": "q", "secret": "s"}
-    with pytest.raises(InputError, match="are named with --plain COLUMN"):
+    with pytest.raises(InputError, match='are named with plain="COLUMN"'):
         qifsql.dit(source, **asked, command=IDENTITY)
     found = qifsql.dit(source, **asked, command=IDENTITY, plain="q")
     assert_frame_equal(numbers(found), numbers(qifsql.dit(source, **asked, k=1)), abs_tol=1e-12)
@@ -492,14 +492,14 @@ def test_the_command_line(people: Path, tmp_path: Path) -> None:
         ({"k": 2, "where": "age < 0"}, "there is nobody to test"),
         ({"k": 2, "command": "x {input} {output}", "method": "mdav"}, "needs no command"),
         ({"k": 2, "command": "x {input} {output}"}, "limits of mondrian and mdav"),
-        ({"release": "all.csv"}, "--without for each person"),
+        ({"release": "all.csv"}, "without=... for each person"),
         ({"release": "all.csv", "without": "x.csv"}, r"write \{i\}"),
         ({"release": "nowhere.csv", "without": "{i}.csv"}, "nowhere.csv does not exist"),
         ({"k": 2, "timeout": -1}, "a number of seconds above 0"),
-        ({"k": 2, "timeout": 9}, "leave --timeout out"),
-        ({"release": "all.csv", "without": "{i}.csv", "timeout": 9}, "leave --timeout out"),
-        ({"release": "all.csv", "command": "x {input} {output}"}, "leave --release"),
-        ({"k": 2, "plain": "age"}, "needs no --plain"),
+        ({"k": 2, "timeout": 9}, "leave timeout=... out"),
+        ({"release": "all.csv", "without": "{i}.csv", "timeout": 9}, "leave timeout=... out"),
+        ({"release": "all.csv", "command": "x {input} {output}"}, "leave release=..."),
+        ({"k": 2, "plain": "age"}, "needs no plain=..."),
         ({"command": "x {input} {output}", "plain": "aeg"}, 'did you mean "age"'),
         ({"k": 2, "records": "x.txt"}, "must end in"),
         ({"k": 2, "t_ordered": "0.3"}, "has no distances"),

@@ -398,7 +398,7 @@ def test_result_columns_are_those_declared():
         ({"max_size": True}, "at least 1"),
         ({"fraction": 0}, "a fraction is a number above 0 up to 1"),
         ({"fraction": "2"}, "a fraction is a number above 0 up to 1"),
-        ({"key": "ID_ALUNO"}, "name one with --records"),
+        ({"key": "ID_ALUNO"}, "name one with records=..."),
         ({"qids": [f"x{i}=NU_ANO+{i}" for i in range(21)]}, "at most 20"),
     ],
 )

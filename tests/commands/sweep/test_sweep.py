@@ -552,7 +552,7 @@ def test_too_many_subsets_are_refused_and_some_of_them_are_swept(tmp_path: Path)
     qids = [f"q{i}" for i in range(25)]
     rows = [{qid: rng.randrange(3) for qid in qids} for _ in range(10)]
     pl.DataFrame(rows).write_parquet(path)
-    with pytest.raises(InputError, match=r"25 quasi-identifiers have 2\^25 subsets.*--sizes 1-4"):
+    with pytest.raises(InputError, match=r'25 quasi-identifiers have 2\^25 subsets.*sizes="1-4"'):
         qifsql.sweep(path, qids=qids)
     with pytest.raises(InputError, match=r"2\^25 subsets"):
         qifsql.sweep(path, qids=qids, sizes="1-25")

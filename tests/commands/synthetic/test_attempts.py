@@ -245,14 +245,14 @@ def test_wrong_options_are_refused_in_one_line(tmp_path: Path) -> None:
     lines: list[Line] = [("x", 1, "a"), ("y", 2, "b")]
     people = pl.DataFrame(lines, schema=["q", "r", "t"], orient="row")
     for options, text in (
-        ({"attempts": 5}, "add --questions"),
-        ({"terms": 2, "questions": True}, "add --attempts"),
+        ({"attempts": 5}, "add questions=..."),
+        ({"terms": 2, "questions": True}, "add attempts=..."),
         ({"attempts": 5, "terms": 3, "questions": True}, "1 to 2"),
-        ({"links": 5, "questions": True}, "add --split"),
-        ({"neighbours": 5, "questions": True, "split": "q"}, "add --links"),
+        ({"links": 5, "questions": True}, "add split=..."),
+        ({"neighbours": 5, "questions": True, "split": "q"}, "add links=..."),
         ({"links": 5, "neighbours": 101, "questions": True, "split": "q"}, "1 to 100"),
-        ({"require": "singling_out_some<=1", "questions": True}, "add --attempts"),
-        ({"require": "linkability_nearest<=1", "questions": True, "split": "q"}, "add --links"),
+        ({"require": "singling_out_some<=1", "questions": True}, "add attempts=..."),
+        ({"require": "linkability_nearest<=1", "questions": True, "split": "q"}, "add links=..."),
     ):
         wrong: dict[str, Any] = dict(options)
         with pytest.raises(InputError, match=text):

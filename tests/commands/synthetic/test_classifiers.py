@@ -108,8 +108,8 @@ def test_bounds_on_classifiers_decide_the_exit_code(tmp_path: Any) -> None:
 def test_what_cannot_be_asked_is_refused() -> None:
     people = frame([("x", 1, "a"), ("y", 2, "b")])
     for options, message in (
-        ({"rapid": 0.5, "secret": "t"}, "name one with --learner"),
-        ({"learner": "decision-tree"}, "name one with --secret"),
+        ({"rapid": 0.5, "secret": "t"}, "name one with learner=..."),
+        ({"learner": "decision-tree"}, "name one with secret=..."),
         ({"learner": "table", "secret": "t"}, 'no learner "table"; it has "decision-tree"'),
         ({"learner": "forest", "secret": "t"}, "no learner"),
         ({"learner": "decision-tree", "secret": "t", "rapid": -1}, "outside 0 to 1"),

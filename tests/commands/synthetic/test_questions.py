@@ -200,14 +200,14 @@ def test_the_interval_of_an_excess_contains_it_and_shrinks() -> None:
 def test_wrong_options_are_refused(tmp_path: Path) -> None:
     rows: list[Line] = [("x", 1, "a"), ("y", 2, "b")]
     for options, text in (
-        ({"split": "q"}, "add --questions"),
+        ({"split": "q"}, "add questions=..."),
         ({"questions": True, "split": "qq"}, "no quasi-identifier"),
         ({"questions": True, "split": "q,r"}, "second source"),
         ({"distances": 0}, "1 or more"),
-        ({"require": "singling_out_all<=0.5"}, "add --questions"),
-        ({"require": "linkability<=0.5", "questions": True}, "add --split"),
-        ({"require": "distance_zero<=0.5"}, "add --distances"),
-        ({"require": "singling_out_all_risk<=0.5", "questions": True}, "--control"),
+        ({"require": "singling_out_all<=0.5"}, "add questions=..."),
+        ({"require": "linkability<=0.5", "questions": True}, "add split=..."),
+        ({"require": "distance_zero<=0.5"}, "add distances=..."),
+        ({"require": "singling_out_all_risk<=0.5", "questions": True}, "control=..."),
     ):
         wrong: dict[str, Any] = dict(options)
         with pytest.raises(InputError, match=text):
