@@ -6,13 +6,27 @@ The keys of an entry are the options that its command declares (``OPTIONS`` in i
 from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
-from typing import Any, Final
+from typing import Annotated, Any, Final, TypedDict
 
 from qifsql.adversary.options import Households, Joining, Knowledge, Sets
-from qifsql.data.option import NAMES, TEXT, WHOLE, Form, declared
+from qifsql.data.option import DETAILS, NAMES, TEXT, WHOLE, Form, Option, declared
 from qifsql.data.reading import Reading
 from qifsql.errors import quoted
 from qifsql.results.storage import ENDINGS
+
+
+class Occasion(TypedDict, total=False):
+    """Options: who gets the release, and for what, which stand on the first page of a report."""
+
+    recipient: Annotated[
+        str | None,
+        Option(TEXT, "Who gets the release; on the first page of the report.", panel=DETAILS),
+    ]
+    purpose: Annotated[
+        str | None,
+        Option(TEXT, "For what it is released; on the first page of the report.", panel=DETAILS),
+    ]
+
 
 Forms = Mapping[str, Form]
 FORMATS = tuple(ending[1:] for ending in ENDINGS)
@@ -54,7 +68,10 @@ OUTPUT: Final[Forms] = {
     "folder": TEXT,
     "formats": Form(f"a list of {', '.join(map(quoted, FORMATS))}", _formats),
 }
-REPORT: Final[Forms] = {"out": TEXT, "lang": TEXT, "title": TEXT, "people": TEXT, "minimum": WHOLE}
+REPORT: Final[Forms] = {
+    **{"out": TEXT, "lang": TEXT, "title": TEXT, "people": TEXT, "minimum": WHOLE},
+    **forms(Occasion),
+}
 """The options of ``qifsql report`` that a study may set."""
 SEED: Final = WHOLE
 TOP: Final = ("seed", "output", "report", "datasets", "collections", "gains", *ENTRIES)

@@ -3,9 +3,11 @@
 import logging
 import pickle
 import re
+from pathlib import Path
 
 import polars as pl
 import pytest
+from places import SAMPLES
 
 import qifsql
 from qifsql.data.calls import in_python
@@ -69,6 +71,19 @@ def test_errors_and_notes_name_arguments_and_the_log_has_them(
         ["attack:", "records"],
         ["attack", "ends"],
     ]
+
+
+def test_a_report_begins_with_its_recipient_and_purpose(tmp_path: Path) -> None:
+    result = qifsql.attack("crs", VISITS, qids="age")
+    qifsql.report(result, tmp_path / "r.md", recipient="the *team*", purpose="a study")
+    first = (tmp_path / "r.md").read_text("utf-8").split("\n\n")[2]
+    assert first == r"Recipient: the \*team\*. Purpose: a study."
+    study = qifsql.init(
+        tmp_path / "s.toml", data=str(SAMPLES / "popets_table_3a.csv"), purpose='"x"'
+    )
+    assert 'purpose = "\\"x\\""' in study.read_text("utf-8")
+    assert "#recipient = " in study.read_text("utf-8")
+    assert qifsql.Study.load(study).reader["purpose"] == '"x"'
 
 
 def test_functions_can_be_pickled() -> None:

@@ -229,11 +229,18 @@ def _study(
         file=quoted(path.name)[1:-1],
         folder=toml(f"{path.stem}-results"),
         lang=toml(options["lang"]),
+        recipient=_report_line("recipient", options["recipient"], "the research team"),
+        purpose=_report_line("purpose", options["purpose"], "a study of income and health"),
         name=name,
         path=toml(_from_folder(text, dataset, path.parent)),
         csv="".join(f"{option} = {toml(value)}\n" for option, value in reading.items()),
         sizes='#sizes = "1-3"               ' if sizes is None else f"sizes = {toml(str(sizes))}",
     )
+
+
+def _report_line(key: str, text: str | None, example: str) -> str:
+    """Return the line of a key of the report; with an example, a comment, if it has no text."""
+    return f"{key} = {toml(text)}" if text else f"#{key} = {toml(example)}"
 
 
 def _policy(path: Path, places: Mapping[str, str], preset: str) -> str:

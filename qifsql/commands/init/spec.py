@@ -6,9 +6,10 @@ from typing import Annotated
 from qifsql.adversary.options import Households, Sets, qids_option, secret_option
 from qifsql.data.option import FLAG, OPTIONS, SIZES, TEXT, Option
 from qifsql.data.reading import Reading
+from qifsql.study.forms import Occasion
 
 
-class InitOptions(Reading, Sets, Households, total=False):
+class InitOptions(Reading, Sets, Households, Occasion, total=False):
     """Options: how the data are read, roles that win over the suggested ones, what is written."""
 
     qids: Annotated[

@@ -23,7 +23,8 @@ ATTACKS: dict[str, pl.DataType] = {
 }
 """One row per attack and secret; for similarity, one per level of the hierarchy, too.
 
-``blocks`` are those in which the attack succeeds, ``people`` the people in them. ``success_before``
+``blocks`` are those in which the attack succeeds, ``people`` the people in them, where some miss
+the secret and an attack reaches more blocks among those who report it, these. ``success_before``
 and ``success_after`` are the chances to guess their value right (similarity: their node), before
 the attack and with it. ``factor`` is for skewness: a value must be this many times as likely."""
 

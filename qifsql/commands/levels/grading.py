@@ -48,6 +48,8 @@ hierarchy, the ordered one for numbers and times, else the equal one. In the row
 distances these columns are missing. ``worst_*`` describe the largest block at the worst level: its
 size, its number of values, and the people with each value, the most frequent first, at most 100.
 ``l`` is that of recursive (c, l)-diversity. ``people`` and ``blocks`` count all people and blocks.
+Where a secret may be missing and the level among its reported values is the worse, people at it and
+in violation, and sizes, are of the people who report it: of the others there is no value to know.
 """
 
 PEOPLE: dict[str, pl.DataType] = {"records": pl.Int64(), "known_records": pl.String()}
@@ -348,7 +350,7 @@ class Run:
             notes.append(
                 f"{', '.join(map(quoted, self.incomplete))} may be missing, which protects nobody: "
                 "each level is the smaller of two, with missing as a value (the last one in "
-                "t_ordered) and among reported values"
+                "t_ordered) and among reported values, then of the people who report it"
             )
         notes += [
             f"no c is enough for (c, {line['l']})-diversity of {quoted(line['secret'])}: blocks "

@@ -13,9 +13,9 @@ from qifsql.commands.report.summary import has_risks, headlines, summary
 from qifsql.data.files import path_text, several_paths
 from qifsql.data.option import complete
 from qifsql.errors import InputError
-from qifsql.presentation import figures, html, markdown, paper
+from qifsql.presentation import escaping, figures, html, markdown, paper
 from qifsql.presentation.language import said, speaking
-from qifsql.presentation.parts import Document, Part, Section
+from qifsql.presentation.parts import Document, Paragraph, Part, Section
 from qifsql.presentation.small_groups import MINIMUM
 from qifsql.results.exports import as_files, detail_file, save_charts
 from qifsql.results.result import Result
@@ -76,7 +76,13 @@ def report(
         names = frozenset([columns] if isinstance(columns, str) else columns)
         reader = Reader(minimum, private, options["labels"], names)
         reader_results, withheld = share(stored, reader)
-        document = compose(reader_results, reader, options["title"], withheld)
+        document = compose(
+            reader_results,
+            reader,
+            options["title"],
+            withheld,
+            occasion=(options["recipient"], options["purpose"]),
+        )
         origin = replace(origin, notes=(document.withheld,) if document.withheld else ())
         if kind == ".html":
             write({path: html.page(document)}, origin)
@@ -123,11 +129,17 @@ def shared_results(
 
 
 def compose(
-    results: list[Stored], reader: Reader, title: str | None = None, withheld: str = ""
+    results: list[Stored],
+    reader: Reader,
+    title: str | None = None,
+    withheld: str = "",
+    *,
+    occasion: tuple[str | None, str | None] = (None, None),
 ) -> Document:
     """Return the document of results as a reader may see them: two pages and numbered annexes.
 
     ``withheld`` is the line on what is left out. By default the title names the datasets.
+    ``occasion``: who gets the release, and for what.
     """
     names = list(dict.fromkeys(str(s.spec["dataset"]) for s in results if s.spec.get("dataset")))
     if title is None:
@@ -135,6 +147,7 @@ def compose(
     texts = headlines([s for s in results if reader.private or not s.shows_people])
     has_cards = has_risks(results)  # then the sentences on other results are on the second page
     first = summary(results, () if has_cards else texts, withheld)
+    first = [*_occasion(*occasion), *first]
     pages = [Section("summary", said("Summary"), first)]
     pages.append(chapters.second_page(results, texts if has_cards else ()))
     annexes = [
@@ -153,6 +166,13 @@ def compose(
     when = max((str(s.manifest.get("started", "")) for s in results), default="")
     imprint = html.imprint(when)
     return Document(title, sections, imprint, confidential=reader.private, withheld=withheld)
+
+
+def _occasion(recipient: str | None, purpose: str | None) -> list[Part]:
+    """Return the line on who gets the release, and for what; nothing if neither is named."""
+    lines = [said("Recipient: {name}.", name=escaping.cell(recipient))] if recipient else []
+    lines += [said("Purpose: {purpose}.", purpose=escaping.cell(purpose))] if purpose else []
+    return [Paragraph(" ".join(lines))] if lines else []
 
 
 def _tables(stored: list[Stored], path: Path) -> dict[Path, Content]:

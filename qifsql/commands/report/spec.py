@@ -2,13 +2,14 @@
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Annotated, TypedDict
+from typing import Annotated
 
 from qifsql.data.option import DATA, DETAILS, FILE, FLAG, LABELS, RUN, TEXT, TEXTS, WHOLE, Option
 from qifsql.presentation.small_groups import MINIMUM
+from qifsql.study.forms import Occasion
 
 
-class ReportOptions(TypedDict, total=False):
+class ReportOptions(Occasion, total=False):
     """The words of a report, what it shows, and its charts."""
 
     lang: Annotated[str, Option(TEXT, "Language: en or pt-BR.", usual="en", panel=DETAILS)]

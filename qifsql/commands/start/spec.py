@@ -1,13 +1,14 @@
 """Options of ``start``: roles that win over the suggested ones."""
 
 from collections.abc import Sequence
-from typing import Annotated, TypedDict
+from typing import Annotated
 
 from qifsql.adversary.options import Households, Sets
 from qifsql.data.option import NAMES, OPTIONS, TEXT, Option
+from qifsql.study.forms import Occasion
 
 
-class Roles(Sets, Households, TypedDict, total=False):
+class Roles(Sets, Households, Occasion, total=False):
     """Options: what is taken beside the suggested roles, and what is not."""
 
     weight: Annotated[

@@ -38,6 +38,7 @@ from qifsql.presentation import words
 from qifsql.presentation.language import speaking
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin
+from qifsql.study.forms import Occasion
 
 REPORT = 3.0  # seconds until the results are written, with a report
 PER_QUESTION = 0.3  # seconds of an attack for re-identification, and for each secret
@@ -143,7 +144,9 @@ def start(
     _make_folder(place)
     roles = {"qids": list(chosen.qids), "secret": list(chosen.secrets), "lang": lang}
     people = {role: getattr(chosen, role) or "" for role in PEOPLE}
-    init(study, data=text, described=described, settings=settings, **reading, **roles, **people)  # type: ignore[arg-type]
+    named: Any = {n: value for n, value in options.items() if n in Occasion.__annotations__}
+    named |= {**reading, **roles, **people}
+    init(study, data=text, described=described, settings=settings, **named)
     try:
         results = run(study, told=told, settings=settings)
     except Interrupted as e:
