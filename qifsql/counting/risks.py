@@ -26,12 +26,9 @@ SUCCESS = (
     *("prior_probabilistic", "posterior_probabilistic"),
 )
 PARTITION: dict[str, pl.DataType] = {
-    "records": pl.Int64(),
-    "blocks": pl.Int64(),
+    **dict.fromkeys(("records", "blocks"), pl.Int64()),
     "average_class_size": pl.Float64(),
-    "k": pl.Int64(),
-    "singled_out": pl.Int64(),
-    "l": pl.Int64(),
+    **dict.fromkeys(("k", "singled_out", "l"), pl.Int64()),
     **{f"crs_{name}": pl.Float64() for name in SUCCESS},
     **{f"cas_{name}": pl.Float64() for name in SUCCESS},
 }

@@ -12,8 +12,7 @@ from qifsql.results.result import Result
 
 SCHEMA: dict[str, pl.DataType] = {
     "model": pl.String(),
-    "datasets": pl.Int64(),
-    "n_qids": pl.Int64(),
+    **dict.fromkeys(("datasets", "n_qids"), pl.Int64()),
     "qids": pl.List(pl.String()),
     "secret": pl.String(),
     **dict.fromkeys(("records", "blocks", "singled_out"), pl.Int64()),

@@ -18,10 +18,8 @@ NUMBERS = 5  # columns whose numbers a sentence gives
 Columns = Sequence[ColumnRoles]
 
 SCHEMA: dict[str, pl.DataType] = {
-    "column": pl.String(),
-    "role": pl.String(),
-    "people": pl.Int64(),
-    "singled_out": pl.Int64(),
+    **dict.fromkeys(("column", "role"), pl.String()),
+    **dict.fromkeys(("people", "singled_out"), pl.Int64()),
     "share": pl.Float64(),
     "added": pl.Int64(),
     "reason": pl.String(),

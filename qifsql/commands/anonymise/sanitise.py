@@ -62,8 +62,7 @@ COLUMNS: dict[str, pl.DataType] = {
     "quasi_identifier": pl.String(),
     "values": pl.Int64(),
     "cells": pl.String(),
-    "generalised": pl.Float64(),
-    "certainty_penalty": pl.Float64(),
+    **dict.fromkeys(("generalised", "certainty_penalty"), pl.Float64()),
     "changes": pl.List(pl.String()),
     "suppressed_cells": pl.Int64(),
 }

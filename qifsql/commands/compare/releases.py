@@ -40,9 +40,7 @@ SCHEMA: dict[str, pl.DataType] = {
     "secret": pl.String(),
     **risks.PARTITION,
     "suppressed": pl.Int64(),
-    "generalised": pl.Float64(),
-    "certainty_penalty": pl.Float64(),
-    "total_variation": pl.Float64(),
+    **dict.fromkeys(("generalised", "certainty_penalty", "total_variation"), pl.Float64()),
     "divergence": pl.Float64(),
 }
 """One row per file (the original is 1) and secret: ``risks.PARTITION``, and the utility.

@@ -20,8 +20,7 @@ SCHEMA: dict[str, pl.DataType] = {
     "perfect_breach": pl.Int64(),
     "perfect_breach_share": pl.Float64(),
     "perfect_breach_before": pl.Int64(),
-    "prior_success": pl.Float64(),
-    "posterior_success": pl.Float64(),
+    **dict.fromkeys(("prior_success", "posterior_success"), pl.Float64()),
 }
 """One row for all releases together (progressive: one for the first, the first two, ...).
 
@@ -43,8 +42,7 @@ RELEASES: dict[str, pl.DataType] = {
     "vulnerable": pl.Int64(),
     "vulnerable_share": pl.Float64(),
     "perfect_breach": pl.Int64(),
-    "success": pl.Float64(),
-    "baseline": pl.Float64(),
+    **dict.fromkeys(("success", "baseline"), pl.Float64()),
 }
 """One row per release. ``smallest_class``: its k. ``suppressed``: records whose cells all stand for
 everything. People of the overlap are ``in_one_class``, ``in_several``, ``in_no_class`` (not
@@ -67,8 +65,7 @@ release alone. ``people_guessed``: those whose best guess is right with at least
 never count."""
 
 TRUTH: dict[str, pl.DataType] = {
-    "located": pl.Int64(),
-    "true_value_left": pl.Int64(),
+    **dict.fromkeys(("located", "true_value_left"), pl.Int64()),
     "true_value_left_share": pl.Float64(),
     **dict.fromkeys(("perfect_breach", "perfect_breach_right", "best_guess_right"), pl.Int64()),
     "best_guess_right_share": pl.Float64(),

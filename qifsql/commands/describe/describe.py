@@ -53,8 +53,7 @@ sensitivity, from 1; it is NULL for other roles. ``label`` is what the file says
 (SPSS, Stata, SAS; metadata ``label`` of fields of Arrow), NULL if it says nothing."""
 
 VALUES: dict[str, pl.DataType] = {
-    "column": pl.String(),
-    "value": pl.String(),
+    **dict.fromkeys(("column", "value"), pl.String()),
     "records": pl.Int64(),
     "label": pl.String(),
 }

@@ -17,8 +17,7 @@ from qifsql.commands.dp.spec import CORRELATED, INFERRED, LOW
 from qifsql.measures.entropy import entropy
 
 SCENARIO: dict[str, pl.DataType] = {
-    "scenario": pl.String(),
-    "correlation": pl.String(),
+    **dict.fromkeys(("scenario", "correlation"), pl.String()),
     **dict.fromkeys(("secret_from_useful", "useful_from_secret", "entropy_secret"), pl.Float64()),
     **dict.fromkeys(("entropy_useful", "mutual_information"), pl.Float64()),
     **dict.fromkeys(("records", "useful_values", "secret_values", "places"), pl.Int64()),

@@ -13,10 +13,8 @@ from qifsql.commands.dp.semantic import semantic
 
 TRADEOFF: dict[str, pl.DataType] = {
     "epsilon": pl.Float64(),
-    "epsilon_given": pl.String(),
-    "mechanism": pl.String(),
-    "predicate": pl.Int64(),
-    "answers": pl.Int64(),
+    **dict.fromkeys(("epsilon_given", "mechanism"), pl.String()),
+    **dict.fromkeys(("predicate", "answers"), pl.Int64()),
     **dict.fromkeys(("privacy_loss", "privacy_loss_min", "privacy_loss_max"), pl.Float64()),
     **dict.fromkeys(("utility", "utility_min", "utility_max", "prior", "posterior"), pl.Float64()),
     **dict.fromkeys(("epsilon_answer", "epsilon_person", "privacy_loss_promised"), pl.Float64()),

@@ -29,8 +29,7 @@ from qifsql.results.storage import Origin, stream, streamed_place
 ESTIMATES: dict[str, pl.DataType] = {
     "qids": pl.List(pl.String()),
     "n_qids": pl.Int64(),
-    "method": pl.String(),
-    "takes": pl.String(),
+    **dict.fromkeys(("method", "takes"), pl.String()),
     **dict.fromkeys(("records", "blocks", "singled_out", "population"), pl.Int64()),
     "fraction": pl.Float64(),
     "converged": pl.Boolean(),

@@ -10,8 +10,7 @@ from qifsql.results.storage import Origin
 SCHEMA: dict[str, pl.DataType] = {
     **dict.fromkeys(("measure", "title", "meaning", "formula", "symbols"), pl.String()),
     **dict.fromkeys(("direction", "range", "notes"), pl.String()),
-    "columns": pl.List(pl.String()),
-    "aliases": pl.List(pl.String()),
+    **dict.fromkeys(("columns", "aliases"), pl.List(pl.String())),
     **dict.fromkeys(("example", "source", "works"), pl.String()),
 }
 """The columns of explanations as a table; symbols, lines of the example and works are joined by

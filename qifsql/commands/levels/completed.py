@@ -15,10 +15,8 @@ from qifsql.errors import InputError
 from qifsql.measures.completions import Bound, Counts
 
 BOUNDS: dict[str, pl.DataType] = {
-    "low": pl.Float64(),
-    "high": pl.Float64(),
-    "low_sharp": pl.Boolean(),
-    "high_sharp": pl.Boolean(),
+    **dict.fromkeys(("low", "high"), pl.Float64()),
+    **dict.fromkeys(("low_sharp", "high_sharp"), pl.Boolean()),
 }
 """Further columns if missing values may be anything: the least and the greatest level over all
 completions of missing quasi-identifiers (NULL: not bounded here), and whether a completion is known

@@ -35,10 +35,9 @@ from qifsql.results.storage import Origin
 LINKED: dict[str, pl.DataType] = {
     "qids": pl.List(pl.String()),
     **dict.fromkeys(("n_qids", "release_records", "register_records"), pl.Int64()),
-    **dict.fromkeys(("release_missing", "register_missing"), pl.Int64()),
-    **dict.fromkeys(("release_blocks", "register_blocks", "shared_blocks"), pl.Int64()),
-    **dict.fromkeys(("unique_in_release", "unique_in_register", "unique_in_both"), pl.Int64()),
-    **dict.fromkeys(("matched", "k_map"), pl.Int64()),
+    **dict.fromkeys(("release_missing", "register_missing", "release_blocks"), pl.Int64()),
+    **dict.fromkeys(("register_blocks", "shared_blocks", "unique_in_release"), pl.Int64()),
+    **dict.fromkeys(("unique_in_register", "unique_in_both", "matched", "k_map"), pl.Int64()),
     **dict.fromkeys(("prosecutor_risk", "journalist_risk", "marketer_risk"), pl.Float64()),
     **dict.fromkeys(("expected_correct", "delta_min", "delta_max"), pl.Float64()),
     **dict.fromkeys(("people_in_both", "agreeing", "correct_unique"), pl.Int64()),
@@ -54,10 +53,8 @@ the mean number of right links among all (``correct_expected``)."""
 
 CONFIDENCE: dict[str, pl.DataType] = {
     "confidence": pl.Float64(),
-    "links": pl.Int64(),
-    "links_at_least": pl.Int64(),
-    "expected_at_least": pl.Float64(),
-    "correct_at_least": pl.Float64(),
+    **dict.fromkeys(("links", "links_at_least"), pl.Int64()),
+    **dict.fromkeys(("expected_at_least", "correct_at_least"), pl.Float64()),
 }
 """One row per confidence 1/max(f, F), the highest first: links with it, links with it or a higher
 one, the number of these that are right at best and, with the truth, on average."""

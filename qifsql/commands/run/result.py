@@ -23,8 +23,7 @@ State = Literal["done", "unchanged", "incomplete", "to do"]
 
 NAMED: dict[str, pl.DataType] = {"name": pl.String()}
 ENTRIES: dict[str, pl.DataType] = {
-    "name": pl.String(),
-    "kind": pl.String(),
+    **dict.fromkeys(("name", "kind"), pl.String()),
     "datasets": pl.List(pl.String()),
     "state": pl.String(),
     "met": pl.Boolean(),

@@ -17,11 +17,8 @@ from qifsql.measures.suda_scores import score_of_size
 MEASURE = "records_with_msu"  # the measure that is bounded
 BOUNDS: dict[str, pl.DataType] = {
     "measure": pl.String(),
-    "value": pl.Float64(),
-    "low": pl.Float64(),
-    "high": pl.Float64(),
-    "low_sharp": pl.Boolean(),
-    "high_sharp": pl.Boolean(),
+    **dict.fromkeys(("value", "low", "high"), pl.Float64()),
+    **dict.fromkeys(("low_sharp", "high_sharp"), pl.Boolean()),
 }
 """The least and the greatest value over all completions of missing values; ``value`` is that of the
 completion in which missing is one value more. A bound that is not sharp holds, but perhaps no

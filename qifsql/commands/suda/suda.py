@@ -51,21 +51,16 @@ has two."""
 PEOPLE: dict[str, pl.DataType] = {"known_records": pl.String()}
 """A further column with a person: ``one``, as one record of each person is known."""
 
-BY_SIZE: dict[str, pl.DataType] = {
-    "size": pl.Int64(),
-    "msus": pl.Int64(),
-    "sets": pl.Int64(),
-    "records": pl.Int64(),
-    "score": pl.Int64(),
-}
+BY_SIZE: dict[str, pl.DataType] = dict.fromkeys(
+    ("size", "msus", "sets", "records", "score"), pl.Int64()
+)
 """One row per size of minimal sample uniques: how many of them, in how many ``sets`` of
 quasi-identifiers; ``records`` whose smallest one has this size; the ``score`` of one. With a person
 ``records`` is called ``people``, and counts them."""
 
 BY_SET: dict[str, pl.DataType] = {
     "qids": pl.List(pl.String()),
-    "size": pl.Int64(),
-    "msus": pl.Int64(),
+    **dict.fromkeys(("size", "msus"), pl.Int64()),
     "contribution": pl.Float64(),
 }
 """One row per set of quasi-identifiers: the ``msus``, records that have it as a minimal sample
@@ -82,11 +77,8 @@ for each quasi-identifier that it holds, so that contributions add up to more th
 scores."""
 
 BY_VALUE: dict[str, pl.DataType] = {
-    "qid": pl.String(),
-    "value": pl.String(),
-    "records": pl.Int64(),
-    "records_with_msu": pl.Int64(),
-    "msus": pl.Int64(),
+    **dict.fromkeys(("qid", "value"), pl.String()),
+    **dict.fromkeys(("records", "records_with_msu", "msus"), pl.Int64()),
     "contribution": pl.Float64(),
 }
 """One row per value of a quasi-identifier that a minimal sample unique holds: the ``records`` with
@@ -95,9 +87,7 @@ scores in [0, 1]. ``value`` is text; NULL is a missing value."""
 
 GROUPS: dict[str, pl.DataType] = {
     "group": pl.String(),
-    "records": pl.Int64(),
-    "records_with_msu": pl.Int64(),
-    "msus": pl.Int64(),
+    **dict.fromkeys(("records", "records_with_msu", "msus"), pl.Int64()),
     "contribution": pl.Float64(),
 }
 """One row per group of records (``by``): all, those with a minimal sample unique, the number of

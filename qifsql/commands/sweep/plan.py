@@ -40,12 +40,9 @@ RESIDENT = 70  # bytes of memory per record, up to the limit
 PLAN: dict[str, pl.DataType] = {
     "pass": pl.Int64(),
     "first": pl.String(),
-    "subsets": pl.Int64(),
-    "rows_estimated": pl.Int64(),
-    "rows": pl.Int64(),
+    **dict.fromkeys(("subsets", "rows_estimated", "rows"), pl.Int64()),
     "method": pl.String(),
-    "seconds_estimated": pl.Float64(),
-    "seconds": pl.Float64(),
+    **dict.fromkeys(("seconds_estimated", "seconds"), pl.Float64()),
 }
 """The plan of a sweep: the expected and the actual cost of each stage."""
 

@@ -81,11 +81,9 @@ def draws_by_stratum(strata: Sequence[Stratum], share: float, total: int) -> lis
 
 T = 2.262  # 97.5 % quantile of Student's t with PARTS - 1 degrees of freedom
 UNSEEN = 3  # -ln 0.05, rounded up: the rule of three
-ERRORS: dict[str, pl.DataType] = {
-    "sampled": pl.Float64(),
-    "error_deterministic": pl.Float64(),
-    "error_probabilistic": pl.Float64(),
-}
+ERRORS: dict[str, pl.DataType] = dict.fromkeys(
+    ("sampled", "error_deterministic", "error_probabilistic"), pl.Float64()
+)
 """Further columns of a sampled sweep: the share of the people that was measured (1: all, exact),
 and the largest error of the estimated ``posterior_*``, at 95 % confidence. If ``sampled`` is below
 1, ``blocks``, ``singled_out``, ``individuals_certain``, the degradations and leakages follow from

@@ -20,12 +20,8 @@ from qifsql.engine.connections import Stream
 from qifsql.query.render import render
 
 PARTS: dict[str, pl.DataType] = {
-    "part": pl.Int32(),
-    "stratum": pl.Int32(),
-    "of_blocks": pl.Int64(),
-    "of_people": pl.Int64(),
-    "largest": pl.Int64(),
-    "drawn": pl.Int64(),
+    **dict.fromkeys(("part", "stratum"), pl.Int32()),
+    **dict.fromkeys(("of_blocks", "of_people", "largest", "drawn"), pl.Int64()),
 }
 """The random parts of samples: ``drawn`` blocks of the ``of_blocks`` of their stratum, which has
 ``of_people`` people, at most ``largest`` in one block."""

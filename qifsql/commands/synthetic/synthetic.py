@@ -46,11 +46,9 @@ FEW = 100  # conditions: an interval is then up to 20 points wide
 SCHEMA: dict[str, pl.DataType] = {
     "release": pl.String(),
     "file": pl.Int64(),
-    "measure": pl.String(),
-    "secret": pl.String(),
+    **dict.fromkeys(("measure", "secret"), pl.String()),
     **dict.fromkeys(("value", "low", "high"), pl.Float64()),
-    "count": pl.Int64(),
-    "people": pl.Int64(),
+    **dict.fromkeys(("count", "people"), pl.Int64()),
 }
 """One row per release, secret and measure.
 

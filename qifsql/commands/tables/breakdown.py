@@ -29,8 +29,7 @@ WORST = 20  # components that are listed
 JOINED = 10_000  # combinations that are looked at
 
 CHECKS: dict[str, pl.DataType] = {
-    "table": pl.String(),
-    "protection": pl.String(),
+    **dict.fromkeys(("table", "protection"), pl.String()),
     **dict.fromkeys(("cells", "hidden", "undone", "small", "ones", "twos"), pl.Int64()),
 }
 """One row per table: its published ``cells``, the ``hidden`` ones among them, and of these the
@@ -38,19 +37,15 @@ CHECKS: dict[str, pl.DataType] = {
 than the named number; ``ones`` and ``twos`` show 1 and 2."""
 
 DISCLOSURE: dict[str, pl.DataType] = {
-    "table": pl.String(),
-    "dimension": pl.String(),
-    "rows": pl.Int64(),
-    "people": pl.Int64(),
+    **dict.fromkeys(("table", "dimension"), pl.String()),
+    **dict.fromkeys(("rows", "people"), pl.Int64()),
 }
 """One row per table and dimension: the rows with a single cell that is not 0, so that the value of
 the dimension is certain for at least so many ``people`` in them (group disclosure)."""
 
 OVERLAPS: dict[str, pl.DataType] = {
-    "tables": pl.List(pl.String()),
-    "dimensions": pl.List(pl.String()),
-    "cells": pl.Int64(),
-    "people": pl.Int64(),
+    **dict.fromkeys(("tables", "dimensions"), pl.List(pl.String())),
+    **dict.fromkeys(("cells", "people"), pl.Int64()),
 }
 """One row per pair of tables: the combinations of the dimensions of both that are proved to hold
 somebody, and fewer people than the named number (differencing)."""
@@ -64,18 +59,15 @@ GROUPS: dict[str, pl.DataType] = {
 ``singled_out`` and ``certain_inference`` are NULL where the group is not known."""
 
 COMPONENTS: dict[str, pl.DataType] = {
-    "secret": pl.String(),
-    "component": pl.String(),
+    **dict.fromkeys(("secret", "component"), pl.String()),
     **dict.fromkeys(("people", "reconstructed", "singled_out", "certain_inference"), pl.Int64()),
-    "lowest": pl.Float64(),
-    "highest": pl.Float64(),
+    **dict.fromkeys(("lowest", "highest"), pl.Float64()),
 }
 """One row per question and component, such as a school: those in which most people are proved."""
 
 CELLS: dict[str, pl.DataType] = {
     **dict.fromkeys(("component", "row_dimensions", "row"), pl.List(pl.String())),
-    "column_dimension": pl.String(),
-    "column": pl.String(),
+    **dict.fromkeys(("column_dimension", "column"), pl.String()),
     **dict.fromkeys(("lower", "upper", "people"), pl.Int64()),
 }
 """One row per combination that may hold somebody, of the component in which most people are proved

@@ -45,8 +45,7 @@ BITS = 126  # of a sum
 _SPLIT = re.compile(r"""((?:[^:"']|"[^"]*"|'[^']*'|::)+?):(?!:)(.*)""", re.S)
 
 MAGNITUDES: dict[str, pl.DataType] = {
-    "table": pl.String(),
-    "number": pl.String(),
+    **dict.fromkeys(("table", "number"), pl.String()),
     "dimensions": pl.List(pl.String()),
     **dict.fromkeys(("without_number", "cells", "contributors", "one_or_two", "small"), pl.Int64()),
     **dict.fromkeys(("dominated", "p_percent", "either", "failing"), pl.Int64()),

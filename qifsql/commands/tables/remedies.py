@@ -22,14 +22,12 @@ STEPS = 20  # remedies that are combined at most
 
 REMEDIES: dict[str, pl.DataType] = {
     "step": pl.Int64(),
-    "remedy": pl.String(),
-    "secret": pl.String(),
+    **dict.fromkeys(("remedy", "secret"), pl.String()),
     "cells_lost": pl.Int64(),
     **dict.fromkeys(COUNTS, pl.Int64()),
     **dict.fromkeys(SHARES, pl.Float64()),
     "undone": pl.Int64(),
-    "met": pl.Boolean(),
-    "chosen": pl.Boolean(),
+    **dict.fromkeys(("met", "chosen"), pl.Boolean()),
 }
 """One row per remedy that was tried and secret, in the order of the search. ``step`` 0 are the
 tables as they are; step n adds a remedy to those that were chosen before. ``cells_lost`` published

@@ -27,16 +27,14 @@ from qifsql.results.result import Result
 from qifsql.results.storage import Origin
 
 SCHEMA: dict[str, pl.DataType] = {
-    "tables": pl.List(pl.String()),
-    "known": pl.List(pl.String()),
+    **dict.fromkeys(("tables", "known"), pl.List(pl.String())),
     "secret": pl.String(),
     "people": pl.Int64(),
     "bounds": pl.String(),
     "sharp": pl.Boolean(),
     **dict.fromkeys(("reconstructed", "reconstructed_ones", "cells_proved"), pl.Int64()),
     **dict.fromkeys(("singled_out", "certain_inference"), pl.Int64()),
-    "lowest": pl.Float64(),
-    "highest": pl.Float64(),
+    **dict.fromkeys(("lowest", "highest"), pl.Float64()),
     "bracket_sharp": pl.Boolean(),
     **dict.fromkeys(("prior", "believed", "actual", "records"), pl.Float64()),
     "estimate": pl.Boolean(),

@@ -29,16 +29,14 @@ from qifsql.results.result import Result
 from qifsql.results.storage import Origin, stream, streamed_place
 
 RECOVERED: dict[str, pl.DataType] = {
-    "column": pl.String(),
-    "hash": pl.String(),
+    **dict.fromkeys(("column", "hash"), pl.String()),
     **dict.fromkeys(("records", "missing", "unfit", "values"), pl.Int64()),
     **dict.fromkeys(("candidates", "recovered_values"), pl.Int64()),
     "recovered_values_share": pl.Float64(),
     "recovered_records": pl.Int64(),
     "recovered_records_share": pl.Float64(),
     "ambiguous": pl.Int64(),
-    "candidates_per_second": pl.Float64(),
-    "seconds": pl.Float64(),
+    **dict.fromkeys(("candidates_per_second", "seconds"), pl.Float64()),
 }
 """One row. ``missing`` records have no value, ``unfit`` records have a value that is not a hash of
 that kind. ``values`` are the different hashes, ``recovered_values`` those with a candidate,

@@ -26,15 +26,10 @@ from qifsql.results.storage import Origin
 MOST = 20
 
 UNICITY: dict[str, pl.DataType] = {
-    "points": pl.Int64(),
-    "people": pl.Int64(),
-    "unicity": pl.Float64(),
-    "low": pl.Float64(),
-    "high": pl.Float64(),
+    **dict.fromkeys(("points", "people"), pl.Int64()),
+    **dict.fromkeys(("unicity", "low", "high"), pl.Float64()),
     "method": pl.String(),
-    "draws": pl.Int64(),
-    "all_people": pl.Int64(),
-    "all_records": pl.Int64(),
+    **dict.fromkeys(("draws", "all_people", "all_records"), pl.Int64()),
 }
 """One row per number of known ``points``. ``people`` have at least this number of different points.
 ``unicity`` is the chance, in [0, 1], that this number of different points of one of them, chosen at

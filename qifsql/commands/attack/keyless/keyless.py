@@ -48,9 +48,7 @@ from qifsql.results.storage import Origin
 
 KEYLESS: dict[str, pl.DataType] = {
     "knowledge": pl.String(),
-    "presence": pl.Float64(),
-    "link_vulnerability": pl.Float64(),
-    "link_accuracy": pl.Float64(),
+    **dict.fromkeys(("presence", "link_vulnerability", "link_accuracy"), pl.Float64()),
     "one_to_one": pl.Boolean(),
 }
 """Further columns of attacks without a person key. ``knowledge`` is ``focal alone``, ``linked`` or,

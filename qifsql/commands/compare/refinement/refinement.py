@@ -28,12 +28,8 @@ from qifsql.results.storage import Origin, repeated_people
 
 SCHEMA: dict[str, pl.DataType] = {
     "refines": pl.Boolean(),
-    "a": pl.List(pl.String()),
-    "b": pl.List(pl.String()),
-    "records": pl.Int64(),
-    "blocks": pl.Int64(),
-    "violating_blocks": pl.Int64(),
-    "violating_people": pl.Int64(),
+    **dict.fromkeys(("a", "b"), pl.List(pl.String())),
+    **dict.fromkeys(("records", "blocks", "violating_blocks", "violating_people"), pl.Int64()),
 }
 
 
