@@ -81,8 +81,6 @@ _HOMES = {  # the public names, and the module of each
     "Verdict": "commands.check.result",
 } | {name: f"commands.{name}.{name}" for name in NAMES}
 
-_FORMER = {word.replace("-", "_"): "commands.former_names" for word in WORDS}
-
 __all__ = ["__version__", *_HOMES]  # noqa: PLE0604 - these are names
 
 

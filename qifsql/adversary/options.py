@@ -188,9 +188,8 @@ class Sets(TypedDict, total=False):
         str | None,
         person_option(
             "Whose record it is; several are one set.",
-            "Column or named expression that says whose record it is. The records of "
-            "a person are then one set, and the attack is on people; a missing person is "
-            "one of its own.",
+            "Column or named expression that says whose record it is. The records of a person are "
+            "then one set, and the attack is on people; a missing person is one of its own.",
         ),
     ]
 

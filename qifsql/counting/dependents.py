@@ -46,9 +46,8 @@ class Dependent:
         """Return the note for the reader."""
         function = "a function" if self.share == 1 else "nearly a function"
         return (
-            f"column {quoted(self.column)} is {function} of {quoted(self.qid)} "
-            f"({self.share:.1%} of "
-            "the people): it reveals what generalising hides; change or drop it, too"
+            f"column {quoted(self.column)} is {function} of {quoted(self.qid)} ({self.share:.1%} "
+            "of the people): it reveals what generalising hides; change or drop it, too"
         )
 
 

@@ -105,9 +105,8 @@ def _count_common_people(engine: Engine, collection: Collection, i: int) -> list
         if outsiders := auxiliary_people - shared:
             raise DatasetError(
                 f"the release {partner.name} has {plural(outsiders, 'record')} of people who are "
-                f"not in the population {focal.name}, which must contain everybody who may be "
-                "in the release; "
-                "correct their keys, or name another population"
+                f"not in the population {focal.name}, which must contain everybody who may be in "
+                "the release; correct their keys, or name another population"
             )
         return []
     return [f"{shared:,} of {plural(people, 'person')} of {focal.name} are in {partner.name}, too"]

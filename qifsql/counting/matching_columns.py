@@ -202,8 +202,7 @@ def _check_types(attribute: Attribute, partner: Attribute, parts: Sequence[Schem
         f"column {quoted(attribute.name)} is {family(attribute.type)} in {parts[0].dataset} but "
         f"{quoted(partner.name)} is {family(partner.type)} in {parts[1].dataset}: values are not "
         "converted, as the text 007 is not the number 7; write both with one type (CSV: "
-        "--all-varchar),"
-        " or cast one, as in 1:NAME=column::VARCHAR"
+        "--all-varchar), or cast one, as in 1:NAME=column::VARCHAR"
     )
 
 

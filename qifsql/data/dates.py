@@ -25,8 +25,8 @@ def order(text: str | None) -> Order | None:
     return cast("Order | None", text)
 
 
-def instant(field: str, order_: str) -> str:
-    """Return the template of a field as TIMESTAMP: NULL if it is no date of this order.
+def instant(order_: str) -> str:
+    """Return the template of a ``field`` as TIMESTAMP: NULL if it is no date of this order.
 
     Dates with the year first are read, too, because they are not ambiguous.
     """
@@ -36,6 +36,5 @@ def instant(field: str, order_: str) -> str:
     is_date = "|".join(WRITTEN[k] for k in kinds)
     pattern = f"({is_date})([ T].*)?"
     return (
-        f"CASE WHEN regexp_full_match({field}, '{pattern}') "
-        f"THEN try_strptime({field}, [{listed}]) END"
+        f"CASE WHEN regexp_full_match(field, '{pattern}') THEN try_strptime(field, [{listed}]) END"
     )

@@ -70,7 +70,7 @@ def castable(field: exp.Expr, type_: str, dataset: Dataset) -> exp.Expr:
     Numbers have the decimal mark of the dataset, dates its order of day, month and year.
     """
     if type_ in ("DATE", "TIMESTAMP") and dataset.date_order:
-        return filled(instant("field", dataset.date_order), {"field": field.copy()})
+        return filled(instant(dataset.date_order), {"field": field.copy()})
     if type_ == "DOUBLE" and dataset.decimal:
         return filled(DECIMAL_COMMA, {"field": field.copy()})
     return field

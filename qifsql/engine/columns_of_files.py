@@ -249,9 +249,8 @@ def _check_keys(engine: Engine, datasets: Sequence[Dataset], keys: Sequence[Colu
                 raise DatasetError(f"{part.name} has no records; name another file")
         raise ColumnError(
             f"key {quoted(key.name)} is {family(key.type)} in {dataset.name} but "
-            f"{family(keys[0].type)} in {datasets[0].name}: values are not converted, as "
-            "the text 007 is not the number 7; write both with one type (CSV: "
-            "--all-varchar)"
+            f"{family(keys[0].type)} in {datasets[0].name}: values are not converted, as the text "
+            "007 is not the number 7; write both with one type (CSV: --all-varchar)"
         )
 
 

@@ -170,7 +170,7 @@ def _is_ambiguous(engine: Engine, dataset: Dataset, name: str, type_: str) -> bo
     if dataset.date_order or type_ not in ("DATE", "TIMESTAMP"):
         return False
     field = exp.column(identifier(name))
-    words = {order: filled(instant("field", order), {"field": field}) for order in ("dmy", "mdy")}
+    words = {order: filled(instant(order), {"field": field}) for order in ("dmy", "mdy")}
     text = relation(replace(dataset, all_varchar=True, wave=None))
     query = exp.select(filled(AMBIGUOUS, {"field": field, **words})).from_(text)
     return bool(engine.query(query, dataset.name)[0][0])

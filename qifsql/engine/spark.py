@@ -342,12 +342,12 @@ def _set_python() -> Iterator[None]:
             del os.environ[PYTHON]
 
 
-def _last_lines(path: Path, lines: int = 20) -> str:
+def _last_lines(path: Path) -> str:
     try:
         text: Sequence[str] = path.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
         return ""
-    return "\n".join(text[-lines:])
+    return "\n".join(text[-20:])
 
 
 def close() -> None:

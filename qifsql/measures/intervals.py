@@ -89,12 +89,11 @@ def paired(right: float, second: float, both: float, people: int) -> Interval:
 def excess(right: float, people: int, second: float, second_people: int) -> Interval | None:
     """Return the interval of ``(s - t) / (1 - t)``, a success s beyond another one, t.
 
-    The shares s and t are of different people; it is at most 1, and None if t is 1. It is that of
-    1 minus the ratio p / q of the shares of failures, p = 1 - s and q = 1 - t.
-    Donner and Zou 2012 give the bounds of the ratio from Wilson's bounds l, u of p and L, U of q:
-    the least is (p q - sqrt((p q)^2 - l (2 p - l) U (2 q - U))) / (U (2 q - U)), here with the root
-    in the denominator; the greatest is (p q + sqrt((p q)^2 - u (2 p - u) L (2 q - L))) /
-    (L (2 q - L)).
+    The shares s and t are of different people; it is at most 1, and None if t is 1. It is that of 1
+    minus the ratio p / q of the shares of failures, p = 1 - s and q = 1 - t. Donner and Zou 2012
+    give the bounds of the ratio from Wilson's bounds l, u of p and L, U of q: the least is (p q -
+    sqrt((p q)^2 - l (2 p - l) U (2 q - U))) / (U (2 q - U)), here with the root in the denominator;
+    the greatest is (p q + sqrt((p q)^2 - u (2 p - u) L (2 q - L))) / (L (2 q - L)).
     """
     p, q = 1 - right / people, 1 - second / second_people
     low, high = wilson(people - right, people)

@@ -25,11 +25,10 @@ class Answer:
     """The result of a command, and how it is shown.
 
     ``title`` is that of pages. ``notes`` are printed after those of the result. ``text`` is printed
-    as it is. ``aside``, ``view`` and ``prose`` are those of ``results.result.Display``;
-    ``display`` is one that a room makes. An answer that is not ``met`` (by default: the result is
-    false) ends with exit code 4 and the words ``unmet`` on stderr. ``private``: a file of the
-    result holds values of cells. ``finish`` is called once the result is shown, or its reader has
-    stopped.
+    as it is. ``aside``, ``view`` and ``prose`` are those of ``results.result.Display``; ``display``
+    is one that a room makes. An answer that is not ``met`` (by default: the result is false) ends
+    with exit code 4 and the words ``unmet`` on stderr. ``private``: a file of the result holds
+    values of cells. ``finish`` is called once the result is shown, or its reader has stopped.
     """
 
     result: Any = None

@@ -13,7 +13,7 @@ Column: TypeAlias = tuple[str, Cell]
 
 
 def tabulate(
-    lines: Iterable[Row], columns: Sequence[Column], *, texts: Iterable[int] = (0,), title: str = ""
+    lines: Iterable[Row], columns: Sequence[Column], *, texts: Iterable[int] = (0,)
 ) -> Table:
     """Return a table with a row per line of a result.
 
@@ -21,7 +21,7 @@ def tabulate(
     the right, except those at the places ``texts``, from 0.
     """
     heads = [head for head, _ in columns]
-    table = Table.of(heads, set(range(len(columns))).difference(texts), title)
+    table = Table.of(heads, set(range(len(columns))).difference(texts))
     for line in lines:
         table.add_row(*(cell(line) for _, cell in columns))
     return table

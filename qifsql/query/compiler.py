@@ -64,16 +64,15 @@ def step_plan(
     question_list: Sequence[Question],
     *,
     prior: bool = False,
-    key: bool = False,
     catalogs: Mapping[str, str] | None = None,
     values: Mapping[int, int] | None = None,
 ) -> Plan:
     """Return the plan of the rows of the view ``name`` for each question, below one another.
 
     A row has ``secret``, ``gain`` (the numbers of its question) and the columns of the view. For
-    ``key``, ``catalogs`` and ``values`` see ``Steps``; ``prior``: without quasi-identifiers.
+    ``catalogs`` and ``values`` see ``Steps``; ``prior``: without quasi-identifiers.
     """
-    steps = Steps(attack, key=key, catalogs=catalogs, values=values)
+    steps = Steps(attack, catalogs=catalogs, values=values)
     queries = [
         numbered(j, g, exp.Star()).from_(steps.need(name, j, g, prior=prior))
         for j, g in question_list

@@ -2,9 +2,8 @@
 
 A file of ``sql/`` names the tables that it reads in its FROM clauses. ``Steps.need`` splices it for
 one secret and one gain function, after the steps of these tables. Names are numbered: ``cells_2``
-are those of the second secret, ``profile_2_1`` is that of its first gain function besides
-identity. Secret 0 is the owner of the record. The prefix ``prior_`` marks steps without
-quasi-identifiers.
+are those of the second secret, ``profile_2_1`` is that of its first gain function besides identity.
+Secret 0 is the owner of the record. The prefix ``prior_`` marks steps without quasi-identifiers.
 """
 
 from collections.abc import Mapping

@@ -138,9 +138,8 @@ class Work:
         ambiguous = [quoted(c.scale.attribute.name) for c in self.cells if c.ambiguous]
         if row["suppressed"] and ambiguous:
             self.notes.append(
-                f"a suppressed cell of {', '.join(ambiguous)} "
-                "is empty (NULL), as a missing value is; to tell them apart, write CSV or texts "
-                "(--cells text)"
+                f"a suppressed cell of {', '.join(ambiguous)} is empty (NULL), as a missing value "
+                "is; to tell them apart, write CSV or texts (--cells text)"
             )
         if coded.owners is None:  # nobody has several records
             return row
@@ -357,9 +356,8 @@ class Work:
                 f"keeps {required}; allow more time (--time-budget)"
             )
         return InputError(
-            f"no node of the lattice keeps {required} with at most "
-            f"{plural(limit, 'record')} suppressed; allow more (--suppress), or add coarser "
-            "steps to the hierarchies"
+            f"no node of the lattice keeps {required} with at most {plural(limit, 'record')} "
+            "suppressed; allow more (--suppress), or add coarser steps to the hierarchies"
         )
 
     def _code_people(self) -> Coded:

@@ -18,10 +18,9 @@ Releases = Annotated[
 
 EXAMPLES = {
     "What does a release of k = 5 still tell, and what did it cost?": (
-        "qifsql anonymise data-samples/school_census_2018.parquet -o k5.parquet --method "
-        "mondrian --k 5 -q TP_SEXO,NU_ANO -s TP_COR_RACA && qifsql compare "
-        "data-samples/school_census_2018.parquet k5.parquet -q TP_SEXO,NU_ANO -s "
-        "TP_COR_RACA"
+        "qifsql anonymise data-samples/school_census_2018.parquet -o k5.parquet --method mondrian "
+        "--k 5 -q TP_SEXO,NU_ANO -s TP_COR_RACA && qifsql compare "
+        "data-samples/school_census_2018.parquet k5.parquet -q TP_SEXO,NU_ANO -s TP_COR_RACA"
     ),
     "What would it help to drop the day of birth, or to publish ages in steps of five years?": (
         "qifsql compare data-samples/school_census_2018.parquet -q "

@@ -60,9 +60,8 @@ class CompareOptions(Sets, total=False):
         str | Sequence[str],
         Option(
             TEXTS,
-            "Find the smallest change that keeps a bound: crs<=0.1, "
-            "cas(SECRET)<=0.8, crs.deterministic<=0.05, k>=5, l>=2; only among "
-            "--change, if given. Repeatable.",
+            "Find the smallest change that keeps a bound: crs<=0.1, cas(SECRET)<=0.8, "
+            "crs.deterministic<=0.05, k>=5, l>=2; only among --change, if given. Repeatable.",
         ),
     ]
     policy: Annotated[

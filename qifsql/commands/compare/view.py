@@ -15,11 +15,10 @@ from qifsql.results.kinds import Kind
 from qifsql.results.stored import Stored
 
 LOST = (
-    "Generalised: the share of cells that contain several values. Penalty: the mean share of "
-    "all values that a cell covers, 100 % for a cell that covers all. TV: total variation "
-    "between a column's distribution in the original and in the release, each cell spread "
-    "evenly over its values. KL: extra bits per record if the release is taken for the "
-    "original."
+    "Generalised: the share of cells that contain several values. Penalty: the mean share of all "
+    "values that a cell covers, 100 % for a cell that covers all. TV: total variation between a "
+    "column's distribution in the original and in the release, each cell spread evenly over its "
+    "values. KL: extra bits per record if the release is taken for the original."
 )
 
 

@@ -1,10 +1,9 @@
 """Composition: the joint disclosure of independent sanitised releases about people in all of them.
 
-The intersection attack of Ganta et al. (Algorithm 1): the adversary knows the raw
-quasi-identifiers of people, finds their classes in each release, and keeps the values of the secret
-that occur in all of them. The adversary's Bayesian posterior is computed, too: the product of the
-frequencies of each value in the classes, normalised, and the probability that the best guess is
-right.
+The intersection attack of Ganta et al. (Algorithm 1): the adversary knows the raw quasi-identifiers
+of people, finds their classes in each release, and keeps the values of the secret that occur in all
+of them. The adversary's Bayesian posterior is computed, too: the product of the frequencies of each
+value in the classes, normalised, and the probability that the best guess is right.
 """
 
 from collections.abc import Sequence

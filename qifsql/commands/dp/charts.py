@@ -50,9 +50,8 @@ def tradeoff(frame: pl.DataFrame) -> Chart:
     chart = alt.layer(*_layers(alt, looks), width=380, height=280)
     chart = chart.facet(facet=alt.Facet("panel:N", sort=panels), data=values, columns=PER_ROW)
     below = said(
-        "Lower is more private, further right is more useful; each point is one epsilon. "
-        "Dashed lines: the loss without noise (horizontal) and the utility without a report "
-        "(vertical)."
+        "Lower is more private, further right is more useful; each point is one epsilon. Dashed "
+        "lines: the loss without noise (horizontal) and the utility without a report (vertical)."
     )
     return dressed(chart, said("Privacy loss against utility"), below, _chart_in_words(points))
 

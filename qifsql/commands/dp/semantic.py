@@ -1,12 +1,11 @@
 """Semantic privacy: differential privacy in terms of the adversary's beliefs.
 
 Ganta et al. (KDD 2008) compare two games: the adversary sees the publication (game 0), or the
-publication after the data of person i are replaced by a default value (game i). For any
-prior, the posteriors in both games must be close in statistical difference
-SD(P, Q) = max_A |P(A) - Q(A)|, for every i (Def. 12), or with probability at least 1 - δ' over
-the data and the publication (Def. 13). The available text lacks the bounds of Proposition 14 and
-Theorem 15; the bounds below are derived here. The distances are no larger than those of other
-sources, e^ε - 1 and e^3ε - 1 + 2√δ.
+publication after the data of person i are replaced by a default value (game i). For any prior, the
+posteriors in both games must be close in statistical difference SD(P, Q) = max_A |P(A) - Q(A)|, for
+every i (Def. 12), or with probability at least 1 - δ' over the data and the publication (Def. 13).
+The available text lacks the bounds of Proposition 14 and Theorem 15; the bounds below are derived
+here. The distances are no larger than those of other sources, e^ε - 1 and e^3ε - 1 + 2√δ.
 
 **ε-differential privacy.** Given a transcript, the likelihoods of the data in both games differ by
 a factor f in [e^-ε, e^ε], so the posteriors differ by f / E f. SD is largest if f takes only the

@@ -71,9 +71,8 @@ class Sampled:
     """The sample in the engine. ``plans`` are the plans that ran.
 
     With a person in ``bound``, individuals are people with all their records, and ``records`` is
-    the number of the people.
-    ``fraction`` is the share of the sample, or a whole number of people it was drawn from; None if
-    the records have weights.
+    the number of the people. ``fraction`` is the share of the sample, or a whole number of people
+    it was drawn from; None if the records have weights.
     """
 
     def __init__(self, engine: Engine, bound: BoundAttack, fraction: Fraction | int | None) -> None:

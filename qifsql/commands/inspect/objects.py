@@ -1,8 +1,7 @@
 """The objects of quantitative information flow: prior, co-occurrences, joint, channel, hyper.
 
-Sparse: one row per value of the secret and block that occur together. Every probability is an
-exact fraction of whole numbers, and a float. Sources: thesis Defs. 1-4; PoPETs section 3 and
-appendix B.
+Sparse: one row per value of the secret and block that occur together. Every probability is an exact
+fraction of whole numbers, and a float. Sources: thesis Defs. 1-4; PoPETs section 3 and appendix B.
 """
 
 from collections.abc import Mapping

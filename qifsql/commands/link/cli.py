@@ -16,8 +16,7 @@ EXAMPLES = {
     ),
     "How many of these matches are correct, by the true key?": (
         "qifsql link data-samples/school_census_2018.parquet "
-        "data-samples/school_census_2019.parquet -q NU_DIA,NU_MES,NU_ANO,TP_SEXO --truth "
-        "ID_ALUNO"
+        "data-samples/school_census_2019.parquet -q NU_DIA,NU_MES,NU_ANO,TP_SEXO --truth ID_ALUNO"
     ),
 }
 

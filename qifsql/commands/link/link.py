@@ -196,10 +196,9 @@ def _count_common_people(engine: Engine, pair: tuple[Side, Side]) -> int:
         if keys:  # so many people have several records
             assert side.key is not None  # noqa: S101 - there is a truth
             raise DatasetError(
-                f"{side.dataset.name} has {plural(records, 'record')} of "
-                f"{plural(keys, 'person')} with several: the truth {quoted(side.key.name)} must "
-                "be unique in each file; first choose one record per person with "
-                "qifsql anonymise --one-per"
+                f"{side.dataset.name} has {plural(records, 'record')} of {plural(keys, 'person')} "
+                f"with several: the truth {quoted(side.key.name)} must be unique in each file; "
+                "first choose one record per person with qifsql anonymise --one-per"
             )
     steps = (pair[0].keyed("keyed"), pair[1].keyed("others"))
     plan = Plan(steps, load("collection/common").query, _openings(*pair))

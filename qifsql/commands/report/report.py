@@ -16,7 +16,6 @@ from qifsql.errors import InputError
 from qifsql.presentation import escaping, figures, html, markdown, paper
 from qifsql.presentation.language import said, speaking
 from qifsql.presentation.parts import Document, Paragraph, Part, Section
-from qifsql.presentation.small_groups import MINIMUM
 from qifsql.results.exports import as_files, detail_file, save_charts
 from qifsql.results.result import Result
 from qifsql.results.storage import Content, Origin, check_ending, check_place, write
@@ -99,33 +98,27 @@ def report(
     return document
 
 
-def first_page(
-    results: Iterable[Result], *, private: bool = False, minimum: int = MINIMUM
-) -> list[Part]:
+def first_page(results: Iterable[Result], *, private: bool = False) -> list[Part]:
     """Return the first page of a report of results, as its readers may see it."""
-    shared, withheld = share(read(results), Reader(minimum, private))
+    shared, withheld = share(read(results), Reader(private=private))
     return summary(shared, (), withheld)
 
 
-def chapters_of(
-    results: Iterable[Stored], *, private: bool = False, minimum: int = MINIMUM
-) -> list[Section]:
+def chapters_of(results: Iterable[Stored], *, private: bool = False) -> list[Section]:
     """Return the chapters of a report of results with their charts, as its readers may see them.
 
     The chapters on what was released and on how it was measured are left out.
     """
-    reader = Reader(minimum, private)
+    reader = Reader(private=private)
     shared, _ = share(list(results), reader)
     sections = (chapters.groups_of_people(shared), chapters.remedies(shared))
     listed = [*chapters.result_chapters(shared, reader), *filter(None, sections)]
     return [section for section in listed if section.parts]
 
 
-def shared_results(
-    results: Iterable[Stored], *, private: bool = False, minimum: int = MINIMUM
-) -> list[Stored]:
+def shared_results(results: Iterable[Stored], *, private: bool = False) -> list[Stored]:
     """Return results as the readers of a report may see them."""
-    return share(list(results), Reader(minimum, private))[0]
+    return share(list(results), Reader(private=private))[0]
 
 
 def compose(

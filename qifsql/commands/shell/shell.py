@@ -53,11 +53,10 @@ def shell(
 ) -> str:
     """Open a DuckDB prompt with the views of the blocks of a release.
 
-    Views: microdata, blocks, profile, prior and answer; with a secret cells, guesses and
-    revealed, else crowds. Their columns have the names of the file: SELECT age, count(*) FROM
-    microdata GROUP BY age. A name that a view uses itself gets a number, such as size_2. Each
-    secret has its own schema. .tables lists the views, .help examples. The prompt opens no other
-    file.
+    Views: microdata, blocks, profile, prior and answer; with a secret cells, guesses and revealed,
+    else crowds. Their columns have the names of the file: SELECT age, count(*) FROM microdata GROUP
+    BY age. A name that a view uses itself gets a number, such as size_2. Each secret has its own
+    schema. .tables lists the views, .help examples. The prompt opens no other file.
 
     Args:
         init_only: Return the statements; open no prompt.

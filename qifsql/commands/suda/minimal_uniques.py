@@ -71,11 +71,10 @@ class MinimalUniques:
 
     ``size_limit`` is the size of the largest subset, ``scores`` the score of a subset by its size.
     ``mark_missing``: records have a mark for each value that they miss, also if these count.
-    ``everyone`` are the records that groups count, if others than ``microdata``.
-    With a person in ``microdata``, of whom one record is known, the number of a record is that of
-    its person. Suppressed records of ``microdata`` are in no table but ``individuals``, unless all
-    are suppressed, so that * is a value.
-    ``history`` are the statements of the streams.
+    ``everyone`` are the records that groups count, if others than ``microdata``. With a person in
+    ``microdata``, of whom one record is known, the number of a record is that of its person.
+    Suppressed records of ``microdata`` are in no table but ``individuals``, unless all are
+    suppressed, so that * is a value. ``history`` are the statements of the streams.
     """
 
     engine: LocalEngine

@@ -223,9 +223,8 @@ class Progress:
         seconds = time.monotonic() - self.began
         remaining = timedelta(seconds=round(self.remaining_seconds()))
         return (
-            f"{done:,} of {all_subsets:,} subsets, "
-            f"{self.rows_done / max(seconds, 0.001):,.0f} rows/s, {remaining} left, "
-            f"{peak_memory()} MB"
+            f"{done:,} of {all_subsets:,} subsets, {self.rows_done / max(seconds, 0.001):,.0f} "
+            f"rows/s, {remaining} left, {peak_memory()} MB"
         )
 
     def plan_table(self, names: Sequence[str]) -> pl.DataFrame:

@@ -421,8 +421,7 @@ class SweepRun:
         """Tell the user how large the sweep is, and what it is expected to cost."""
         need = plan.expected_cost(progress, None if self.on_spark else self.engine.memory)
         self.spec.tell(
-            f"{plural(layouts[0].people, 'record')}, "
-            f"{plural(self.strategy.subsets, 'subset')} of "
+            f"{plural(layouts[0].people, 'record')}, {plural(self.strategy.subsets, 'subset')} of "
             f"{plural(len(self.names), 'quasi-identifier')}: about {need}"
         )
         if self.spec.explain:

@@ -38,9 +38,8 @@ class TableOptions(TypedDict, total=False):
         str | Sequence[str],
         _published(
             TEXTS,
-            "Table to make: DIMENSIONS[:PROTECTION], such as 'school,sex:suppress<5'; "
-            "also round:5, round:5 random, noise:2, atleast:10, suppress<5 zeros. "
-            "Repeatable.",
+            "Table to make: DIMENSIONS[:PROTECTION], such as 'school,sex:suppress<5'; also "
+            "round:5, round:5 random, noise:2, atleast:10, suppress<5 zeros. Repeatable.",
         ),
     ]
     published: Annotated[

@@ -50,9 +50,8 @@ def _match_sentences(row: Mapping[str, Any]) -> str:
         "that it matches nobody else: all other records of the person are then known, too."
     )
     plural = (
-        "Someone who knows {n} records of a person, chosen at random, has a chance of "
-        "{chance} that they match nobody else: all other records of the person are then "
-        "known, too."
+        "Someone who knows {n} records of a person, chosen at random, has a chance of {chance} "
+        "that they match nobody else: all other records of the person are then known, too."
     )
     return (
         f"{text} {counted(singular, plural, row['points'], chance=words.percent(row['unicity']))}"

@@ -39,7 +39,6 @@ from qifsql.reference import entropies
 from qifsql.reference.success import Kind, Number, Success, compared, success
 from qifsql.results.stored import Stored
 
-ENGINE_TABLE = re.compile(r'memory\."?main"?\."?(copy_|loaded_csv)', re.IGNORECASE)
 STEP = re.compile(r"(?P<kind>.+?)(_\d+)*$")
 LEAST_PATIENCE, MOST_PATIENCE = 60.0, 7200.0  # seconds for the SQL of a manifest
 Rows = list[dict[str, Any]]

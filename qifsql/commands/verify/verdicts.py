@@ -24,10 +24,9 @@ SCHEMA: dict[str, pl.DataType] = {
 ``result`` is the name of the stored result, ``attack_id`` joins a number to its row (a digest of
 the request; NULL if the result has none), ``table`` is ``results`` or the name of details, ``row``
 counts the rows of the table from 0; without a ``column`` the whole row, or the whole table, is not
-checked. ``stored`` and ``recomputed`` are the two numbers (NULL:
-undefined). ``way`` says how it was recomputed, NULL if it was not. ``verdict`` is ``agrees``,
-``differs`` or ``not checked``, ``reason`` says why a number is not checked, or why the way that
-should give it failed."""
+checked. ``stored`` and ``recomputed`` are the two numbers (NULL: undefined). ``way`` says how it
+was recomputed, NULL if it was not. ``verdict`` is ``agrees``, ``differs`` or ``not checked``,
+``reason`` says why a number is not checked, or why the way that should give it failed."""
 
 NEAR = Fraction(1, 10**12)
 DIFFERENCES = frozenset(

@@ -65,10 +65,9 @@ def verify(
     SQLite, for at most 200,000 people. Subsets of a sweep are repeated by the last two, levels by
     SQLite, people with several records from these by the definitions, and knowledge with errors
     (knows) by all pairs of people and of what may be known of them. What a sweep answers is
-    computed again from its rows, and what coarsening saves by SQLite.
-    The measures are computed in exact fractions, by other code than that of attack. Counts
-    must be equal, other numbers within 1e-12. The SQL of the manifest is only a hint: whoever made
-    the file has written it.
+    computed again from its rows, and what coarsening saves by SQLite. The measures are computed in
+    exact fractions, by other code than that of attack. Counts must be equal, other numbers within
+    1e-12. The SQL of the manifest is only a hint: whoever made the file has written it.
 
     Args:
         result: A file in which a result was stored (Parquet or JSON, with its manifest), a folder

@@ -217,7 +217,6 @@ def _check_types(
         if not is_number and comparable(reference.type) != comparable(attribute.type):
             raise ColumnError(
                 f"column {quoted(reference.name)} is {family(reference.type)} in {focal.dataset} "
-                f"but {family(attribute.type)} in {later.dataset}: values are not converted, "
-                "as the text 007 is not the number 7; write both with one type (CSV: "
-                "--all-varchar)"
+                f"but {family(attribute.type)} in {later.dataset}: values are not converted, as "
+                "the text 007 is not the number 7; write both with one type (CSV: --all-varchar)"
             )

@@ -129,8 +129,8 @@ class Coded:
         query = splice(view, width=self.width, places=places, numbers=values, tables=tables)
         return _renamed(query, {"own": f"place_{number_of_qid}"})
 
-    def secrets(self, j: int, name: str) -> None:
-        """Create the table ``name``: a row per combination and value of secret ``j``.
+    def make_states(self, j: int) -> None:
+        """Create the table ``state_0``: a row per combination and value of secret ``j``.
 
         ``secret`` is the number of the value, ``mass`` the weight of its people, ``ways`` 1.
         """
@@ -150,7 +150,7 @@ class Coded:
         query = query.join("coded", on=same_block("coded", "secret_cells", self.width))
         secret = same(exp.column("secret", "secret_numbers"), exp.column(f"secret_{j}"))
         query = query.join("secret_numbers", on=secret)
-        self.tables.make(name, query)
+        self.tables.make("state_0", query)
         self.tables.drop("secret_cells", "secret_numbers")
 
     def _of_microdata(self, name: str, secret: int | None = None) -> Plan:

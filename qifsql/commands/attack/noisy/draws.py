@@ -51,7 +51,7 @@ class Draws:
         """Return the estimated success at a secret, or at re-identification (0)."""
         coded, tables = self.coded, self.coded.tables
         if secret:
-            coded.secrets(secret, "state_0")
+            coded.make_states(secret)
         weighed = Step("weighed", "One row per drawn person.", self._best_guesses(secret))
         chances = Step("chances", "One row per drawn person: a chance.", coded.query("chances"))
         plan = Plan((weighed, chances), coded.query("estimate"))

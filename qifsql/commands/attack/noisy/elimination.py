@@ -88,7 +88,7 @@ def eliminate(
     """
     tables = coded.tables
     if secret:
-        coded.secrets(secret, "state_0")
+        coded.make_states(secret)
     else:
         tables.make("state_0", coded.query("people", places=coded.places))
     sequence, states, pairs = elimination_order(coded), ["state_0"], 0
