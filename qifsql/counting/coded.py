@@ -190,7 +190,6 @@ def _shifted(bits: exp.Expr, operator: type[exp.Binary], field: Field) -> exp.Ex
 
 
 def _sum_of(count: str) -> exp.Expr:
-    """Return the sum of a column of counts, under its name."""
     return exp.alias_(exp.cast(exp.Sum(this=exp.column(count)), "BIGINT"), count)
 
 

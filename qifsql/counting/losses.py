@@ -258,7 +258,6 @@ def _parts_of_record(tables: Tables) -> int:
 
 
 def _tables_of(column: Generalised, file: Compared) -> dict[str, str]:
-    """Return the names of the tables about a column of a release."""
     j = column.raw.number
     return {**column.names, "positions": f"positions_{j}", "told": f"told_{file.number}_{j}"}
 

@@ -143,7 +143,6 @@ class _SecretTables:
 
     @property
     def _full_mask(self) -> int:
-        """Return the mask of a complete pattern."""
         return (1 << self.width) - 1
 
     def _view(self, name: str) -> Plan:

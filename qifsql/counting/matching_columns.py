@@ -141,7 +141,6 @@ def _is_tagged(text: str) -> bool:
 
 
 def _strip_tag(attribute: Attribute) -> str:
-    """Return the name of an attribute without its tag."""
     return attribute.name.removeprefix(tagged(attribute.number, ""))
 
 

@@ -116,7 +116,6 @@ def check_names(options: Mapping[str, object], declaration: type) -> None:
 
 
 def _of(hint: Any) -> list[Option]:
-    """Return the option in an annotation, if there is one."""
     if get_origin(hint) is Required:
         (hint,) = get_args(hint)
     annotated = get_origin(hint) is Annotated

@@ -311,7 +311,6 @@ class Spark:
         return is_function(bare, "READ_PARQUET") or self._views.has(bare)
 
     def _is_large(self, table: exp.Table) -> bool:
-        """Return whether a table is one that Spark reads."""
         entry = self._entry(table)
         return self._is_source(table) if entry is None else entry.rows > SMALL
 

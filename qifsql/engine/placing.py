@@ -165,7 +165,6 @@ def bare_table(table: exp.Table) -> exp.Table:
 
 
 def _in_place_of(table: exp.Table, new: exp.Table, alias: exp.Expr | None) -> exp.Table:
-    """Return a table with an alias and the joins of another one."""
     new.set("alias", alias)
     new.set("joins", table.args.get("joins"))
     return new

@@ -67,7 +67,6 @@ def check_extent(path: str, sheet: str, title: str) -> None:
 
 
 def _column(letters: bytes) -> int:
-    """Return the number of a column, from 1."""
     number = 0
     for letter in letters:
         number = number * 26 + letter - 64

@@ -191,7 +191,6 @@ def _printable(value: Any) -> Any:
 
 
 def _specification(figure: Figure) -> dict[str, Any]:
-    """Return the specification of a chart, which has the background of the page."""
     specification: dict[str, Any] = figure.chart.to_dict(validate=False)
     specification["config"] |= {"background": None}
     return specification
@@ -227,5 +226,4 @@ def _picture(specification: dict[str, Any]) -> dict[str, Any]:
 
 @cache
 def _scripts() -> list[str]:
-    """Return the chart library and the script that starts it."""
     return [library(), (PAGE / "script.js").read_text("utf-8")]

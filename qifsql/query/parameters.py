@@ -109,7 +109,6 @@ def _request_row(attack: BoundAttack, secret: int, gain: int) -> exp.Select:
 
 
 def _decimal(number: Fraction) -> exp.Expr:
-    """Return a number with at most 9 decimals as an exact literal."""
     digits = f"{int(number * 10**9):010d}"
     return exp.cast(exp.Literal.number(f"{digits[:-9]}.{digits[-9:]}"), "DECIMAL(20, 9)")
 

@@ -99,7 +99,6 @@ def _step_text_once(step: Step, *, pretty: bool) -> str:
 
 
 def _pretty_step_text(step: Step) -> str:
-    """Return a step in lines, as it stands in a statement."""
     text = render(_with_statement(Plan((step,), exp.select("1"))), pretty=True, copy=False)
     return text.removeprefix("WITH ").removesuffix("\nSELECT\n  1")
 

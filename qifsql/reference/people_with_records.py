@@ -61,7 +61,6 @@ def individuals(
 
 
 def _with_secret(records: Rows, secret: str) -> Rows:
-    """Return the records whose secret is not missing."""
     return [record for record in records if value(record[secret]) is not None]
 
 

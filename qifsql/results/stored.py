@@ -107,7 +107,6 @@ def is_result(path: Path) -> bool:
 
 
 def _as_stored(name: str, result: Result) -> Stored:
-    """Return a result as if it had been stored and read."""
     origin = replace(result.origin, notes=result.notes)
     note = json.loads(json.dumps(manifest(origin), default=str))
     return Stored(name, result.kind, result.frame, result.details, note)

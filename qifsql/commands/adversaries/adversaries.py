@@ -202,7 +202,6 @@ def _parse_sizes(text: str, n: int) -> tuple[int, int]:
 
 
 def _has_size(swept: StoredSweep, size: int) -> bool:
-    """Return whether the sweep has all subsets of a size."""
     stored = sum(subset.bit_count() == size for subset in swept.subsets)
     return stored == math.comb(len(swept.qids), size)
 

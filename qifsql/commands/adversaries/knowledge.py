@@ -58,7 +58,6 @@ def any_of(n: int, first: int, last: int) -> list[Adversary]:
 
 
 def _equal_weights(n: int, size: int) -> dict[int, int]:
-    """Return the weight 1 for each subset of a size."""
     return {sum(subset): 1 for subset in combinations([1 << i for i in range(n)], size)}
 
 

@@ -236,7 +236,6 @@ def _quotes_hint(text: str, qids: Sequence[str]) -> str:
 
 
 def _read_shares(table: Mapping[str, Any]) -> Mapping[str, Fraction]:
-    """Return the shares of the members of a mixture."""
     shares = {name: _share(v, f"the share of {quoted(name)}") for name, v in table.items()}
     if not any(shares.values()):
         raise InputError("the mixture has no share above 0; write, for example, neighbour = 0.7")

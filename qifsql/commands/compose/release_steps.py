@@ -110,7 +110,6 @@ def read_secrets(tables: Tables, bound: Bound) -> None:
 
 
 def _comparable(secret: exp.Expr, bound: Bound) -> exp.Expr:
-    """Return a secret in the type in which the secrets of all releases are compared."""
     common: Domain = domain(bound.releases[0].secret.type)
     for release in bound.releases[1:]:
         common = together(common, domain(release.secret.type)) or common

@@ -107,7 +107,6 @@ def copies(sample: pl.DataFrame) -> dict[str, str]:
 
 
 def _frequent(column: pl.Series) -> Mapping[str, int]:
-    """Return the most frequent values of a column with their records."""
     counts = column.drop_nulls().alias("value").value_counts(sort=True, name="records")
     rows = counts.sort("records", "value", descending=[True, False]).head(VALUES).rows()
     return {value[:LONGEST].strip(): records for value, records in rows if value.strip()}

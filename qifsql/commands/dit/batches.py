@@ -153,7 +153,6 @@ def _compute_distances(passes: Passes, source: ReleaseSource, meter: Meter) -> N
 
 
 def _targets_of_batch(passes: Passes, batch: int) -> list[tuple[int, int]]:
-    """Return the targets of a batch, and the positions of their records."""
     rows = exp.select("target", "record").from_(own_table("aimed"))
     rows = rows.where(exp.column("batch").eq(batch)).order_by("target")
     return [(target, record) for target, record in passes.stream.rows(render(rows))]

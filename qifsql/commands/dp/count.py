@@ -87,7 +87,6 @@ def count_all(engine: Engine, request: Request, *, local: bool, ordered: bool) -
 
 
 def _rows_of_view(tables: Tables, name: str) -> list[tuple[Any, ...]]:
-    """Return the rows of a view of ``sql/dp.sql``."""
     return tables.answer(load(f"dp/{name}").query)
 
 

@@ -110,7 +110,6 @@ def _height_input(heights: Mapping[int, int], j: int) -> dict[str, Parameters]:
 
 
 def _key_columns(name: str, j: int) -> list[exp.Expr]:
-    """Return the number of the secret and the name of the measure, as columns."""
     return [
         exp.alias_(exp.Literal.number(j), "secret"),
         exp.alias_(exp.Literal.string(name), "measure"),

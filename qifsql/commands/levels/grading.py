@@ -330,7 +330,6 @@ class Run:
         )
 
     def _pick_distance(self, j: int) -> str:
-        """Return the distance that is compared with a required t."""
         if j in self.hierarchies:
             return "t_hierarchical"
         ordered = family(self.bound.microdata.secrets[j - 1].type) in ORDERED

@@ -110,7 +110,6 @@ class Walk:
         return cls(file, result, private=private)
 
     def _about(self, table: pl.DataFrame, question: int) -> pl.DataFrame:
-        """Return the rows of a table that are about a question."""
         keys = {k: v for k, v in self.questions[question].items() if k in table.columns}
         return table.filter(
             *(pl.col(key).eq_missing(pl.lit(value, pl.String)) for key, value in keys.items())

@@ -76,7 +76,6 @@ def _rows_query(worker: Worker, chunk: Chunk) -> exp.Query:
 
 
 def _store(stream: Stream, answers: pa.Table) -> None:
-    """Store the answers in the temporary table ``found``."""
     with stream.reading(SUMS, answers):
         stream.rows(creating("found", exp.select("*").from_(SUMS)))
 

@@ -160,7 +160,6 @@ def questions(secrets: Sequence[str]) -> pl.DataFrame:
 
 
 def _names(subsets: pl.Series, qids: Sequence[str]) -> pl.DataFrame:
-    """Return the names of the members of each subset."""
     return subsets.to_frame("subset").with_columns(qids=names_of_members(qids))
 
 

@@ -244,7 +244,6 @@ class Pass:
         return self._keyed_sums(worker.stream.rows(render(query)))
 
     def _keyed_sums(self, rows: Iterable[tuple[int, ...]]) -> dict[tuple[int, int], Sums]:
-        """Return rows of the view ``sums`` by subset and question."""
         n = self.layout.n
         return {(state >> n, question): sums for state, question, *sums in rows}  # type: ignore[misc]
 

@@ -187,7 +187,6 @@ def blocks(worst: pl.DataFrame) -> Chart:
 
 
 def _present_colours(colours: dict[str, str], rows: list[dict[str, Any]]) -> dict[str, str]:
-    """Return the colours of the kinds that some row has."""
     present = {row["kind"] for row in rows}
     return {kind: colour for kind, colour in colours.items() if kind in present}
 

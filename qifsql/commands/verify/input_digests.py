@@ -56,7 +56,6 @@ def locate(stored: Stored, sources: Sequence[str], folder: Path | None) -> Input
 
 
 def _source_files(text: str) -> tuple[str, ...]:
-    """Return the files of a source: a file, a folder, a glob, or a table of a database."""
     if Path(text).is_file():  # also a database, whose table is in the manifest
         check_file(text)
         return (text,)

@@ -118,7 +118,6 @@ def _reported_columns(
 
 
 def _prior(chain: Chain, j: int) -> Success:
-    """Return the prior success for a secret."""
     query = chain.of_secret("secret_counts", j)
     return _of_counts(chain.tables.answer(query, "counting secrets")[0])[0]
 
