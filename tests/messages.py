@@ -125,7 +125,7 @@ def _texts(node: ast.AST | None, above: Nodes, module: Nodes) -> Iterator[str]:
             yield from (t for part in (one, other) for t in _texts(part, above, module))
         case ast.Dict(values=parts) | ast.List(elts=parts) | ast.Tuple(elts=parts):
             yield from (t for part in parts for t in _texts(part, above, module))
-        case ast.Subscript(value=whole):
+        case ast.Subscript(value=whole) | ast.Starred(value=whole):
             yield from _texts(whole, above, module)
         case ast.Name(id=name):
             values = list(_given(name, above)) or list(_given(name, module)) or [None]

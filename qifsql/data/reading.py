@@ -63,7 +63,7 @@ class Reading(TypedDict, total=False):
         int | None,
         Option(
             WHOLE,
-            "CSV, Excel: lines above the names, not to be read.",
+            "CSV, Excel: lines above the names.",
             text="CSV, Excel: number of lines above the names of columns that are not read "
             "(default 0).",
             panel=DATA,
