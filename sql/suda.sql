@@ -38,13 +38,35 @@ FROM everybody
 INNER JOIN of_{{ i }} ON everybody.qid_{{ i }} IS NOT DISTINCT FROM of_{{ i }}.value
 {% endfor %};
 
--- One row per different record, those that agree on the first quasi-identifier side by side.
+-- One row per different record, those that agree on the first quasi-identifier side by side. A row
+-- of stars without a record (`stars`: their codes by position) is in the block of every record that
+-- is * in a whole subset, so that nobody is alone there: such a record may be anybody's.
+{# first_coded(stars=[1, 2], shifts=[4, 0], wide=False), first_coded(stars=[], shifts=[0], wide=True) #}
 CREATE OR REPLACE VIEW first_coded AS
 SELECT
     entry,
     rest,
     CASE WHEN min(record) = max(record) THEN max(record) ELSE -1 END AS record
-FROM numbered
+FROM
+    {% if stars %}
+    (
+        SELECT
+            entry,
+            rest,
+            record
+        FROM numbered
+        UNION ALL
+        SELECT
+            {{ stars[0] }}::INTEGER,
+            {% for star in stars[1:] %}
+            ({{ star }}::{{ "UHUGEINT" if wide else "UBIGINT" }} << {{ shifts[loop.index] }}) |
+            {% endfor %}
+            0::{{ "UHUGEINT" if wide else "UBIGINT" }},
+            -1
+    ) AS with_stars
+    {% else %}
+    numbered
+    {% endif %}
 GROUP BY
     entry,
     rest

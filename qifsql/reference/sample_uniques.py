@@ -17,27 +17,40 @@ Unique = frozenset[str]
 
 
 def minimal_uniques(
-    rows: Rows, qids: Names, max_size: int, *, omit_missing: bool = False
+    rows: Rows,
+    qids: Names,
+    max_size: int,
+    *,
+    omit_missing: bool = False,
+    suppressed: str | None = None,
 ) -> list[set[Unique]]:
     """Return for every record the sets that single it out, of which no smaller part does (M140).
 
-    ``omit_missing``: sets in which a value of the record is missing are left out.
+    ``omit_missing``: sets in which a value of the record is missing are left out. A record all of
+    whose values in a set are ``suppressed`` may be anybody's there: it singles out nobody (M193).
     """
-    return _minimal_sets([[row] for row in rows], qids, max_size, omit_missing=omit_missing)
+    people = [[row] for row in rows]
+    return _minimal_sets(people, qids, max_size, omit_missing=omit_missing, suppressed=suppressed)
 
 
 def minimal_uniques_of_people(
-    rows: Rows, person: str, qids: Names, max_size: int
+    rows: Rows, person: str, qids: Names, max_size: int, *, suppressed: str | None = None
 ) -> list[set[Unique]]:
     """Return for every person the sets by which one of her records singles her out (M190).
 
     Nobody else has a record that equals it there, and no smaller part of the set does.
+    ``suppressed`` as in ``minimal_uniques``.
     """
-    return _minimal_sets(records_of(rows, person), qids, max_size)
+    return _minimal_sets(records_of(rows, person), qids, max_size, suppressed=suppressed)
 
 
 def _minimal_sets(
-    people: Sequence[Rows], qids: Names, max_size: int, *, omit_missing: bool = False
+    people: Sequence[Rows],
+    qids: Names,
+    max_size: int,
+    *,
+    omit_missing: bool = False,
+    suppressed: str | None = None,
 ) -> list[set[Unique]]:
     """Return the minimal sets of each person, up to ``max_size``; ``people`` has their records."""
     unique: list[set[Unique]] = [set() for _ in people]
@@ -46,6 +59,8 @@ def _minimal_sets(
         owners = Counter(block for blocks in tuples for block in blocks)
         for place, blocks in enumerate(tuples):
             alone = [block for block in blocks if owners[block] == 1]
+            if suppressed is not None and len(people) > 1:
+                alone = [block for block in alone if {*block} != {suppressed}]
             if any(not (omit_missing and None in block) for block in alone):
                 unique[place].add(frozenset(subset))
     return [{s for s in minimal(sets) if len(s) <= max_size} for sets in unique]

@@ -14,6 +14,7 @@ from sqlglot import exp
 from qifsql.adversary.spec import Microdata
 from qifsql.commands.suda.packing import WIDE, Packing
 from qifsql.commands.suda.unique_walk import Chunk, Walker, coded_name
+from qifsql.counting import suppressed
 from qifsql.counting.scales import Spread, make_dictionary, own_name, own_table
 from qifsql.engine.connections import Stream
 from qifsql.engine.progress import Meter
@@ -74,7 +75,9 @@ class MinimalUniques:
     ``everyone`` are the records that groups count, if others than ``microdata``. With a person in
     ``microdata``, of whom one record is known, the number of a record is that of its person.
     Suppressed records of ``microdata`` are in no table but ``individuals``, unless all are
-    suppressed, so that * is a value. ``history`` are the statements of the streams.
+    suppressed. Of several individuals nobody is alone by quasi-identifiers that are all * in the
+    record: ``stars`` has the codes of * by position, if there are any. ``history`` are the
+    statements of the streams.
     """
 
     engine: LocalEngine
@@ -86,6 +89,7 @@ class MinimalUniques:
     mark_missing: bool = False
     everyone: Microdata | None = None
     history: dict[str, None] = field(default_factory=dict)
+    stars: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         """Prepare the tables and the progress."""
@@ -102,6 +106,8 @@ class MinimalUniques:
         self.tables.make("numbered", self._numbered(people))
         (row,) = self.tables.answer(self._query("totals"))
         totals = Totals(*map(int, row))
+        if self.count(totals.individuals)[0] == 1:  # whatever is known singles her out
+            self.stars = []
         self._make_coded()
         for name, columns in EMPTY.items():
             self.tables.make(name, without_rows(columns))
@@ -126,7 +132,14 @@ class MinimalUniques:
             make_dictionary(self.engine, self.microdata, f"qid_{i}", steps)
             for i, _ in enumerate(self.microdata.qids, 1)
         ]
+        codes = [self._star_code(i) for i, _ in enumerate(spreads, 1)]
+        if any(code is not None for code in codes):  # a code of no value where * is none
+            spreads = [replace(spread, values=spread.values + 1) for spread in spreads]
         self.packing = Packing.of(spreads)
+        if any(code is not None for code in codes):
+            self.stars = [
+                spreads[i].values - 1 if codes[i] is None else codes[i] for i in self.packing.order
+            ]
         if not self.packing.fits:
             raise InputError(
                 f"{plural(self.packing.n, 'quasi-identifier')} of {self.where} have too many "
@@ -135,17 +148,33 @@ class MinimalUniques:
             )
         self._check_disk(spreads)
 
+    def _star_code(self, i: int) -> int | None:
+        """Return the code of * among the values of quasi-identifier ``i``, None without one."""
+        qid = self.microdata.qids[i - 1]
+        is_star = suppressed.of_cell(self.microdata, qid, exp.column("value"))
+        if is_star is None:
+            return None
+        query = exp.select("code").from_(own_table(f"dictionary_qid_{i}")).where(is_star)
+        return next((int(code) for (code,) in self.tables.rows(query)), None)
+
     @property
     def by_person(self) -> bool:
         """Return whether people are counted, who may have several records."""
         return self.microdata.person is not None
 
+    @property
+    def hidden(self) -> int:
+        """Return the number of suppressed records that ``microdata`` leaves out."""
+        left_out = self.everyone is not None and not self.microdata.suppressed
+        return self.everyone.suppressed if left_out else 0
+
     def count(self, individuals: int) -> tuple[int, int]:
         """Return the number of individuals, and that of their records, with suppressed ones.
 
-        ``individuals`` are those of ``microdata``, of which people are counted again.
+        ``individuals`` are those of the tables, of which people are counted again.
         """
         if not self.by_person:
+            individuals += self.hidden
             return individuals, individuals
         query = exp.select("max(record)", "sum(alike)")  # alike: equal records of a person
         ((people, records),) = self.tables.rows(query.from_(own_table("individuals")))
@@ -232,7 +261,14 @@ class MinimalUniques:
 
     def _make_coded(self) -> None:
         """Create the coded tables: number p has the quasi-identifiers from position p on."""
-        self.tables.make(coded_name(0), self._query("first_coded"))
+        packing = self.packing
+        shape = {
+            "stars": self.stars,
+            "shifts": [packing.shift(p) for p in range(packing.n)],
+            "wide": packing.rest_bits == WIDE,
+        }
+        tables = {"numbered": own_name("numbered")}
+        self.tables.make(coded_name(0), splice("suda/first_coded", tables=tables, shape=shape))
         for position in range(1, self.packing.n):
             later = typed_number(self.packing.later(position), self.packing.rest_type)
             query = splice(

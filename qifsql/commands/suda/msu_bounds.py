@@ -72,6 +72,7 @@ def _count_without(uniques: MinimalUniques, missing: int, statements: dict[str, 
         [score_of_size(len(qids), size_limit, size) for size in range(1, len(qids) + 1)],
         omit_missing=False,
         values=False,
+        everyone=uniques.everyone,
     )
     part.find()
     records = sum(int(records) for _, records in part.rows("smallest_sizes"))

@@ -96,6 +96,11 @@ these, and the group's share of all scores in [0, 1]. ``group`` is text; NULL is
 BY_DIS_SUDA: dict[str, pl.DataType] = {"bin": pl.Int64(), "individuals": pl.Int64()}
 """Records by their DIS-SUDA in percent, rounded half to even. Records without a score are in 0."""
 
+STARS = (
+    "where all quasi-identifiers of a set are * in a record, it may be anybody's, so that the set "
+    "singles nobody out by it"
+)
+
 
 def suda(
     source: Tabular, *, settings: Settings | None = None, **options: Unpack[SudaOptions]
@@ -137,8 +142,7 @@ def suda(
     outputs = [] if file is None else [file]
     # A second query numbers the records again, to write scores or count groups: in the same order.
     ordered = file is not None or options["by"] is not None
-    apart = not match_any  # else a suppressed record has the value *
-    with opened(attack, settings, apart=apart, outputs=outputs, ordered=ordered) as (engine, bound):
+    with opened(attack, settings, apart=True, outputs=outputs, ordered=ordered) as (engine, bound):
         uniques, totals = _find_uniques(engine, bound, options)
         summary = Summary.of(uniques, totals, fraction)
         description = _description(uniques, options, fraction)
@@ -153,8 +157,9 @@ def suda(
             *bound.microdata.notes,
             *note_left_out(engine, bound.microdata),
             *_remarks(summary),
-            *([] if apart else suppressed.notes_as_value(engine, bound.microdata)),
         )
+        if uniques.stars and not bound.microdata.suppressed:
+            notes += (STARS,)
         if match_any:
             bounds = msu_bounds.bounds_of_uniques(uniques, statements)
             frame, details["bounds"] = msu_bounds.add_bounds(frame, bounds), bounds
@@ -214,8 +219,7 @@ def _find_uniques(
         everyone=bound.microdata,
     )
     totals = uniques.find()
-    hidden = bound.microdata.suppressed if microdata is not bound.microdata else 0
-    individuals, records = uniques.count(totals.individuals + hidden)
+    individuals, records = uniques.count(totals.individuals)
     return uniques, replace(totals, individuals=individuals, records=records)
 
 

@@ -285,6 +285,8 @@ def test_changed_releases_are_attacked_as_if_they_were_written(
 
 @settings(max_examples=examples(25), deadline=None)
 @example(rows=[(0, "*", "*"), (0, "*", "*"), (1, "*", "*"), (2, "x", "y")])
+@example(rows=[(0, "*", "y"), (0, "x", "y"), (1, "x", "y")])
+@example(rows=[(0, "*", "y")])
 @given(
     rows=st.lists(
         st.tuples(st.integers(0, 3), st.sampled_from("xy*"), st.sampled_from("xy*")),
@@ -295,7 +297,7 @@ def test_changed_releases_are_attacked_as_if_they_were_written(
 def test_minimal_uniques_of_people_are_those_of_their_other_records(
     rows: list[tuple[int, str, str]], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    """People with suppressed records alone are counted, and nothing singles them out."""
+    """People with suppressed records alone are counted, and no set that is * singles them out."""
     names = ("who", *QIDS)
     records = [dict(zip(names, row, strict=True)) for row in rows]
     shown = [r for r in records if (r["a"], r["b"]) != STARS]
@@ -305,8 +307,12 @@ def test_minimal_uniques_of_people_are_those_of_their_other_records(
     values = dict(result.frame.select("measure", "value").rows())
     assert values["people"] == len({r["who"] for r in records})
     assert values["records"] == len(records) == len(out.read_text().splitlines()) - 1
-    msus = sample_uniques.minimal_uniques_of_people(shown or records, "who", QIDS, 2)
+    msus = sample_uniques.minimal_uniques_of_people(records, "who", QIDS, 2, suppressed="*")
     assert values["msus"] == sum(map(len, msus))
     assert values["people_with_msu"] == sum(map(bool, msus))
     told = sum("may be anybody's" in note for note in result.notes)
-    assert told == (len(shown) < len(records))
+    in_some = len({r["who"] for r in records}) > 1 and any("*" in (r["a"], r["b"]) for r in records)
+    assert told == (in_some or len(shown) < len(records))
+    whole = qifsql.suda(table, qids=QIDS, values=True)
+    of_records = sample_uniques.minimal_uniques(records, QIDS, 2, suppressed="*")
+    assert dict(whole.frame.select("measure", "value").rows())["msus"] == sum(map(len, of_records))
