@@ -2,14 +2,15 @@
 
 -- One row per person of whom all records are known: the multiset of their quasi-identifiers, as a
 -- sorted list, and that of each secret; of reported values, if the secret is reported. A record
--- without a person is a person of its own.
-{# known_by_all(qids=2, secrets=1, reported=0), known_by_all(qids=1, secrets=1, reported=1) #}
+-- without a person is a person of its own. Households are all that her records name.
+{# known_by_all(qids=2, secrets=1, reported=0, housed=0), known_by_all(qids=1, secrets=1, reported=1, housed=1) #}
 CREATE OR REPLACE VIEW known_by_all AS
 SELECT
     list_sort(list({ {{ range(1, qids + 1) | each("'qid_#': qid_#", ", ") }} })) AS qid_1
     {% for j in range(1, secrets + 1) %}
     , list_sort(list(secret_{{ j }}) {{ "FILTER (WHERE secret_1 IS NOT NULL)" if reported }}) AS secret_{{ j }}
     {% endfor %}
+    {{ ", list(DISTINCT household) FILTER (WHERE household IS NOT NULL) AS household" if housed }}
 FROM records
 GROUP BY person, CASE WHEN person IS NULL THEN record END
 {{ "HAVING count(secret_1) > 0" if reported }};

@@ -72,7 +72,7 @@ def _microdata(
         *of_roles(models, qids, secrets, identifying),
         *(of_records(column, here=attack.may_count_people) for column in repeated),
         *map(of_household, _households(attack, catalog, where)),
-        *of_words(attack, catalog, where, qids=qids, secrets=inferred),
+        *of_words(attack, catalog, (*qids, *inferred), where),
         *of_spellings(attack, catalog, (*qids, *secrets), where),
     )
     if "membership" in goals and not models[0].individual:

@@ -10,6 +10,7 @@ from qifsql.adversary.names import Attributes
 from qifsql.adversary.spec import Attack, Attribute, Microdata
 from qifsql.data.dataset import Repeated, Spelling
 from qifsql.data.expressions import identifier, read
+from qifsql.data.missing import option
 from qifsql.data.schema import Catalog
 from qifsql.data.types import generalised
 from qifsql.errors import plural, quoted
@@ -62,31 +63,25 @@ def of_household(repeated: Repeated) -> str:
 def of_words(
     attack: Attack,
     catalog: Catalog,
+    attributes: Attributes,
     where: exp.Expr | None,
-    *,
-    qids: Attributes,
-    secrets: Attributes,
 ) -> tuple[str, ...]:
     """Return a note on each column with words that often mean missing, such as ``NA``.
 
-    A missing secret protects nobody, so secrets are always looked at: of a large file, the first
-    records. Quasi-identifiers are not if a missing value is a value like others, as then nothing
-    changes.
+    If a missing value is a value like others, the first records of a large file are looked at.
     """
     if attack.of_collection:
         return ()
     is_value = attack.null == "distinct" and not attack.any_value
-    attributes = secrets if is_value else (*qids, *secrets)
     columns = [a.expression.name for a in attributes if isinstance(a.expression, exp.Column)]
     notes = []
     words_of_columns = catalog.usual_words(columns, where, of_first=is_value)
     for name, (words, n, is_part) in words_of_columns.items():
         records = f"at least {plural(n, 'record')}" if is_part else plural(n, "record")
         texts = ", ".join(quoted(word) if word else "the empty text" for word in words)
-        option = shlex.quote(",".join(words)) if words != [""] else '""'  # of the empty text
         notes.append(
             f"{quoted(name)} has {texts} in {records}, which is a value here and "
-            f"not missing: if it means missing, say so with --na {option}"
+            f"not missing: if it means missing, say so with --na {shlex.quote(option(name, words))}"
         )
     return tuple(notes)
 

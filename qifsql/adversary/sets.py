@@ -1,7 +1,8 @@
 """Check attacks on people with several records, and on households.
 
 With ``person``, the records of a person are one set. With ``household``, people are attacked as
-usual, and the risk of their households is measured besides.
+usual, and the risk of their households is measured besides; with both, a person is a member of each
+household that one of her records names.
 """
 
 from collections.abc import Sequence
@@ -18,11 +19,6 @@ def check(attack: Attack, models: Sequence[Model]) -> None:
     """Refuse what is not defined for sets of records or for households."""
     if attack.person is None and attack.household is None:
         return
-    if attack.person is not None and attack.household is not None:
-        raise InputError(
-            "person makes one individual of several records, household needs one record per "
-            "person; name one of them"
-        )
     name = "person" if attack.person is not None else "household"
     for m in models:
         if not takes_sets(m):

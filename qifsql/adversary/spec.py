@@ -307,7 +307,8 @@ class Microdata:
     @property
     def numbered(self) -> bool:
         """Return whether the values of people with several records are numbers of values."""
-        return self.person is not None and not (self.in_values or self.suppressed)
+        keeps_values = self.in_values or self.suppressed or self.household is not None
+        return self.person is not None and not keeps_values
 
     @property
     def secrets_of_individuals(self) -> tuple[Attribute, ...]:

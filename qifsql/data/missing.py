@@ -1,6 +1,7 @@
 """Words for missing values: as the user writes them, and the values of columns that they are."""
 
 import csv
+import io
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -15,6 +16,8 @@ USUAL = (
     *("don't know", "Don't know", "ignorado", "Ignorado", "-9", "-99", "-999"),
 )
 """Words that often mean a missing value. They are values unless the user says so."""
+NINES = (9, 99, 999, 9999, 99999)
+"""Codes that often mean a missing value, if they stand apart from the others of their column."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,22 @@ def words(na: Sequence[str]) -> dict[str, tuple[str, ...]]:
         name = name[1:-1].replace('""', '"') if name.startswith('"') else name
         by_column.setdefault(name, []).extend(_fields(of_column[2] if of_column else text))
     return {name: tuple(dict.fromkeys(texts)) for name, texts in by_column.items()}
+
+
+def option(column: str, texts: Sequence[str]) -> str:
+    """Return the words of a column as a user writes them; those of nines are of it alone.
+
+    >>> option("age", ["99", "NA"]), option("edu", ["NA", "."]), option("edu", [""])
+    ('age=99,NA', 'NA,.', '')
+    """
+    row = io.StringIO()
+    csv.writer(row, lineterminator="").writerow(texts)
+    words_of_column = "" if texts == [""] else row.getvalue()
+    if not {*texts} & {*map(str, NINES)}:
+        return words_of_column
+    quotes = '"' if re.search(r'[",=]', column) else ""
+    name = column.replace(quotes, 2 * quotes) if quotes else column
+    return f"{quotes}{name}{quotes}={words_of_column}"
 
 
 def _fields(text: str) -> Iterator[str]:

@@ -143,6 +143,20 @@ UNSURE = _topic("unsure", "secret", "answer to a question")
 """Values of questions about opinions and habits."""
 MISSING = _topic("missing", "", "no value")
 
+
+@cache
+def unanswered() -> frozenset[str]:
+    """Return the usual texts of questions without an answer, in small letters, in all spellings.
+
+    >>> sorted(text for text in unanswered() if "know" in text)[:2]
+    ['do not know', "don't know"]
+    """
+    texts = ",".join(_vocabulary()["unanswered"]["labels"]).split(",")
+    plain = {" ".join(text.split()) for text in texts} - {""}
+    plain |= {unicodedata.normalize("NFKD", t).encode("ascii", "ignore").decode() for t in plain}
+    return frozenset(plain | {text.replace("'", "\u2019") for text in plain})
+
+
 _SECRETS = {  # the most sensitive first: special categories, offences, money, the rest
     "health": "health",
     "sexual": "sexual life",

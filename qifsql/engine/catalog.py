@@ -13,9 +13,9 @@ from qifsql.data.dataset import Column, Dataset, Repeated, Schema, Spelling, Usu
 from qifsql.data.expressions import SOURCE, filled, identifier, parse, read
 from qifsql.data.expressions import column as _column
 from qifsql.data.files import copies
-from qifsql.data.missing import USUAL
+from qifsql.data.missing import NINES, USUAL
 from qifsql.data.readers import relation
-from qifsql.data.topics import numbers_households, telling_members_apart
+from qifsql.data.topics import numbers_households, telling_members_apart, unanswered
 from qifsql.data.types import INTEGERS, NUMBERS, family, nested
 from qifsql.engine import growth, missing_words
 from qifsql.engine.columns_of_files import find_table, read_collection, read_columns
@@ -37,6 +37,11 @@ FROM (
     GROUP BY field HAVING count(DISTINCT member) > 1
 ) AS homes
 """
+EXTREMES = (
+    "min(field) FILTER (WHERE field >= 0)",
+    f"max(field) FILTER (WHERE field NOT IN {NINES})",
+    "max(field)",
+)
 SPELLINGS = ("count(DISTINCT field)", "count(DISTINCT lower(trim(field, ' \u00a0')))")
 CATEGORIES = ("VARCHAR", "ENUM")  # types of columns of categories
 NUMBER = "[+-]?([0-9]+,[0-9]+|[0-9]{1,3}([.][0-9]{3})+(,[0-9]+)?)"
@@ -213,25 +218,32 @@ class Catalog:
     ) -> dict[str, UsualWords]:
         """Return the usual words for missing values (``NA``, ``-9``) in the columns ``names``.
 
-        Columns without any are left out. ``where`` is the filter of records; ``of_first``: only
-        the first records of a large file are read.
+        So are texts such as "Prefer not to say" in five languages, and the greatest code of a
+        column if it has nines alone and stands apart (1 to 4 and 9, 18 to 70 and 99). Columns
+        without any are left out. ``where`` is the filter of records; ``of_first``: only the first
+        records of a large file are read.
         """
         columns = [c for c in map(self.schema.find, names) if c and family(c.type) in WORDED]
         if not columns:
             return {}
-        words = [exp.Literal.string(word) for word in USUAL]
-        aggregates: list[exp.Expr] = []  # two for each column
-        for i, column in enumerate(columns):
-            text = exp.cast(_column(column), "VARCHAR")
-            is_word = exp.Where(this=text.isin(*words))
-            distinct = exp.func("list", exp.Distinct(expressions=[text.copy()]), dialect="duckdb")
-            used = exp.ArraySort(this=exp.Filter(this=distinct, expression=is_word))
-            records = exp.Filter(this=exp.Count(this=exp.Star()), expression=is_word.copy())
-            aggregates += [exp.alias_(used, f"words_{i}"), exp.alias_(records, f"records_{i}")]
         source = exp.alias_(relation(self.dataset), SOURCE, table=True)
         rows = exp.select("*").from_(source)
         rows = rows if where is None else rows.where(where.copy())
         rows = rows.limit(MANY) if of_first else rows
+        codes = self._codes_of_nines(columns, rows)
+        phrases = [exp.Literal.string(text) for text in sorted(unanswered())]
+        aggregates: list[exp.Expr] = []  # two for each column
+        for i, column in enumerate(columns):
+            text = exp.cast(_column(column), "VARCHAR")
+            words = [exp.Literal.string(word) for word in (*USUAL, *codes.get(column.name, ()))]
+            is_usual: exp.Expr = text.isin(*words)
+            if family(column.type) in CATEGORIES:
+                is_usual = exp.or_(is_usual, exp.func("lower", text.copy()).isin(*phrases))
+            is_word = exp.Where(this=is_usual)
+            distinct = exp.func("list", exp.Distinct(expressions=[text.copy()]), dialect="duckdb")
+            used = exp.ArraySort(this=exp.Filter(this=distinct, expression=is_word))
+            records = exp.Filter(this=exp.Count(this=exp.Star()), expression=is_word.copy())
+            aggregates += [exp.alias_(used, f"words_{i}"), exp.alias_(records, f"records_{i}")]
         query = exp.select(exp.Count(this=exp.Star()), *aggregates).from_(rows.subquery(SOURCE))
         ((read, *row),) = self.engine.query(query, self.dataset.name)
         is_part = of_first and read == MANY
@@ -240,6 +252,26 @@ class Catalog:
             column.name: UsualWords(words, int(records), is_part)
             for column, words, records in by_column
             if records
+        }
+
+    def _codes_of_nines(
+        self, columns: Sequence[Column], rows: exp.Select
+    ) -> dict[str, tuple[str, ...]]:
+        """Return the columns of whole numbers whose greatest one is a code of nines, with it.
+
+        It is 3 away from the others, and a quarter of their range more.
+        """
+        numbers = [c for c in columns if family(c.type) in INTEGERS]
+        if not numbers:
+            return {}
+        tests = [filled(test, {"field": _column(c)}) for c in numbers for test in EXTREMES]
+        query = exp.select(*tests).from_(rows.subquery(SOURCE))
+        (row,) = self.engine.query(query, self.dataset.name)
+        by_column = zip(numbers, row[::3], row[1::3], row[2::3], strict=True)
+        return {
+            column.name: (str(most),)
+            for column, least, below, most in by_column
+            if below is not None and most in NINES and 4 * (most - below - 3) >= below - least
         }
 
     def spellings(self, names: Sequence[str], where: exp.Expr | None) -> dict[str, Spelling]:

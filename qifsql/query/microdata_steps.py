@@ -63,7 +63,7 @@ def _people_of_records(microdata: Microdata) -> list[Step]:
     qids, secrets = len(microdata.qids), len(microdata.secrets)
     of_secrets: Mapping[str, int] = {"secrets": secrets, "reported": microdata.reported}
     if microdata.known_records == "all":
-        shape = {"qids": qids, **of_secrets}
+        shape = {"qids": qids, **of_secrets, "housed": microdata.household is not None}
         return [make_step("people/known_by_all", "microdata", shape=shape)]
     shape = {"qids": qids, "secrets": secrets}
     return [

@@ -232,6 +232,8 @@ class Steps:
         """
         if name == "people_unreported" and not self.attack.microdata.numbered:
             return "people_unreported_in_values"
+        if name == "housed" and self.attack.microdata.of_lists:
+            return "housed_people"
         if name == "signatures" and self.attack.microdata.by is not None:
             return "grouped_signatures"
         if name in ("stakes", "gained"):

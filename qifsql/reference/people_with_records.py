@@ -44,6 +44,13 @@ def all_known(rows: Rows, person: str, qids: Names, secret: str | None) -> list[
     return people
 
 
+def households_of(rows: Rows, person: str, household: str) -> list[set[Hashable]]:
+    """Return the households of each person: all that her records name, or one of her own (M175)."""
+    people = enumerate(records_of(rows, person))
+    named = ((i, {value(row[household]) for row in records} - {None}) for i, records in people)
+    return [homes or {("alone", i)} for i, homes in named]
+
+
 def individuals(
     rows: Rows, person: str, qids: Names, secret: str | None, known_records: str
 ) -> list[tuple[Hashable, Hashable]]:

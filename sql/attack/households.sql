@@ -8,6 +8,14 @@ SELECT
 FROM microdata
 JOIN blocks ON blocks.qid IS NOT DISTINCT FROM microdata.qid;
 
+-- One row per person with all her records, and household of hers: the same.
+CREATE OR REPLACE VIEW housed_people AS
+SELECT
+    unnest(coalesce(microdata.household, [NULL])) AS household,
+    blocks.mode / blocks.size AS chance
+FROM microdata
+JOIN blocks ON blocks.qid IS NOT DISTINCT FROM microdata.qid;
+
 -- One row per household: its people, whether the best guess about one of them is certain, the
 -- chance that it is right about some member if the guesses are independent, and the bounds of that
 -- chance for any dependence. Logarithms and chances are added in whole parts of 2^-80, so that no

@@ -1,7 +1,9 @@
 """Words for missing values (``na``): what is read equals the same data with empty fields."""
 
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pyarrow as pa
@@ -118,11 +120,9 @@ def test_the_shared_cases(shared: Path) -> None:
 
 
 @pytest.mark.parametrize("command", ["attack", "levels", "suda"])
-@pytest.mark.parametrize("rule", ["drop", "match-any"])
-def test_a_usual_word_is_told_where_missing_is_no_value(
-    command: str, rule: str, tmp_path: Path
-) -> None:
-    """Once per column with its records; not where a missing value is a value, nor with --na."""
+@pytest.mark.parametrize("rule", ["distinct", "match-any"])
+def test_a_usual_word_is_told_once_per_column(command: str, rule: str, tmp_path: Path) -> None:
+    """With its records, and how --na says that it means missing; not where --na is given."""
     file = tmp_path / "people.csv"
     file.write_text('sex,edu,age\nf,NA,1\nm,.,-9\nf,"",2\nm,low,3\nm,"NA ",4\n')
     words = (command, file, "-q", "sex,edu,age")
@@ -132,22 +132,49 @@ def test_a_usual_word_is_told_where_missing_is_no_value(
     assert len(told) == 2
     assert '"edu" has the empty text, ".", "NA" in 3 records' in told[0]
     assert told[1].startswith('note: "age" has "-9" in 1 record')
-    assert "is a value here" not in run(*words).err
     assert "is a value here" not in run(*words, "--null", rule, "--na", ",.,NA,-9").err
 
 
-def test_a_usual_word_in_a_secret_is_told_as_it_protects_nobody(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("values", "told"),
+    [
+        ([1, 2, 3, 9], "9"),
+        ([0, 1, 2, 3, 4, 5, 9], None),  # a count may reach nine
+        ([18, 40, 70, -9, 99], "-9,99"),
+        ([0, 50, 90, 99], None),
+        ([99], None),
+        ([2001, 2020, 9999], "9999"),
+        (["A", "Prefer not to say", "DON\u2019T KNOW"], "DON\u2019T KNOW,Prefer not to say"),
+        (["ja", "Weiß nicht", "Möchte ich nicht sagen"], "Möchte ich nicht sagen,Weiß nicht"),
+        (["sim", "Nao sabe", "Prefiro não responder"], "Nao sabe,Prefiro não responder"),
+        (["no contesta", "Sans réponse", "Unknown words"], "Sans réponse,no contesta"),
+    ],
+)
+def test_codes_that_stand_apart_and_refusals_are_told(values: list[Any], told: str | None) -> None:
+    """The words of the note make the column miss them, and the note is gone."""
+    frame = pl.DataFrame({"a,b": values})
+    notes = "".join(qifsql.attack("crs", frame, qids='"a,b"').notes)
+    assert ("is a value here" in notes) == (told is not None)
+    if told is not None:
+        words = f'"a,b"={told}' if "9" in told else told
+        assert notes.endswith(f"--na {shlex.quote(words)}")
+        again = qifsql.attack("crs", Dataset.open(frame, na=[words]), qids='"a,b"')
+        assert not any("is a value here" in note for note in again.notes)
+
+
+def test_a_usual_word_in_a_secret_is_told_as_it_protects_nobody(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """It is, whatever missing values are, where a secret is inferred; of large files in a part."""
     frame = pl.DataFrame({"sex": ["f", "m"] * 3, "job": ["NA", "a", "NA", "b", "c", "-9"]})
     frame.write_csv(tmp_path / "jobs.csv")
-    for command in ("attack", "levels", "sweep"):
+    for command in ("attack", "levels"):
         words = (command, tmp_path / "jobs.csv", "-q", "sex", "-s", "job")
         assert '"job" has "-9", "NA" in 3 records, which is a value here' in run(*words).err
         assert "is a value here" not in run(*words, "--na", "NA,-9").err
-    assert "is a value here" not in run("attack", "crs", tmp_path / "jobs.csv", "-q", "sex").err
-    large = pl.concat([frame] * 40_000)
-    notes = qifsql.attack("cas", large, qids="sex", secret="job").notes
-    assert '"job" has "-9", "NA" in at least 100,000 records' in "".join(notes)
+    monkeypatch.setattr("qifsql.engine.catalog.MANY", 4)
+    notes = qifsql.attack("cas", frame, qids="sex", secret="job").notes
+    assert '"job" has "NA" in at least 2 records' in "".join(notes)
 
 
 def test_a_stored_sweep_says_which_words_were_missing(tmp_path: Path) -> None:

@@ -6,26 +6,36 @@ from fractions import Fraction as F
 from math import prod
 from typing import Any
 
-from qifsql.reference import microdata
+from qifsql.reference import people_with_records
 from qifsql.reference import success as reference
 from qifsql.reference.microdata import Row
 
 
 def risks(
-    rows: Sequence[Row], household: str, qids: Sequence[str], secret: str | None
+    rows: Sequence[Row],
+    household: str,
+    qids: Sequence[str],
+    secret: str | None,
+    person: str | None = None,
 ) -> dict[str, Any]:
-    """Return the risks of households by their members."""
+    """Return the risks of households by their members, who may have several records."""
+    if person is None:
+        rows, person = [row | {"number": i} for i, row in enumerate(rows)], "number"
+    people = people_with_records.all_known(rows, person, qids, secret)
+    secrets = None if secret is None else "secret"
+    successes = reference.individual_success(people, ["known"], secrets)
     members: dict[Hashable, list[F]] = defaultdict(list)
-    chances = reference.of_individuals(reference.individual_success(rows, qids, secret))
-    for number, (row, chance) in enumerate(zip(rows, chances, strict=True)):
-        key = microdata.value(row[household])
-        members[("alone", number) if key is None else ("unit", key)].append(chance)
+    homes_of_people = people_with_records.households_of(rows, person, household)
+    chances = reference.of_individuals(successes)
+    for homes, chance in zip(homes_of_people, chances, strict=True):
+        for home in homes:
+            members[home].append(chance)
     n = len(members)
     each = [1 - prod(1 - r for r in chance) for chance in members.values()]
     return {
         "households": n,
-        "people": len(rows),
-        "people_without": sum(1 for row in rows if microdata.value(row[household]) is None),
+        "people": sum(map(len, members.values())),
+        "people_without": sum(isinstance(home, tuple) for home in members),
         "singled_out": sum(1 for chance in members.values() if 1 in chance),
         "risk": F(sum(each)) / n,
         "risk_low": F(sum(max(c) for c in members.values())) / n,

@@ -176,7 +176,7 @@ def test_every_number_of_a_collective_attack_is_that_of_the_oracle(drawn: Table)
     with parquet(to_arrow(drawn)) as path:
         result = qifsql.attack("crs,cas", path, qids=drawn.qids, secret=drawn.secrets)
     assert found(result) == expected(drawn.rows, drawn.qids, drawn.secrets)
-    assert result.notes == ()
+    assert not [note for note in result.notes if "is a value here" not in note]
 
 
 @pytest.mark.slow(because="1.5 s; every recorded mutant dies without it")
