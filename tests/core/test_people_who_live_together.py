@@ -93,6 +93,28 @@ def test_a_check_states_the_risk_of_households(where: str, homes: Path, tmp_path
     assert "whose illness is certain" in run(*words).err + run(*words).out
 
 
+def test_people_with_several_records_live_together(tmp_path: Path) -> None:
+    """Studies and check measure households as attack does; estimate says why it does not."""
+    visits = tmp_path / "visits.csv"
+    ages = (30, 31, 30, 31, 40, 41, 50, 60)
+    rows = [f"{i // 2},{i // 4},{age},{'fm'[i % 2]}" for i, age in enumerate(ages)]
+    visits.write_text("\n".join(["pid,hhid,age,sex", *rows]) + "\n")
+    people = ("--person", "pid", "--household", "hhid")
+    known = {"person": "pid", "household": "hhid"}
+    exact = qifsql.attack("crs", visits, qids="age,sex", **known).details["households"]
+    assert exact.select("households", "people", "singled_out", "risk").row(0) == (2, 4, 1, 0.875)
+    done = run("check", visits, "-q", "age,sex", "--preset", "k3", *people, "-f", "json")
+    (row,) = json.loads(done.out)["households"]
+    assert {name: row[name] for name in row} == exact.drop("attack_id").row(0, named=True) | {
+        name: row[name] for name in ("model", "secret")
+    }
+    assert run("init", tmp_path / "study.toml", "--data", visits, *people).code == 0
+    homes = qifsql.run(tmp_path / "study.toml").details["households"]
+    assert homes["singled_out"].to_list() == [1]
+    refused = run("estimate", visits, "-q", "sex", "--fraction", "0.5", *people)
+    assert (refused.code, "attack and check take both" in refused.err) == (2, True)
+
+
 def test_entries_that_measure_no_households_leave_them_out(homes: Path, tmp_path: Path) -> None:
     """The role of a dataset holds for attacks on everybody and for checks."""
     study = tmp_path / "study.toml"
@@ -112,7 +134,6 @@ def test_entries_that_measure_no_households_leave_them_out(homes: Path, tmp_path
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
-        (("--person", "age", "--household", "hhid"), "name one of them"),
         (("--weight", "age", "--household", "hhid"), "cannot be combined"),
         (("--household", "nothing"), "nothing"),
     ],

@@ -210,6 +210,11 @@ def _check_people(options: EstimateOptions) -> None:
     """Refuse a key without a file of records, and such a file with a person."""
     if options["key"] is not None and options["records"] is None:
         raise InputError("a key names the people in a file of records; name one with --records")
+    if options["person"] is not None and options["household"] is not None:
+        raise InputError(
+            "estimated risks of households are those of people with one record each; leave "
+            "household or person out (attack and check take both)"
+        )
     if options["person"] is not None and options["records"] is not None:
         raise InputError(
             "with a person the risk is one of people and their sets of records, and no "
