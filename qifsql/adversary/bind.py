@@ -13,12 +13,19 @@ from qifsql.adversary import names as naming
 from qifsql.adversary import target as targets
 from qifsql.adversary.models import Model, model
 from qifsql.adversary.names import Attributes
-from qifsql.adversary.notes import of_household, of_records, of_roles, of_spellings, of_words
+from qifsql.adversary.notes import (
+    of_household,
+    of_names,
+    of_records,
+    of_roles,
+    of_spellings,
+    of_words,
+)
 from qifsql.adversary.options import NULL_RULES
 from qifsql.adversary.spec import Attack, Attribute, BoundAttack, ColumnRoles, Microdata
 from qifsql.data.collection import ABSENT_RULES, Collection, tagged
 from qifsql.data.dataset import Dataset, Repeated, Schema
-from qifsql.data.expressions import parse, split_name
+from qifsql.data.expressions import parse, read, split_name
 from qifsql.data.schema import Catalog
 from qifsql.data.topics import numbers_people
 from qifsql.data.types import NUMBERS, family, generalised, nested
@@ -72,6 +79,7 @@ def _microdata(
         *of_roles(models, qids, secrets, identifying),
         *(of_records(column, here=attack.may_count_people) for column in repeated),
         *map(of_household, _households(attack, catalog, where)),
+        *of_names(_names_of_people(attack, catalog, by_role, where)),
         *of_words(attack, catalog, (*qids, *inferred), where),
         *of_spellings(attack, catalog, (*qids, *secrets), where),
     )
@@ -366,6 +374,17 @@ def people_of_several_records(
     columns = catalog.schema.columns
     names = [c.name for c in columns if c.name in keys or numbers_people(c.name)]
     return catalog.repeats(names, where, keys)
+
+
+def _names_of_people(
+    attack: Attack, catalog: Catalog, by_role: Mapping[str, Attributes], where: exp.Expr | None
+) -> Sequence[str]:
+    """Return the columns that look like names of people, and have no role in the attack."""
+    if attack.of_collection:
+        return ()
+    used = {name for role in by_role.values() for a in role for name in read(a.expression)}
+    names = {c.name for c in catalog.schema.columns if c.source_name in used}
+    return catalog.names_of_people(names, where)
 
 
 def _households(attack: Attack, catalog: Catalog, where: exp.Expr | None) -> tuple[Repeated, ...]:

@@ -22,6 +22,7 @@ COUNT_PEOPLE = (
 """The commands that take people with several records."""
 MOST_CATEGORIES = 1_000  # texts of a column of categories
 HOUSEHOLDS = "people live together"
+NAMES_OF_PEOPLE = "look like names of people"
 
 
 def notes_of_people(microdata: Microdata) -> tuple[str, ...]:
@@ -57,6 +58,16 @@ def of_household(repeated: Repeated) -> str:
         f"{numbers if repeated.records else 'the same value in several records'}, and who finds "
         f"one member has found the others; attack, check and estimate measure that with "
         f"--household {shlex.quote(repeated.column)}"
+    )
+
+
+def of_names(columns: Sequence[str]) -> tuple[str, ...]:
+    """Return a note on columns that look like names of people, which no number is about."""
+    if not columns:
+        return ()
+    return (
+        f"{', '.join(map(quoted, columns))}: the texts {NAMES_OF_PEOPLE}, which tell who it is; "
+        "the numbers here leave them out: remove them before you publish",
     )
 
 

@@ -135,6 +135,32 @@ def numbers_households(column: str) -> bool:
 CONTACT = _topic("contact", "identifier", "name or address")
 GROUP = _topic("group", "quasi-identifier", "organisation")
 """Words in names of organisations, which are no people."""
+PARTICLES = "de|da|do|dos|das|di|du|des|van|von|der|den|del|la|le|e|y|bin|al|of|the|und|et"
+PERSONAL = re.compile(
+    rf"[A-Z][\w'’.-]*( ({PARTICLES}|[\"“(]\w+[\"”)]|[A-Z][\w.'’-]*)){{1,7}}"
+    r"(,? (Jr|Sr|II|III)\.?)?"
+    r"|[A-Z][\w'’-]+, [A-Z][\w'’. -]+"
+)
+
+
+def names_a_person(value: str) -> bool:
+    """Return whether a text has the form of a name of a person, and no word of an organisation.
+
+    >>> [names_a_person(t) for t in ("Ana da Silva", "Smith, John", "Acme Ltd", "blue")]
+    [True, True, False, False]
+    """
+    return bool(PERSONAL.fullmatch(value)) and not GROUP.confidence(spelled(value))
+
+
+def look_like_names(texts: Sequence[str | None]) -> bool:
+    """Return whether most texts of a column name people, and few of them are equal."""
+    present = [text[:200].strip() for text in texts if text is not None and text.strip()]
+    different = {*present}
+    if len(different) < 10 or 2 * len(different) < len(present):
+        return False
+    return 5 * sum(map(names_a_person, different)) >= 4 * len(different)
+
+
 PROCESSING = _topic("processing", "time", "interview or processing")
 """Times of interviews, and of what is done with their records afterwards."""
 ADMINISTRATION = _topic("administration", "other", "administration of the data")

@@ -15,7 +15,12 @@ from qifsql.data.expressions import column as _column
 from qifsql.data.files import copies
 from qifsql.data.missing import NINES, USUAL
 from qifsql.data.readers import relation
-from qifsql.data.topics import numbers_households, telling_members_apart, unanswered
+from qifsql.data.topics import (
+    look_like_names,
+    numbers_households,
+    telling_members_apart,
+    unanswered,
+)
 from qifsql.data.types import INTEGERS, NUMBERS, family, nested
 from qifsql.engine import growth, missing_words
 from qifsql.engine.columns_of_files import find_table, read_collection, read_columns
@@ -26,6 +31,7 @@ from qifsql.errors import DatasetError, EngineError, ExpressionError, InputError
 
 TEXTS = ("VARCHAR", "ENUM", "JSON", "BLOB")  # types whose values may have any length
 MANY = 200_000  # rows from which on values are looked for in parts
+NAMED = 1_000  # rows in which names of people are looked for
 FIRST = 50_000  # rows of these that are looked at first
 COUNTED = "SELECT count(DISTINCT field), count(field) FROM rows"
 WORDED = (*INTEGERS, *TEXTS)  # types of columns that may have words for missing values
@@ -303,6 +309,20 @@ class Catalog:
             column.name: Spelling(*row[3 * i : 3 * i + 3]) for i, column in enumerate(columns)
         }
         return {n: s for n, s in spellings.items() if s.decimals or s.without < s.values}
+
+    def names_of_people(self, names: Container[str], where: exp.Expr | None) -> list[str]:
+        """Return the columns, but ``names``, that look like names of people in the first records.
+
+        On Spark none are read.
+        """
+        texts = [c for c in self.schema.columns if c.type == "VARCHAR" and c.name not in names]
+        if not texts or self.engine.settings.engine_name == "spark":
+            return []
+        source = exp.alias_(relation(self.dataset), SOURCE, table=True)
+        rows = exp.select(*map(_column, texts)).from_(source).limit(NAMED)
+        rows = rows if where is None else rows.where(where.copy())
+        fields = zip(*self.engine.query(rows, self.dataset.name), strict=True)
+        return [c.name for c, field in zip(texts, fields, strict=False) if look_like_names(field)]
 
     def repeats(
         self, names: Sequence[str], where: exp.Expr | None, keys: Container[str]

@@ -9,7 +9,15 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from qifsql.data.topics import GROUP, MISSING, QUASI_IDENTIFIERS, SECRETS, UNSURE, Topic, spelled
+from qifsql.data.topics import (
+    MISSING,
+    QUASI_IDENTIFIERS,
+    SECRETS,
+    UNSURE,
+    Topic,
+    names_a_person,
+    spelled,
+)
 
 RECORDS = 2000  # the first records, which are looked at
 COMPARED = 100  # records that copies have at least
@@ -30,12 +38,6 @@ DATE = re.compile(
 CLOCK = re.compile(r"\d{1,2}:\d{2}")
 MIDNIGHT = re.compile(r"\b00:00(:00)?(\.0+)?$")
 EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[a-zA-Z]{2,}")
-PARTICLES = "de|da|do|dos|das|di|du|des|van|von|der|den|del|la|le|e|y|bin|al|of|the|und|et"
-PERSONAL = re.compile(
-    rf"[A-Z][\w'’.-]*( ({PARTICLES}|[\"“(]\w+[\"”)]|[A-Z][\w.'’-]*)){{1,7}}"
-    r"(,? (Jr|Sr|II|III)\.?)?"
-    r"|[A-Z][\w'’-]+, [A-Z][\w'’. -]+"
-)
 DISEASE = r"[A-TV-Z]\d[0-9AB](\.?[0-9A-Z]{1,4})?"
 ICD = re.compile(rf"[*]?{DISEASE}([ /;*]+{DISEASE})*[ /;*]*")
 BAND = re.compile(
@@ -173,7 +175,7 @@ def _shape(counts: Mapping[str, int], words: Mapping[str, str]) -> str:
         ("amount", MONEY.fullmatch, 3),
         ("place", POSTCODE.fullmatch, 5),
         ("age", _is_band, 3),
-        ("names", lambda value: _is_personal(value, words[value]), 10),
+        ("names", names_a_person, 10),
     )
     for name, test, least in shapes:
         if len(counts) >= least and _share(counts, test) >= MOST:
@@ -187,10 +189,6 @@ def _shape(counts: Mapping[str, int], words: Mapping[str, str]) -> str:
 def _is_band(value: str) -> bool:
     """Return whether a value is a band of ages: no number is above 120."""
     return bool(BAND.fullmatch(value)) and all(int(n) <= 120 for n in re.findall(r"\d+", value))
-
-
-def _is_personal(value: str, words: str) -> bool:
-    return bool(PERSONAL.fullmatch(value)) and not GROUP.confidence(words)
 
 
 def is_document(value: str) -> bool:

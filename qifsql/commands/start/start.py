@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Unpack
 
-from qifsql.adversary.notes import HOUSEHOLDS, RECORDS_COUNTED
+from qifsql.adversary.notes import HOUSEHOLDS, NAMES_OF_PEOPLE, RECORDS_COUNTED
 from qifsql.commands.attack import attack
 from qifsql.commands.describe.describe import describe
 from qifsql.commands.describe.view import field
@@ -153,7 +153,7 @@ def start(
         raise Interrupted(f"interrupted; qifsql run {study} resumes", detail=e.detail) from e
     # notes that ask for a column
     answered = ((RECORDS_COUNTED, chosen.person), (HOUSEHOLDS, chosen.household))
-    outdated = [note for note, column in answered if column]
+    outdated = [NAMES_OF_PEOPLE, *(note for note, column in answered if column)]
     notes = dict.fromkeys((*described.notes, *results.notes))
     spec = {
         "dataset": dataset.name,

@@ -22,6 +22,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 from strategies import NAMES, VALUES, Table, tables, to_arrow, weights
+from terminal import run
 
 import qifsql
 from qifsql.counting import counts
@@ -580,8 +581,8 @@ def test_threads_order_and_split_are_irrelevant(
         for source in (*sources, tmp_path / "mixed.csv")
         for threads in (1, 2)
     ]
-    for run in runs[1:]:
-        same(runs[0], run)
+    for again in runs[1:]:
+        same(runs[0], again)
 
 
 @pytest.mark.slow(because="1.3 s; every recorded mutant dies without it")
@@ -722,3 +723,18 @@ def test_a_key_that_repeats_is_told(tmp_path: Path) -> None:
     assert note.startswith('records are counted, not people: "pid" has 2 values in 3 records')
     file.write_text("pid,ward\n1,a\n2,b\n3,a\n")
     assert qifsql.attack("crs", file, qids="ward", key="pid").notes == ()
+
+
+def test_a_column_of_names_is_told_where_no_number_is_about_it(tmp_path: Path) -> None:
+    """From the first records: not where it has a role, nor of organisations or few values."""
+    surnames = ("Silva", "Costa", "Dias", "Ramos", "Pinto", "Mota")
+    names = [f"{first} da {last}" for first in ("Ana", "Rui") for last in surnames]
+    columns = {"who": names, "dept": ["a", "b"] * 6, "firm": [f"{n} Ltda" for n in surnames] * 2}
+    frame = pl.DataFrame(columns)
+    (note,) = qifsql.attack("crs", frame, qids="dept").notes
+    assert note.startswith('"who": the texts look like names of people')
+    assert "look like" not in "".join(qifsql.attack("crs", frame, qids="who").notes)
+    assert not qifsql.attack("crs", pl.concat([frame] * 3), qids="dept").notes
+    frame.write_csv(tmp_path / "names.csv")
+    done = run("check", tmp_path / "names.csv", "-q", "dept", "--preset", "k5")
+    assert done.err.count("look like names of people") == 1
