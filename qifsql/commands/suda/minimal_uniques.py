@@ -25,6 +25,7 @@ from qifsql.errors import EngineError, InputError, Interrupted, plural
 from qifsql.query import microdata_steps, suppression
 from qifsql.query.columns import double, number, typed_number, without_rows
 from qifsql.query.plan import Plan, Step
+from qifsql.query.shapes import Shape
 from qifsql.query.splice import make_step, splice
 
 CHUNK = 250_000  # rows of a chunk, which stay in the cache of a core
@@ -133,13 +134,12 @@ class MinimalUniques:
             for i, _ in enumerate(self.microdata.qids, 1)
         ]
         codes = [self._star_code(i) for i, _ in enumerate(spreads, 1)]
-        if any(code is not None for code in codes):  # a code of no value where * is none
+        if set(codes) != {None}:  # a code of no value where * is none
             spreads = [replace(spread, values=spread.values + 1) for spread in spreads]
         self.packing = Packing.of(spreads)
-        if any(code is not None for code in codes):
-            self.stars = [
-                spreads[i].values - 1 if codes[i] is None else codes[i] for i in self.packing.order
-            ]
+        if set(codes) != {None}:
+            pairs = [(codes[i], spreads[i].values - 1) for i in self.packing.order]
+            self.stars = [spare if code is None else code for code, spare in pairs]
         if not self.packing.fits:
             raise InputError(
                 f"{plural(self.packing.n, 'quasi-identifier')} of {self.where} have too many "
@@ -165,8 +165,8 @@ class MinimalUniques:
     @property
     def hidden(self) -> int:
         """Return the number of suppressed records that ``microdata`` leaves out."""
-        left_out = self.everyone is not None and not self.microdata.suppressed
-        return self.everyone.suppressed if left_out else 0
+        everyone = None if self.microdata.suppressed else self.everyone
+        return 0 if everyone is None else everyone.suppressed
 
     def count(self, individuals: int) -> tuple[int, int]:
         """Return the number of individuals, and that of their records, with suppressed ones.
@@ -262,7 +262,7 @@ class MinimalUniques:
     def _make_coded(self) -> None:
         """Create the coded tables: number p has the quasi-identifiers from position p on."""
         packing = self.packing
-        shape = {
+        shape: dict[str, Shape] = {
             "stars": self.stars,
             "shifts": [packing.shift(p) for p in range(packing.n)],
             "wide": packing.rest_bits == WIDE,
