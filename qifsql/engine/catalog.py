@@ -275,9 +275,9 @@ class Catalog:
         (row,) = self.engine.query(query, self.dataset.name)
         by_column = zip(numbers, row[::3], row[1::3], row[2::3], strict=True)
         return {
-            column.name: (str(most),)
-            for column, least, below, most in by_column
-            if below is not None and most in NINES and 4 * (most - below - 3) >= below - least
+            column.name: (str(code),)
+            for column, least, below, code in by_column
+            if below is not None and code in NINES and 4 * (code - below - 3) >= below - least
         }
 
     def spellings(self, names: Sequence[str], where: exp.Expr | None) -> dict[str, Spelling]:

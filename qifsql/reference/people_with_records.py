@@ -45,7 +45,7 @@ def all_known(rows: Rows, person: str, qids: Names, secret: str | None) -> list[
 
 
 def households_of(rows: Rows, person: str, household: str) -> list[set[Hashable]]:
-    """Return the households of each person: all that her records name, or one of her own (M175)."""
+    """Return the households of each person: all that her records name, or one of her own."""
     people = enumerate(records_of(rows, person))
     named = ((i, {value(row[household]) for row in records} - {None}) for i, records in people)
     return [homes or {("alone", i)} for i, homes in named]

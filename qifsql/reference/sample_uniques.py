@@ -27,7 +27,7 @@ def minimal_uniques(
     """Return for every record the sets that single it out, of which no smaller part does (M140).
 
     ``omit_missing``: sets in which a value of the record is missing are left out. A record all of
-    whose values in a set are ``suppressed`` may be anybody's there: it singles out nobody (M193).
+    whose values in a set are ``suppressed`` may be anybody's there: it singles out nobody.
     """
     people = [[row] for row in rows]
     return _minimal_sets(people, qids, max_size, omit_missing=omit_missing, suppressed=suppressed)
