@@ -1,6 +1,5 @@
 """Words for missing values (``na``): what is read equals the same data with empty fields."""
 
-import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -157,7 +156,7 @@ def test_codes_that_stand_apart_and_refusals_are_told(values: list[Any], told: s
     assert ("is a value here" in notes) == (told is not None)
     if told is not None:
         words = f'"a,b"={told}' if "9" in told else told
-        assert notes.endswith(f"--na {shlex.quote(words)}")
+        assert notes.partition("say so with")[2].endswith(f"na='{words}')")
         again = qifsql.attack("crs", Dataset.open(frame, na=[words]), qids='"a,b"')
         assert not any("is a value here" in note for note in again.notes)
 
