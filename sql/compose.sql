@@ -11,29 +11,6 @@ FROM (
     FROM ({{ releases | each("SELECT secret FROM counted_#", " UNION ALL ") }}) AS every
 ) AS different;
 
--- One row per person: the place of each raw value, the number of the true secret (0: no release has
--- it), the position in the input, the key.
-{# coded_people(qids=[1, 2], truth=True, key=True), coded_people(qids=[1], truth=False, key=False) #}
-CREATE OR REPLACE VIEW coded_people AS
-SELECT
-    {{ qids | each("places_#.place AS place_#,") }}
-    {% if truth %}
-    coalesce(secret_values.code, 0) AS truth,
-    {% else %}
-    0 AS truth,
-    {% endif %}
-    {% if key %}
-    people.key,
-    {% endif %}
-    people.position
-FROM people
-{% for i in qids %}
-INNER JOIN places_{{ i }} ON people.qid_{{ i }} IS NOT DISTINCT FROM places_{{ i }}.value
-{% endfor %}
-{% if truth %}
-LEFT JOIN secret_values ON people.truth IS NOT DISTINCT FROM secret_values.secret
-{% endif %};
-
 -- One row per person: the combination of raw values, the true secret, the key.
 {# everybody(qids=[1, 2], key=True), everybody(qids=[1], key=False) #}
 CREATE OR REPLACE VIEW everybody AS

@@ -1,5 +1,28 @@
 -- In which classes of a release do people lie? A search that cuts space in halves.
 
+-- One row per person: the place of each raw value, the number of the true secret (0: no release has
+-- it), the position in the input, the key.
+{# coded_people(qids=[1, 2], truth=True, key=True), coded_people(qids=[1], truth=False, key=False) #}
+CREATE OR REPLACE VIEW coded_people AS
+SELECT
+    {{ qids | each("places_#.place AS place_#,") }}
+    {% if truth %}
+    coalesce(secret_values.code, 0) AS truth,
+    {% else %}
+    0 AS truth,
+    {% endif %}
+    {% if key %}
+    people.key,
+    {% endif %}
+    people.position
+FROM people
+{% for i in qids %}
+INNER JOIN places_{{ i }} ON people.qid_{{ i }} IS NOT DISTINCT FROM places_{{ i }}.value
+{% endfor %}
+{% if truth %}
+LEFT JOIN secret_values ON people.truth IS NOT DISTINCT FROM secret_values.secret
+{% endif %};
+
 -- One row per combination of places that people have: a point.
 CREATE OR REPLACE VIEW points AS
 SELECT
@@ -208,3 +231,133 @@ LEFT JOIN (
     FROM members
     GROUP BY id
 ) AS members ON spans.id = members.id AND spans.enumerated;
+
+-- One row per record of a release: its position in the input, its secrets, and the number of each
+-- cell, 0 if it may be any value: a cell that stands for all of them, or an empty one.
+{# coded_records(qids=[1, 2], secrets=1), coded_records(qids=[1], secrets=0) #}
+CREATE OR REPLACE VIEW coded_records AS
+SELECT
+    {{ range(1, secrets + 1) | each("records.secret_#,") }}
+    {{ qids | each("CASE WHEN cells_#.cell IS NULL OR spans_#.everything THEN 0 ELSE spans_#.id END AS id_#,") }}
+    records.position
+FROM records
+{% for i in qids %}
+INNER JOIN cells_{{ i }} ON records.cell_{{ i }} IS NOT DISTINCT FROM cells_{{ i }}.cell
+INNER JOIN spans_{{ i }} ON cells_{{ i }}.id = spans_{{ i }}.id
+{% endfor %};
+
+-- One row per class of these records: its number, its cells, and how many records have them.
+{# classes_of_records(qids=[1, 2]) #}
+CREATE OR REPLACE VIEW classes_of_records AS
+SELECT
+    row_number() OVER () AS class,
+    {{ qids | each("id_#,") }}
+    count(*) AS records
+FROM coded_records
+GROUP BY {{ qids | each("id_#", ", ") }};
+
+-- One row per class and value of a secret there: how many records have it.
+{# class_values(qids=[1, 2]) #}
+CREATE OR REPLACE VIEW class_values AS
+SELECT
+    classes.class,
+    coded_records.secret AS value,
+    count(*) AS records
+FROM coded_records
+INNER JOIN classes {{ qids | using("id") }}
+GROUP BY classes.class, coded_records.secret;
+
+-- One row per set of columns in which a class may have any value: whether it may, by column.
+{# open_columns(qids=[1, 2]) #}
+CREATE OR REPLACE VIEW open_columns AS
+SELECT DISTINCT {{ qids | each("id_# = 0 AS open_#", ", ") }}
+FROM classes;
+
+-- One row per class that may have any value in the columns `free`, and in no other.
+{# classes_free_in(free=[2], fixed=[1]), classes_free_in(free=[], fixed=[1, 2]) #}
+CREATE OR REPLACE VIEW classes_free_in AS
+SELECT *
+FROM classes
+WHERE TRUE {{ free | each("AND id_# = 0") }} {{ fixed | each("AND id_# <> 0") }};
+
+-- One row per point and class that may have any value in every column.
+CREATE OR REPLACE VIEW found_everywhere AS
+SELECT
+    points.point,
+    classes.class
+FROM points CROSS JOIN classes;
+
+-- One row per point: how many people are there.
+CREATE OR REPLACE VIEW people_at_points AS
+SELECT
+    points.point,
+    count(*) AS people
+FROM coded INNER JOIN points ON each(coded.place = points.place)
+GROUP BY points.point;
+
+-- One row per point of people whose own record is among those that may be theirs: how many people.
+{# fitting(qids=[1, 2]) #}
+CREATE OR REPLACE VIEW fitting AS
+SELECT
+    found.point,
+    sum(own.people)::BIGINT AS people
+FROM found
+INNER JOIN (
+    SELECT
+        points.point,
+        classes.class,
+        count(*) AS people
+    FROM coded
+    INNER JOIN points {{ qids | using("place") }}
+    INNER JOIN coded_records ON coded.position = coded_records.position
+    INNER JOIN classes ON {{ qids | each("coded_records.id_# = classes.id_#", " AND ") }}
+    GROUP BY points.point, classes.class
+) AS own ON found.point = own.point AND found.class = own.class
+GROUP BY found.point;
+
+-- One row per number of records that may be a person's: how many people have so many, and of how many
+-- of them the own record is among these.
+CREATE OR REPLACE VIEW candidates AS
+SELECT
+    counted.candidates,
+    sum(crowd.people)::BIGINT AS people,
+    coalesce(sum(fitting.people), 0)::BIGINT AS fitting
+FROM (
+    SELECT
+        points.point,
+        coalesce(sum(classes.records), 0)::BIGINT AS candidates
+    FROM points
+    LEFT JOIN found ON points.point = found.point
+    LEFT JOIN classes ON found.class = classes.class
+    GROUP BY points.point
+) AS counted
+INNER JOIN crowd ON counted.point = crowd.point
+LEFT JOIN fitting ON counted.point = fitting.point
+GROUP BY counted.candidates;
+
+-- One row per number of records that may be a person's, number of those with the most frequent secret
+-- among them, and number of different secrets: how many people.
+CREATE OR REPLACE VIEW candidate_secrets AS
+SELECT
+    guessed.candidates,
+    guessed.best,
+    guessed."values",
+    sum(crowd.people)::BIGINT AS people
+FROM (
+    SELECT
+        point,
+        sum(records)::BIGINT AS candidates,
+        max(records)::BIGINT AS best,
+        count(*) AS "values"
+    FROM (
+        SELECT
+            found.point,
+            class_values.value,
+            sum(class_values.records) AS records
+        FROM found INNER JOIN class_values ON found.class = class_values.class
+        GROUP BY found.point, class_values.value
+    ) AS mixed
+    GROUP BY point
+) AS guessed
+INNER JOIN crowd ON guessed.point = crowd.point
+GROUP BY guessed.candidates, guessed.best, guessed."values";

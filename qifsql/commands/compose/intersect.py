@@ -12,9 +12,9 @@ from typing import Any
 
 from sqlglot import exp
 
-from qifsql.commands.compose.locate import Located, locate
 from qifsql.commands.compose.release_steps import read_release
 from qifsql.counting.composition import Bound, Release
+from qifsql.counting.locate import Located, locate
 from qifsql.engine.tables import Tables
 from qifsql.errors import DatasetError, plural
 from qifsql.query.splice import splice

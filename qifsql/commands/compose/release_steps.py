@@ -35,7 +35,7 @@ def read_people(tables: Tables, bound: Bound, *, keyed: bool) -> int:
         make_places(tables, raw, values.group_by(value))
     shape: dict[str, Shape] = {"qids": numbers, "key": bound.key is not None}
     of_coded = shape | {"truth": bound.truth is not None}
-    tables.make("coded", splice("compose/coded_people", shape=of_coded))
+    tables.make("coded", splice("cells/coded_people", shape=of_coded))
     tables.drop("people")
     tables.make("points", splice("cells/points", places=numbers))
     tables.make("crowd", splice("cells/crowd", places=numbers))

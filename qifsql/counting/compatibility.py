@@ -1,0 +1,202 @@
+"""What people with raw knowledge find in a sanitised release: the records that may be theirs.
+
+A record may be a person's if each of its cells contains her raw value; an empty cell, and one that
+stands for everything, contains all. Records and people are counted by classes of equal cells and
+points of equal values, never pair by pair. Classes that may have any value in the same columns are
+located together, in the other columns alone.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from sqlglot import exp
+
+from qifsql.adversary.spec import Attribute, Microdata
+from qifsql.counting.composition import Compared
+from qifsql.counting.locate import Located, locate
+from qifsql.counting.spans import Generalised, make_spans
+from qifsql.data.expressions import SOURCE
+from qifsql.data.readers import relation
+from qifsql.data.types import nested
+from qifsql.engine.tables import Tables
+from qifsql.query.microdata_steps import normal
+from qifsql.query.splice import splice
+
+
+@dataclass(frozen=True)
+class Guess:
+    """The success of guessing the secret from the records that may be a person's.
+
+    ``success`` is the mean share of the most frequent secret among them, in [0, 1]; it is 0 for who
+    finds none. ``certain`` people find one secret in all of them.
+    """
+
+    secret: str
+    success: Fraction
+    certain: int
+
+
+@dataclass(frozen=True)
+class Compatible:
+    """What people find in a release (M195).
+
+    ``candidates`` is the mean number of records that may be a person's, ``least`` the smallest of
+    somebody whose record is in the release. ``success`` is the mean chance to name one's own record
+    (to believe so, if nothing tells whose record is whose: then ``misled`` is None). ``singled_out``
+    people find one record; the own record of the ``misled`` is not among those that they find.
+    """
+
+    people: int
+    candidates: Fraction
+    least: int
+    success: Fraction
+    singled_out: int
+    misled: int | None
+    guesses: tuple[Guess, ...]
+
+
+def find(tables: Tables, original: Compared, release: Compared) -> Compatible:
+    """Return what the people of ``original`` find in a ``release`` of their records.
+
+    The tables ``places_j`` of the original's values are there (``spans.make_places``).
+    """
+    people, raw_qids = original.attack.microdata, [a for _, a in original.cells]
+    numbers = [g.raw.number for g, _ in release.cells]
+    tables = tables.doing("locating people", release.title)
+    in_order = _read_people(tables, people, raw_qids, numbers) == _read_records(tables, release)
+    _code(tables, release, numbers)
+    _locate(tables, release)
+    fitting = splice("cells/fitting", shape={"qids": numbers})
+    tables.make("fitting", fitting if in_order else fitting.where("FALSE"))
+    counts = tables.answer(splice("cells/candidates"))
+    guesses = tuple(
+        _guess(tables, secret.name, j, numbers)
+        for j, secret in enumerate(release.attack.microdata.secrets, 1)
+    )
+    tables.drop("coded", "coded_records", "points", "classes", "crowd", "found", "fitting")
+    return _compatible(counts, guesses, in_order=in_order)
+
+
+def _read_people(
+    tables: Tables, people: Microdata, qids: Sequence[Attribute], numbers: Sequence[int]
+) -> int:
+    """Create ``coded``, a row per person: position and places; return the number of positions."""
+    values = {f"qid_{j}": normal(qids[j - 1]) for j in numbers}
+    size = _read_in_order(tables, "people", people, values)
+    shape = {"qids": list(numbers), "truth": False, "key": False}
+    tables.make("coded", splice("cells/coded_people", shape=shape))
+    tables.drop("people")
+    return size
+
+
+def _read_records(tables: Tables, release: Compared) -> int:
+    """Create ``records``, a row per record: position, cells, secrets; return the positions."""
+    microdata = release.attack.microdata
+    values = {f"cell_{g.raw.number}": _cell(attribute) for g, attribute in release.cells}
+    values |= {f"secret_{j}": normal(s) for j, s in enumerate(microdata.secrets, 1)}
+    return _read_in_order(tables, "records", microdata, values)
+
+
+def _cell(attribute: Attribute) -> exp.Expr:
+    return attribute.expression.copy() if nested(attribute.type) else normal(attribute)
+
+
+def _read_in_order(
+    tables: Tables, name: str, microdata: Microdata, values: dict[str, exp.Expr]
+) -> int:
+    """Create a table of columns of the records that pass the filter, with their ``position``.
+
+    Return the number of all records: those that the filter leaves out have positions, too.
+    """
+    source = exp.alias_(relation(microdata.dataset), SOURCE, table=True)
+    columns = [exp.alias_(tree, alias) for alias, tree in values.items()]
+    position = exp.alias_(exp.Window(this=exp.RowNumber()), "position")
+    kept = exp.true() if microdata.where is None else microdata.where.copy()
+    inner = exp.select(*columns, position, exp.alias_(kept, "kept")).from_(source)
+    query = exp.select(*values, "position").from_(inner.subquery("numbered")).where("kept")
+    tables.make(name, query)
+    ((size,),) = tables.rows(exp.select("count(*)").from_(source.copy()))
+    return int(size)
+
+
+def _code(tables: Tables, release: Compared, numbers: Sequence[int]) -> None:
+    """Create points, classes of records and the spans of their cells, and ``crowd``."""
+    columns = {g.raw.number: g for g, _ in release.cells}
+    names: dict[str, str] = {}
+    for j, column in columns.items():
+        cells = exp.select(exp.column(f"cell_{j}").as_("cell")).from_("records")
+        make_spans(tables, column, cells, may_be_lost=True)
+        names |= {f"{name}_{j}": column.names[name] for name in ("cells", "spans")}
+    secrets = len(release.attack.microdata.secrets)
+    shape = {"qids": list(numbers), "secrets": secrets}
+    tables.make("coded_records", splice("cells/coded_records", tables=names, shape=shape))
+    tables.drop("records", *(column.names["cells"] for column in columns.values()))
+    tables.make("classes", splice("cells/classes_of_records", shape={"qids": list(numbers)}))
+    tables.make("points", splice("cells/points", places=numbers))
+    tables.make("crowd", splice("cells/people_at_points", places=numbers))
+
+
+def _locate(tables: Tables, release: Compared) -> None:
+    """Create ``found``: a row per point and class whose cells contain its values."""
+    columns = tuple(g for g, _ in release.cells)
+    numbers = [column.raw.number for column in columns]
+    sets = tables.rows(splice("cells/open_columns", shape={"qids": numbers}))
+    found: list[exp.Select] = []
+    for number, is_open in enumerate(sets, 1):
+        fixed = [column for column, free in zip(columns, is_open, strict=True) if not free]
+        found.append(_locate_classes(tables, Located(number, tuple(fixed)), columns))
+    tables.make("found", exp.union(*found, distinct=False) if len(found) > 1 else found[0])
+    tables.drop(*(query.find(exp.Table).name for query in found))  # type: ignore[union-attr]
+    for column in columns:
+        tables.drop(column.names["spans"], column.names["members"])
+
+
+def _locate_classes(tables: Tables, release: Located, columns: Sequence[Generalised]) -> exp.Select:
+    """Return the query of points and classes that may have any value in all but some columns.
+
+    Those in ``release`` are these columns.
+    """
+    fixed = [column.raw.number for column in release.columns]
+    free = [column.raw.number for column in columns if column.raw.number not in fixed]
+    classes, points = release.name("classes"), release.name("points")
+    shape = {"free": free, "fixed": fixed}
+    tables.make(classes, splice("cells/classes_free_in", shape=shape))
+    tables.make(points, exp.select("*").from_("points"))
+    if fixed:
+        locate(tables, release)
+    else:
+        everywhere = splice("cells/found_everywhere", tables={"classes": classes})
+        tables.make(release.name("found"), everywhere)
+    tables.drop(classes, points)
+    return exp.select("point", "class").from_(release.name("found"))
+
+
+def _guess(tables: Tables, secret: str, j: int, numbers: Sequence[int]) -> Guess:
+    """Return the success of guessing secret ``j``."""
+    tables.make(
+        "class_values", splice("cells/class_values", secret=j, shape={"qids": list(numbers)})
+    )
+    rows = tables.answer(splice("cells/candidate_secrets"))
+    tables.drop("class_values")
+    ((people,),) = tables.rows(exp.select("sum(people)::BIGINT").from_("crowd"))
+    believed = sum((Fraction(n * best, size) for size, best, _, n in rows), Fraction())
+    certain = sum(n for _, _, values, n in rows if values == 1)
+    return Guess(secret, believed / people, certain)
+
+
+def _compatible(
+    counts: Sequence[tuple[int, int, int]], guesses: tuple[Guess, ...], *, in_order: bool
+) -> Compatible:
+    """Return the numbers of the rows ``candidates``, ``people``, ``fitting`` of the view."""
+    everybody = sum(people for _, people, _ in counts)
+    meant = [(n, fitting if in_order else people) for n, people, fitting in counts if n]
+    return Compatible(
+        everybody,
+        Fraction(sum(n * people for n, people, _ in counts), everybody),
+        min((n for n, _, _ in counts if n), default=0),
+        sum((Fraction(people, n) for n, people in meant), Fraction()) / everybody,
+        sum(people for n, people, _ in counts if n == 1),
+        everybody - sum(fitting for _, _, fitting in counts) if in_order else None,
+        guesses,
+    )
