@@ -21,6 +21,7 @@ from qifsql.data.readers import relation
 from qifsql.data.types import nested
 from qifsql.engine.tables import Tables
 from qifsql.query.microdata_steps import normal
+from qifsql.query.shapes import Shape
 from qifsql.query.splice import splice
 
 
@@ -39,18 +40,20 @@ class Guess:
 
 @dataclass(frozen=True)
 class Compatible:
-    """What people find in a release (M195).
+    """What people find in a release (M196).
 
-    ``candidates`` is the mean number of records that may be a person's, ``least`` the smallest of
-    somebody whose record is in the release. ``success`` is the mean chance to name one's own record
-    (to believe so, if nothing tells whose record is whose: then ``misled`` is None). ``singled_out``
-    people find one record; the own record of the ``misled`` is not among those that they find.
+    ``candidates`` is the mean number of records that may be a person's, ``least`` the smallest but
+    0. ``success`` is the mean chance to name one's own record. ``believed`` is what people believe
+    it to be, for whom each record that they find may be theirs. If nothing tells whose record is
+    whose, both are equal, and ``misled`` is None. ``singled_out`` people find one record. The own
+    record of ``misled`` people is not among those that they find.
     """
 
     people: int
     candidates: Fraction
     least: int
     success: Fraction
+    believed: Fraction
     singled_out: int
     misled: int | None
     guesses: tuple[Guess, ...]
@@ -59,7 +62,8 @@ class Compatible:
 def find(tables: Tables, original: Compared, release: Compared) -> Compatible:
     """Return what the people of ``original`` find in a ``release`` of their records.
 
-    The tables ``places_j`` of the original's values are there (``spans.make_places``).
+    The original's values are read (``losses.read_original``). The record in the same place is taken
+    for a person's own if both files have as many records.
     """
     people, raw_qids = original.attack.microdata, [a for _, a in original.cells]
     numbers = [g.raw.number for g, _ in release.cells]
@@ -84,7 +88,7 @@ def _read_people(
     """Create ``coded``, a row per person: position and places; return the number of positions."""
     values = {f"qid_{j}": normal(qids[j - 1]) for j in numbers}
     size = _read_in_order(tables, "people", people, values)
-    shape = {"qids": list(numbers), "truth": False, "key": False}
+    shape: dict[str, Shape] = {"qids": list(numbers), "truth": False, "key": False}
     tables.make("coded", splice("cells/coded_people", shape=shape))
     tables.drop("people")
     return size
@@ -129,7 +133,7 @@ def _code(tables: Tables, release: Compared, numbers: Sequence[int]) -> None:
         make_spans(tables, column, cells, may_be_lost=True)
         names |= {f"{name}_{j}": column.names[name] for name in ("cells", "spans")}
     secrets = len(release.attack.microdata.secrets)
-    shape = {"qids": list(numbers), "secrets": secrets}
+    shape: dict[str, Shape] = {"qids": list(numbers), "secrets": secrets}
     tables.make("coded_records", splice("cells/coded_records", tables=names, shape=shape))
     tables.drop("records", *(column.names["cells"] for column in columns.values()))
     tables.make("classes", splice("cells/classes_of_records", shape={"qids": list(numbers)}))
@@ -190,13 +194,16 @@ def _compatible(
 ) -> Compatible:
     """Return the numbers of the rows ``candidates``, ``people``, ``fitting`` of the view."""
     everybody = sum(people for _, people, _ in counts)
-    meant = [(n, fitting if in_order else people) for n, people, fitting in counts if n]
+    found = [(n, people, fitting) for n, people, fitting in counts if n]
+    believed = sum((Fraction(people, n) for n, people, _ in found), Fraction()) / everybody
+    right = sum((Fraction(fitting, n) for n, _, fitting in found), Fraction()) / everybody
     return Compatible(
         everybody,
-        Fraction(sum(n * people for n, people, _ in counts), everybody),
-        min((n for n, _, _ in counts if n), default=0),
-        sum((Fraction(people, n) for n, people in meant), Fraction()) / everybody,
-        sum(people for n, people, _ in counts if n == 1),
-        everybody - sum(fitting for _, _, fitting in counts) if in_order else None,
-        guesses,
+        Fraction(sum(n * people for n, people, _ in found), everybody),
+        least=min((n for n, _, _ in found), default=0),
+        success=right if in_order else believed,
+        believed=believed,
+        singled_out=sum(people for n, people, _ in found if n == 1),
+        misled=everybody - sum(fitting for _, _, fitting in found) if in_order else None,
+        guesses=guesses,
     )

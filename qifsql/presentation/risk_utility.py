@@ -26,7 +26,14 @@ from qifsql.presentation.words import known_records, percent
 
 def charts(frame: pl.DataFrame, _details: Tables, _spec: Spec) -> dict[str, Chart]:
     """Return the charts of a result, by name."""
-    return {"risk_utility": risk_utility(frame)}
+    return {"risk_utility": risk_utility(in_view(frame, "cells"))}
+
+
+def in_view(frame: pl.DataFrame, view: str) -> pl.DataFrame:
+    """Return the rows of one view of the releases; results without views have ``cells`` alone."""
+    if "view" in frame.columns:
+        return frame.filter(view=view)
+    return frame if view == "cells" else frame.clear()
 
 
 def risk_utility(frame: pl.DataFrame) -> Chart:

@@ -233,12 +233,20 @@ LEFT JOIN (
 ) AS members ON spans.id = members.id AND spans.enumerated;
 
 -- One row per record of a release: its position in the input, its secrets, and the number of each
--- cell, 0 if it may be any value: a cell that stands for all of them, or an empty one.
+-- cell, 0 if it may be any value: a cell that stands for all of them, an empty one, or a usual word
+-- for a missing value that is none of the original.
 {# coded_records(qids=[1, 2], secrets=1), coded_records(qids=[1], secrets=0) #}
 CREATE OR REPLACE VIEW coded_records AS
 SELECT
     {{ range(1, secrets + 1) | each("records.secret_#,") }}
-    {{ qids | each("CASE WHEN cells_#.cell IS NULL OR spans_#.everything THEN 0 ELSE spans_#.id END AS id_#,") }}
+    {% for i in qids %}
+    CASE
+        WHEN cells_{{ i }}.cell IS NULL OR spans_{{ i }}.everything THEN 0
+        WHEN spans_{{ i }}.width > 0 OR cells_{{ i }}.cell::VARCHAR NOT IN (SELECT word FROM missing_words)
+            THEN spans_{{ i }}.id
+        ELSE 0
+    END AS id_{{ i }},
+    {% endfor %}
     records.position
 FROM records
 {% for i in qids %}

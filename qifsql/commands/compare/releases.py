@@ -15,7 +15,8 @@ from qifsql.adversary import roles
 from qifsql.adversary.spec import BoundAttack
 from qifsql.commands.compare.bind import bind
 from qifsql.commands.compare.spec import CompareOptions
-from qifsql.counting import losses, risks, suppressed
+from qifsql.counting import compatibility, losses, risks, suppressed
+from qifsql.counting.compatibility import Compatible
 from qifsql.counting.composition import Compared, Composition
 from qifsql.data.dataset import Tabular
 from qifsql.data.files import path_text
@@ -38,12 +39,26 @@ SCHEMA: dict[str, pl.DataType] = {
     "release": pl.String(),
     "file": pl.Int64(),
     "secret": pl.String(),
+    "view": pl.String(),
     **risks.PARTITION,
     "suppressed": pl.Int64(),
     **dict.fromkeys(("generalised", "certainty_penalty", "total_variation"), pl.Float64()),
     "divergence": pl.Float64(),
+    "candidates": pl.Float64(),
+    "posterior_probabilistic": pl.Float64(),
+    "individuals_certain": pl.Int64(),
+    "misled": pl.Int64(),
 }
-"""One row per file (the original is 1) and secret: ``risks.PARTITION``, and the utility.
+"""One row per file (the original is 1), secret and view: ``risks.PARTITION``, and the utility.
+
+In the view ``cells`` a generalised value is a value. In ``compatible`` the people of the original
+know their raw values, and look for the records whose cells contain them (M196): ``candidates`` is
+the mean number of these, 0 or more; ``k`` is the smallest but 0; ``singled_out`` counts people with
+one, ``misled`` those whose own record is not among them: NULL if the release has not as many
+records as the original, so that nothing tells whose record is whose. ``posterior_probabilistic`` is
+the success of re-identification in [0, 1]; ``individuals_certain`` counts people whose secret is
+certain (NULL without a secret). Of ``PARTITION``, the view ``compatible`` has ``records``, ``k``,
+``singled_out`` and the probabilistic posteriors; the others are NULL. With a person it has no rows.
 
 ``suppressed`` counts the records that reveal nothing, because every cell stands for all values.
 ``generalised``, ``certainty_penalty``, ``total_variation`` and ``divergence`` are means over the
@@ -72,12 +87,12 @@ def compare_releases(
         plain=as_names(options["plain"]),
     )
     paths = (*(p for d in spec.releases for p in d.paths), *spec.hierarchies.values())
-    with open_engine(settings, sources=spec.releases, command="compare") as engine:
+    with open_engine(settings, sources=spec.releases, command="compare", ordered=True) as engine:
         raws, files = bind(engine, spec, options["person"])
         tables = Tables(engine, "reading the original", files[0].title)
         _check_records(tables, files)
         scales = losses.read_original(tables, raws, files[0].attack.microdata)
-        measured = [_measure_file(tables, file, scales, spec.plain) for file in files]
+        measured = [_measure_file(tables, file, files[0], scales, spec.plain) for file in files]
         columns = [column for m in measured for column in m.columns]
         plans = [plan for m in measured for plan in m.plans]
         first = [s for file in files for s in openings(file.attack.microdata.dataset)]
@@ -105,7 +120,11 @@ class _Measured(NamedTuple):
 
 
 def _measure_file(
-    tables: Tables, file: Compared, scales: Sequence[losses.Scale], plain: Sequence[str]
+    tables: Tables,
+    file: Compared,
+    original: Compared,
+    scales: Sequence[losses.Scale],
+    plain: Sequence[str],
 ) -> _Measured:
     """Measure the risk of a file, and its loss against the original, which is file 1.
 
@@ -119,8 +138,65 @@ def _measure_file(
         columns, hidden = losses.loss_rows(comparing, file, scales)
     totals = {"suppressed": hidden, **_mean_losses(columns)}
     named = {"release": file.title, "file": file.number}
-    rows = [named | {"secret": r.secret} | r.partition | totals for r in file_risks]
-    return _Measured(rows, columns, plans, _notes_on_suppressed(file, attack, hidden))
+    rows = [named | _cells_view(risk) | totals for risk in file_risks]
+    notes = _notes_on_suppressed(file, attack, hidden)
+    if file.number > 1 and file.cells and file.attack.microdata.person is None:
+        found = compatibility.find(tables, original, file)
+        rows += [named | row | totals for row in _compatible_view(found)]
+        notes += _notes_on_compatible(file, found)
+    return _Measured(rows, columns, plans, notes)
+
+
+def _cells_view(risk: risks.Risk) -> dict[str, Any]:
+    """Return the columns of a risk for which a generalised value is a value."""
+    return {
+        "secret": risk.secret,
+        "view": "cells",
+        **risk.partition,
+        "posterior_probabilistic": risk.partition["crs_posterior_probabilistic"],
+        "individuals_certain": risk.attacks.get("cas", {}).get("individuals_certain"),
+    }
+
+
+def _compatible_view(found: Compatible) -> list[dict[str, Any]]:
+    """Return a row per secret, or one without, of what people with raw knowledge find."""
+    common = {
+        **{"secret": None, "view": "compatible"},
+        **{"records": found.people, "k": found.least, "singled_out": found.singled_out},
+        "crs_posterior_probabilistic": float(found.success),
+        "candidates": float(found.candidates),
+        "posterior_probabilistic": float(found.success),
+        "misled": found.misled,
+    }
+    if not found.guesses:
+        return [common]
+    return [
+        common
+        | {"secret": guess.secret, "cas_posterior_probabilistic": float(guess.success)}
+        | {"individuals_certain": guess.certain}
+        for guess in found.guesses
+    ]
+
+
+def _notes_on_compatible(release: Compared, found: Compatible) -> list[str]:
+    """Return notes on people whose own record is not theirs by its cells, or is not told."""
+    if found.misled is None:
+        return [
+            f"{release.title} has not as many records as the original, so nothing tells whose is "
+            "whose: the success of people with raw knowledge is what they believe"
+        ]
+    if not found.misled:
+        return []
+    note = (
+        f"{release.title} says something false of {plural(found.misled, 'person')}: the record in "
+        "the same place does not contain the raw values"
+    )
+    if found.believed > found.success:
+        note += (
+            "; if its records are in another order, the success of people with raw knowledge is up "
+            f"to {float(found.believed):.2%}, and not {float(found.success):.2%}"
+        )
+    return [note]
 
 
 def _with_suppressed(engine: Engine, file: Compared, plain: Sequence[str]) -> BoundAttack:

@@ -5,12 +5,13 @@ from functools import partial
 
 import polars as pl
 
+from qifsql.data.types import Row
 from qifsql.presentation import escaping, words
 from qifsql.presentation.comparisons import loss_cells, risks
 from qifsql.presentation.figures import drawn
 from qifsql.presentation.language import said
 from qifsql.presentation.parts import Heading, Paragraph, Part, Spec, Table, Tables
-from qifsql.presentation.risk_utility import risk_utility
+from qifsql.presentation.risk_utility import in_view, risk_utility
 from qifsql.results.kinds import Kind
 from qifsql.results.stored import Stored
 
@@ -20,7 +21,12 @@ LOST = (
     "column's distribution in the original and in the release, each cell spread evenly over its "
     "values. KL: extra bits per record if the release is taken for the original."
 )
-
+FOUND = (
+    "The adversary knows the raw values of {people} of the original, and looks for the records "
+    "whose cells contain them. Records found: the mean. Singled out: with one record. Misled: the "
+    "own record does not contain the values. Best guess: the chance to name the own record, and "
+    "the mean share of the most frequent secret."
+)
 
 OUTSIDE = (
     "Of cells without a value of the original, a number between its values, such as a centroid, "
@@ -33,7 +39,7 @@ KIND = Kind(columns=("release", "file", "crs_posterior_deterministic"), shared=(
 
 def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     """Return success on each release for every question, then the loss of the releases."""
-    rows = frame.to_dicts()
+    rows = in_view(frame, "cells").to_dicts()
     first = [row for row in rows if row["secret"] == rows[0]["secret"]]  # of the first secret
     parts: list[Part] = risks(rows, first, said("release"))
     heads = [said("generalised"), said("penalty"), said("TV"), said("KL (bits)")]
@@ -44,10 +50,33 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     for row in {row["file"]: row for row in first}.values():  # people: several rows per file
         records = [words.count(row["suppressed"])] if has_suppressed else []
         lost.add_row(escaping.cell(row["release"]), *records, *loss_cells(row))
+    parts += _compatible(in_view(frame, "compatible").to_dicts())
     parts += [Heading(said("Information loss of the releases")), lost, Paragraph(said(LOST))]
     if tables["columns"]["outside"].sum():
         parts.append(Paragraph(said(OUTSIDE)))
     return [*parts, *_column_losses(tables["columns"], heads)]
+
+
+def _compatible(rows: Sequence[Row]) -> list[Part]:
+    """Return a table of what people with raw knowledge find in each release, [] without rows."""
+    if not rows:
+        return []
+    heads = [said("release"), said("records found"), said("singled out"), said("best guess")]
+    has_secret = rows[0]["secret"] is not None
+    of_secret = [said("secret"), said("certain"), said("best guess")] if has_secret else []
+    table = Table.of([*heads, said("misled"), *of_secret], range(1, 5))
+    for row in rows:
+        cells = [
+            *(words.fixed(row["candidates"], 2), words.count(row["singled_out"])),
+            *(words.percent(row["posterior_probabilistic"]), words.count(row["misled"])),
+        ]
+        if has_secret:
+            guess = words.percent(row["cas_posterior_probabilistic"])
+            certain = words.count(row["individuals_certain"])
+            cells += [escaping.cell(row["secret"]), certain, guess]
+        table.add_row(escaping.cell(row["release"]), *cells)
+    heading = Heading(said("Known raw values: the records that may be a person's"))
+    return [heading, table, Paragraph(said(FOUND, people=words.people()))]
 
 
 def _column_losses(lost: pl.DataFrame, heads: Sequence[str]) -> list[Part]:
@@ -67,6 +96,6 @@ def _column_losses(lost: pl.DataFrame, heads: Sequence[str]) -> list[Part]:
 def chapter(stored: Stored) -> tuple[str, list[Part]]:
     """Return the title and the parts of a chapter about a stored result."""
     return said("Releases compared with the original: {name}", name=stored.name), [
-        *drawn("compare", partial(risk_utility, stored.frame)),
+        *drawn("compare", partial(risk_utility, in_view(stored.frame, "cells"))),
         *parts(stored.frame, stored.details, stored.spec),
     ]

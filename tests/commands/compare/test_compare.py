@@ -4,7 +4,8 @@ import json
 import math
 import tempfile
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ from qifsql.commands.compare.releases import SCHEMA
 from qifsql.counting.losses import COLUMNS
 from qifsql.data.missing import USUAL
 from qifsql.measures import utility
-from qifsql.reference import microdata
+from qifsql.reference import compatible_records, microdata
 
 MEANS = ("generalised", "certainty_penalty", "total_variation", "divergence")
 
@@ -70,7 +71,7 @@ def test_every_number_is_that_of_the_oracle(case: Case) -> None:
                 qifsql.compare(original, paths, **asked)
             return
         result = qifsql.compare(original, paths, **asked)
-    rows = result.frame.to_dicts()
+    rows, compatible = (result.frame.filter(view=v).to_dicts() for v in ("cells", "compatible"))
     used = [i for i, kind in enumerate(case.kinds) if kind]
     keys = [tuple(microdata.value(person[i]) for i in used) for person in case.people]
     all_text = not any(f"q{i}" in plain_text(case) for i in used)
@@ -80,6 +81,8 @@ def test_every_number_is_that_of_the_oracle(case: Case) -> None:
     for number, row in enumerate(rows[1:]):
         own = result.details["columns"].filter(file=number + 2).to_dicts()
         check_release(case, number, row, own)
+    for row in compatible:
+        check_compatible(case, row["file"] - 2, row)
 
 
 def check_release(
@@ -129,6 +132,38 @@ def check_release(
     for name in MEANS:
         mean = math.fsum(c[name] for c in columns) / len(columns)
         assert row[name] == mean
+
+
+def check_compatible(case: Case, number: int, row: dict[str, Any]) -> None:
+    """The records that may be a person's are those of the definition."""
+    release, forms = case.releases[number], case.forms[number]
+    meant = meaning(case).releases[number]
+    known = {i: [microdata.value(p[i]) for p in case.people] for i in release.columns}
+
+    def contains(cell: Cell, at: int, text: Any) -> Callable[[Any], bool]:
+        values = known[release.columns[at]]
+        is_word = (
+            isinstance(text, str) and text in USUAL and not any(holds(cell, v) for v in values)
+        )
+        free = text is None or is_word or isinstance(cell, Everything)
+        return lambda value: free or holds(cell, value)
+
+    records = []
+    for cells, (own, _) in zip(meant.rows, release.rows, strict=True):
+        texts = [
+            written(cell, case.kinds[i], form.removesuffix("_text"))
+            for cell, i, form in zip(own, release.columns, forms, strict=True)
+        ]
+        records.append([contains(c, at, texts[at]) for at, c in enumerate(cells[0])])
+    people = [[person[i] for i in release.columns] for person in case.people]
+    secrets = [secret for _, secret in release.rows]
+    in_order = len(people) == len(records)
+    expected = compatible_records.find(people, records, secrets, in_order=in_order)
+    expected.pop("believed")
+    assert {name: row[name] for name in expected} == {
+        name: float(value) if isinstance(value, Fraction) else value
+        for name, value in expected.items()
+    }
 
 
 def suppressed_here(case: Case, number: int) -> bool:
@@ -300,7 +335,15 @@ def test_what_a_hand_computation_gives(tmp_path: Path) -> None:
     assert row["total_variation"] == 1 / 6
     assert row["divergence"] == pytest.approx(0.5 * math.log2(0.75) + 0.5 * math.log2(1.5))
     assert (row["certainty_penalty"], row["generalised"], row["outside"]) == (0.5, 0.75, 0)
-    assert result.frame["suppressed"].to_list() == [0, 1]
+    assert result.frame["suppressed"].to_list() == [0, 1, 1]
+    found = result.frame.row(2, named=True)  # three records may be of 20 or 30, two of 40
+    assert (found["view"], found["candidates"], found["k"], found["misled"]) == (
+        *("compatible", 2.5, 2),
+        0,
+    )
+    assert found["posterior_probabilistic"] == 5 / 12
+    assert found["cas_posterior_probabilistic"] == 5 / 6
+    assert (found["singled_out"], found["individuals_certain"]) == (0, 2)
 
 
 @pytest.mark.parametrize("empty", ["", "NA", "-9"])

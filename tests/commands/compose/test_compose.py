@@ -24,7 +24,8 @@ from places import HOSPITALS
 from terminal import run
 
 import qifsql
-from qifsql.commands.compose import locate, measures
+from qifsql.commands.compose import measures
+from qifsql.counting import locate
 from qifsql.reference import microdata
 
 A, B, PEOPLE = (HOSPITALS / f"{name}.csv" for name in ("hospital_a", "hospital_b", "people"))
