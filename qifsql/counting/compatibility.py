@@ -1,4 +1,4 @@
-"""What people with raw knowledge find in a sanitised release: the records that may be theirs.
+"""Compatibility: the records of a sanitised release that may be those of people with raw knowledge.
 
 A record may be a person's if each of its cells contains her raw value; an empty cell, and one that
 stands for everything, contains all. Records and people are counted by classes of equal cells and
@@ -40,7 +40,7 @@ class Guess:
 
 @dataclass(frozen=True)
 class Compatible:
-    """What people find in a release (M196).
+    """The success of people who look for their records in a release (M196).
 
     ``candidates`` is the mean number of records that may be a person's, ``least`` the smallest but
     0. ``success`` is the mean chance to name one's own record. ``believed`` is what people believe
@@ -116,9 +116,9 @@ def _read_in_order(
     source = exp.alias_(relation(microdata.dataset), SOURCE, table=True)
     columns = [exp.alias_(tree, alias) for alias, tree in values.items()]
     position = exp.alias_(exp.Window(this=exp.RowNumber()), "position")
-    kept = exp.true() if microdata.where is None else microdata.where.copy()
-    inner = exp.select(*columns, position, exp.alias_(kept, "kept")).from_(source)
-    query = exp.select(*values, "position").from_(inner.subquery("numbered")).where("kept")
+    passes = exp.true() if microdata.where is None else microdata.where.copy()
+    inner = exp.select(*columns, position, exp.alias_(passes, "passes")).from_(source)
+    query = exp.select(*values, "position").from_(inner.subquery("numbered")).where("passes")
     tables.make(name, query)
     ((size,),) = tables.rows(exp.select("count(*)").from_(source.copy()))
     return int(size)
@@ -146,12 +146,12 @@ def _locate(tables: Tables, release: Compared) -> None:
     columns = tuple(g for g, _ in release.cells)
     numbers = [column.raw.number for column in columns]
     sets = tables.rows(splice("cells/open_columns", shape={"qids": numbers}))
-    found: list[exp.Select] = []
+    queries: list[exp.Select] = []
     for number, is_open in enumerate(sets, 1):
         fixed = [column for column, free in zip(columns, is_open, strict=True) if not free]
-        found.append(_locate_classes(tables, Located(number, tuple(fixed)), columns))
-    tables.make("found", exp.union(*found, distinct=False) if len(found) > 1 else found[0])
-    tables.drop(*(query.find(exp.Table).name for query in found))  # type: ignore[union-attr]
+        queries.append(_locate_classes(tables, Located(number, tuple(fixed)), columns))
+    tables.make("found", exp.union(*queries, distinct=False) if len(queries) > 1 else queries[0])
+    tables.drop(*(query.find(exp.Table).name for query in queries))  # type: ignore[union-attr]
     for column in columns:
         tables.drop(column.names["spans"], column.names["members"])
 
@@ -194,16 +194,16 @@ def _compatible(
 ) -> Compatible:
     """Return the numbers of the rows ``candidates``, ``people``, ``fitting`` of the view."""
     everybody = sum(people for _, people, _ in counts)
-    found = [(n, people, fitting) for n, people, fitting in counts if n]
-    believed = sum((Fraction(people, n) for n, people, _ in found), Fraction()) / everybody
-    right = sum((Fraction(fitting, n) for n, _, fitting in found), Fraction()) / everybody
+    located = [(n, people, fitting) for n, people, fitting in counts if n]
+    believed = sum((Fraction(people, n) for n, people, _ in located), Fraction()) / everybody
+    right = sum((Fraction(fitting, n) for n, _, fitting in located), Fraction()) / everybody
     return Compatible(
         everybody,
-        Fraction(sum(n * people for n, people, _ in found), everybody),
-        least=min((n for n, _, _ in found), default=0),
+        Fraction(sum(n * people for n, people, _ in located), everybody),
+        least=min((n for n, _, _ in located), default=0),
         success=right if in_order else believed,
         believed=believed,
-        singled_out=sum(people for n, people, _ in found if n == 1),
-        misled=everybody - sum(fitting for _, _, fitting in found) if in_order else None,
+        singled_out=sum(people for n, people, _ in located if n == 1),
+        misled=everybody - sum(fitting for _, _, fitting in located) if in_order else None,
         guesses=guesses,
     )

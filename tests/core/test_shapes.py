@@ -105,6 +105,8 @@ def type_of(view: str, table: str, column: str) -> str:
         return TYPES_OF_TABLES[table, column]
     if (view, column) == ("anonymise/nominal_ends", "value"):
         return "BIGINT"  # a number, or a date by its day
+    if (table, column) == ("missing_words", "word"):
+        return "VARCHAR"
     if (table, column) == ("sets", "numbers"):
         return "BIGINT[]"
     return TYPES.get(column, "BIGINT")

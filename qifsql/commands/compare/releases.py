@@ -141,9 +141,9 @@ def _measure_file(
     rows = [named | _cells_view(risk) | totals for risk in file_risks]
     notes = _notes_on_suppressed(file, attack, hidden)
     if file.number > 1 and file.cells and file.attack.microdata.person is None:
-        found = compatibility.find(tables, original, file)
-        rows += [named | row | totals for row in _compatible_view(found)]
-        notes += _notes_on_compatible(file, found)
+        compatible = compatibility.find(tables, original, file)
+        rows += [named | row | totals for row in _compatible_view(compatible)]
+        notes += _notes_on_compatible(file, compatible)
     return _Measured(rows, columns, plans, notes)
 
 
@@ -158,43 +158,48 @@ def _cells_view(risk: risks.Risk) -> dict[str, Any]:
     }
 
 
-def _compatible_view(found: Compatible) -> list[dict[str, Any]]:
+def _compatible_view(compatible: Compatible) -> list[dict[str, Any]]:
     """Return a row per secret, or one without, of what people with raw knowledge find."""
     common = {
         **{"secret": None, "view": "compatible"},
-        **{"records": found.people, "k": found.least, "singled_out": found.singled_out},
-        "crs_posterior_probabilistic": float(found.success),
-        "candidates": float(found.candidates),
-        "posterior_probabilistic": float(found.success),
-        "misled": found.misled,
+        **{
+            "records": compatible.people,
+            "k": compatible.least,
+            "singled_out": compatible.singled_out,
+        },
+        "crs_posterior_probabilistic": float(compatible.success),
+        "candidates": float(compatible.candidates),
+        "posterior_probabilistic": float(compatible.success),
+        "misled": compatible.misled,
     }
-    if not found.guesses:
+    if not compatible.guesses:
         return [common]
     return [
         common
         | {"secret": guess.secret, "cas_posterior_probabilistic": float(guess.success)}
         | {"individuals_certain": guess.certain}
-        for guess in found.guesses
+        for guess in compatible.guesses
     ]
 
 
-def _notes_on_compatible(release: Compared, found: Compatible) -> list[str]:
+def _notes_on_compatible(release: Compared, compatible: Compatible) -> list[str]:
     """Return notes on people whose own record is not theirs by its cells, or is not told."""
-    if found.misled is None:
+    if compatible.misled is None:
         return [
             f"{release.title} has not as many records as the original, so nothing tells whose is "
             "whose: the success of people with raw knowledge is what they believe"
         ]
-    if not found.misled:
+    if not compatible.misled:
         return []
+    misled = plural(compatible.misled, "person")
     note = (
-        f"{release.title} says something false of {plural(found.misled, 'person')}: the record in "
-        "the same place does not contain the raw values"
+        f"{release.title} says something false of {misled}: the record in the same place does not "
+        "contain the raw values"
     )
-    if found.believed > found.success:
+    if compatible.believed > compatible.success:
         note += (
             "; if its records are in another order, the success of people with raw knowledge is up "
-            f"to {float(found.believed):.2%}, and not {float(found.success):.2%}"
+            f"to {float(compatible.believed):.2%}, and not {float(compatible.success):.2%}"
         )
     return [note]
 

@@ -21,7 +21,7 @@ LOST = (
     "column's distribution in the original and in the release, each cell spread evenly over its "
     "values. KL: extra bits per record if the release is taken for the original."
 )
-FOUND = (
+RAW_VALUES = (
     "The adversary knows the raw values of {people} of the original, and looks for the records "
     "whose cells contain them. Records found: the mean. Singled out: with one record. Misled: the "
     "own record does not contain the values. Best guess: the chance to name the own record, and "
@@ -76,7 +76,7 @@ def _compatible(rows: Sequence[Row]) -> list[Part]:
             cells += [escaping.cell(row["secret"]), certain, guess]
         table.add_row(escaping.cell(row["release"]), *cells)
     heading = Heading(said("Known raw values: the records that may be a person's"))
-    return [heading, table, Paragraph(said(FOUND, people=words.people()))]
+    return [heading, table, Paragraph(said(RAW_VALUES, people=words.people()))]
 
 
 def _column_losses(lost: pl.DataFrame, heads: Sequence[str]) -> list[Part]:
