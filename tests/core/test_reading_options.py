@@ -378,7 +378,7 @@ def test_categories_that_are_nearly_equal_are_noted(
 @pytest.mark.parametrize(
     ("fields", "options", "says"),
     [
-        (["1,5", "2,5", "x"], {}, "--decimal , reads them"),
+        (["1,5", "2,5", "x"], {}, "reads them as numbers"),
         (["1,5", "2,5", "3"], {"decimal": ","}, ""),
         (["1.200", "2.500,5", "3,5"], {"decimal": ","}, "points between thousands"),
         (["1,5", "x", "y"], {}, ""),
