@@ -7,6 +7,7 @@ from fractions import Fraction
 
 from qifsql.adversary.spec import Attribute
 from qifsql.data.exact import exact
+from qifsql.data.option import as_tuple
 from qifsql.errors import ColumnError, InputError, did_you_mean, quoted
 
 HOW = "drop=NAME, NAME:5, NAME:month, NAME:@1, top(NAME)=90, NAME=EXPRESSION or sample=0.1"
@@ -44,6 +45,20 @@ def read(text: str, qids: Sequence[Attribute]) -> Change:
     if match := re.fullmatch(r"\s*(top|bottom)\((.*)\)\s*=\s*(.*)", text, re.S):
         return Change(text, match[1], _number(match[2], text, qids), match[3].strip())
     return _read_named(text, qids)
+
+
+def changed_names(texts: str | Sequence[str]) -> tuple[str, ...]:
+    """Return the columns that changes name, where these have no quasi-identifiers to look them up.
+
+    >>> changed_names(["age:5", "zip=left(zip, 2)", "top(age)=90"])
+    ('age', 'zip')
+    """
+    names = []
+    for text in as_tuple(texts):
+        match = re.fullmatch(r"\s*(?:drop\s*=\s*(.*)|(?:top|bottom)\((.*)\)\s*=.*)", text, re.S)
+        name = (match[1] or match[2]) if match else re.split(r"[=:]", text, maxsplit=1)[0]
+        names += [] if name.strip() == "sample" else [name.strip()]
+    return tuple(dict.fromkeys(names))
 
 
 def _read_named(text: str, qids: Sequence[Attribute]) -> Change:

@@ -53,7 +53,8 @@ class Changed:
         name is of no quasi-identifier, DatasetError if a file is no hierarchy.
         """
         check_qids(files, [q.name for q in qids])
-        trees = {name: Hierarchy.read(path) for name, path in files.items()}
+        types = {q.name: q.type for q in qids}
+        trees = {n: Hierarchy.read(path).of_type(types[n]) for n, path in files.items()}
         return cls(catalog, qids, trees)
 
     def type(self, tree: exp.Expr, change: Change) -> str:

@@ -188,7 +188,8 @@ def typed(attributes: Sequence[Attribute], catalog: Catalog, role: str) -> tuple
 def raw_columns(spec: Composition, qids: Sequence[Attribute], schema: Schema) -> tuple[Raw, ...]:
     """Return the quasi-identifiers with their hierarchies."""
     check_qids((*spec.hierarchies, *spec.plain), [q.name for q in qids])
-    read = {name: Hierarchy.read(path) for name, path in spec.hierarchies.items()}
+    types = {q.name: q.type for q in qids}
+    read = {n: Hierarchy.read(path).of_type(types[n]) for n, path in spec.hierarchies.items()}
     file, numbered = schema.dataset, enumerate(qids, 1)
     return tuple(Raw(i, q.name, file, q.type, read.get(q.name)) for i, q in numbered)
 

@@ -6,12 +6,14 @@ same values everywhere. A mapping (value and group) is a hierarchy, too.
 """
 
 import csv
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 from pathlib import Path
 
+from qifsql.data.expressions import FLOATING
 from qifsql.data.files import check_file, path_text
 from qifsql.errors import DatasetError, plural
 
@@ -61,6 +63,19 @@ class Hierarchy:
                 node, _ = parents.get(node, (None, 0))
         nodes = {node: tuple(descendants) for node, descendants in below.items()}
         return cls(path, tuple(leaves), nodes, tuple(tuple(fields) for _, fields in lines))
+
+    def of_type(self, type_: str) -> "Hierarchy":
+        """Return the hierarchy with whole numbers written as values of a type are: 34 as 34.0."""
+        scale = re.fullmatch(r"DECIMAL\(\d+,(\d+)\)", type_)
+        zeros = int(scale[1]) if scale else int(type_ in FLOATING)
+        renamed = {
+            leaf: f"{leaf}.{'0' * zeros}"
+            for leaf in self.leaves
+            if zeros and re.fullmatch(r"-?\d{1,15}", leaf, re.ASCII)
+        }
+        if not renamed or {*renamed.values()} & {*self.nodes}:
+            return self
+        return self.of(self.path, [(renamed.get(leaf, leaf), *up) for leaf, *up in self.lines])
 
     @property
     def name(self) -> str:

@@ -14,6 +14,7 @@ import typer
 
 from qifsql.adversary.models import MODELS
 from qifsql.data.dataset import Dataset
+from qifsql.data.files import MANIFEST
 from qifsql.data.option import DATA, LIMITS, RUN
 from qifsql.data.reading import Reading, typed
 from qifsql.engine.progress import Progress
@@ -61,14 +62,19 @@ class Data:
         return [self.file, *condition, *typed(self.reading)]
 
     def dataset(self, file: str | None = None) -> Dataset:
-        """Return the named dataset, or that of ``file``, read alike if it is of the same format."""
+        """Return the named dataset, or that of ``file``, read alike if it is of the same format.
+
+        What qifsql has written is UTF-8 without titles, whatever it was made of.
+        """
         path = self.file if file is None else file
         from_input = path == standard_input.NAME
         source: str | Path = standard_input.private_copy() if from_input else path
+        reading: dict[str, Any] = {**self.reading}
         if file is not None and Dataset.open(source).format != self.dataset().format:
-            dataset = Dataset.open(source, na=self.reading.get("na", ()))
-        else:
-            dataset = Dataset.open(source, **self.reading)
+            reading = {"na": self.reading.get("na", ())}
+        elif file is not None and Path(f"{file}{MANIFEST}").exists():
+            reading |= {"encoding": None, "skip": None, "header_rows": None}
+        dataset = Dataset.open(source, **reading)
         return replace(dataset, name=STANDARD_INPUT) if from_input else dataset
 
 

@@ -16,7 +16,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from qifsql.data.dataset import Column
+from qifsql.data.dataset import Column, Dataset
 from qifsql.data.types import family
 from qifsql.engine.protocol import Engine
 from qifsql.errors import InternalError, quoted
@@ -72,31 +72,49 @@ def header(names: Sequence[str], columns: Sequence[Column], kind: str) -> list[s
 
 
 def write(
-    engine: Engine, plan: Plan, path: Path, origin: Origin, *, names: Sequence[str], rows: int
+    engine: Engine,
+    plan: Plan,
+    path: Path,
+    origin: Origin,
+    *,
+    names: Sequence[str],
+    rows: int,
+    source: Dataset,
 ) -> None:
     """Write all ``rows`` rows of a plan in order, completely or not at all.
 
-    The names of the plan's columns are ``aliases(names)``. The manifest is next to the file and not
-    in it: others get the release, but not its seed and the path of its source. CSV is converted
-    from Parquet: DuckDB 2.0.0 may wait forever if writing CSV fails.
+    CSV has the delimiter and the decimal mark of the ``source``, if that is CSV, too. The names of
+    the plan's columns are ``aliases(names)``. The manifest is next to the file and not in it:
+    others get the release, but not its seed and the path of its source. CSV is converted from
+    Parquet: DuckDB 2.0.0 may wait forever if writing CSV fails.
     """
     dataset = str(origin.spec["dataset"])
     with atomic_file(path, origin, engine.partial) as temporary:
-        written = write_rows(engine, plan, temporary, names=names, kind=ending(path), where=dataset)
+        kind = ending(path)
+        written = write_rows(
+            engine, plan, temporary, names=names, kind=kind, where=dataset, source=source
+        )
         if written != rows:
             raise InternalError(f"{written:,} records of {dataset} would be written, not {rows:,}")
         write_manifest(path, origin.about(origin.spec, origin.paths, *origin.plans))
 
 
 def write_rows(
-    engine: Engine, plan: Plan, path: Path, *, names: Sequence[str], kind: str, where: str
+    engine: Engine,
+    plan: Plan,
+    path: Path,
+    *,
+    names: Sequence[str],
+    kind: str,
+    where: str,
+    source: Dataset | None = None,
 ) -> int:
     """Write the rows of a plan to a file of a kind, without a manifest; return their number."""
     direct = kind == ".parquet" and aliases(names) == list(names)
     target = path if direct else engine.scratch / "rows.parquet"
     written = engine.copy(plan, target, what="writing records", where=where)
     if kind != ".parquet":
-        _write_csv(target, path, names, zipped=kind == ".csv.gz")
+        _write_csv(target, path, names, zipped=kind == ".csv.gz", source=source)
     elif not direct:
         _copy_renamed(target, path, names)
     return written
@@ -113,12 +131,22 @@ def _copy_renamed(source: Path, target: Path, names: Sequence[str]) -> None:
                 copy.write_batch(pa.RecordBatch.from_arrays(batch.columns, schema=schema))
 
 
-def _write_csv(source: Path, target: Path, names: Sequence[str], *, zipped: bool) -> None:
+def _write_csv(
+    rows: Path, target: Path, names: Sequence[str], *, zipped: bool, source: Dataset | None
+) -> None:
     """Write the rows of a Parquet file as CSV below a line of names, which is zipped separately."""
+    delimiter = (source.delimiter if source else None) or ","
+    has_comma = source is not None and source.decimal == "," != delimiter
     line = StringIO()
-    csv.writer(line, lineterminator="\n").writerow(names)
+    csv.writer(line, lineterminator="\n", delimiter=delimiter).writerow(names)
     head = line.getvalue().encode()
     with target.open("wb") as file:
         file.write(gzip.compress(head, mtime=0) if zipped else head)
         compression: Literal["gzip", "uncompressed"] = "gzip" if zipped else "uncompressed"
-        pl.scan_parquet(source).sink_csv(file, include_header=False, compression=compression)
+        pl.scan_parquet(rows).sink_csv(
+            file,
+            include_header=False,
+            compression=compression,
+            separator=delimiter,
+            decimal_comma=has_comma,
+        )

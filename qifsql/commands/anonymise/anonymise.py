@@ -12,6 +12,7 @@ from typing import Unpack
 import polars as pl
 
 from qifsql.adversary.bind import bind
+from qifsql.adversary.changes import changed_names
 from qifsql.adversary.spec import Attack, Microdata
 from qifsql.commands.anonymise import write
 from qifsql.commands.anonymise.one_per.one_per import one_per
@@ -89,11 +90,12 @@ def anonymise(
 
     """
     options = complete(options, AnonymiseOptions)
-    if options["one_per"] is not None or (options["drop"] and not options["qids"]):
+    qids = options["qids"] or changed_names(options["change"])
+    if options["one_per"] is not None or (options["drop"] and not qids):
         _check_ungeneralised(options)
         return one_per(source, out, options, seed=seed, settings=settings)
     origin = Origin.now(settings, "anonymise")
-    qids, secret, where = options["qids"], options["secret"], options["where"]
+    secret, where = options["secret"], options["where"]
     request = Request.of(options)
     path, dataset = Path(out), Dataset.open(source)
     models, person = "crs,cas" if secret else "crs", options["person"]
@@ -116,7 +118,7 @@ def anonymise(
         columns = write.released_columns(attack, catalog.schema.columns, request.drop, suffixes)
         names = [column.name for column in columns]
         rows = write.Rows(catalog.dataset, dataset, catalog.schema.columns, columns)
-        release_plan = write.plan_records(rows, ending)
+        release_plan = write.plan_records(rows, ending, work.decimals)
         description = _describe(attack, request, where, catalog.dataset)
         released = [column for column in attack.columns if column.name in names]
         revealing, plans = dependents(engine, attack, attack.qids, released)
@@ -126,7 +128,8 @@ def anonymise(
         origin = origin.listing(write.roles_of_columns(attack, rows))
         meter.inside(0.9, "writing records")
         titles = release.header(names, catalog.schema.columns, ending)
-        release.write(engine, release_plan, path, origin, names=titles, rows=summary["records"])
+        source, n_rows = catalog.dataset, summary["records"]
+        release.write(engine, release_plan, path, origin, names=titles, rows=n_rows, source=source)
     origin = origin.about(description, (*dataset.paths, *request.hierarchies.values()))
     schema = SUMMARY | (PEOPLE if attack.person is not None else {})
     frame = pl.DataFrame([summary | {"seconds": origin.seconds}], schema=schema)

@@ -118,6 +118,13 @@ class Cells:
         return self.shape == "text" or self._as_text(self.scale.attribute.type)
 
     @property
+    def of_numbers(self) -> bool:
+        """Return whether all cells in CSV are plain numbers, unless some are suppressed."""
+        is_plain = self.kind in ("plain", "centred") or self.parted
+        is_number = family(self.scale.attribute.type) in NUMBERS
+        return is_plain and is_number and self.ending != ".parquet"
+
+    @property
     def ambiguous(self) -> bool:
         """Return whether a suppressed cell looks like that of a missing value."""
         return not self.text and (self.kind in ("plain", "centred") or self.parted)

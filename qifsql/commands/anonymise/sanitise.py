@@ -22,6 +22,7 @@ from qifsql.counting import scales
 from qifsql.counting.cuts import check_secret_limits
 from qifsql.counting.passes import Coded, Passes
 from qifsql.counting.scales import Scale, Secret, own_table
+from qifsql.data.dataset import Dataset
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.connections import Stream
 from qifsql.engine.progress import Meter
@@ -114,6 +115,7 @@ class Work:
         self.cells: list[Cells] = []
         self.details: dict[str, pl.DataFrame] = {}
         self.idle: dict[int, str] = {}  # changes that merge no values, by quasi-identifier
+        self.decimals: set[int] = set()  # quasi-identifiers of cells with a decimal comma
 
     def run(self, ending: str) -> dict[str, Any]:
         """Make the tables ``membership`` (class of each record) and ``cells`` (of each class).
@@ -141,6 +143,9 @@ class Work:
                 f"a suppressed cell of {', '.join(ambiguous)} is empty (NULL), as a missing value "
                 "is; to tell them apart, write CSV or texts (--cells text)"
             )
+        has_comma = isinstance(self.catalog.dataset, Dataset) and self.catalog.dataset.decimal
+        if has_comma and not row["suppressed"] and not self.request.suppress_cells:
+            self.decimals = {column.number for column in self.cells if column.of_numbers}
         if coded.owners is None:  # nobody has several records
             return row
         self.notes.append(

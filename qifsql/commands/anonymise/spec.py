@@ -29,6 +29,7 @@ from qifsql.data.option import (
 )
 from qifsql.errors import InputError, did_you_mean, quoted
 
+LIMITS = ("k", "l", "l_entropy", "l_recursive", "t", "t_ordered", "until")
 METHODS = ("mondrian", "mdav", "recode", "lattice")
 Shape = Literal["interval", "text", "bounds", "midpoint", "centroid"]
 SHAPES: tuple[Shape, ...] = get_args(Shape)
@@ -51,8 +52,8 @@ class AnonymiseOptions(TypedDict, total=False):
         Option(
             TEXT,
             "mondrian (median cuts), mdav (microaggregation), recode (the changes of --change) or "
-            "lattice (best full-domain generalisation); default: lattice with --change or "
-            "--hierarchy, else mondrian.",
+            "lattice (best full-domain generalisation); default: recode with --change "
+            "and no limit, lattice with --change or --hierarchy, else mondrian.",
         ),
     ]
     one_per: Annotated[
@@ -241,8 +242,11 @@ class Request:
     @classmethod
     def of(cls, options: AnonymiseOptions) -> "Request":
         """Return the request of complete options; InputError if they do not go together."""
-        searched = options["change"] or options["hierarchies"]
-        method = options["method"] or ("lattice" if searched else "mondrian")
+        searched = options["hierarchies"] or options["change"]
+        values: Mapping[str, object] = {**options}
+        is_limited = any(values[name] not in (None, ()) for name in LIMITS)
+        usual = "recode" if options["change"] and not is_limited else "lattice"
+        method = options["method"] or (usual if searched else "mondrian")
         cells = options["cells"]
         if method not in METHODS:
             hint = did_you_mean(method, METHODS)

@@ -231,7 +231,7 @@ def _read_hierarchies(
             )
         tree = source if isinstance(source, Hierarchy) else Hierarchy.read(source)
         tree.check_levels()
-        hierarchies[numbers[name]] = tree
+        hierarchies[numbers[name]] = tree.of_type(microdata.secrets[numbers[name] - 1].type)
     return hierarchies
 
 

@@ -13,6 +13,7 @@ import pytest
 from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from terminal import run
 
 import qifsql
 from qifsql.errors import ColumnError, InputError
@@ -498,3 +499,40 @@ def test_a_note_names_columns_where_a_suppressed_cell_looks_missing(
     result = qifsql.anonymise(people, tmp_path / out, method="recode", cells=shape, **asked)
     notes = [note for note in result.notes if "a suppressed cell of" in note]
     assert [name for note in notes for name in ('"age"', '"sex"', '"t"') if name in note] == named
+
+
+def test_csv_is_written_as_it_was_read(tmp_path: Path) -> None:
+    """The delimiter and the decimal mark are those of the input; the text is UTF-8."""
+    source, out = tmp_path / "t.csv", tmp_path / "r.csv"
+    source.write_bytes("Estudo\nnome;w\nSão;1,5\nZé;2,5\nSão;3,5\nZé;2,5\n".encode("cp1252"))
+    reading = ("--encoding", "cp1252", "--skip", "1", "--decimal", ",")
+    options = ("-q", "nome,w", "--method", "mdav", "--k", "2", "--cells", "centroid")
+    assert run("anonymise", source, *options, *reading, "-o", out).code == 0
+    header, *rows = out.read_text().splitlines()
+    assert header == "nome;w"
+    assert sorted(rows) == ["São;2,5", "São;2,5", "Zé;2,5", "Zé;2,5"]
+    compared = run("compare", source, out, "-q", "nome,w", *reading, "-o", tmp_path / "c.parquet")
+    assert compared.code == 0, compared.err
+    shares = pl.read_parquet(tmp_path / "c.columns.parquet")["outside"].to_list()
+    assert shares == [0.0] * 4
+
+
+def test_a_change_alone_is_made(tmp_path: Path) -> None:
+    source, out = tmp_path / "t.csv", tmp_path / "r.csv"
+    source.write_text("zip,age\n07088,31\n07089,33\n08011,47\n")
+    result = qifsql.anonymise(source, out, change=["zip:2", "age:10"])
+    assert result.frame["method"].item() == "recode"
+    assert out.read_text().splitlines()[1:] == [
+        '07***,"[30,39]"',
+        '07***,"[30,39]"',
+        '08***,"[40,49]"',
+    ]
+
+
+@pytest.mark.parametrize("values", ["34.0 45.0 66.5", "34 45 66.5", "34.00 45.00 66.5"])
+def test_whole_numbers_of_a_hierarchy_fit_decimals(tmp_path: Path, values: str) -> None:
+    source, out, tree = (tmp_path / name for name in ("t.csv", "r.csv", "h.csv"))
+    source.write_text("\n".join(["age", *values.split()]))
+    tree.write_text("34;<50;*\n45;<50;*\n66.5;>=50;*\n")
+    qifsql.anonymise(source, out, change="age:@1", hierarchies={"age": tree})
+    assert out.read_text().splitlines()[1:] == ["<50", "<50", ">=50"]

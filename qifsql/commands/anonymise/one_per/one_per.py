@@ -76,7 +76,8 @@ def one_per(
         names = [c.name for c in typed.columns if c.name not in drop]
         remaining = frame["records"][0] - frame["dropped"][0]
         titles = release.header(names, typed.columns, kind)
-        release.write(engine, final, path, origin, names=titles, rows=remaining)
+        source = typed.dataset
+        release.write(engine, final, path, origin, names=titles, rows=remaining, source=source)
         notes = (
             *(notes_of_people(attack.microdata) if attack else catalog.remarks),
             *_notes(rows, kind),
