@@ -45,11 +45,11 @@ def beside(
     reports = pl.concat(part.filter(has_secret).select(columns) for part in parts.values())
     joined = frame.join(reports, on=keys, how="left", maintain_order="left")
     counted = [
-        part.filter(has_secret).select(*KEYS, certain_missing="individuals_certain")
+        part.filter(has_secret).select(*keys, certain_missing="individuals_certain")
         for part in unreported.values()
     ]
     if counted:
-        joined = joined.join(pl.concat(counted), on=KEYS, how="left", maintain_order="left")
+        joined = joined.join(pl.concat(counted), on=keys, how="left", maintain_order="left")
     else:
         joined = joined.with_columns(certain_missing=pl.lit(None, pl.Int64))
     is_missed = pl.col("secret").is_in(list(parts))

@@ -27,6 +27,9 @@ SUPPRESSED: dict[str, pl.DataType] = {"suppressed": COUNT}
 """A further column where cells are suppressed: the records with ``*`` in the whole subset, each of
 which is one of anything there."""
 
+UNREPORTED: dict[str, pl.DataType] = {"certain_missing": COUNT}
+"""A further column of people: those whose secret is known to be missing, if all records are."""
+
 HISTOGRAMS: dict[str, pl.DataType] = {
     **{"model": NAME, "qids": pl.List(NAME), "secret": NAME},
     **{"bin": COUNT, "individuals": COUNT, "subset": SUBSET},

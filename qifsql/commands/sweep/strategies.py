@@ -22,7 +22,7 @@ from qifsql.adversary.spec import BoundAttack, Microdata
 from qifsql.commands.sweep import spec
 from qifsql.commands.sweep.layout import Layout
 from qifsql.commands.sweep.plan import Task
-from qifsql.commands.sweep.result import HISTOGRAMS, SUPPRESSED, SWEPT
+from qifsql.commands.sweep.result import HISTOGRAMS, SUPPRESSED, SWEPT, UNREPORTED
 from qifsql.commands.sweep.spec import Sizes, SweepSpec
 from qifsql.commands.sweep.tables import CodedTable, Tables
 from qifsql.commands.sweep.worker import Worker
@@ -264,7 +264,7 @@ def attack_each(
     rows = [row for answer in done for row in answer["rows"]]
     bins = [row for answer in done for row in answer["histogram"] or []]
     histograms = pl.DataFrame(bins, schema=HISTOGRAMS) if histogram else None
-    schema = SWEPT | (PEOPLE if bound.microdata.person is not None else {})
+    schema = SWEPT | (PEOPLE | UNREPORTED if bound.microdata.person is not None else {})
     schema |= SUPPRESSED if starred else {}
     return pl.DataFrame(rows, schema=schema), histograms, len(answers) == len(subsets)
 
@@ -340,13 +340,17 @@ def _rows_of_people(
     questions = compiler.questions(bound)
     counts = Counts(engine, bound, again=False)
     profiles = counts.profiles(questions, prior=False)
+    with_secret = [question for question in questions if question[0]]
+    missing = counts.frame("people_unreported", with_secret).to_dicts() if with_secret else []
+    unreported = {row["secret"]: row["people"] for row in missing}
     by_one_record = known_records.measure(counts, questions)
     rows = []
     for (j, _gain), profile in sorted(profiles.items()):
         row = _subset_row(bound.microdata, j, before[j], profile, mask)
         row |= {"people": profile.individuals, "records": counts.records, "known_records": "all"}
         levels = {"k": row["k"], "l": row["l"]}
-        rows += [row, row | by_one_record[j].columns(before[j], j, levels)]
+        known_one = by_one_record[j].columns(before[j], j, levels)
+        rows += [row | {"certain_missing": unreported.get(j)}, row | known_one]
     return rows
 
 

@@ -11,7 +11,7 @@ from qifsql.adversary.options import Options
 from qifsql.adversary.spec import Attack, Microdata, refuse
 from qifsql.commands.sweep import kernel_choice, plan, reported
 from qifsql.commands.sweep.affordable import affordable, expected_seconds
-from qifsql.commands.sweep.result import Sweep
+from qifsql.commands.sweep.result import UNREPORTED, Sweep
 from qifsql.commands.sweep.spec import SweepOptions, SweepSpec, Tell
 from qifsql.commands.sweep.sweep_run import SweepRun, strategy_for
 from qifsql.commands.sweep.workspace import follow_link, lock_workspace, prepare_file
@@ -116,6 +116,8 @@ def run(attack: Attack, spec: SweepSpec, settings: Settings | None = None) -> Sw
     miss it. Searches, samples and unfinished sweeps have a note instead.
     """
     result, incomplete = _run_everybody(attack, spec, settings)  # secrets that some miss
+    of_people = result.frame  # here the rows of people have the column ``UNREPORTED``
+    result = replace(result, frame=of_people.drop(UNREPORTED, strict=False))
     if not incomplete:
         return result
     if not result.complete or spec.search or spec.sample is not None:
@@ -128,14 +130,13 @@ def run(attack: Attack, spec: SweepSpec, settings: Settings | None = None) -> Sw
     frames, unreported = {}, {}
     for j, secret in incomplete.items():
         frames[secret] = _sweep_part(attack, rows_alone, settings, reported.people, j)
-        if _tells_missing(attack, settings):
+        if attack.person is not None:
+            certain = pl.col("certain_missing").alias("individuals_certain")
+            all_known = (pl.col("known_records") == "all") & (pl.col("secret") == secret)
+            unreported[secret] = of_people.filter(all_known).with_columns(certain)
+        elif (settings or Settings()).engine_name == "duckdb":
             unreported[secret] = _sweep_part(attack, rows_twice, settings, reported.missing, j)
     return replace(result, frame=reported.beside(result.frame, frames, unreported))
-
-
-def _tells_missing(attack: Attack, settings: Settings | None) -> bool:
-    """Return whether people whose secret is known to be missing are counted: of records, here."""
-    return attack.person is None and (settings or Settings()).engine_name == "duckdb"
 
 
 def _sweep_part(

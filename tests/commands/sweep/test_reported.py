@@ -25,13 +25,10 @@ PEOPLE = pl.DataFrame(
 
 @pytest.mark.parametrize("options", [{}, {"person": "id"}, {"weight": "b"}])
 def test_a_sweep_has_the_numbers_of_attacks(options: dict[str, Any]) -> None:
-    """Each row has the numbers of an attack on its subset.
-
-    Of people with several records those known to be missing are not counted.
-    """
+    """Each row has the numbers of an attack on its subset."""
     people = PEOPLE.with_columns(c=pl.col("b")) if "weight" in options else PEOPLE
     qids = "a,c" if "weight" in options else "a,b"
-    names = [n for n in (*REPORTED, "l") if n != "certain_missing" or "person" not in options]
+    names = [*REPORTED, "l"]
     swept = qifsql.sweep(people, qids=qids, secret="s,f", **options)
     attacks = {
         subset: qifsql.attack(
