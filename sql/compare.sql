@@ -11,9 +11,9 @@ FROM places
 INNER JOIN positions ON places.place = positions.place
 WHERE places.place > 0 AND isfinite(positions.position);
 
--- One row per cell that is one number, within the original's: the records of the smallest class that
--- has it, the original's records up to the last number that is not above it, the place of that one,
--- and the records up to the first that is not below it. Between: it is no number of the original.
+-- One row per cell that is one number or date of the original, or a number between them: the records
+-- of the smallest class that has it, and of the original; the place of the last value that is not
+-- above it, the records up to it, and those up to the first that is not below it.
 CREATE OR REPLACE VIEW standing AS
 SELECT
     single.id,
@@ -21,29 +21,37 @@ SELECT
     below.place,
     below.through AS up_to,
     above.through AS up_to_next,
-    below.place < above.place AS is_between
+    CASE WHEN below.place = above.place THEN below.through - below.before ELSE 0 END AS people
 FROM (
     SELECT
         cells.id,
         held.smallest AS records,
-        TRY_CAST(cells.cell::VARCHAR AS DOUBLE) AS position
+        coalesce(own.position, TRY_CAST(cells.cell::VARCHAR AS DOUBLE)) AS position
     FROM cells
     INNER JOIN held ON cells.cell IS NOT DISTINCT FROM held.cell
     INNER JOIN spans ON cells.id = spans.id
+    LEFT JOIN positions AS own ON spans.width = 1 AND spans.high = own.place
     WHERE NOT spans.everything
+        AND (
+            TRY_CAST(cells.cell::VARCHAR AS DOUBLE) IS NOT NULL
+            OR TRY_CAST(cells.cell::VARCHAR AS TIMESTAMP) IS NOT NULL
+        )
         AND coalesce(spans.width, 0) < 2
         AND cells.cell::VARCHAR NOT IN (SELECT word FROM missing_words)
 ) AS single
 ASOF INNER JOIN reached AS below ON single.position >= below.position
 ASOF INNER JOIN reached AS above ON single.position <= above.position;
 
--- One row: how many records have a number between those of the original.
+-- One row: how many records have a number between those of the original, and how many one that
+-- represents others: a class has more records with it than all of the original.
 CREATE OR REPLACE VIEW represented AS
-SELECT coalesce(sum(held.records), 0)::BIGINT AS records
+SELECT
+    coalesce(sum(held.records) FILTER (WHERE standing.people = 0), 0)::BIGINT AS "between",
+    coalesce(sum(held.records) FILTER (WHERE standing.records > standing.people), 0)::BIGINT
+        AS records
 FROM standing
 INNER JOIN cells ON standing.id = cells.id
-INNER JOIN held ON cells.cell IS NOT DISTINCT FROM held.cell
-WHERE standing.is_between;
+INNER JOIN held ON cells.cell IS NOT DISTINCT FROM held.cell;
 
 -- One row per cell: its span, that of a number in a column of representatives is the shortest stretch
 -- of the original's numbers around it with as many records as its smallest class, or all of them.

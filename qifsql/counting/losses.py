@@ -15,7 +15,7 @@ from qifsql.counting.spans import Generalised, Raw, make_places, make_spans
 from qifsql.data.expressions import SOURCE
 from qifsql.data.missing import USUAL
 from qifsql.data.readers import relation
-from qifsql.data.types import NUMBERS, family, nested
+from qifsql.data.types import family, nested
 from qifsql.engine.tables import Tables
 from qifsql.measures import utility
 from qifsql.measures.utility import Mass
@@ -44,9 +44,10 @@ release. Two columns are shares of the records in [0, 1]: ``generalised`` (the c
 values of the original, or none, or is suppressed, as is an empty one that the original has not) and
 ``outside`` (it contains no value of the original). A cell outside is lost, as if it were
 suppressed, and counts as mass on no value. But a number between those of the original, such as a
-centroid, represents others: each number of its column then stands for the shortest stretch of the
-original's numbers around it with as many records as the smallest class (records that are equal in
-all quasi-identifiers) that has it, which is at most what the class spanned.
+centroid, represents others, as does a number or date that a class (records that are equal in all
+quasi-identifiers) has in more records than all of an original that is no smaller: each number or
+date of its column then stands for the shortest stretch of the original's values around it with as
+many records as the smallest class that has it, which is at most what the class spanned.
 ``certainty_penalty`` (``utility.penalty``) and ``total_variation`` (``utility.distances``) are in
 [0, 1]. ``divergence`` is in bits; it is infinite if the release excludes a value of the original.
 """
@@ -198,7 +199,7 @@ def _loss_of_column(
     tables.make("held", held.group_by("1"))
     make_spans(tables, column, exp.select("cell").from_("held"), may_be_lost=True)
     names = _tables_of(column, file)
-    represented = _stretch_numbers(tables, names, scale)
+    represented = _stretch_numbers(tables, names, scale, sizes)
     tables.make(names["told"], splice("compare/told", tables=names))
     tables.make("units", units_step(scale, 1))
     tables.make("contained", splice("compare/contained", tables=names))
@@ -228,17 +229,18 @@ def _loss_of_column(
     }
 
 
-def _stretch_numbers(tables: Tables, names: Mapping[str, str], scale: Scale) -> int:
-    """Let numbers of a column of representatives span others; return the records of these numbers.
+def _stretch_numbers(tables: Tables, names: Mapping[str, str], scale: Scale, sizes: Sizes) -> int:
+    """Let values of a column of representatives span others.
 
-    They are 0, and spans stay as they are, if no cell is a number between those of the original.
+    Return how many records have a number between those of the original. Spans stay as they are if
+    there is none, and no class has more records with a value than all of the original.
     """
-    if scale.raw.hierarchy is not None or family(scale.raw.type) not in NUMBERS:
+    if not scale.by_distance:
         return 0
     for name in ("reached", "standing"):
         tables.make(name, splice(f"compare/{name}", tables=names))
-    between = tables.rows(splice("compare/represented", tables=names))[0][0]
-    if between:
+    ((between, representing),) = tables.rows(splice("compare/represented", tables=names))
+    if between or (representing and sizes.release <= sizes.original):
         tables.make("stretched", splice("compare/stretched", tables=names))
         tables.drop(names["spans"])
         tables.make(names["spans"], exp.select("*").from_(exp.table_("stretched")))

@@ -35,7 +35,7 @@ FLAG = re.compile(rf"--([a-z][a-z-]*)(?:[ =]({VALUE}|{WORDS}|{METHODS})(?![\w-])
 OF_COLUMN = re.compile(
     r"--(person|household) (?!out\b|or\b|and\b|is\b|names\b|needs\b|['\"])([^\s,;)]+)"
 )
-LINE = re.compile(r"qifsql [a-z]+ \S+ --.*? -o \S+")
+LINE = re.compile(r"qifsql [a-z]+ \S+ --.*? -o \S+|pip install [^;]*")
 """A whole command line, which stays as it is."""
 OF_COMMAND = re.compile(rf"qifsql ([a-z]+) (?={FLAG.pattern})")
 

@@ -46,6 +46,7 @@ def test_the_data_of_a_policy_are_a_policy() -> None:
         ("add --decimal ,", 'add Dataset.open(decimal=",")'),
         ("add --encoding cp1252 if", 'add Dataset.open(encoding="cp1252") if'),
         ("give --target COLUMN=VALUE for", "give target={COLUMN: VALUE} for"),
+        ("run pip install --editable 'x[a]'; --k", "run pip install --editable 'x[a]'; k=..."),
         ("more memory with --memory", "more memory with settings.memory=..."),
         (
             "run qifsql anonymise a.csv --one-per p -o OUT",

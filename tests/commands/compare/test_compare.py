@@ -5,6 +5,7 @@ import math
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Sequence
+from datetime import date
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -118,9 +119,8 @@ def check_release(
         hidden = [h and isinstance(c, Everything) for h, c in zip(hidden, cells, strict=True)]
         by_column[i] = without_excess(cells, absent, known[i])
         smallest = [min(n for c, n in classes.items() if c[at] == k[at]) for k in as_it_is]
-        is_number = case.kinds[i] in ("whole", "decimal")
         numbers[i] = [
-            (x, n) if is_number and (x := number_of(t)) is not None else None
+            (x, n) if (x := number_of(t, case.kinds[i])) is not None else None
             for t, n in zip(texts, smallest, strict=True)
         ]
     assert row["suppressed"] == sum(hidden)
@@ -191,10 +191,14 @@ def without_excess(cells: list[Any], absent: list[bool], values: list[Any]) -> l
     return changed
 
 
-def number_of(cell: Any) -> float | None:
-    """The number that a cell is, as it is written; None for others and words for missing values."""
+def number_of(cell: Any, kind: str) -> Any:
+    """The number or date that a cell is; None for others and words for missing values."""
+    if cell is None or isinstance(cell, list) or cell in USUAL or kind == "text":
+        return None
     try:
-        return None if cell is None or cell in USUAL or isinstance(cell, list) else float(cell)
+        if kind == "date":
+            return cell if isinstance(cell, date) else date.fromisoformat(cell)
+        return float(cell)
     except (TypeError, ValueError):
         return None
 
@@ -213,7 +217,9 @@ def stretched(
         and min(known) <= found[0] <= max(known)
         and not isinstance(cells[i], Everything)
     }
-    if any(not contained[i] for i in singles):
+    between = any(not contained[i] for i in singles)
+    many = len(cells) <= len(values) and any(n > values.count(x) for x, n in singles.values())
+    if between or many:
         for i, (number, records) in singles.items():
             contained[i] = oracle.stretch(number, records, values)
     return contained
