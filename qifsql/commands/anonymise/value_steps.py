@@ -188,11 +188,12 @@ class RequestedSteps:
             return
         if digits >= CODE and change.how.isdecimal() and int(change.how) < digits:
             name, n = quoted(qid.name)[1:-1], int(change.how)
+            stars = "*" * (digits - n)
             raise InputError(
                 f"change {quoted(change.text)} may mean the first {plural(n, 'digit')} of a code, "
                 f"or intervals of width {n}, which show nearly all of it: all values have "
-                f"{digits} digits; write {name}={name}//{10 ** (digits - n)} for digits, "
-                f"{name}={name}//{n}*{n} for intervals"
+                f"{digits} digits; write \"{name}=left({name}::VARCHAR, {n}) || '{stars}'\" for "
+                f"digits, {name}={name}//{n}*{n} for intervals"
             )
 
 

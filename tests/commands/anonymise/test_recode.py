@@ -153,7 +153,7 @@ def test_cells_of_prefixes(
 def test_a_prefix_of_a_number_or_with_a_star_is_refused_with_the_way_out(tmp_path: Path) -> None:
     out = tmp_path / "out.csv"
     for values, change, says in (
-        ([12345, 12399, 22345], "code:3", r"first 3 digits.*code=code//100 for digits"),
+        ([12345, 12399, 22345], "code:3", r"3 digits.*left\(code::VARCHAR, 3\) \|\| '\*\*'"),
         ([1205, 8001], "code:2", r"first 2 digits.*code=code//2\*2 for intervals"),
         (["a*b", "abc"], "code:2", r"replace\(NAME, '\*'"),
     ):
