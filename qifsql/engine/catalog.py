@@ -235,7 +235,7 @@ class Catalog:
         source = exp.alias_(relation(self.dataset), SOURCE, table=True)
         rows = exp.select("*").from_(source)
         rows = rows if where is None else rows.where(where.copy())
-        rows = rows.limit(MANY) if of_first else rows
+        rows = rows.limit(FIRST) if of_first else rows
         codes = self._codes_of_nines(columns, rows)
         phrases = [exp.Literal.string(text) for text in sorted(unanswered())]
         aggregates: list[exp.Expr] = []  # two for each column
@@ -252,7 +252,7 @@ class Catalog:
             aggregates += [exp.alias_(used, f"words_{i}"), exp.alias_(records, f"records_{i}")]
         query = exp.select(exp.Count(this=exp.Star()), *aggregates).from_(rows.subquery(SOURCE))
         ((read, *row),) = self.engine.query(query, self.dataset.name)
-        is_part = of_first and read == MANY
+        is_part = of_first and read == FIRST
         by_column = zip(columns, row[::2], row[1::2], strict=True)
         return {
             column.name: UsualWords(words, int(records), is_part)
