@@ -5,6 +5,8 @@
 -- those after it that vary in the block. Records that agree on all that is open are one row without
 -- a record (-1): nothing that may still be taken tells them apart. Of people with several records the
 -- number of a record is that of its person, so that what singles out is had by one person alone.
+-- Of many quasi-identifiers, families of subsets that share all attributes but one are searched, size
+-- after size; people are the records then (`sweep/families.sql`).
 
 -- One row per person and different record of hers: the number of the person, and how many of her
 -- records are like it. People are those of whom one record is known.
@@ -414,7 +416,7 @@ ORDER BY bin;
 
 -- One row per record, in the order of the input, with its position from 0: its minimal sample uniques
 -- and its scores, or those of its person.
-{# scores_of_records(key=True, text=True, person=False), scores_of_records(key=False, text=False, person=True) #}
+{# scores_of_records(key=True, text=True, person=False, undefined=False), scores_of_records(key=False, text=False, person=True, undefined=True) #}
 CREATE OR REPLACE VIEW scores_of_records AS
 SELECT
     everybody.record - 1 AS record,
@@ -424,7 +426,7 @@ SELECT
     coalesce(chance_of.msus, 0) AS msus,
     coalesce(chance_of.score, 0) AS score,
     chance_of.smallest,
-    coalesce(chance_of.chance, 0::DOUBLE) AS dis_suda
+    {{ "NULL::DOUBLE" if undefined else "coalesce(chance_of.chance, 0::DOUBLE)" }} AS dis_suda
 {% if person %}
 FROM (SELECT *, row_number() OVER (ORDER BY record) AS position FROM everybody) AS everybody
 INNER JOIN records ON everybody.position = records.record
@@ -481,3 +483,124 @@ SELECT
     bit_or(numbered.missing) AS missing
 FROM numbered
 LEFT JOIN scores ON numbered.record = scores.record;
+
+-- One row: all records, those alone in their block by all quasi-identifiers, those in blocks of two,
+-- and the largest number of a record.
+CREATE OR REPLACE VIEW wide_totals AS
+SELECT
+    sum(size)::BIGINT AS individuals,
+    count(*) FILTER (WHERE size = 1) AS uniques,
+    2 * count(*) FILTER (WHERE size = 2) AS paired,
+    max(person) AS last
+FROM (
+    SELECT
+        count(*) AS size,
+        max(person) AS person
+    FROM people
+    GROUP BY qid
+) AS blocks;
+
+-- One row per record that is alone by a subset of the family and was not by what it shares.
+CREATE OR REPLACE VIEW alone_by_family AS
+SELECT
+    any_value(codes.person) AS record,
+    codes.attribute
+FROM codes
+INNER JOIN sharing ON codes.person = sharing.person
+WHERE codes.attribute BETWEEN getvariable('least') AND getvariable('greatest')
+GROUP BY
+    codes.attribute,
+    codes.code,
+    sharing.block
+HAVING count(*) = 1;
+
+-- One row per minimal sample unique of the family: no smaller one of the record is a part of it.
+CREATE OR REPLACE VIEW minimal_in_family AS
+SELECT
+    record,
+    attribute
+FROM alone
+WHERE NOT EXISTS (
+    SELECT 1
+    FROM smaller
+    WHERE
+        smaller.last IN (SELECT unnest(getvariable('members')))
+        AND smaller.record = alone.record
+        AND smaller.attribute = alone.attribute
+        AND list_has_all(getvariable('members'), smaller.others)
+);
+
+-- One row per minimal sample unique: what it shares with its family, and the last of that.
+CREATE OR REPLACE VIEW with_members AS
+SELECT
+    record,
+    attribute,
+    getvariable('members') AS others,
+    list_last(getvariable('members')) AS last
+FROM minimal;
+
+-- One row per subset of the family: its number, and how many records it is minimal for.
+CREATE OR REPLACE VIEW family_sets AS
+SELECT
+    getvariable('number')::BIGINT + attribute AS taken,
+    count(*) AS msus
+FROM minimal
+GROUP BY attribute;
+
+-- One row per record of the family: how many minimal sample uniques it has there.
+CREATE OR REPLACE VIEW minimal_records AS
+SELECT
+    record,
+    count(*) AS msus
+FROM minimal
+GROUP BY record;
+
+-- One row per record that an attribute singles out.
+CREATE OR REPLACE VIEW single_records AS
+SELECT
+    record,
+    attribute
+FROM minimal;
+
+-- One row per record: how many minimal sample uniques it has in families of one size.
+CREATE OR REPLACE VIEW family_records AS
+SELECT
+    record,
+    getvariable('size')::BIGINT AS size,
+    sum(msus)::BIGINT AS msus
+FROM counted
+GROUP BY record;
+
+-- One row per minimal sample unique, the last of what is shared side by side.
+CREATE OR REPLACE VIEW by_last AS
+SELECT
+    record,
+    attribute,
+    others,
+    last
+FROM smaller
+ORDER BY last;
+
+-- One row per record and attribute, less those by which it is alone: no other minimal one has these.
+CREATE OR REPLACE VIEW codes_shared AS
+SELECT
+    codes.person,
+    codes.attribute,
+    codes.code
+FROM codes
+WHERE NOT EXISTS (
+    SELECT 1
+    FROM singles
+    WHERE singles.record = codes.person AND singles.attribute = codes.attribute
+)
+ORDER BY codes.attribute;
+
+-- One row per record with a minimal sample unique: how many, its score, the size of the smallest.
+CREATE OR REPLACE VIEW scores_by_size AS
+SELECT
+    record,
+    sum(msus)::BIGINT AS msus,
+    sum(msus * list_extract(getvariable('scores'), size))::BIGINT AS score,
+    min(size) AS smallest
+FROM record_sizes
+GROUP BY record;

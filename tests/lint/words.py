@@ -30,6 +30,7 @@ FIXED = {  # keywords of public functions, and the function that translates
     ("commands.open.open", "told"),
     ("commands.start.start", "told"),
     ("commands.sweep.result", "whole"),  # a field of ``qifsql.Sweep``
+    ("commands.suda.suda", "told"),
     ("commands.sweep.sweep", "told"),
     ("presentation.language", "said"),
     ("commands.unhash.spec", "most"),

@@ -3,7 +3,7 @@
 from qifsql.commands.suda.spec import SudaOptions
 from qifsql.engine.settings import Settings
 from qifsql.options.measuring import Charts
-from qifsql.options.runner import Answer
+from qifsql.options.runner import Answer, Tell
 from qifsql.options.shared_options import Data, Output
 
 EXAMPLES = {
@@ -23,7 +23,12 @@ EXAMPLES = {
 
 
 def suda(
-    data: Data, options: SudaOptions, charts: Charts, output: Output, settings: Settings
+    data: Data,
+    options: SudaOptions,
+    charts: Charts,
+    output: Output,
+    settings: Settings,
+    tell: Tell,
 ) -> Answer:
     """Find special uniques: minimal sample uniques (MSU), SUDA and DIS-SUDA scores.
 
@@ -36,6 +41,6 @@ def suda(
     from qifsql.commands.suda.suda import suda as run
 
     dataset, records = data.dataset(), options.get("records")
-    result = run(dataset, **options, settings=settings)
+    result = run(dataset, **options, told=tell, settings=settings)
     notes = [f"{result.written:,} records written to {records}"] if records else []
     return Answer(result, f"special uniques of {dataset.name}", notes=notes, aside=result.details)

@@ -9,19 +9,24 @@ from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+import polars as pl
 from sqlglot import exp
 
 from qifsql.adversary.spec import Microdata
 from qifsql.commands.suda.packing import WIDE, Packing
+from qifsql.commands.suda.spec import MOST
+from qifsql.commands.suda.unique_families import SUBSETS, UniqueFamilies, expected
 from qifsql.commands.suda.unique_walk import Chunk, Walker, coded_name
 from qifsql.counting import suppressed
 from qifsql.counting.scales import Spread, make_dictionary, own_name, own_table
+from qifsql.counting.subset_families import numbered_names
 from qifsql.engine.connections import Stream
-from qifsql.engine.progress import Meter
+from qifsql.engine.progress import Meter, silent
 from qifsql.engine.protocol import LocalEngine
 from qifsql.engine.settings import FREED_LATE
 from qifsql.engine.tables import Tables
 from qifsql.errors import EngineError, InputError, Interrupted, plural
+from qifsql.presentation import words
 from qifsql.query import microdata_steps, suppression
 from qifsql.query.columns import double, number, typed_number, without_rows
 from qifsql.query.plan import Plan, Step
@@ -89,6 +94,7 @@ class MinimalUniques:
     values: bool
     mark_missing: bool = False
     everyone: Microdata | None = None
+    tell: Callable[[str], None] = silent
     history: dict[str, None] = field(default_factory=dict)
     stars: list[int] = field(default_factory=list)
 
@@ -104,6 +110,8 @@ class MinimalUniques:
         self.engine.set_aside(FREED_LATE)
         people = self._number_people() if self.by_person else None
         self._make_dictionaries(people)
+        if self.in_families:
+            return self._find_in_families(streams)
         self.tables.make("numbered", self._numbered(people))
         (row,) = self.tables.answer(self._query("totals"))
         totals = Totals(*map(int, row))
@@ -140,12 +148,7 @@ class MinimalUniques:
         if set(codes) != {None}:
             pairs = [(codes[i], spreads[i].values - 1) for i in self.packing.order]
             self.stars = [spare if code is None else code for code, spare in pairs]
-        if not self.packing.fits:
-            raise InputError(
-                f"{plural(self.packing.n, 'quasi-identifier')} of {self.where} have too many "
-                "values together: their codes need more than 128 bits; leave some out or make them "
-                "coarser, as in age:5"
-            )
+        self._records = spreads[0].people
         self._check_disk(spreads)
 
     def _star_code(self, i: int) -> int | None:
@@ -156,6 +159,71 @@ class MinimalUniques:
             return None
         query = exp.select("code").from_(own_table(f"dictionary_qid_{i}")).where(is_star)
         return next((int(code) for (code,) in self.tables.rows(query)), None)
+
+    @property
+    def n(self) -> int:
+        """Return the number of quasi-identifiers."""
+        return len(self.microdata.qids)
+
+    @property
+    def in_families(self) -> bool:
+        """Return whether they are so many, or have so many values, that codes fit in no number."""
+        return self.n > MOST or not self.packing.fits
+
+    def _find_in_families(self, streams: int) -> Totals:
+        """Find them in families of subsets, size after size (``find``)."""
+        special = {
+            "a person": self.by_person,
+            "missing values left out": self.omit_missing,
+            "values": self.values,
+            "match-any": self.mark_missing,
+            "suppressed cells (*)": bool(self.stars),
+        }
+        subsets, seconds = expected(self.n, self.size_limit, self._records, streams)
+        unsearched = [name for name, is_asked in special.items() if is_asked]
+        if unsearched or subsets > SUBSETS:
+            why = f", which are not searched with {unsearched[0]}" if unsearched else ", too many"
+            raise InputError(
+                f"{plural(self.n, 'quasi-identifier')} of {self.where} have {subsets:,} subsets "
+                f"up to a size of {self.size_limit}{why}; limit them with --max-size 2, or name at "
+                f"most {MOST} of few values"
+            )
+        self.tell(
+            f"{plural(self._records, 'record')}, {plural(subsets, 'subset')} of "
+            f"{plural(self.n, 'quasi-identifier')}: about {words.duration(seconds)} with "
+            f"{plural(streams, 'thread')}"
+        )
+        for name in ("scores", "set_counts"):
+            self.tables.make(name, without_rows(EMPTY[name]))
+        search = UniqueFamilies(
+            self.engine,
+            self.microdata,
+            self.tables,
+            self.size_limit,
+            self.scores,
+            streams,
+            self.meter,
+        )
+        totals = Totals(*search.code())
+        search.find(totals.individuals)
+        return totals
+
+    def named_sets(self, names: Sequence[str]) -> pl.DataFrame:
+        """Return a row per set with minimal sample uniques: ``qids``, ``size`` and ``msus``.
+
+        ``names`` are the quasi-identifiers in the user's order.
+        """
+        counts = pl.DataFrame(self.rows("sets"), schema=SETS, orient="row")
+        if self.in_families:
+            named = numbered_names(names, range(1, self.size_limit + 1))
+            counts = counts.join(
+                named.cast({"subset": pl.Int64}), left_on="taken", right_on="subset"
+            )
+        else:
+            members = [[names[i] for i in self.packing.numbers(s)] for s in counts["taken"]]
+            column = pl.Series("qids", members, pl.List(pl.String))
+            counts = counts.with_columns(column)
+        return counts.select("qids", pl.col("qids").list.len().cast(pl.Int64).alias("size"), "msus")
 
     @property
     def by_person(self) -> bool:
@@ -395,6 +463,7 @@ class MinimalUniques:
         return splice(f"suda/{view}", tables={**names, **tables})
 
 
+SETS = {"taken": pl.Int64(), "msus": pl.Int64()}
 EMPTY = {
     "candidates": {"record": "BIGINT", "taken": "BIGINT"},
     "scores": {"record": "BIGINT", "msus": "BIGINT", "score": "BIGINT", "smallest": "BIGINT"},

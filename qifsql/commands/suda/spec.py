@@ -8,7 +8,7 @@ from typing import Annotated, Required, TypedDict
 from qifsql.adversary.options import AnyNull, Where, person_option, qids_option
 from qifsql.data.option import CHANCE, DETAILS, FLAG, GROUPS, RUN, TEXT, WHOLE, WRITTEN, Option
 
-MOST = 20  # quasi-identifiers; the score of a record is at most 20!, a number of 64 bits
+MOST = 20  # quasi-identifiers, of which subsets of all sizes are found; a score is at most 20!
 FRACTION = "0.01"  # the sampling fraction by default, as in sdcMicro
 
 
@@ -21,9 +21,9 @@ class SudaOptions(TypedDict, total=False):
             qids_option(
                 "Quasi-identifiers: columns, CO_*, NAME=EXPRESSION. A record with * in all may be "
                 "anybody's.",
-                text="Quasi-identifiers, at most 20: columns, patterns such as CO_*, or named "
-                "expressions such as decade=birth_year//10. One text may name several: "
-                '"age,sex".',
+                text="Quasi-identifiers, at most 20 without max_size: columns, patterns such as "
+                "CO_*, or named expressions such as decade=birth_year//10. One text may name "
+                'several: "age,sex".',
             ),
         ]
     ]

@@ -4,7 +4,7 @@ Source: M140 to M147 and M190; Elliot, Manning and Ford 2002; Elliot, Manning, M
 2005; Manning, Haglin and Keane 2008 (SUDA2); sdcMicro, ``suda2``.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Unpack
@@ -14,7 +14,7 @@ import polars as pl
 from qifsql.adversary.options import MATCH_ANY
 from qifsql.adversary.spec import Attack, BoundAttack
 from qifsql.commands.suda import msu_bounds
-from qifsql.commands.suda.minimal_uniques import MinimalUniques, Totals
+from qifsql.commands.suda.minimal_uniques import Band, MinimalUniques, Totals
 from qifsql.commands.suda.spec import MOST, SudaOptions
 from qifsql.counting import suppressed
 from qifsql.counting.scales import own_name
@@ -23,6 +23,7 @@ from qifsql.data.dataset import Tabular
 from qifsql.data.exact import share
 from qifsql.data.option import complete
 from qifsql.data.types import family
+from qifsql.engine.progress import silent
 from qifsql.engine.protocol import LocalEngine
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError, plural
@@ -103,7 +104,11 @@ STARS = (
 
 
 def suda(
-    source: Tabular, *, settings: Settings | None = None, **options: Unpack[SudaOptions]
+    source: Tabular,
+    *,
+    told: Callable[[str], None] | None = None,
+    settings: Settings | None = None,
+    **options: Unpack[SudaOptions],
 ) -> Result:
     """Find minimal sample uniques (MSUs), special uniques and SUDA scores.
 
@@ -143,7 +148,7 @@ def suda(
     # A second query numbers the records again, to write scores or count groups: in the same order.
     ordered = file is not None or options["by"] is not None
     with opened(attack, settings, apart=True, outputs=outputs, ordered=ordered) as (engine, bound):
-        uniques, totals = _find_uniques(engine, bound, options)
+        uniques, totals = _find_uniques(engine, bound, options, told or silent)
         summary = Summary.of(uniques, totals, fraction)
         description = _description(uniques, options, fraction)
         written_rows = 0
@@ -195,13 +200,16 @@ def _tables(
 
 
 def _find_uniques(
-    engine: LocalEngine, bound: BoundAttack, options: Mapping[str, Any]
+    engine: LocalEngine,
+    bound: BoundAttack,
+    options: Mapping[str, Any],
+    tell: Callable[[str], None],
 ) -> tuple[MinimalUniques, Totals]:
     """Find the minimal sample uniques of the records; return their tables and the totals.
 
     Suppressed records (``*`` in every quasi-identifier) have none, and count among the individuals.
     """
-    n = _count_qids(bound)
+    n = len(bound.microdata.qids)
     size_limit = _size_limit(options["max_size"], n)
     check_records(engine, bound.microdata)
     microdata = bound.microdata
@@ -217,6 +225,7 @@ def _find_uniques(
         values=options["values"],
         mark_missing=options["null"] == MATCH_ANY,
         everyone=bound.microdata,
+        tell=tell,
     )
     totals = uniques.find()
     individuals, records = uniques.count(totals.individuals)
@@ -227,37 +236,43 @@ def _find_uniques(
 class Summary:
     """Counts and sums over the minimal sample uniques of all records.
 
-    ``sets`` has the number of minimal sample uniques by set (a bit for each position of a
-    quasi-identifier), ``smallest`` the number of records by the size of their smallest one.
+    ``sets`` has a row per set with minimal sample uniques: ``qids``, ``size``, ``msus``, and the
+    sum of their scores; ``smallest`` the number of records by the size of their smallest one.
     ``parameters`` are the odds, exponent and powers of DIS-SUDA. ``bins``: records by DIS-SUDA in
-    whole percent; ``mean`` and ``highest`` DIS-SUDA are over all records.
+    whole percent; ``mean`` and ``highest`` DIS-SUDA are over all records; None if it is undefined.
     """
 
     uniques: MinimalUniques
     totals: Totals
     records: int
     fraction: Fraction
-    sets: Mapping[int, int]
+    sets: pl.DataFrame
     smallest: Mapping[int, int]
     parameters: Mapping[str, float]
     bins: Mapping[int, int]
-    mean: float
-    highest: float
+    mean: float | None
+    highest: float | None
 
     @classmethod
     def of(cls, uniques: MinimalUniques, totals: Totals, fraction: Fraction) -> "Summary":
         """Read the summary from tables: powers are in parts of 2^-80, sums of DIS-SUDA of 2^-60."""
-        n = uniques.packing.n
-        sets = {int(subset): int(msus) for subset, msus in uniques.rows("sets")}
+        n, limit = uniques.n, uniques.size_limit
+        names = [q.name for q in uniques.microdata.qids]
+        by_size = {size: uniques.scores[size - 1] for size in range(1, limit + 1)}
+        sets = uniques.named_sets(names)
+        scores = [m * by_size[size] for size, m in sets.select("size", "msus").iter_rows()]
+        sets = sets.with_columns(pl.Series("score", scores, pl.Int128))
         smallest = {int(size): int(records) for size, records in uniques.rows("smallest_sizes")}
         parameters = {"exponent": exponent(n), "odds": odds(totals.paired, fraction)}
-        powers = uniques.sum_of_powers(parameters["exponent"])
-        parameters["powers"] = float(Fraction(powers, 2**80))
-        bands = uniques.chances(parameters) if smallest else []
+        bands: list[Band] = []
+        if defined := parameters["exponent"] > 0:
+            powers = uniques.sum_of_powers(parameters["exponent"])
+            parameters["powers"] = float(Fraction(powers, 2**80))
+            bands = uniques.chances(parameters) if smallest else []
         total = Fraction(sum(int(band.total) for band in bands), 2**60)
         bins = {int(band.percent): int(band.records) for band in bands}
-        without_score = totals.individuals - sum(bins.values())
-        bins[0] = bins.get(0, 0) + without_score
+        if defined:
+            bins[0] = bins.get(0, 0) + totals.individuals - sum(bins.values())  # without a score
         return cls(
             uniques=uniques,
             totals=totals,
@@ -267,13 +282,13 @@ class Summary:
             smallest=smallest,
             parameters=parameters,
             bins=bins,
-            mean=float(total / totals.individuals),
-            highest=max((band.highest for band in bands), default=0.0),
+            mean=float(total / totals.individuals) if defined else None,
+            highest=max((band.highest for band in bands), default=0.0) if defined else None,
         )
 
     def measures(self) -> list[tuple[str, float | None]]:
         """Return the rows of the result: each measure's name and value (None: undefined)."""
-        n, totals = self.uniques.packing.n, self.totals
+        n, totals = self.uniques.n, self.totals
         special = sum(records for size, records in self.smallest.items() if size < n)
         unit = "people" if self.uniques.by_person else "records"
         people = [("people", totals.individuals)] if self.uniques.by_person else []
@@ -284,7 +299,7 @@ class Summary:
             ("paired", totals.paired),
             (f"{unit}_with_msu", sum(self.smallest.values())),
             ("special_uniques", special),
-            ("msus", sum(self.sets.values())),
+            ("msus", int(self.sets["msus"].sum())),
             ("dis", intrusion(totals.uniques, totals.paired, self.fraction)),
             ("mean_dis_suda", self.mean),
             ("highest_dis_suda", self.highest),
@@ -293,13 +308,13 @@ class Summary:
     @property
     def total(self) -> int:
         """Return the sum of the scores of all records."""
-        return sum(msus * self._score(subset) for subset, msus in self.sets.items())
+        return int(self.sets["score"].sum())
 
     def details(self, names: Sequence[str], *, grouped: bool) -> dict[str, pl.DataFrame]:
         """Return the details by name; ``names`` are the quasi-identifiers in the user's order."""
         tables = {
             "by_size": pl.DataFrame(self._by_size(), schema=BY_SIZE, orient="row"),
-            "by_set": pl.DataFrame(self._by_set(names), schema=BY_SET, orient="row"),
+            "by_set": self._by_set(),
             "by_qid": pl.DataFrame(self._by_qid(names), schema=BY_QID, orient="row"),
             "by_dis_suda": pl.DataFrame(
                 sorted(self.bins.items()), schema=BY_DIS_SUDA, orient="row"
@@ -316,41 +331,32 @@ class Summary:
             tables["groups"] = pl.DataFrame(rows, schema=GROUPS, orient="row")
         return tables
 
-    def _score(self, subset: int) -> int:
-        return self.uniques.scores[subset.bit_count() - 1]
-
     def _share(self, score: int) -> float | None:
         return float(Fraction(int(score), self.total)) if self.total else None
 
     def _by_size(self) -> list[tuple[int, ...]]:
         """Return the rows of ``BY_SIZE``."""
-        msus_of_sets: dict[int, list[int]] = {}  # by size, a number for each set
-        for subset, msus in self.sets.items():
-            msus_of_sets.setdefault(subset.bit_count(), []).append(msus)
+        of_sizes = self.sets.group_by("size").agg(pl.col("msus").sum(), sets=pl.len()).sort("size")
         return [
-            (size, sum(msus), len(msus), self.smallest.get(size, 0), self.uniques.scores[size - 1])
-            for size, msus in sorted(msus_of_sets.items())
+            (size, msus, sets, self.smallest.get(size, 0), self.uniques.scores[size - 1])
+            for size, msus, sets in of_sizes.iter_rows()
         ]
 
-    def _by_set(self, names: Sequence[str]) -> list[tuple[Any, ...]]:
+    def _by_set(self) -> pl.DataFrame:
         """Return the rows of ``BY_SET``."""
-        qids = {s: [names[i] for i in self.uniques.packing.numbers(s)] for s in self.sets}
-        scores = {subset: msus * self._score(subset) for subset, msus in self.sets.items()}
-        ranked = sorted(scores, key=lambda s: (-scores[s], len(qids[s]), qids[s]))
         total = self.total
-        return [
-            (qids[s], len(qids[s]), self.sets[s], float(Fraction(scores[s], total))) for s in ranked
-        ]
+        names = pl.col("qids").list.join("\0")  # sorted as the lists are
+        ranked = self.sets.sort("score", "size", names, descending=[True, False, False])
+        shares = [score / total for score in ranked["score"].to_list()]  # rounded once
+        return ranked.with_columns(contribution=pl.Series(shares, dtype=pl.Float64)).select(*BY_SET)
 
     def _by_qid(self, names: Sequence[str]) -> list[tuple[Any, ...]]:
         """Return the rows of ``BY_QID``."""
-        rows = []
-        for i, name in enumerate(names):
-            bit = 1 << self.uniques.packing.order.index(i)
-            sets = {subset: msus for subset, msus in self.sets.items() if subset & bit}
-            score = sum(msus * self._score(subset) for subset, msus in sets.items())
-            rows.append((name, sum(sets.values()), self._share(score)))
-        return rows
+        members = self.sets.select("msus", "score", qid="qids").explode("qid")
+        sums = members.group_by("qid").agg(pl.col("msus", "score").sum())
+        by_name = {qid: (msus, score) for qid, msus, score in sums.iter_rows()}
+        rows = [(name, *by_name.get(name, (0, 0))) for name in names]
+        return [(name, msus, self._share(score)) for name, msus, score in rows]
 
     def _by_value(self, i: int, name: str) -> list[tuple[Any, ...]]:
         position = self.uniques.packing.order.index(i)
@@ -369,11 +375,16 @@ def _records_plan(
     query = splice(
         "suda/scores_of_records",
         tables={"individuals": own_name("individuals")},
-        shape={"key": key is not None, "text": is_text, "person": uniques.by_person},
+        shape={
+            "key": key is not None,
+            "text": is_text,
+            "person": uniques.by_person,
+            "undefined": "powers" not in summary.parameters,
+        },
     )
     steps = [
         microdata_steps.everybody(replace(bound.microdata, by=None)),
-        uniques.chance_step(summary.parameters),
+        uniques.chance_step({"powers": 1.0, **summary.parameters}),
     ]
     if uniques.by_person:  # this step has the person of each record
         steps += [s for s in microdata_steps.steps(bound.microdata) if s.name == "records"]
@@ -391,7 +402,7 @@ def rehearse(
         msu_bounds.check_options(options)
     _check_person(options)
     with opened(_attack(source, options), settings) as (_, bound):
-        _size_limit(options["max_size"], _count_qids(bound))
+        _size_limit(options["max_size"], len(bound.microdata.qids))
 
 
 def _attack(source: Tabular, options: SudaOptions) -> Attack:
@@ -419,19 +430,13 @@ def _check_person(options: SudaOptions) -> None:
         )
 
 
-def _count_qids(bound: BoundAttack) -> int:
-    """Return the number of quasi-identifiers; refuse too many."""
-    n = len(bound.microdata.qids)
-    if n > MOST:
-        raise InputError(
-            f"suda takes at most {MOST} quasi-identifiers, not {n}: scores are factorials; leave "
-            "some out"
-        )
-    return n
-
-
 def _size_limit(size: int | None, n: int) -> int:
     """Return the largest size to look for; refuse one that is no number of quasi-identifiers."""
+    if size is None and n > MOST:
+        raise InputError(
+            f"{n} quasi-identifiers have too many subsets; say how large they may be, as in "
+            f"--max-size 2, or name at most {MOST}"
+        )
     if size is None:
         return n
     if isinstance(size, bool) or not isinstance(size, int) or size < 1:
@@ -448,6 +453,12 @@ def _remarks(summary: Summary) -> list[str]:
             "person; who knows all of them singles out these people and perhaps more, which sweep "
             "counts with the same --person"
         ]
+    notes = []
+    if summary.mean is None:
+        notes.append(
+            f"DIS-SUDA has no meaning for {summary.uniques.n} quasi-identifiers: from 28 on its "
+            "exponent, 1 + (8 - n)/20, is not above 0, and a higher score would mean less risk"
+        )
     if summary.records == 1:
         return ["there is one record, which every quasi-identifier singles out"]
-    return []
+    return notes

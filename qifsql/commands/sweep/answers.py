@@ -23,7 +23,7 @@ from typing import Any
 
 import polars as pl
 
-from qifsql.commands.sweep.layout import Layout
+from qifsql.commands.sweep.layout import MOST, Layout
 from qifsql.commands.sweep.result import (
     BEST,
     BORDERS,
@@ -36,7 +36,7 @@ from qifsql.commands.sweep.result import (
     SHAPLEY,
     SUBSET,
     has,
-    names_of_members,
+    names_by_bits,
 )
 from qifsql.commands.sweep.worker import Sums
 from qifsql.errors import InputError, quoted
@@ -109,13 +109,15 @@ def best_subsets(frame: pl.DataFrame, qids: Sequence[str]) -> pl.DataFrame:
     Ties go to the subset with the higher other measure, then to the first in the order of ``qids``.
     The sweep need not be whole. Columns: ``BEST``.
     """
-    posteriors = pl.col(POSTERIORS)
+    posteriors, place = pl.col(POSTERIORS), pl.col("subset")
+    if len(qids) <= MOST:  # else the number is the place already
+        place = _order(len(qids))
     is_highest = pl.any_horizontal(posteriors == posteriors.max().over("n_qids"))
     is_best_twice = pl.len().over("subset") == 2  # once for each measure
     best_for = pl.when(is_best_twice).then(pl.lit("both")).otherwise("best_for").alias("best_for")
     tables = []
     for part in questions(frame):
-        candidates = part.filter(is_highest).with_columns(place=_order(len(qids)))  # for ties
+        candidates = part.filter(is_highest).with_columns(place=place)  # for ties
         best = []
         for measure, order in zip(MEASURES, (POSTERIORS, POSTERIORS[::-1]), strict=True):
             ranked = candidates.sort(
@@ -124,7 +126,7 @@ def best_subsets(frame: pl.DataFrame, qids: Sequence[str]) -> pl.DataFrame:
             best.append(ranked.with_columns(best_for=pl.lit(measure)))
         table = pl.concat(best).with_columns(best_for).unique("subset")
         tables.append(table.sort("n_qids", "best_for"))
-    return _concatenate(tables, qids, BEST)
+    return _concatenate(tables, frame.select("subset", "qids").unique("subset"), BEST)
 
 
 def shapley_values(frame: pl.DataFrame, qids: Sequence[str]) -> pl.DataFrame:
@@ -221,7 +223,8 @@ def borders(
                 n_qids=subset.bitwise_count_ones().cast(COUNT),
             )
             parts.append(subsets.sort("n_qids", _order(len(qids))))
-    return _concatenate(parts, qids, BORDERS)
+    names = names_by_bits(pl.concat([p["subset"] for p in parts]), qids)
+    return _concatenate(parts, names, BORDERS)
 
 
 def drop_first(frame: pl.DataFrame, qids: Sequence[str]) -> pl.DataFrame:
@@ -360,10 +363,11 @@ def _order(n: int) -> pl.Expr:
 
 
 def _concatenate(
-    parts: list[pl.DataFrame], qids: Sequence[str], schema: dict[str, pl.DataType]
+    parts: list[pl.DataFrame], names: pl.DataFrame, schema: dict[str, pl.DataType]
 ) -> pl.DataFrame:
-    """Return the parts as one table, with the names in each subset."""
-    tables = [part.with_columns(qids=names_of_members(qids)).select(*schema) for part in parts]
+    """Return the parts as one table, with the ``names`` in each subset."""
+    named = [part.join(names, on="subset", maintain_order="left") for part in parts]
+    tables = [part.select(*schema) for part in named]
     return pl.concat([pl.DataFrame(schema=schema), *tables])
 
 

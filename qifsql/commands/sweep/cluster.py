@@ -297,7 +297,7 @@ class ClusterPass(Pass):
                 if task.kind == "split":
                     state |= self.layout.state(subset=1 << task.position)
                 self.tables.add_table(worker, table, task.position + 1, state)
-            self.workspace.mark_done(stream, [task], task.kind, time.perf_counter() - began)
+            self.workspace.mark_done(stream, [task.number], task.kind, time.perf_counter() - began)
         if task.kind == "group":
             self.answers |= self._keyed_sums(worker.rows("sums"))
         self.progress.count_done(task, seconds, task.kind)

@@ -21,7 +21,8 @@ SWEPT = SCHEMA | {"k": COUNT, "l": COUNT, "subset": SUBSET}
 
 ``k`` is the size of the smallest block (k-anonymity). ``l`` is the smallest number of distinct
 values of the secret in a block (distinct l-diversity; NULL for re-identification). ``subset`` is
-the subset as a number: bit i stands for the i-th quasi-identifier, in the order given."""
+the subset as a number: bit i stands for the i-th quasi-identifier, in the order given; of more
+than 28 quasi-identifiers it is the place of the subset among the rows, from 1."""
 
 SUPPRESSED: dict[str, pl.DataType] = {"suppressed": COUNT}
 """A further column where cells are suppressed: the records with ``*`` in the whole subset, each of
@@ -101,10 +102,12 @@ def result_frame(
     subsets: pl.DataFrame,
     prior: Mapping[int, Success],
     *,
-    qids: Sequence[str],
+    names: pl.DataFrame,
     secrets: Sequence[str],
 ) -> pl.DataFrame:
     """Return the rows of ``SWEPT`` from the sums over blocks of each ``subset`` and ``question``.
+
+    ``names`` has the names in each subset (``qids``).
 
     Of the ``people``, the best guess is right for ``mode``, and certain for ``certain``. ``prior``
     has the success before the release by question; 0 is re-identification. An attack divides the
@@ -128,7 +131,6 @@ def result_frame(
     certain, certain_before = pl.col("certain"), pl.col("certain_before")
     table = table.with_columns(
         datasets=pl.lit(1, pl.Int64),
-        n_qids=pl.col("subset").bitwise_count_ones().cast(pl.Int64),
         records="people",
         prior_deterministic=certain_before / everybody,
         posterior_deterministic=certain / everybody,
@@ -143,15 +145,15 @@ def result_frame(
     )
     ratios = table["degradation_probabilistic"].to_list()
     leakage = pl.Series("min_entropy_leakage", [math.log2(r) for r in ratios], pl.Float64)
-    table = table.with_columns(leakage).join(_names(table["subset"].unique(), qids), on="subset")
+    table = table.with_columns(leakage).join(names, on="subset")
+    table = table.with_columns(n_qids=pl.col("qids").list.len().cast(pl.Int64))
     table = table.sort("n_qids", "subset", "question")
     return table.select(pl.col(c).cast(t) for c, t in SWEPT.items())
 
 
-def histograms(bins: pl.DataFrame, secrets: Sequence[str], qids: Sequence[str]) -> pl.DataFrame:
-    """Return the histograms of each subset and question, under the names of the result."""
-    named = bins.join(questions(secrets), on="question")
-    table = named.join(_names(named["subset"].unique(), qids), on="subset")
+def histograms(bins: pl.DataFrame, secrets: Sequence[str], names: pl.DataFrame) -> pl.DataFrame:
+    """Return the histograms of each subset and question; ``names`` has the names in each subset."""
+    table = bins.join(questions(secrets), on="question").join(names, on="subset")
     ordered = table.sort(pl.col("qids").list.len(), "subset", "question", "bin")
     return ordered.select(pl.col(c).cast(t) for c, t in HISTOGRAMS.items())
 
@@ -162,8 +164,9 @@ def questions(secrets: Sequence[str]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema={"question": pl.UInt8(), **QUESTION}, orient="row")
 
 
-def _names(subsets: pl.Series, qids: Sequence[str]) -> pl.DataFrame:
-    return subsets.to_frame("subset").with_columns(qids=names_of_members(qids))
+def names_by_bits(subsets: pl.Series, qids: Sequence[str]) -> pl.DataFrame:
+    """Return the names in each subset, a number with a bit for each of ``qids``."""
+    return subsets.unique().to_frame("subset").with_columns(qids=names_of_members(qids))
 
 
 def names_of_members(qids: Sequence[str]) -> pl.Expr:

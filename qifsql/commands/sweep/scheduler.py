@@ -280,7 +280,8 @@ class Pass:
             if task.kind in ("split", "drop"):
                 new = self.tables.drop_entry(worker, task, chunk)
             took = (time.perf_counter() - began) / len(tasks)
-            self.workspace.mark_done(worker.stream, tasks, method, took)
+            numbers = [t.number for t in tasks]
+            self.workspace.mark_done(worker.stream, numbers, method, took)
         if task.kind == "group":
             self.answers |= self._keyed_sums(worker.rows("sums"))
         worker.forget_settled()

@@ -180,6 +180,11 @@ class Sizes:
         """Return the number of subsets."""
         return sum(comb(self.n, size) for size in range(self.least, self.greatest + 1))
 
+    @property
+    def range(self) -> range:
+        """Return the sizes."""
+        return range(self.least, self.greatest + 1)
+
     def count_beginning(self, later: int) -> int:
         """Return the number of subsets that begin with an attribute before ``later`` others."""
         return sum(comb(later, size - 1) for size in range(self.least, self.greatest + 1))

@@ -20,7 +20,7 @@ import polars as pl
 from qifsql.adversary.names import subset
 from qifsql.adversary.spec import BoundAttack, Microdata
 from qifsql.commands.sweep import spec
-from qifsql.commands.sweep.layout import Layout
+from qifsql.commands.sweep.layout import MOST, Layout
 from qifsql.commands.sweep.plan import Task
 from qifsql.commands.sweep.result import HISTOGRAMS, SUPPRESSED, SWEPT, UNREPORTED
 from qifsql.commands.sweep.spec import Sizes, SweepSpec
@@ -38,7 +38,6 @@ from qifsql.query import compiler
 from qifsql.query.microdata_steps import complete
 from qifsql.results.assessment import DETAILS, PEOPLE
 
-MOST = 28  # most quasi-identifiers: states and turns must fit in their numbers
 LARGEST = 24  # log2 of the most subsets in a sweep
 ATTACKS = 2**16  # most subsets that are attacked one by one
 
@@ -104,12 +103,15 @@ def choose_strategy(
     are invalid together or there are too many subsets.
     """
     n, share, listed = len(names), request.sample, releases or request.subsets
-    if n > MOST:
-        raise InputError(f"a sweep takes {MOST} quasi-identifiers at most, not {n}; name fewer")
     if share is not None and not 0 < share < 1:
         raise InputError("a sample is a share of the blocks, above 0 and below 1, such as 0.01")
     if share and (request.search or listed):
         raise InputError("a sample is for sweeps of all subsets or sizes; leave one of them out")
+    if n > MOST and (request.search or share):
+        raise InputError(
+            f"a search and a sample take {MOST} quasi-identifiers at most, not {n}; name fewer, or "
+            "limit the subsets with --sizes 1-2"
+        )
     if request.search:
         if request.sizes or listed:
             raise InputError("a search visits no given subsets; leave sizes and subsets out")
@@ -250,13 +252,14 @@ def attack_each(
         starred=starred,
     )
     subsets = list(strategy.numbers())
+    by_bits = strategy.sizes.n <= MOST  # otherwise subsets are numbered in this order
     answers: dict[int, dict[str, Any]] = {}
-    for mask in subsets:
+    for place, mask in enumerate(subsets, 1):
         answer = _stored_answer(workspace, mask, histogram=histogram)
         if answer is None:
             if out_of_time():
                 break
-            answer = attack(mask)
+            answer = attack(mask, mask if by_bits else place)
             workspace.store_fact(f"subset {mask}", answer)
         answers[mask] = answer
         engine.settings.progress("sweeping", len(answers) / strategy.subsets)
@@ -280,11 +283,14 @@ def _attack_subset(
     bound: BoundAttack,
     before: dict[int, Profile],
     mask: int,
+    named: int,
     *,
     histogram: bool,
     starred: bool,
 ) -> dict[str, Any]:
     """Attack with one subset (bits ``mask``); return its ``rows``, and its ``histogram`` or None.
+
+    ``named`` is the number of the subset in these.
 
     ``before`` has the profile of the prior by question. A row is one of a sweep (``SWEPT``), as a
     dictionary; with ``starred``, it also has the number of suppressed records.
@@ -293,14 +299,14 @@ def _attack_subset(
     part = bound.on(replace(bound.microdata, qids=qids))
     part = suppressed.marked(engine, part) if starred else part
     measure = _rows_of_people if bound.microdata.person is not None else _subset_rows
-    answer: dict[str, Any] = {"rows": measure(engine, part, before, mask), "histogram": None}
+    answer: dict[str, Any] = {"rows": measure(engine, part, before, named), "histogram": None}
     if starred:
         suppressed_records = {"suppressed": part.microdata.suppressed}
         answer["rows"] = [row | suppressed_records for row in answer["rows"]]
     if histogram:
         plan = compiler.step_plan(part, "histogram", compiler.questions(bound))
         counted = engine.frame(plan, "sweeping", bound.microdata.dataset.name)
-        answer["histogram"] = _histogram_rows(part.microdata, counted, mask)
+        answer["histogram"] = _histogram_rows(part.microdata, counted, named)
     return answer
 
 

@@ -11,7 +11,8 @@ import polars as pl
 from qifsql.adversary.spec import Attack, BoundAttack, Microdata
 from qifsql.commands.sweep import answers, kernel_choice, plan, result, samples, strategies
 from qifsql.commands.sweep.affordable import seconds_alone
-from qifsql.commands.sweep.layout import Layout, codes_fit, plan_passes
+from qifsql.commands.sweep.families import FamilySweep
+from qifsql.commands.sweep.layout import MOST, Layout, codes_fit, plan_passes
 from qifsql.commands.sweep.plan import Progress
 from qifsql.commands.sweep.result import Sweep
 from qifsql.commands.sweep.scheduler import Pass
@@ -23,6 +24,7 @@ from qifsql.commands.sweep.workspace import Workspace
 from qifsql.counting import suppressed
 from qifsql.counting.scales import Spread, make_dictionary
 from qifsql.counting.session import check_records
+from qifsql.counting.subset_families import numbered_names
 from qifsql.engine.connections import Stream
 from qifsql.engine.protocol import LocalEngine
 from qifsql.errors import InputError, plural
@@ -70,6 +72,7 @@ class SweepRun:
         self.workspace = Workspace(engine.here, spec.workspace, self._identify())
         self.finished = False
         self.passes: list[Pass] = []
+        self.history: dict[str, None] = {}  # the statements of families
 
     def sweep(self, origin: Origin) -> Sweep:
         """Work until all is done or the time is over; return the result."""
@@ -85,7 +88,8 @@ class SweepRun:
         if "suppressed" in frame.columns:
             facts["suppressed_records"] = _most_suppressed(frame)
         origin = origin.of(self.bound, self.attack, *plans, **facts)
-        origin = origin.sending(s for data_pass in self.passes for s in data_pass.history)
+        of_passes = (s for data_pass in self.passes for s in data_pass.history)
+        origin = origin.sending([*of_passes, *self.history])
         frame = frame.with_columns(seconds=pl.lit(origin.seconds))
         return Sweep(
             frame=frame,
@@ -101,10 +105,13 @@ class SweepRun:
         """Measure in the way that fits the options and the data."""
         microdata = self.bound.microdata  # neither weights nor several records can be packed
         one_by_one = microdata.weight is not None or microdata.person is not None
-        if one_by_one or self._leaves_out_suppressed:
+        too_many = len(self.names) > MOST and (self.on_spark or bool(self.strategy.listed))
+        if one_by_one or too_many or self._leaves_out_suppressed:
             return self._attack_each()
         qids, secrets = self._spreads()
         people = qids[0].people
+        if len(self.names) > MOST:
+            return self._sweep_families(people, result.priors(secrets, people))
         layouts = self.workspace.layouts()
         if not layouts:
             layouts = list(plan_passes(qids, secrets, people))
@@ -137,6 +144,50 @@ class SweepRun:
             out_of_time=self._out_of_time,
         )
         details = {} if histograms is None else {"histogram": histograms}
+        return self._derive_answers(frame, details, samples.NONE)
+
+    def _sweep_families(self, people: int, prior: Mapping[int, Success]) -> Measured:
+        """Measure the subsets of more quasi-identifiers than a state has bits for."""
+        work = FamilySweep(
+            engine=self.engine.here,
+            bound=self.bound,
+            workspace=self.workspace,
+            sizes=self.strategy.sizes,
+            people=people,
+            streams=self.streams,
+            histogram=self.spec.histogram,
+            out_of_time=self._out_of_time,
+        )
+        memory = plan.size_text(self.engine.memory or plan.MEMORY)
+        self.spec.tell(
+            f"{plural(people, 'record')}, {plural(self.strategy.subsets, 'subset')} of "
+            f"{plural(len(self.names), 'quasi-identifier')}: about "
+            f"{words.duration(work.expected_seconds())} with {plural(self.streams, 'thread')}, "
+            f"{memory} of memory at most"
+        )
+        self.finished = work.run()
+        self.history = work.history
+        results = work.results()
+        if results.is_empty():
+            raise self._out_of_time_error("no subset is complete")
+        keys = ["subset", "question"]
+        sums = results.group_by(keys).agg(
+            pl.col("blocks", "people", "mode", "certain").sum(),
+            pl.col("k", "l").min(),
+            pl.col("worst_case").max(),
+        )
+        if sums.filter(pl.col("people") != people).height:
+            raise self.workspace.damage_error("the blocks of a subset do not add up to the people")
+        names = numbered_names(self.names, self.strategy.sizes.range)
+        frame = result.result_frame(sums, prior, names=names, secrets=self.secrets)
+        if self.finished and frame["subset"].n_unique() != self.strategy.subsets:
+            raise self.workspace.damage_error("some subset is missing")
+        details = {}
+        if self.spec.histogram:
+            bins = results.select(*keys, "bin", individuals="people")
+            details["histogram"] = result.histograms(bins, self.secrets, names)
+        if self.finished:
+            work.drop_tables()
         return self._derive_answers(frame, details, samples.NONE)
 
     @property
@@ -245,11 +296,12 @@ class SweepRun:
     ) -> tuple[pl.DataFrame, Details, pl.DataFrame]:
         """Return the rows of a sweep, its histogram as a detail, and the errors of estimates."""
         subsets, errors = samples.estimate(collected.subsets, collected.parts, people)
-        frame = result.result_frame(subsets, prior, qids=self.names, secrets=self.secrets)
+        names = result.names_by_bits(subsets["subset"], self.names)
+        frame = result.result_frame(subsets, prior, names=names, secrets=self.secrets)
         details = {}
         if collected.histograms is not None:
             bins = samples.scale_histograms(collected.histograms, collected.parts)
-            details["histogram"] = result.histograms(bins, self.secrets, self.names)
+            details["histogram"] = result.histograms(bins, self.secrets, names)
         return frame, details, errors
 
     def _run_passes(self, layouts: Sequence[Layout], progress: Progress) -> None:
@@ -369,6 +421,7 @@ class SweepRun:
             **({"suppressed": True} if self._leaves_out_suppressed else {}),
             "cluster": self._data_versions() if self.on_spark else None,
             **self.strategy.identity,
+            **({"histogram": self.spec.histogram} if len(self.names) > MOST else {}),
         }
 
     def _data_versions(self) -> list[Any]:

@@ -221,14 +221,15 @@ class Workspace:
         its_start = {"source": source, "least": start}
         self.enter_in_ledger(stream, "strata", partial(_rows_with, "strata", its_start))
 
-    def mark_done(self, stream: Stream, tasks: Sequence[Task], method: str, seconds: float) -> None:
+    def mark_done(
+        self, stream: Stream, numbers: Sequence[int], method: str, seconds: float
+    ) -> None:
         """Record that tasks are done, in the transaction that stores their results.
 
         ``seconds`` are those of each.
         """
-        numbers = [task.number for task in tasks]
         stream.rows(ADD_DONE, [numbers, method, seconds])
-        self.enter_in_ledger(stream, "done", partial(_rows_with, "done", {"task": numbers}))
+        self.enter_in_ledger(stream, "done", partial(_rows_with, "done", {"task": list(numbers)}))
 
     def _check_request(self, before: Mapping[str, Any], request: Mapping[str, Any]) -> None:
         """Raise InputError if the request that is stored, ``before``, differs from this one."""

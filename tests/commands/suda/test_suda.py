@@ -81,7 +81,8 @@ def check(result: Any, path: Path, records: list[dict[str, Any]], **asked: Any) 
     sizes = [len(s) for mine in msus for s in mine]
     assert by_size == {size: sizes.count(size) for size in set(sizes)}
     assert result.details["by_dis_suda"]["individuals"].sum() == len(records)
-    _check_values(result.details["by_value"], records, msus, qids=qids, most=most)
+    if "by_value" in result.details:
+        _check_values(result.details["by_value"], records, msus, qids=qids, most=most)
 
 
 def _check_values(
@@ -125,6 +126,39 @@ def test_every_number_is_that_of_the_definition(
         patch.setattr(minimal_uniques, "LISTED", chunk)
         result = qifsql.suda(arrow(qids, records), **asked, max_size=most, values=True, records=out)
     check(result, out, records, **asked, most=min(most, len(qids)))
+
+
+@settings(max_examples=examples(15), deadline=None, suppress_health_check=list(HealthCheck))
+@given(releases(), st.integers(1, 5), FRACTIONS)
+def test_families_of_subsets_have_the_numbers_of_the_definition(
+    tmp_path_factory: pytest.TempPathFactory,
+    release: tuple[list[str], list[dict[str, Any]]],
+    most: int,
+    fraction: Fraction,
+):
+    """More quasi-identifiers than a number has bits for are searched size after size."""
+    qids, records = release
+    out = tmp_path_factory.mktemp("suda") / "records.parquet"
+    asked: dict[str, Any] = {"qids": qids, "fraction": fraction, "omit_missing": False}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(minimal_uniques, "MOST", 0)
+        result = qifsql.suda(arrow(qids, records), **asked, max_size=most, records=out)
+    check(result, out, records, **asked, most=min(most, len(qids)))
+
+
+def test_many_attributes_are_searched_up_to_a_size(tmp_path: Path):
+    """DIS-SUDA is undefined from 28 on; what is not searched so, and too many subsets, are not."""
+    rows = [tuple((i * (j + 3) + j) % 7 for j in range(28)) for i in range(20)]
+    result, records = measured(rows, tmp_path, max_size=2)
+    names = [f"c{i}" for i in range(28)]
+    people = [dict(zip(names, row, strict=True)) for row in rows]
+    pairs = [_unique_pairs(person, people, names) for person in people]
+    assert [row["msus"] for row in records] == pairs
+    assert result.frame.filter(pl.col("measure") == "mean_dis_suda")["value"].to_list() == [None]
+    assert {row["dis_suda"] for row in records} == {None}
+    for options in ({"max_size": 2, "values": True}, {"max_size": 9}, {}):
+        with pytest.raises(InputError, match="--max-size 2"):
+            measured(rows, tmp_path, **options)
 
 
 @settings(max_examples=examples(15), deadline=None, suppress_health_check=list(HealthCheck))

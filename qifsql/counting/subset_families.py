@@ -1,0 +1,158 @@
+"""Families of subsets of quasi-identifiers, which are counted together, in SQL.
+
+A family are subsets that share all quasi-identifiers but the first one. People are parted by what
+they share once, and those blocks by each first quasi-identifier; who is alone by what is shared
+stays alone. The blocks by the last quasi-identifiers are kept for the families that follow.
+
+Families have no limit on the number of quasi-identifiers; the walks of ``sweep`` and ``suda`` are
+faster where they are so few that a number has a bit for each.
+Subsets have numbers: from 1, the smaller first, in the order of their bits.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import polars as pl
+from sqlglot import exp
+
+from qifsql.counting.scales import own_name
+from qifsql.counting.stream_session import Statements, StreamSession
+from qifsql.engine.connections import Stream
+from qifsql.query.columns import without_rows
+from qifsql.query.render import creating, render
+from qifsql.query.splice import splice
+
+ROWS = 2_000_000  # people times subsets of one statement, whose groups fit in memory
+PER_ROW = 90e-9  # seconds of one thread per person, subset and question
+PER_FAMILY = 6e-3  # seconds of one thread per family, however few the people
+CODING = 15e-3  # seconds per quasi-identifier whose values are numbered
+CODED = {"person": "BIGINT", "attribute": "USMALLINT", "code": "INTEGER"}
+
+
+@dataclass(frozen=True)
+class Family:
+    """Subsets of ``shared`` quasi-identifiers and one of those from ``least`` to ``greatest``.
+
+    All are positions. ``before`` is the number of the subset with ``least``, less ``least``.
+    """
+
+    shared: tuple[int, ...]
+    least: int
+    greatest: int
+    before: int
+
+    @property
+    def number(self) -> int:
+        """Return the number of its first subset."""
+        return self.before + self.least
+
+    @property
+    def subsets(self) -> int:
+        """Return how many there are."""
+        return self.greatest - self.least + 1
+
+
+def families(n: int, sizes: range, people: int, number: int = 1) -> Iterator[Family]:
+    """Yield the families of all subsets of ``n`` quasi-identifiers that have these sizes, in order.
+
+    Subsets are numbered from ``number``. A family has so few that a statement counts ``people`` by
+    all of them.
+    """
+    width = max(1, ROWS // max(1, people))
+    for size in sizes:
+        for shared in _combinations(size - 1, 1, n):
+            first = shared[0] if shared else n  # all before it are first in some subset
+            for least in range(0, first, width):
+                greatest = min(least + width, first) - 1
+                yield Family(shared, least, greatest, number)
+            number += first
+
+
+def _combinations(size: int, least: int, end: int) -> Iterator[tuple[int, ...]]:
+    """Yield the sets of so many positions from ``least`` to before ``end``, last ones slowest."""
+    if not size:
+        yield ()
+        return
+    for last in range(least + size - 1, end):
+        for others in _combinations(size - 1, least, last):
+            yield (*others, last)
+
+
+def numbered_names(qids: Sequence[str], sizes: range) -> pl.DataFrame:
+    """Return the names in each subset of these sizes, ``qids``, by its number ``subset``."""
+    singles = pl.DataFrame({"place": range(len(qids)), "qid": qids}).cast({"place": pl.Int32})
+    grown = singles.select(last="place", qids=pl.concat_list("qid"))
+    tables = [grown] if 1 in sizes else []
+    for size in range(2, sizes.stop):
+        pairs = [  # one table for each last position, so that few rows are made in vain
+            grown.filter(pl.col("last") < place).select(
+                last=pl.lit(place, pl.Int32), qids=pl.concat_list("qids", pl.lit(qid))
+            )
+            for place, qid in singles.rows()
+        ]
+        grown = pl.concat(pairs)  # in the order of bits, as ``grown`` is
+        if size in sizes:
+            tables.append(grown)
+    number = pl.int_range(1, pl.len() + 1, dtype=pl.UInt32).alias("subset")
+    return pl.concat(tables).select(number, "qids")
+
+
+def expected_seconds(subsets: int, families: int, people: int, questions: int) -> float:
+    """Return the seconds of one thread that the count of all subsets is expected to take."""
+    rows = subsets * people
+    return questions * (rows * PER_ROW + max(families, rows // ROWS) * PER_FAMILY)
+
+
+def coding(codes: str, people: str, dictionaries: Mapping[str, int]) -> Iterator[str]:
+    """Yield the statements that make the table of ``codes`` of the table of ``people``.
+
+    ``dictionaries`` has the number of each attribute by its column, whose dictionary is made.
+    """
+    yield creating(codes, without_rows(CODED), temporary=False)
+    for column, attribute in dictionaries.items():
+        of_one = splice(
+            "sweep/codes_of_attribute",
+            columns={"attribute_value": column},
+            numbers={"wanted_attribute": attribute},
+            tables={"people": people, "dictionary": own_name(f"dictionary_{column}")},
+        )
+        yield render(exp.insert(of_one, codes))
+
+
+class PartedPeople(StreamSession):
+    """One stream: its tables of people, parted by what families share.
+
+    ``sharing_0`` has everybody in one block, ``sharing_1`` those who are not alone by one
+    attribute, and so on; ``codes`` is the table of their codes.
+    """
+
+    def __init__(self, stream: Stream, statements: Statements, *, people: str, codes: str) -> None:
+        super().__init__(stream, statements)
+        self.codes = codes
+        self._shared: list[int] = []  # the attributes by which people are parted, last ones first
+        self.rows_by_depth = [self.make_table("sharing_0", "in_one_block", people=people)]
+
+    def part(self, family: Family) -> int:
+        """Part the people by what a family shares, unless they are; return how many are not alone.
+
+        The variables of the session are those of the family: ``number``, ``least``, ``greatest``.
+        """
+        attributes = family.shared[::-1]
+        depth = next(
+            (i for i, (a, b) in enumerate(zip(self._shared, attributes, strict=False)) if a != b),
+            min(len(self._shared), len(attributes)),
+        )
+        del self._shared[depth:], self.rows_by_depth[depth + 1 :]
+        for attribute in attributes[depth:]:
+            depth = len(self._shared)
+            self.set(shared=(attribute, "USMALLINT"))
+            tables = {"sharing": f"sharing_{depth}", "codes": self.codes}
+            rows = self.make_table(f"sharing_{depth + 1}", "sharing_more", **tables)
+            self.rows_by_depth.append(rows)
+            self._shared.append(attribute)
+        self.set(
+            number=(family.before, "BIGINT"),
+            least=(family.least, "BIGINT"),
+            greatest=(family.greatest, "BIGINT"),
+        )
+        return self.rows_by_depth[-1]
