@@ -7,7 +7,7 @@ SELECT
     weight AS records,
     secret IS NULL AS missing,
     count(*) AS "values"
-FROM cells
+FROM (SELECT secret, count(*) AS weight FROM microdata GROUP BY secret) AS counted
 GROUP BY ALL;
 
 -- The same of a column of texts, apart for words that often stand for a missing value (`word`) and
@@ -26,5 +26,5 @@ SELECT
         ),
         FALSE
     ) AS comma
-FROM cells
+FROM (SELECT secret, count(*) AS weight FROM microdata GROUP BY secret) AS counted
 GROUP BY ALL;

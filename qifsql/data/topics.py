@@ -12,7 +12,7 @@ import tomllib
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from pathlib import Path
 
 
@@ -55,6 +55,7 @@ def _pattern(words: str) -> re.Pattern[str] | None:
     return re.compile("|".join(parts)) if parts else None
 
 
+@lru_cache(maxsize=10_000)
 def spelled(name: str) -> str:
     """Return a name in small letters without accents, ``_`` around each of its words.
 

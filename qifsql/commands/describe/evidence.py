@@ -4,6 +4,7 @@ Only the first records are looked at, and of each column its most frequent value
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -90,28 +91,30 @@ NOTHING = Evidence()
 
 def evidence(sample: pl.DataFrame) -> dict[str, Evidence]:
     """Return the evidence of each column of a sample, by name; all columns are texts."""
-    return {name: _of_values(_frequent(sample[name])) for name in sample.columns}
+    return {column.name: _of_values(_frequent(column.to_list())) for column in sample}
 
 
 def copies(sample: pl.DataFrame) -> dict[str, str]:
     """Return the columns of a sample that equal an earlier one, which has many values, by name."""
+    if sample.height < COMPARED:
+        return {}
     earlier: dict[int, str] = {}
     duplicates = {}
-    for name in sample.columns:
-        column = sample[name]
-        if len(column) < COMPARED or column.n_unique() < 2:
+    for column in sample:
+        base = earlier.setdefault(hash(tuple(column.to_list())), column.name)
+        if base == column.name or not column.equals(sample[base], null_equal=True):
             continue
-        digest = int(column.hash(seed=1).implode().hash(seed=2)[0])
-        base = earlier.setdefault(digest, name)
-        if base != name and column.equals(sample[base], null_equal=True):
-            duplicates[name] = base
+        if column.n_unique() > 1:
+            duplicates[column.name] = base
     return duplicates
 
 
-def _frequent(column: pl.Series) -> Mapping[str, int]:
-    counts = column.drop_nulls().alias("value").value_counts(sort=True, name="records")
-    rows = counts.sort("records", "value", descending=[True, False]).head(VALUES).rows()
-    return {value[:LONGEST].strip(): records for value, records in rows if value.strip()}
+def _frequent(texts: Sequence[str | None]) -> Mapping[str, int]:
+    """Return the most frequent values of a column with their records."""
+    counts = Counter(texts)
+    counts.pop(None, None)
+    rows = sorted(counts.items(), key=lambda row: (-row[1], row[0]))[:VALUES]
+    return {value[:LONGEST].strip(): records for value, records in rows if value and value.strip()}
 
 
 def _of_values(counts: Mapping[str, int]) -> Evidence:
@@ -126,7 +129,7 @@ def _of_values(counts: Mapping[str, int]) -> Evidence:
     return Evidence(
         topic=None if shape else _topic(plain, words),
         shape=shape,
-        clock=shape == "date" and _share(plain, _has_clock) >= MOST,
+        clock=shape == "date" and _most(plain, _has_clock),
         unsure=any(words[value] in UNSURE.labels for value in counts),
         numbers=(min(numbers), max(numbers)) if numbers else None,
         integers=bool(numbers) and all(number.is_integer() for number in numbers),
@@ -139,9 +142,15 @@ def _has_clock(value: str) -> bool:
     return bool(CLOCK.search(value)) and not MIDNIGHT.search(value)
 
 
-def _share(counts: Mapping[str, int], test: Callable[[str], object]) -> float:
-    """Return the share of records whose value passes a test."""
-    return sum(n for value, n in counts.items() if test(value)) / sum(counts.values())
+def _most(counts: Mapping[str, int], test: Callable[[str], object]) -> bool:
+    """Return whether at least the share ``MOST`` of the records has a value that passes a test."""
+    failing, total = 0, sum(counts.values())
+    for value, n in counts.items():
+        if not test(value):
+            failing += n
+            if failing > (1.01 - MOST) * total:  # or nearly so
+                return False
+    return (total - failing) / total >= MOST
 
 
 def _is_number(value: str) -> bool:
@@ -178,11 +187,11 @@ def _shape(counts: Mapping[str, int], words: Mapping[str, str]) -> str:
         ("names", names_a_person, 10),
     )
     for name, test, least in shapes:
-        if len(counts) >= least and _share(counts, test) >= MOST:
-            nuts = name == "code of a disease" and _share(counts, NUTS.fullmatch) >= MOST
+        if len(counts) >= least and _most(counts, test):
+            nuts = name == "code of a disease" and _most(counts, NUTS.fullmatch)
             one_letter = nuts and len({value[:2] for value in counts}) == 1
             return "place" if one_letter else name
-    nuts = len(counts) >= 3 and _share(counts, NUTS.fullmatch) >= MOST
+    nuts = len(counts) >= 3 and _most(counts, NUTS.fullmatch)
     return "place" if nuts and len({value[:2] for value in counts}) == 1 else ""
 
 

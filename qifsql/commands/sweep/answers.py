@@ -223,7 +223,8 @@ def borders(
                 n_qids=subset.bitwise_count_ones().cast(COUNT),
             )
             parts.append(subsets.sort("n_qids", _order(len(qids))))
-    names = names_by_bits(pl.concat([p["subset"] for p in parts]), qids)
+    numbers = pl.concat([pl.Series(dtype=SUBSET), *(part["subset"] for part in parts)])
+    names = names_by_bits(numbers, qids)
     return _concatenate(parts, names, BORDERS)
 
 
