@@ -168,6 +168,7 @@ ADMINISTRATION = _topic("administration", "other", "administration of the data")
 QUESTION = _topic("question", "", "question to a person")
 UNSURE = _topic("unsure", "secret", "answer to a question")
 """Values of questions about opinions and habits."""
+YES_OR_NO = _topic("yes_or_no", "", "yes or no")
 MISSING = _topic("missing", "", "no value")
 
 

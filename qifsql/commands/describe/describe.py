@@ -270,17 +270,17 @@ class _Describer:
         self.plans.append(query)
         what = columns[0].name + (" and others" if len(columns) > 1 else "")
         frequencies: list[list[tuple[Any, ...]]] = [[] for _ in columns]
-        for number, *kind in self.engine.rows(query, f"describing {what}", self.dataset.name):
-            frequencies[number - 1].append(tuple(kind))
+        for place, *kind in self.engine.rows(query, f"describing {what}", self.dataset.name):
+            frequencies[place - 1].append(tuple(kind))
         return frequencies
 
-    def _values(self, source_column: Column, number: int) -> Step:
+    def _values(self, source_column: Column, place: int) -> Step:
         """Return the step of the values of one column, as ``secret``."""
         attribute = Attribute(source_column.name, column(source_column), source_column.type)
         microdata = Microdata(self.dataset, (), (attribute,), where=self.where)
         (step,) = steps_of(microdata)
         step.query.selects[0].set("alias", exp.to_identifier("secret"))
-        return Step(f"microdata_{number}", step.doc, step.query)
+        return Step(f"microdata_{place}", step.doc, step.query)
 
     def _summed(
         self, source_column: Column, frequencies: Sequence[tuple[Any, ...]]
@@ -354,10 +354,10 @@ def _view_of(source_column: Column, *, texts: bool) -> str:
 
 
 @cache
-def _frequency_step(view: str, number: int) -> Step:
-    """Return the step of the frequencies of the column of ``microdata_<number>``."""
-    tables = {"microdata": f"microdata_{number}"}
-    return make_step(view, f"frequencies_{number}", tables=tables)
+def _frequency_step(view: str, place: int) -> Step:
+    """Return the step of the frequencies of the column of ``microdata_<place>``."""
+    tables = {"microdata": f"microdata_{place}"}
+    return make_step(view, f"frequencies_{place}", tables=tables)
 
 
 @cache
@@ -365,7 +365,9 @@ def _all_frequencies(view: str, columns: int) -> exp.Query:
     """Return the query of the frequencies of so many columns, each with its number."""
     names = [exp.column(s.alias_or_name, quoted=True) for s in load(view).query.selects]
     queries = [
-        exp.select(exp.Literal.number(i).as_("number"), *names).from_(f"frequencies_{i}")
+        exp.select(exp.Literal.number(i).as_("number"), *names).from_(
+            exp.table_(f"frequencies_{i}")
+        )
         for i in range(1, columns + 1)
     ]
     return exp.union(*queries, distinct=False) if columns > 1 else queries[0]

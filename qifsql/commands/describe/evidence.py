@@ -5,7 +5,7 @@ Only the first records are looked at, and of each column its most frequent value
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import polars as pl
@@ -15,6 +15,7 @@ from qifsql.data.topics import (
     QUASI_IDENTIFIERS,
     SECRETS,
     UNSURE,
+    YES_OR_NO,
     Topic,
     names_a_person,
     spelled,
@@ -22,6 +23,7 @@ from qifsql.data.topics import (
 
 RECORDS = 2000  # the first records, which are looked at
 COMPARED = 100  # records that copies have at least
+CATEGORIES = 50  # most values that may be codes of others
 VALUES = 200  # the most frequent values of a column
 MOST = 0.8  # share of the values that have a shape, or are labels of a subject
 LONGEST = 200  # characters of a value that are looked at
@@ -72,7 +74,8 @@ class Evidence:
 
     ``topic``: the subject of its labels. ``shape``: ``date``, ``names``, ``e-mail``, ``document``,
     ``code of a disease``, ``amount``, ``height``, ``age``, ``place``, or empty. ``clock``: its
-    dates have a time of day. ``unsure``: some labels are answers to questions.
+    dates have a time of day. ``unsure``: some labels are answers to questions. ``yes_or_no``: one
+    is yes, and one is no.
     ``numbers``: the least and the greatest of its numbers; ``integers``: these are whole.
     ``values``: its labels, to compare them with those of other columns.
     """
@@ -81,6 +84,7 @@ class Evidence:
     shape: str = ""
     clock: bool = False
     unsure: bool = False
+    yes_or_no: bool = False
     numbers: tuple[float, float] | None = None
     integers: bool = False
     values: frozenset[str] = frozenset()
@@ -95,18 +99,42 @@ def evidence(sample: pl.DataFrame) -> dict[str, Evidence]:
 
 
 def copies(sample: pl.DataFrame) -> dict[str, str]:
-    """Return the columns of a sample that equal an earlier one, which has many values, by name."""
+    """Return the columns of a sample that tell the same as an earlier one, by name.
+
+    They equal it, or each value of one stands for a value of the other: a code for its label, or a
+    standardised number for a number. More than ``CATEGORIES`` values are compared by their order.
+    """
     if sample.height < COMPARED:
         return {}
-    earlier: dict[int, str] = {}
+    earlier: dict[tuple[int, ...], str] = {}
     duplicates = {}
     for column in sample:
-        base = earlier.setdefault(hash(tuple(column.to_list())), column.name)
-        if base == column.name or not column.equals(sample[base], null_equal=True):
-            continue
-        if column.n_unique() > 1:
-            duplicates[column.name] = base
+        if forms := _forms(column.to_list()):
+            base = next((earlier[form] for form in forms if form in earlier), column.name)
+            earlier |= dict.fromkeys(forms, base)
+            if base != column.name:
+                duplicates[column.name] = base
     return duplicates
+
+
+def _forms(texts: Sequence[str | None]) -> list[tuple[int, ...]]:
+    """Return the values of a column as numbers: columns that share one tell the same."""
+    places: dict[str | None, int] = {}
+    codes = tuple([places.setdefault(text, len(places)) for text in texts])
+    if len(places) - (None in places) < 2:
+        return []
+    if len(places) <= CATEGORIES and 10 * len(places) <= len(texts):
+        return [codes]
+    by_text = {text: _number(text) for text in places if text is not None}
+    numbers = sorted({number for number in by_text.values() if number is not None})
+    if None in by_text.values() or len(numbers) < len(by_text):
+        return [(-1, *map(hash, texts))]  # no numbers: only the same texts tell the same
+    ranks = {number: rank for rank, number in enumerate(numbers)}
+    form = [-1 if t is None else ranks[by_text[t]] for t in texts]  # type: ignore[index]
+    if form in (sorted(form), sorted(form, reverse=True)):  # as any other number of records
+        return [(-1, *map(hash, texts))]
+    last = len(ranks) - 1
+    return [tuple(form), tuple([-1 if rank < 0 else last - rank for rank in form])]
 
 
 def _frequent(texts: Sequence[str | None]) -> Mapping[str, int]:
@@ -129,8 +157,9 @@ def _of_values(counts: Mapping[str, int]) -> Evidence:
     return Evidence(
         topic=None if shape else _topic(plain, words),
         shape=shape,
-        clock=shape == "date" and _most(plain, _has_clock),
+        clock=shape == "date" and _is_mostly(plain, _has_clock),
         unsure=any(words[value] in UNSURE.labels for value in counts),
+        yes_or_no=_is_yes_or_no(words.values()),
         numbers=(min(numbers), max(numbers)) if numbers else None,
         integers=bool(numbers) and all(number.is_integer() for number in numbers),
         values=frozenset(words[v] for v in plain if len(words[v]) > 4 and not _is_number(v))
@@ -138,11 +167,15 @@ def _of_values(counts: Mapping[str, int]) -> Evidence:
     )
 
 
+def _is_yes_or_no(words: Iterable[str]) -> bool:
+    return len(YES_OR_NO.labels.intersection(words)) > 1
+
+
 def _has_clock(value: str) -> bool:
     return bool(CLOCK.search(value)) and not MIDNIGHT.search(value)
 
 
-def _most(counts: Mapping[str, int], test: Callable[[str], object]) -> bool:
+def _is_mostly(counts: Mapping[str, int], test: Callable[[str], object]) -> bool:
     """Return whether at least the share ``MOST`` of the records has a value that passes a test."""
     failing, total = 0, sum(counts.values())
     for value, n in counts.items():
@@ -187,11 +220,11 @@ def _shape(counts: Mapping[str, int], words: Mapping[str, str]) -> str:
         ("names", names_a_person, 10),
     )
     for name, test, least in shapes:
-        if len(counts) >= least and _most(counts, test):
-            nuts = name == "code of a disease" and _most(counts, NUTS.fullmatch)
+        if len(counts) >= least and _is_mostly(counts, test):
+            nuts = name == "code of a disease" and _is_mostly(counts, NUTS.fullmatch)
             one_letter = nuts and len({value[:2] for value in counts}) == 1
             return "place" if one_letter else name
-    nuts = len(counts) >= 3 and _most(counts, NUTS.fullmatch)
+    nuts = len(counts) >= 3 and _is_mostly(counts, NUTS.fullmatch)
     return "place" if nuts and len({value[:2] for value in counts}) == 1 else ""
 
 
@@ -241,7 +274,8 @@ def _topic(counts: Mapping[str, int], words: Mapping[str, str]) -> Topic | None:
     for topic in SECRETS:
         if any(words[value] in topic.telling for value in counts):
             return topic
-    labels = {v: n for v, n in counts.items() if words[v] not in UNSURE.labels}
+    answers = UNSURE.labels | (YES_OR_NO.labels if _is_yes_or_no(words.values()) else set())
+    labels = {v: n for v, n in counts.items() if words[v] not in answers}  # no is no country here
     if not labels or _numbers(labels):
         return None
     shares: list[tuple[float, int, Topic | None]] = []

@@ -55,13 +55,17 @@ SHAPES = {
     "place": "place",
 }
 """Subjects of the shapes of values."""
+UNNAMED = (MEASURED, BINARY, ITEM, UNKNOWN, UNIQUE, DATED)
+"""Reasons that no name gives."""
 BODIES = (25, 250)  # kilogrammes, or pounds of light people
+KILOGRAMS = re.compile("_(kg|kgs|kilos?|kilogram[a-z]*|lbs?|pounds|libras|quilos)_")
 NEWBORN = (200, 7000)  # grammes
 ANSWERS = 4  # columns of yes and no that are the answers to one question
 SHORTEST = 4  # letters of the name of a question
 CATEGORIES = 50  # values of a floating number that may be categories
 LONG = 6  # words of a name that is a sentence
 MOST_PARTS = 9  # parts of a name that are looked up among the names of other columns
+MANY_SUBJECTS = 3  # letters before the number of any question of a survey
 SERIES = 6  # columns of numbered questions
 NUMBERED = re.compile(r"([a-z]{1,3})_?\d[a-z_\d]*", re.IGNORECASE)
 BIRTHS = re.compile("gesta|gravid|parto|birth|nasc|apgar|naissance|geburt|nacimiento|pregnan")
@@ -74,9 +78,9 @@ class Counted:
     """A column: its name, type, and how often its values occur.
 
     ``distinct`` counts values that are not missing, ``alone`` the records that are alone in theirs;
-    ``entropy`` is in bits. ``household``: it numbers households of people who differ. ``label`` is
-    what the file says about the variable. ``seen`` is what its values say, ``copied`` the column
-    that has the same values in the first records.
+    ``entropy`` is in bits. ``household``: it numbers households of people who differ. ``seen`` is
+    what its values say, ``copied`` the column that tells the same in the first records, ``label``
+    what the file says of it, such as the question of a survey.
     """
 
     name: str
@@ -162,15 +166,33 @@ def of_values(topic: Topic) -> str:
 def guesses(columns: Sequence[Counted]) -> list[Guess]:
     """Return a guess for each column, in their order."""
     context = _Context(columns)
-    drafts = {column.name: _guess(column, context) for column in columns}
-    for column in columns:
-        if column.label and drafts[column.name].confidence == "low":
-            drafts[column.name] = _guess(replace(column, name=column.label), context)
-    for column in columns:  # a copy has the role of the first
-        base = context.columns.get(column.copied or "")
-        if base and drafts[column.name].role != "constant" and column.may_equal(base):
-            drafts[column.name] = replace(drafts[base.name], why=COPY)
+    drafts = {column.name: _by_name_or_label(column, context) for column in columns}
+    for column in columns:  # a copy has the role of the first, of which both say something
+        base, draft = context.columns.get(column.copied or ""), drafts[column.name]
+        if base is None or draft.role == "constant" or not column.may_equal(base):
+            continue
+        if not _doubt(draft) and draft.role != drafts[base.name].role:
+            if not _doubt(drafts[base.name]):
+                continue  # weights and incomes of households
+            drafts[base.name] = draft
+        drafts[column.name] = replace(drafts[base.name], why=COPY)
     return _ranked(columns, list(drafts.values()))
+
+
+def _by_name_or_label(column: Counted, context: "_Context") -> Guess:
+    """Return the guess of a column by its name, or by its label, if that says more."""
+    guess = _guess(column, context)
+    if not column.label or not _doubt(guess):
+        return guess
+    of_label = _guess(replace(column, name=column.label), context)
+    if of_label.why in UNNAMED or (guess.why not in UNNAMED and _doubt(guess) <= _doubt(of_label)):
+        return guess
+    return of_label
+
+
+def _doubt(guess: Guess) -> int:
+    """Return how unsure a guess is: 0 is sure."""
+    return CONFIDENCE.index(guess.confidence)
 
 
 class _Context:
@@ -203,10 +225,12 @@ def _subjects(columns: Sequence[Counted]) -> Mapping[str, Topic]:
     for column in columns:
         families.setdefault(re.sub(r"_?\d{1,4}$", "", column.name), []).append(column.name)
     subjects_by_column = dict(subjects)
-    for members in families.values():
+    for stem, members in families.items():
         topics = Counter(subjects[m].name for m in members if m in subjects)
         if len(members) < 3 or len(topics) != 1:
             continue
+        if stem.isalpha() and len(stem) <= MANY_SUBJECTS and 3 * topics.total() < len(members):
+            continue  # numbers of all questions of a survey, not of one of them
         topic = next(subjects[m] for m in members if m in subjects)
         others = [m for m in members if m not in subjects]
         subjects_by_column |= dict.fromkeys(others, topic)
@@ -268,9 +292,10 @@ def _guess(column: Counted, context: _Context) -> Guess:
         or _dated(column, name, visible)
         or _subject(column, name, visible, context)
     )
+    is_product = column.name in context.parts
     if guess is not None:
-        return guess
-    if column.name in context.parts:
+        return replace(guess, confidence="medium") if is_product and not _doubt(guess) else guess
+    if is_product:
         return Guess("other", PRODUCT, "medium")
     return _by_values(column, name, is_answer=question is not None or context.is_item(column))
 
@@ -293,7 +318,8 @@ def _weight(column: Counted, name: str, *, births: bool) -> Guess | None:
     least, greatest = column.seen.numbers or (0, 0)
     is_body = BODIES[0] <= least and greatest <= BODIES[1] and column.distinct >= 10
     is_body |= births and NEWBORN[0] <= least and BODIES[1] < greatest <= NEWBORN[1]
-    if confidence == "medium" and column.seen.integers and is_body:
+    has_unit = KILOGRAMS.search(name) is not None and is_body
+    if (confidence == "medium" and column.seen.integers and is_body) or has_unit:
         return Guess("secret", BODY_WEIGHT, "high")
     return Guess("weight", reason(WEIGHT), confidence)
 
@@ -394,7 +420,8 @@ def _by_values(column: Counted, name: str, *, is_answer: bool) -> Guess:
         return Guess("secret", MEASURED, "low")
     if column.unique:
         return Guess("key", UNIQUE, "medium")
-    if is_answer or ITEM_NAME.fullmatch(name) or column.seen.unsure or _sentence(column.name):
+    is_answer = is_answer or column.seen.unsure or column.seen.yes_or_no
+    if is_answer or ITEM_NAME.fullmatch(name) or _sentence(column.name):
         return Guess("secret", ITEM, "low")
     if column.binary:
         return Guess("secret", BINARY, "low")

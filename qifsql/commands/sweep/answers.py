@@ -110,8 +110,9 @@ def best_subsets(frame: pl.DataFrame, qids: Sequence[str]) -> pl.DataFrame:
     The sweep need not be whole. Columns: ``BEST``.
     """
     posteriors, place = pl.col(POSTERIORS), pl.col("subset")
+    names = frame.select("subset", "qids").unique("subset")
     if len(qids) <= MOST:  # else the number is the place already
-        place = _order(len(qids))
+        names, place = names_by_bits(frame["subset"], qids), _order(len(qids))
     is_highest = pl.any_horizontal(posteriors == posteriors.max().over("n_qids"))
     is_best_twice = pl.len().over("subset") == 2  # once for each measure
     best_for = pl.when(is_best_twice).then(pl.lit("both")).otherwise("best_for").alias("best_for")
@@ -126,7 +127,7 @@ def best_subsets(frame: pl.DataFrame, qids: Sequence[str]) -> pl.DataFrame:
             best.append(ranked.with_columns(best_for=pl.lit(measure)))
         table = pl.concat(best).with_columns(best_for).unique("subset")
         tables.append(table.sort("n_qids", "best_for"))
-    return _concatenate(tables, frame.select("subset", "qids").unique("subset"), BEST)
+    return _concatenate(tables, names, BEST)
 
 
 def shapley_values(frame: pl.DataFrame, qids: Sequence[str]) -> pl.DataFrame:

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+import pyarrow as pa
 import pytest
 
 import qifsql
@@ -147,7 +148,13 @@ def test_a_column_that_differs_after_the_first_records_is_no_copy() -> None:
 
 def test_a_column_whose_name_has_a_subject_is_not_made_of_others_by_name_alone() -> None:
     ages = [20 + i % 50 for i in range(RECORDS)]
-    rows = described({"mother": ages[::-1], "age": ages, "mother_age": [a + 25 for a in ages]})
+    rows = described(
+        {
+            "mother": ages[::-1],
+            "age": ages,
+            "mother_age": [a + 20 + i * 7 % 13 for i, a in enumerate(ages)],
+        }
+    )
     assert rows["mother_age"]["suggested_role"] == "quasi-identifier"
     assert "mother_age" in proposal(list(rows.values()))[0]
 
@@ -185,3 +192,34 @@ def test_no_value_of_a_cell_is_shown() -> None:
     result = qifsql.describe(pl.DataFrame({"v1": values}))
     assert result.rows()[0]["why"] == "values: family"
     assert "Zanzibar" not in str(result) + repr(result.rows())
+
+
+def test_a_column_that_tells_the_same_is_a_copy_under_other_values() -> None:
+    """A code and its label, a number and its standardised copy; both say something of both."""
+    ages = [20 + 7 * i % 61 for i in range(3 * RECORDS)]
+    codes = [1 + i % 2 for i in range(3 * RECORDS)]
+    columns = {
+        "q7": codes,
+        "txt": [("", "male", "female")[c] for c in codes],
+        "age": ages,
+        "reversed_z": [round((50 - a) / 20, 3) for a in ages],
+        "other": [a // 2 for a in ages],
+    }
+    rows = described(columns)
+    assert {name for name, row in rows.items() if row["why"] == COPY} == {"txt", "reversed_z"}
+    assert rows["q7"]["suggested_role"] == rows["txt"]["suggested_role"] == "quasi-identifier"
+    assert rows["q7"]["why"] == "values: sex"
+    assert rows["reversed_z"]["suggested_role"] == rows["age"]["suggested_role"]
+
+
+def test_labels_of_variables_say_what_names_do_not() -> None:
+    """From the metadata of Arrow and Parquet; yes and no are no countries."""
+    values = {"v133": [i % 40 for i in range(RECORDS)], "d1": ["si", "no"] * (RECORDS // 2)}
+    labels = {"v133": "Blood pressure", "d1": "¿Tiene diabetes?"}
+    table = pa.table(values)
+    fields = [f.with_metadata({"label": labels[f.name]}) for f in table.schema]
+    rows = qifsql.describe(table.cast(pa.schema(fields))).frame.to_dicts()
+    assert {row["suggested_role"] for row in rows} == {"secret"}
+    assert {row["why"] for row in rows} == {"name: health"}
+    unlabelled = qifsql.describe(pa.table({"d1": values["d1"]})).frame.row(0, named=True)
+    assert unlabelled["suggested_role"] == "secret"
