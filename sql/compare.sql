@@ -83,7 +83,7 @@ LEFT JOIN (
         FROM standing
         INNER JOIN reached AS starts
             ON starts.place <= standing.place
-                AND standing.up_to - starts.through < standing.records
+                AND starts.through > standing.up_to - standing.records
     ) AS begun
     ASOF INNER JOIN reached AS ends ON begun.needed <= ends.through
     GROUP BY begun.id

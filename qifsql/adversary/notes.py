@@ -130,14 +130,15 @@ def of_decimals(names: Sequence[str], decimal: str | None) -> str:
     listed = ", ".join(map(quoted, names))
     if decimal != ",":
         return (
-            f"{listed}: most values are numbers with a decimal comma, which are text; --decimal , "
-            "reads them as numbers"
+            f"{listed}: most values are numbers with commas or points between thousands, which are "
+            "text; if the comma is the decimal mark, --decimal , reads those without points as "
+            "numbers"
         )
     field = identifier(names[0]).sql("duckdb")
     return (
-        f"{listed}: most values are numbers with points between thousands, which are text; an "
-        f"expression makes them numbers, as in "
-        f"NAME=replace(replace({field}, '.', ''), ',', '.')::DOUBLE"
+        f"{listed}: most values are numbers with a decimal comma or points between thousands, and "
+        "others keep the column text; an expression makes numbers of those, as in "
+        f"NAME=try_cast(replace(replace({field}, '.', ''), ',', '.') AS DOUBLE)"
     )
 
 

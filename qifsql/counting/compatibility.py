@@ -24,6 +24,8 @@ from qifsql.query.microdata_steps import normal
 from qifsql.query.shapes import Shape
 from qifsql.query.splice import splice
 
+MOST_SETS = 64  # sets of columns in which cells may be any value: all of six columns
+
 
 @dataclass(frozen=True)
 class Guess:
@@ -59,18 +61,25 @@ class Compatible:
     guesses: tuple[Guess, ...]
 
 
-def find(tables: Tables, original: Compared, release: Compared) -> Compatible:
+def find(tables: Tables, original: Compared, release: Compared) -> Compatible | None:
     """Return what the people of ``original`` find in a ``release`` of their records.
 
     The original's values are read (``losses.read_original``). The record in the same place is taken
-    for a person's own if both files have as many records.
+    for a person's own if both files have as many records. None if cells that may be any value stand
+    in more than ``MOST_SETS`` different sets of columns: people are located once for each.
     """
     people, raw_qids = original.attack.microdata, [a for _, a in original.cells]
     numbers = [g.raw.number for g, _ in release.cells]
     tables = tables.doing("locating people", release.title)
     in_order = _read_people(tables, people, raw_qids, numbers) == _read_records(tables, release)
     _code(tables, release, numbers)
-    _locate(tables, release)
+    sets = tables.rows(splice("cells/open_columns", shape={"qids": numbers}))
+    if len(sets) > MOST_SETS:
+        tables.drop("coded", "coded_records", "points", "classes", "crowd")
+        _drop_spans(tables, release)
+        return None
+    _locate(tables, release, sets)
+    _drop_spans(tables, release)
     fitting = splice("cells/fitting", shape={"qids": numbers})
     tables.make("fitting", fitting if in_order else fitting.where("FALSE"))
     counts = tables.answer(splice("cells/candidates"))
@@ -141,18 +150,22 @@ def _code(tables: Tables, release: Compared, numbers: Sequence[int]) -> None:
     tables.make("crowd", splice("cells/people_at_points", places=numbers))
 
 
-def _locate(tables: Tables, release: Compared) -> None:
-    """Create ``found``: a row per point and class whose cells contain its values."""
+def _locate(tables: Tables, release: Compared, sets: Sequence[tuple[bool, ...]]) -> None:
+    """Create ``found``: a row per point and class whose cells contain its values.
+
+    ``sets`` say of each column whether classes may have any value there; all sets that occur.
+    """
     columns = tuple(g for g, _ in release.cells)
-    numbers = [column.raw.number for column in columns]
-    sets = tables.rows(splice("cells/open_columns", shape={"qids": numbers}))
     queries: list[exp.Select] = []
     for number, is_open in enumerate(sets, 1):
         fixed = [column for column, free in zip(columns, is_open, strict=True) if not free]
-        queries.append(_locate_classes(tables, Located(number, tuple(fixed)), columns))
+        queries.append(_locate_classes(tables, Located(number, tuple(fixed), "points"), columns))
     tables.make("found", exp.union(*queries, distinct=False) if len(queries) > 1 else queries[0])
     tables.drop(*(query.find(exp.Table).name for query in queries))  # type: ignore[union-attr]
-    for column in columns:
+
+
+def _drop_spans(tables: Tables, release: Compared) -> None:
+    for column, _ in release.cells:
         tables.drop(column.names["spans"], column.names["members"])
 
 
@@ -163,16 +176,15 @@ def _locate_classes(tables: Tables, release: Located, columns: Sequence[Generali
     """
     fixed = [column.raw.number for column in release.columns]
     free = [column.raw.number for column in columns if column.raw.number not in fixed]
-    classes, points = release.name("classes"), release.name("points")
+    classes = release.name("classes")
     shape = {"free": free, "fixed": fixed}
     tables.make(classes, splice("cells/classes_free_in", shape=shape))
-    tables.make(points, exp.select("*").from_("points"))
     if fixed:
         locate(tables, release)
     else:
         everywhere = splice("cells/found_everywhere", tables={"classes": classes})
         tables.make(release.name("found"), everywhere)
-    tables.drop(classes, points)
+    tables.drop(classes)
     return exp.select("point", "class").from_(release.name("found"))
 
 

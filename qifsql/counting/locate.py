@@ -24,14 +24,15 @@ COVERED = "One row per cell and place that it covers."
 
 @dataclass(frozen=True)
 class Located:
-    """A release in which people are located: its number and its columns."""
+    """A release in which people are located: its number and columns, and the table of points."""
 
     number: int
     columns: tuple[Generalised, ...]
+    points: str = ""
 
     def name(self, table: str) -> str:
         """Return the name of a table of this release."""
-        return f"{table}_{self.number}"
+        return self.points if table == "points" and self.points else f"{table}_{self.number}"
 
 
 @dataclass(frozen=True)

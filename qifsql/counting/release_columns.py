@@ -26,8 +26,8 @@ def bind(engine: Engine, spec: Composition) -> Bound:
 
     Raises ColumnError, ExpressionError or InputError if a name or type does not fit.
     """
-    people = Catalog(engine, spec.people)
     catalogs = [Catalog(engine, dataset) for dataset in spec.releases]
+    people = Catalog(engine, spec.people)
     names, tags = tagged_names(spec.qids, len(catalogs), people.schema)
     qids = _people_qids(people, names, tags)
     raws = raw_columns(spec, qids, people.schema)

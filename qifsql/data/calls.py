@@ -31,9 +31,9 @@ WORDS = (
     r"[a-z](?:,[a-z])+|sha\w+|md5|utf-[\w-]+|cp1252|dmy|mdy|ymd|duckdb|spark|table|distinct|drop"
 )
 METHODS = "recode|lattice|mondrian|mdav"
-FLAG = re.compile(rf"--([a-z][a-z-]*)(?:[ =]({VALUE}|{WORDS}|{METHODS})(?![\w-])))?")
+FLAG = re.compile(rf"(?<![\w./'-])--([a-z][a-z-]*)(?:[ =]({VALUE}|{WORDS}|{METHODS})(?![\w-])))?")
 OF_COLUMN = re.compile(
-    r"--(person|household) (?!out\b|or\b|and\b|is\b|names\b|needs\b|['\"])([^\s,;)]+)"
+    r"(?<![\w./'-])--(person|household) (?!out\b|or\b|and\b|is\b|names\b|needs\b|['\"])([^\s,;)]+)"
 )
 LINE = re.compile(r"qifsql [a-z]+ \S+ --.*? -o \S+|pip install [^;]*")
 """A whole command line, which stays as it is."""

@@ -304,7 +304,8 @@ class Dataset:
         if isinstance(source, Mapping) and any(map(is_table, source.values())):
             if len(source) > 1:
                 raise TypeError("a dict of several data frames is several datasets; name one")
-            name, source = next(iter(source.items()))
+            ((title, source),) = source.items()
+            name = str(title)
         frame, mixed = arrow_table(source, table)
         if frame is not None:
             path = path_of(frame)

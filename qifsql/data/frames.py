@@ -81,7 +81,10 @@ def arrow_table(source: Any, table: str = "") -> tuple[Any, tuple[str, ...]]:
 def is_table(source: object) -> bool:
     """Return whether an object is a data frame, and no column of one."""
     marks = ("__arrow_c_stream__", "collect_schema")
-    return any(hasattr(source, mark) for mark in marks) and not hasattr(source, "dtype")
+    of_tables = ("columns", "collect_schema", "schema")
+    return any(hasattr(source, mark) for mark in marks) and any(
+        hasattr(source, name) for name in of_tables
+    )
 
 
 def _is_column(values: object) -> bool:

@@ -296,8 +296,10 @@ class Catalog:
         ]
         rows = exp.select(*texts).from_(source).limit(FIRST)
         rows = rows if where is None else rows.where(where.copy())
-        csv = self.dataset.csv if isinstance(self.dataset, Dataset) else None
-        templates = (*SPELLINGS, DECIMALS if csv and not csv.get("all_varchar") else "FALSE")
+        is_csv = isinstance(self.dataset, Dataset) and self.dataset.format == "csv"
+        reads_numbers = is_csv and not getattr(self.dataset, "all_varchar", False)
+        reads_numbers &= self.engine.settings.engine_name != "spark"  # whose patterns differ
+        templates = (*SPELLINGS, DECIMALS if reads_numbers else "FALSE")
         counts = [
             filled(template, {"field": exp.column(f"n_{i}")})
             for i in range(len(columns))

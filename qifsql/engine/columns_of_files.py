@@ -79,7 +79,9 @@ def _arrow_fields(engine: Engine, dataset: Dataset) -> Iterable[Any]:
     key = exp.column("key").eq(exp.cast(exp.Literal.string("ARROW:schema"), "BLOB"))
     source = calling("parquet_kv_metadata", first, {})
     for (text,) in engine.query(exp.select("value").from_(source).where(key), dataset.name):
-        with suppress(ValueError, OSError):  # it is of no use to read the rows
+        with suppress(
+            ValueError, OSError, TypeError, LookupError, RuntimeError
+        ):  # it is of no use to read the rows
             if b"label" in (schema := b64decode(text)):
                 import pyarrow.ipc
 

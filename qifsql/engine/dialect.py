@@ -132,11 +132,14 @@ def _is_of_sorted_values(node: exp.ArrayAgg | exp.ArraySort) -> bool:
     if sort is None or not isinstance(sort.this, exp.Filter):
         return False
     values, condition = sort.this.this, sort.this.expression.this
-    is_distinct = isinstance(values, exp.ArrayAgg) and isinstance(values.this, exp.Distinct)
-    return (
-        is_distinct
-        and isinstance(condition, exp.In)
-        and [condition.this] == (values.this.expressions)
+    if not isinstance(values, exp.ArrayAgg) or not isinstance(values.this, exp.Distinct):
+        return False
+    tests = list(condition.flatten()) if isinstance(condition, exp.Or) else [condition]
+    return all(
+        isinstance(test, exp.In)
+        and [test.this.this if isinstance(test.this, exp.Lower) else test.this]
+        == values.this.expressions
+        for test in tests
     )
 
 

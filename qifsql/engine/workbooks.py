@@ -114,7 +114,8 @@ def _header(load: Callable[..., Any], dataset: Dataset) -> tuple[list[str], int]
     if n_empty == len(rows):
         raise DatasetError(f"{dataset.name} is empty: its first row must name the columns")
     n_above, rows = dataset.skip + n_empty, rows[n_empty:]
-    if titles := _count_titles(rows):
+    titles = _count_titles(rows)
+    if titles >= dataset.header_rows:  # the names are below the header
         skip = n_above + titles
         raise DatasetError(
             f"{dataset.name} seems to have a title above its table; add --skip {skip}",

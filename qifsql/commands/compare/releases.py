@@ -16,7 +16,7 @@ from qifsql.adversary.spec import BoundAttack
 from qifsql.commands.compare.bind import bind
 from qifsql.commands.compare.spec import CompareOptions
 from qifsql.counting import compatibility, losses, risks, suppressed
-from qifsql.counting.compatibility import Compatible
+from qifsql.counting.compatibility import MOST_SETS, Compatible
 from qifsql.counting.composition import Compared, Composition
 from qifsql.data.dataset import Tabular
 from qifsql.data.files import path_text
@@ -57,8 +57,9 @@ the mean number of these, 0 or more; ``k`` is the smallest but 0; ``singled_out`
 one, ``misled`` those whose own record is not among them: NULL if the release has not as many
 records as the original, so that nothing tells whose record is whose. ``posterior_probabilistic`` is
 the success of re-identification in [0, 1]; ``individuals_certain`` counts people whose secret is
-certain (NULL without a secret). Of ``PARTITION``, the view ``compatible`` has ``records``, ``k``,
-``singled_out`` and the probabilistic posteriors; the others are NULL. With a person it has no rows.
+certain (NULL without a secret). Of ``PARTITION``, the view ``compatible`` has ``records`` (of the
+original), ``k``, ``singled_out`` and the probabilistic posteriors; the others are NULL. With a
+person it has no rows.
 
 ``suppressed`` counts the records that reveal nothing, because every cell stands for all values.
 ``generalised``, ``certainty_penalty``, ``total_variation`` and ``divergence`` are means over the
@@ -142,7 +143,8 @@ def _measure_file(
     notes = _notes_on_suppressed(file, attack, hidden)
     if file.number > 1 and file.cells and file.attack.microdata.person is None:
         compatible = compatibility.find(tables, original, file)
-        rows += [named | row | totals for row in _compatible_view(compatible)]
+        if compatible is not None:
+            rows += [named | row | totals for row in _compatible_view(compatible)]
         notes += _notes_on_compatible(file, compatible)
     return _Measured(rows, columns, plans, notes)
 
@@ -182,8 +184,14 @@ def _compatible_view(compatible: Compatible) -> list[dict[str, Any]]:
     ]
 
 
-def _notes_on_compatible(release: Compared, compatible: Compatible) -> list[str]:
+def _notes_on_compatible(release: Compared, compatible: Compatible | None) -> list[str]:
     """Return notes on people whose own record is not theirs by its cells, or is not told."""
+    if compatible is None:
+        return [
+            f"{release.title} has empty or suppressed cells in more than {MOST_SETS} different sets "
+            "of columns: the records that may be a person's are not looked for; name fewer "
+            "quasi-identifiers"
+        ]
     if compatible.misled is None:
         return [
             f"{release.title} has not as many records as the original, so nothing tells whose is "
@@ -274,7 +282,7 @@ def _notes(
 ) -> tuple[str, ...]:
     """Return notes on sizes of files, and on absent columns and odd ``losses.COLUMNS``."""
     notes = []
-    sizes = dict(frame.select("file", "records").iter_rows())
+    sizes = dict(frame.filter(view="cells").select("file", "records").iter_rows())
     for file in files[1:]:
         if sizes[file.number] != sizes[1]:
             notes.append(

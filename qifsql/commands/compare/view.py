@@ -52,7 +52,7 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
         lost.add_row(escaping.cell(row["release"]), *records, *loss_cells(row))
     parts += _compatible(in_view(frame, "compatible").to_dicts())
     parts += [Heading(said("Information loss of the releases")), lost, Paragraph(said(LOST))]
-    if tables["columns"]["outside"].sum():
+    if "view" in frame.columns and tables["columns"]["outside"].sum():  # older ones: elsewhere
         parts.append(Paragraph(said(OUTSIDE)))
     return [*parts, *_column_losses(tables["columns"], heads)]
 

@@ -131,7 +131,7 @@ def describe(
         *map(of_records, _repeated(rows)),
         *map(of_household, homes[:1]),
         *_spelt(spellings, catalog.dataset),
-        *of_categories(_categories(sample, chosen)),
+        *of_categories(_categories(sample, counted)),
         *catalog.remarks,
     )
     return Result(frame=frame, origin=origin, details=details, notes=notes)
@@ -158,7 +158,9 @@ def _proposed_reading(
     proposed: dict[str, object] = {}
     if schema.second_header and dataset.header_rows == 1:
         proposed["header_rows"] = 2
-    if dataset.decimal != "," and any(texts.is_numeric for texts in spellings.values()):
+    has_points = any(column.type == "DOUBLE" for column in schema.columns)  # which would be text
+    fits = dataset.format == "csv" and not dataset.all_varchar and dataset.decimal is None
+    if fits and not has_points and any(texts.is_numeric for texts in spellings.values()):
         proposed["decimal"] = ","
     if any("ambiguous" in column.writing for column in schema.columns):
         proposed["date_order"] = "dmy"  # as DuckDB reads them
@@ -200,9 +202,14 @@ def _repeated(rows: Sequence[Mapping[str, Any]]) -> list[Repeated]:
     return [column for column in columns if column.of_people]
 
 
-def _categories(sample: pl.DataFrame, columns: Sequence[Column]) -> dict[str, Spelling]:
-    """Return how many texts the categories of the first records are, also without case."""
-    texts = [c.name for c in columns if c.name in sample.columns and family(c.type) in TEXTS]
+def _categories(sample: pl.DataFrame, rows: Sequence[Mapping[str, Any]]) -> dict[str, Spelling]:
+    """Return how many texts the categories are, also without case and blanks at both ends.
+
+    They are those of the first records, which must have all values of a column. ``rows`` are those
+    of ``SCHEMA``, one per column.
+    """
+    different = {row["column"]: row["distinct"] for row in rows if family(row["type"]) in TEXTS}
+    texts = [name for name in different if name in sample.columns]
     without = (
         pl.col(texts)
         .cast(pl.String)
@@ -213,7 +220,11 @@ def _categories(sample: pl.DataFrame, columns: Sequence[Column]) -> dict[str, Sp
     )
     counts = sample.select(pl.col(texts).drop_nulls().n_unique()), sample.select(without)
     values, folded = (count.row(0, named=True) if texts else {} for count in counts)
-    return {name: Spelling(values[name], folded[name], decimals=False) for name in texts}
+    return {
+        name: Spelling(values[name], folded[name], decimals=False)
+        for name in texts
+        if values[name] == different[name]
+    }
 
 
 def _spelt(spellings: Mapping[str, Spellings], dataset: Dataset) -> list[str]:
@@ -225,7 +236,7 @@ def _spelt(spellings: Mapping[str, Spellings], dataset: Dataset) -> list[str]:
             "like any other; if one means missing, say so with --na, as in --na NA"
         )
     numeric = [name for name, texts in spellings.items() if texts.is_numeric]
-    if numeric and not dataset.all_varchar:
+    if numeric and dataset.format == "csv" and not dataset.all_varchar:
         notes.append(of_decimals(numeric, dataset.decimal))
     return notes
 

@@ -74,7 +74,7 @@ def _counts(data: pl.DataFrame) -> Table:
 def roles(data: pl.DataFrame) -> Table:
     """Return the roles with their reasons, each role in the order of its ranks."""
     heads = [said("column"), said("role?"), said("confidence"), said("why")]
-    is_labelled = data["label"].is_not_null().any()
+    is_labelled = "label" in data.columns and data["label"].is_not_null().any()
     table = Table.of([*heads, *([said("label")] if is_labelled else [])])
     for role in ROLES:
         for row in ranked(data.to_dicts(), role):
