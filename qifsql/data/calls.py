@@ -26,10 +26,9 @@ T = TypeVar("T")
 LOG = logging.getLogger("qifsql")
 SETTINGS = ("memory", "threads", "temp", "seed", "engine", "master", "spark-conf")
 READING = (*CSV_OPTIONS, "na")
-VALUE = r"""(?:[\w/*.]+=[^\s,;()]+|'[^']*'|"[^"]*"|[\d.-]*\d\b|,(?= |$)|[A-Z]\w*\b"""
-WORDS = (
-    r"[a-z](?:,[a-z])+|sha\w+|md5|utf-[\w-]+|cp1252|dmy|mdy|ymd|duckdb|spark|table|distinct|drop"
-)
+LISTED = r"[\w.?=/-]+(?:,[\w.?=/-]+)+"
+VALUE = rf"""(?:{LISTED}|[\w/*.]+=[^\s,;()]+|'[^']*'|"[^"]*"|[\d.-]*\d\b|,(?= |$)|[A-Z]\w*\b"""
+WORDS = r"sha\w+|md5|utf-[\w-]+|cp1252|dmy|mdy|ymd|duckdb|spark|table|distinct|drop"
 METHODS = "recode|lattice|mondrian|mdav"
 FLAG = re.compile(rf"(?<![\w./'-])--([a-z][a-z-]*)(?:[ =]({VALUE}|{WORDS}|{METHODS})(?![\w-])))?")
 OF_COLUMN = re.compile(

@@ -378,7 +378,7 @@ def test_categories_that_are_nearly_equal_are_noted(
 @pytest.mark.parametrize(
     ("fields", "options", "says"),
     [
-        (["1,5", "2,5", "x"], {}, "reads them as numbers"),
+        (["1,5", "2,5", "x"], {}, "reads those without points as numbers"),
         (["1,5", "2,5", "3"], {"decimal": ","}, ""),
         (["1.200", "2.500,5", "3,5"], {"decimal": ","}, "points between thousands"),
         (["1,5", "x", "y"], {}, ""),
@@ -392,7 +392,7 @@ def test_numbers_that_are_read_as_text_are_noted(
     source = Dataset.open(file, **options)
     attack = qifsql.attack("cas", source, qids="sex", secret="w")
     for notes in (attack.notes, qifsql.describe(source).notes):
-        of_numbers = [note for note in notes if "are text" in note]
+        of_numbers = [note for note in notes if "most values are numbers" in note]
         assert [says in note for note in of_numbers] == ([True] if says else [])
 
 

@@ -188,8 +188,8 @@ def _notes_on_compatible(release: Compared, compatible: Compatible | None) -> li
     """Return notes on people whose own record is not theirs by its cells, or is not told."""
     if compatible is None:
         return [
-            f"{release.title} has empty or suppressed cells in more than {MOST_SETS} different sets "
-            "of columns: the records that may be a person's are not looked for; name fewer "
+            f"{release.title} has empty or suppressed cells in more than {MOST_SETS} sets of "
+            "columns: the records that may be a person's are not looked for; name fewer "
             "quasi-identifiers"
         ]
     if compatible.misled is None:

@@ -80,7 +80,7 @@ def test_what_may_mislead_in_a_file_is_told(tmp_path: Path):
     assert '"pid" has 2 values in 3 records' in told["records"]
     assert "count as values like any other" in told['"job"']
     assert 'na="NA"' in told['"job"']
-    assert "decimal comma" in told['"weight"']
+    assert "decimal mark" in told['"weight"']
     read = Dataset.open(file, decimal=",", all_varchar=True, na=["NA", "-"])
     assert not [note for note in qifsql.describe(read).notes if "decimal=" in note or "na=" in note]
     file.write_text("pid,weight,job\n1,1.5,x\n2,2.5,y\n3,3.5,y\n")
