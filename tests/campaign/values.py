@@ -184,6 +184,8 @@ VALUES: dict[str, Value] = {
     "--out": _new("out", *ENDS),
     "--p-percent": _one("10", "0.5", "100"),
     "--pattern": _one("[0-9]{2}[AB]", r"\d{2}"),
+    "--purpose": _one("a research project", "open data"),
+    "--recipient": _one("a research institute", "everybody"),
     "--people": lambda d: [d.other_file],
     "--people-word": _one("pupils", "people", "<b>", "x" * 50),
     "--plain": lambda d: [row(d.qids(1, 1))],

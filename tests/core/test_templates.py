@@ -325,6 +325,7 @@ OF_A_SECRET = (
 OF_HOUSEHOLDS = ("housed", "household_risks", "households", "unhoused")  # without weights
 OF_ONE_RECORD = (  # their microdata are made of people: held against the reference as results
     *("known_cells", "known_blocks", "known_owners", "known_profile", "known_certain"),
+    "housed_people",
 )
 OF_REPORTED = (  # held against the reference as results
     *("reported_cells", "unreported", "reported_tally_counts", "tally_unreported"),

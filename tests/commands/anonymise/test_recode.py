@@ -146,7 +146,7 @@ def test_cells_of_prefixes(
     assert found == [None if cell == "-" else cell for cell in expected.split()]
     compared = qifsql.compare(pl.DataFrame({"code": texts}), out, qids="code")
     assert set(compared.details["columns"]["outside"]) == {0}
-    assert compared.frame["blocks"].to_list()[-1] == result.frame["blocks"][0]
+    assert compared.frame.filter(view="cells")["blocks"].to_list()[-1] == result.frame["blocks"][0]
 
 
 @pytest.mark.slow(because="1.2 s; every recorded mutant dies without it")
@@ -345,7 +345,8 @@ def test_a_recoded_release_is_read_as_what_it_stands_for(samples: Path, tmp_path
             path, out, method="recode", qids=qids, change=["NU_ANO:5", "bottom(NU_ANO)=1980"]
         )
         compared = qifsql.compare(path, out, qids=qids)
-        blocks = compared.frame.filter(pl.col("release") != path.name)["blocks"].to_list()
+        releases = compared.frame.filter(pl.col("release") != path.name, view="cells")
+        blocks = releases["blocks"].to_list()
         assert blocks == result.frame["blocks"].to_list()
         columns = compared.details["columns"]
         assert columns["outside"].to_list() == [0] * columns.height
