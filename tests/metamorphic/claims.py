@@ -60,7 +60,11 @@ def _on_sets(argv: Sequence[str]) -> bool:
 
 
 RELATIONS: dict[str, Relation] = {
-    "rows in another order": Relation(_permuted, each(relations.same_rows)),
+    "rows in another order": Relation(
+        _permuted,
+        each(relations.same_rows),
+        {"compare": "a person's own record in a release is the one in the same place"},
+    ),
     "rows in several files": Relation(
         lambda rng, before: [Change(parts=rng.choice((2, 3, 5)))], each(relations.same)
     ),
