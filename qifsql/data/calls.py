@@ -34,7 +34,7 @@ FLAG = re.compile(rf"(?<![\w./'-])--([a-z][a-z-]*)(?:[ =]({VALUE}|{WORDS}|{METHO
 OF_COLUMN = re.compile(
     r"(?<![\w./'-])--(person|household) (?!out\b|or\b|and\b|is\b|names\b|needs\b|['\"])([^\s,;)]+)"
 )
-LINE = re.compile(r"qifsql [a-z]+ \S+ --.*? -o \S+|pip install [^;]*")
+LINE = re.compile(r"qifsql [a-z]+ \S+ --.*? -o \S+|pip (?:install) [^;]*")
 """A whole command line, which stays as it is."""
 OF_COMMAND = re.compile(rf"qifsql ([a-z]+) (?={FLAG.pattern})")
 

@@ -300,6 +300,8 @@ def test_a_spliced_file_holds_no_placeholder_and_binds_to_what_other_files_give(
     with duckdb.connect() as con:
         for table in tables(query):
             have(con, table, width=width, weighted=name.startswith("weighted/"))
+        if name == "housed_people":  # a person may have several
+            con.execute("ALTER TABLE microdata ALTER household TYPE BIGINT[] USING [household]")
         con.execute(render(query))
 
 

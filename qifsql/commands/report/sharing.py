@@ -35,7 +35,7 @@ TEXTS = frozenset((
     "mechanism", "epsilon_given", "scenario", "correlation", "distance", "limits", "question",
     "counted", "answer", "definition", "meaning", "takes", "assumes", "remark", "best_for",
     "border", "qid", "a", "b", "first", "role", "reason", "classifier", "dataset", "caution",
-    "learner", "learned_from", "adversary", "known_records", "household",
+    "learner", "learned_from", "adversary", "known_records", "household", "view",
 ))  # fmt: skip
 """Columns of texts that are names or words of qifsql, never values of people."""
 PLAIN = frozenset((
