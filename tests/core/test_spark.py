@@ -312,7 +312,7 @@ def test_the_environment_chooses_the_engine(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_a_remote_file_needs_spark() -> None:
     with pytest.raises(
-        DatasetError, match='never uses the network; settings.engine="spark" reads it'
+        DatasetError, match=r'never uses the network; settings\.engine="spark" reads it'
     ):
         qifsql.attack("crs", "s3a://bucket/people", qids="age")
 
