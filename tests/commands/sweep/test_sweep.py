@@ -295,7 +295,8 @@ def test_every_row_and_histogram_of_a_hostile_table_is_that_of_the_oracle(drawn:
     check_histogram(result, len(drawn.rows))
     assert result.qids == tuple(drawn.qids)
     assert result.whole
-    assert result.notes == ()
+    of_words = ("is a value here", "without case")  # drawn texts may look like missing values
+    assert [n for n in result.notes if not any(words in n for words in of_words)] == []
 
 
 @settings(max_examples=examples(8))
