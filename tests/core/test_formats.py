@@ -516,6 +516,7 @@ def test_texts_of_partitions_stay_apart(tmp_path: Path) -> None:
     assert (described["code"]["distinct"], described["code"]["missing"]) == (2, N)
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("place", ["XFD1048576", "CV1048576", "XFD1"])
 def test_a_far_cell_is_refused_with_its_place_and_takes_no_memory(
     place: str, tmp_path: Path

@@ -118,6 +118,7 @@ def test_the_shared_cases(shared: Path) -> None:
     assert {row["column"]: row["missing"] for row in rows} == {"sex": 0, "occup": 10, "income": 10}
 
 
+@pytest.mark.cases(3)
 @pytest.mark.parametrize("command", ["attack", "levels", "suda"])
 @pytest.mark.parametrize("rule", ["distinct", "match-any"])
 def test_a_usual_word_is_told_once_per_column(command: str, rule: str, tmp_path: Path) -> None:

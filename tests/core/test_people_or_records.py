@@ -73,6 +73,7 @@ FROM_VISITS = {
 """A line of each command that counts records or people; a sweep stands in place of its --person."""
 
 
+@pytest.mark.cases(4)
 @pytest.mark.parametrize("case", FROM_VISITS)
 def test_records_are_told_beside_each_result_and_no_people_of_it(
     case: str, apart: dict[str, Path]

@@ -69,6 +69,7 @@ def test_a_beginner_is_told_the_risk_of_households(homes: Path, tmp_path: Path) 
     assert "--household hhid" in run("describe", homes, "--format", "table").out
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("where", ["option", "policy"])
 def test_a_check_states_the_risk_of_households(where: str, homes: Path, tmp_path: Path) -> None:
     """Beside the levels, in words and in JSON; without the column a note names it."""

@@ -313,6 +313,7 @@ def test_what_if_measures_the_release_that_recode_writes(
     assert made.n_unique([name for name in CENSUS if name in made.columns]) == row["blocks"]
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize(
     "options",
     [

@@ -91,6 +91,7 @@ people_of_few_values = st.lists(
 )
 
 
+@pytest.mark.slow(because="9 s; each row is that of the definition")
 @settings(max_examples=examples(40), deadline=None)
 @given(people_of_few_values, st.integers(1, 2), st.fractions(Fraction(1, 5), Fraction(1, 2)))
 def test_a_release_without_a_person_is_close_to_the_others(

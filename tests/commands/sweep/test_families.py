@@ -40,6 +40,7 @@ def test_families_of_subsets_have_the_rows_of_a_sweep(drawn: Release, data: st.D
     assert numbers == list(range(1, len(numbers) + 1))
 
 
+@pytest.mark.cases(1)
 def test_thirty_quasi_identifiers_resume_where_they_stopped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):

@@ -23,6 +23,7 @@ PEOPLE = pl.DataFrame(
 )
 
 
+@pytest.mark.cases(3)
 @pytest.mark.parametrize("options", [{}, {"person": "id"}, {"weight": "b"}])
 def test_a_sweep_has_the_numbers_of_attacks(options: dict[str, Any]) -> None:
     """Each row has the numbers of an attack on its subset."""

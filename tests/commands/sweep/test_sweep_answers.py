@@ -586,6 +586,7 @@ def test_what_follows_from_risky_and_safe_subsets(
         assert sides.conclude(subset) is None
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("odd", [True, False])
 def test_a_missing_value_is_in_no_pair_of_coarser_values(*, odd: bool) -> None:
     """(1, 2) (3) (missing), or (1, 2) (3, 4) (missing); so for the first and for a later column."""

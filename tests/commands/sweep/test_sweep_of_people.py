@@ -36,6 +36,7 @@ ROWS = st.lists(
 SCHEMA = {"who": pl.Int64, "a": pl.String, "b": pl.Int64, "c": pl.String, "s": pl.String}
 
 
+@pytest.mark.cases(1)
 @settings(max_examples=examples(20), deadline=None)
 @given(ROWS)
 def test_every_row_is_that_of_the_definition(rows: list[dict[str, Any]]) -> None:

@@ -522,6 +522,7 @@ def test_levels_are_counted_again(people: Path) -> None:
     assert differing(again) == {("results", row, "value") for row in values}
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("secret", ["visits", "ill"])
 def test_people_are_counted_again(secret: str, people: Path) -> None:
     """Levels and attacks of people, of whom all records are known or one; some secrets are missing.
