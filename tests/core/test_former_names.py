@@ -113,6 +113,7 @@ def test_a_former_name_is_in_no_list(name: str) -> None:
     assert f"qifsql {name} " not in run(name, "--help").out
 
 
+@pytest.mark.cases(3)
 @pytest.mark.parametrize("name", former_names.WORDS)
 def test_a_former_function_warns_and_answers(name: str, tmp_path: Path) -> None:
     out = tmp_path / "out.csv"

@@ -116,6 +116,7 @@ def test_people_with_several_records_live_together(tmp_path: Path) -> None:
     assert (refused.code, "attack and check take both" in refused.err) == (2, True)
 
 
+@pytest.mark.slow(because="5 s; a study of start measures households")
 def test_entries_that_measure_no_households_leave_them_out(homes: Path, tmp_path: Path) -> None:
     """The role of a dataset holds for attacks on everybody and for checks."""
     study = tmp_path / "study.toml"

@@ -30,6 +30,7 @@ def types(source: Dataset) -> dict[str, str]:
     return dict(frame.select("column", "type").iter_rows())
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("encoding", ["utf-8", "cp1252", "utf-16", "utf-32", "utf-8-sig"])
 def test_text_of_any_encoding_is_the_same_table(tmp_path: Path, encoding: str) -> None:
     file = tmp_path / "t.csv"

@@ -140,6 +140,7 @@ def test_the_bundled_census_is_swept_alike() -> None:
             )
 
 
+@pytest.mark.slow(because="25 s; sweeps without Spark go on in the same way")
 def test_an_interrupted_sweep_goes_on_from_where_it_was(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

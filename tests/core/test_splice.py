@@ -291,7 +291,9 @@ def test_splicing_leaves_the_template_as_it_was(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", FILES)
-@pytest.mark.parametrize("width", [1, 3])
+@pytest.mark.parametrize(
+    "width", [3, pytest.param(1, marks=pytest.mark.slow(because="the same for one column"))]
+)
 def test_a_spliced_file_holds_no_placeholder_and_binds_to_what_other_files_give(
     name: str, width: int
 ) -> None:

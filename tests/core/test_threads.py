@@ -138,6 +138,7 @@ print(attack())
 """
 
 
+@pytest.mark.cases(1)
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.parametrize("late", [True, False])
 def test_a_forked_process_works_or_is_refused_but_never_waits_for_ever(*, late: bool) -> None:

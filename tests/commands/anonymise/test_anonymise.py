@@ -293,6 +293,7 @@ def people() -> pl.DataFrame:
     return pl.DataFrame({"id": range(n), "age": ages, "town": towns, "pay": pay, "ill": ill})
 
 
+@pytest.mark.slow(because="11 s; relations of whole lines change the order of rows, too")
 @pytest.mark.cases(1)
 @pytest.mark.parametrize("how", [{"method": "mondrian", "l": 3, "t": 0.5}, {"method": "mdav"}])
 @pytest.mark.parametrize("cells", ["interval", "centroid"])

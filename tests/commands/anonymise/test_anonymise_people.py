@@ -212,6 +212,7 @@ def test_both_sides_of_a_cut_may_have_too_few_people(tmp_path: Path) -> None:
     assert (row["classes"], row["largest_class"], row["people"]) == (4, 2, 8)
 
 
+@pytest.mark.slow(because="8 s; levels and a check of the release agree")
 def test_one_record_each_is_as_without_a_person(tmp_path: Path) -> None:
     frame = STAYS.with_columns(p=pl.int_range(pl.len()))
     for how in METHODS:

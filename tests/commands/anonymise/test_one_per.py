@@ -510,6 +510,7 @@ def test_treatment_may_raise_the_risk(tmp_path: Path) -> None:
     assert seen == {(0, 0, 0, 0, 0), (0, 0, 0, 2, 2)}
 
 
+@pytest.mark.slow(because="4 s; drawn tables have the same properties")
 def test_the_sample_of_enrolments(tmp_path: Path) -> None:
     out = tmp_path / "out.parquet"
     result = qifsql.anonymise(

@@ -195,6 +195,7 @@ SUPPRESSED_ROWS = st.lists(
 )
 
 
+@pytest.mark.slow(because="12 s; drawn people of other tests have one record, too")
 @settings(max_examples=examples(25))
 @example(rows=[("x", None), ("*", None)])
 @example(rows=[("x", "p"), ("x", None), ("*", "q"), ("y", None)])

@@ -91,6 +91,7 @@ def test_a_bound_holds_in_both_readings_unless_a_policy_names_one(tmp_path: Path
         assert bool(result) == met
 
 
+@pytest.mark.slow(because="6 s; a release is worth what an attack on people finds")
 def test_both_readings_are_told_apart(tmp_path: Path) -> None:
     VISITS.write_csv(tmp_path / "v.csv")
     VISITS.with_columns(a=pl.lit(10)).write_csv(tmp_path / "r.csv")

@@ -1,9 +1,11 @@
 """The main job on the bundled sample."""
 
+import pytest
 from answers import Answers, together
 
 
 @together("demo")
+@pytest.mark.slow(because="9 s; the wheel and the clone run the demo")
 def test_demo_prints_and_writes_the_reports(answers: Answers) -> None:
     answer = answers.to("demo")
     assert "people are singled out" in answer.done.out

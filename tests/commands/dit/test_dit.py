@@ -257,6 +257,7 @@ def released(people: Path, folder: Path, ending: str, k: int) -> dict[str, Any]:
     return {"release": folder / f"all{ending}", "without": str(folder / ("without_{i}" + ending))}
 
 
+@pytest.mark.slow(because="10 s; each row is that of the definition")
 @pytest.mark.cases(1)
 @pytest.mark.parametrize("ending", [".parquet", ".csv"])
 def test_files_say_what_the_built_in_method_says(people: Path, tmp_path: Path, ending: str) -> None:

@@ -616,6 +616,7 @@ def test_options_that_do_nothing_and_files_named_twice_are_refused(tmp_path: Pat
     assert not out.exists()
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("shape", ["even", "mostly unique", "long tail"])
 def test_every_line_says_when_it_is_out_of_its_range(tmp_path: Path, shape: str) -> None:
     """An estimate of twice the truth or half of it has a caution in its row, and is marked."""

@@ -539,6 +539,7 @@ def test_what_was_behind_hashes_is_not_shown(tmp_path: Path) -> None:
     assert leaks((tmp_path / "out.md").read_text(), CELL, hashes[0])[:3] == []
 
 
+@pytest.mark.slow(because="15 s; what is shared is checked in every run")
 def test_a_private_report_shows_blocks_and_records_and_says_so(kinds: Path, tmp_path: Path) -> None:
     said = "Confidential: shows values of people"
     for form in ("html", "md", "csv"):

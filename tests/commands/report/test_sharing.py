@@ -485,6 +485,7 @@ def test_the_numbers_of_a_small_group_do_not_follow_from_others(
 # The terminal.
 
 
+@pytest.mark.slow(because="10 s; no canary is in a report for others")
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 3)), min_size=1, max_size=60))
 @example([(0, 0)])
 @example([(0, 0)] * 12 + [(0, 1)] + [(1, 2)] * 10)

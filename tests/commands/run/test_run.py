@@ -80,6 +80,7 @@ def files(folder: Path) -> dict[str, bytes]:
 # Numbers
 
 
+@pytest.mark.slow(because="4 s; only what has changed is computed, and equal")
 def test_numbers_are_those_of_attack_and_sweep_and_check(here: Path):
     result = study(here)
     alone = qifsql.attack("crs,cas", "people.parquet", qids=QIDS, secret="illness", key="id")
@@ -1043,6 +1044,7 @@ def test_no_link_and_no_pipe_of_a_folder_is_followed(here: Path, place: str, kin
     assert list((here / "elsewhere").iterdir()) == []
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize(
     "name", ["birth.histogram.csv", "birth.csv.manifest.json", "report.html.manifest.json"]
 )

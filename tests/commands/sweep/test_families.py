@@ -17,6 +17,7 @@ from qifsql.counting import subset_families
 from qifsql.errors import EngineError, InputError
 
 
+@pytest.mark.cases(1)
 @settings(max_examples=examples(8))
 @given(releases(), st.data())
 def test_families_of_subsets_have_the_rows_of_a_sweep(drawn: Release, data: st.DataObject):

@@ -65,6 +65,7 @@ def test_every_row_is_that_of_the_definition(rows: list[dict[str, Any]]) -> None
         assert row["shapley"] == pytest.approx(float(index), abs=1e-12)
 
 
+@pytest.mark.cases(1)
 def test_a_sweep_resumes_and_says_what_it_costs(tmp_path: Path) -> None:
     frame = pl.DataFrame({"who": [1, 1, 2, 3], "a": [1, 2, 1, 1], "b": ["x", "y", "x", "z"]})
     frame.write_csv(tmp_path / "visits.csv")

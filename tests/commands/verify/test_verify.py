@@ -320,6 +320,7 @@ def test_an_error_in_the_sql_of_a_manifest_is_found(stored: Path, name: str) -> 
         assert wrong["way"].unique().to_list() == ["SQL of the manifest"]
 
 
+@pytest.mark.slow(because="4 s; a time limit of its own")
 def test_sql_of_a_manifest_that_never_ends_is_stopped(
     stored: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -468,6 +469,7 @@ def test_a_sweep_is_checked_on_drawn_subsets(people: Path) -> None:
     assert qifsql.verify(result, sql=True).met is False  # its SQL is no script
 
 
+@pytest.mark.slow(because="5 s; each number of a result is compared")
 def test_each_answer_of_a_sweep_is_compared(people: Path) -> None:
     """Also with a missing value, which coarsening leaves alone; a changed number is found."""
     result = qifsql.sweep(people, qids="age,sex,height,weight", secret="ill", threshold=0.5)
