@@ -441,6 +441,7 @@ def shown_in(document: Document, results: Path, code: str) -> set[str]:
     return set(said_in(document, as_stored)) - STORED - notes
 
 
+@pytest.mark.slow(because="30 s; the tests that recognise them are slow")
 @pytest.mark.reports
 def test_english_messages_are_recognised(tmp_path: Path, results: Path):
     some = [results / f"{name}.parquet" for name in ("ataque", "todos")]
