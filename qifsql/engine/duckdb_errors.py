@@ -89,18 +89,15 @@ def _input_error(
         )
     if wrong := csv_errors.wrong_text(where, words, message):
         return DatasetError, wrong
+    misfit = f"a value of {where} does not fit an expression, a filter or a type; use try_cast in "
     if isinstance(error, duckdb.ConversionException):
         return ExpressionError, (
-            f"a value of {where} does not fit an expression, a filter or a type; use try_cast in "
-            "the expression, --all-varchar for CSV of mixed types, or look with --debug"
+            misfit + "the expression, --all-varchar for CSV of mixed types, or look with --debug"
         )
     if wrong := csv_errors.wrong_table(where, words, message):
         return DatasetError, wrong
     if isinstance(error, _DATA) and not _FILE.search(message):
-        return ExpressionError, (
-            f"a value of {where} does not fit an expression, a filter or a type; "
-            "use try_cast in the expression, or look with --debug"
-        )
+        return ExpressionError, misfit + "the expression, or look with --debug"
     if isinstance(error, duckdb.CatalogException | duckdb.BinderException | duckdb.ParserException):
         hint = "check the file and the name of the table"
         return DatasetError, f"{where} cannot be read as a table; {hint}"

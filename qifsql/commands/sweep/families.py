@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from math import comb
@@ -11,7 +11,7 @@ import polars as pl
 from sqlglot import exp
 
 from qifsql.adversary.spec import BoundAttack
-from qifsql.commands.sweep import plan
+from qifsql.commands.sweep import plan, result
 from qifsql.commands.sweep.scheduler import STORE_FOUND, TOGETHER, found_rows
 from qifsql.commands.sweep.spec import Sizes
 from qifsql.commands.sweep.tables import qualify
@@ -24,9 +24,11 @@ from qifsql.counting.subset_families import (
     coding,
     expected_seconds,
     families,
+    numbered_names,
 )
 from qifsql.engine.connections import Stream
 from qifsql.engine.protocol import LocalEngine
+from qifsql.measures.bayes import Success
 from qifsql.query import microdata_steps
 from qifsql.query.columns import typed_number, without_rows
 from qifsql.query.render import creating, dropping, render, setting
@@ -91,6 +93,36 @@ class FamilySweep:
         self.workspace.stream.rows(setting("with_bins", typed_number(1, "UTINYINT"), variable=True))
         table = pl.DataFrame(self.workspace.stream.arrow(render(query))).rename({"state": "subset"})
         return table.cast({"subset": pl.UInt32}).sort("subset", "question", "bin")
+
+    def result_tables(
+        self,
+        results: pl.DataFrame,
+        prior: Mapping[int, Success],
+        names: Sequence[str],
+        secrets: Sequence[str],
+    ) -> tuple[pl.DataFrame, dict[str, pl.DataFrame]]:
+        """Return the rows of the sweep, and its histogram as a detail if it is wanted.
+
+        ``results`` are those of ``results()``, ``names`` those of the quasi-identifiers; ``prior``
+        is the success before the release by question.
+        """
+        keys = ["subset", "question"]
+        sums = results.group_by(keys).agg(
+            pl.col("blocks", "people", "mode", "certain").sum(),
+            pl.col("k", "l").min(),
+            pl.col("worst_case").max(),
+        )
+        if sums.filter(pl.col("people") != self.people).height:
+            raise self.workspace.damage_error("the blocks of a subset do not add up to the people")
+        qids = numbered_names(names, self.sizes.range)
+        frame = result.result_frame(sums, prior, names=qids, secrets=secrets)
+        n = self.sizes.subsets
+        if self.measured == n != frame["subset"].n_unique():
+            raise self.workspace.damage_error("some subset is missing")
+        if not self.histogram:
+            return frame, {}
+        bins = results.select(*keys, "bin", individuals="people")
+        return frame, {"histogram": result.histograms(bins, secrets, qids)}
 
     def drop_tables(self) -> None:
         """Drop the codes of the people, which are no longer needed."""

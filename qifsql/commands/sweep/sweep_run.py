@@ -24,7 +24,6 @@ from qifsql.commands.sweep.workspace import Workspace
 from qifsql.counting import suppressed
 from qifsql.counting.scales import Spread, make_dictionary
 from qifsql.counting.session import check_records
-from qifsql.counting.subset_families import numbered_names
 from qifsql.engine.connections import Stream
 from qifsql.engine.protocol import LocalEngine
 from qifsql.errors import InputError, plural
@@ -170,22 +169,7 @@ class SweepRun:
         results = work.results()
         if results.is_empty():
             raise self._out_of_time_error("no subset is complete")
-        keys = ["subset", "question"]
-        sums = results.group_by(keys).agg(
-            pl.col("blocks", "people", "mode", "certain").sum(),
-            pl.col("k", "l").min(),
-            pl.col("worst_case").max(),
-        )
-        if sums.filter(pl.col("people") != people).height:
-            raise self.workspace.damage_error("the blocks of a subset do not add up to the people")
-        names = numbered_names(self.names, self.strategy.sizes.range)
-        frame = result.result_frame(sums, prior, names=names, secrets=self.secrets)
-        if self.finished and frame["subset"].n_unique() != self.strategy.subsets:
-            raise self.workspace.damage_error("some subset is missing")
-        details = {}
-        if self.spec.histogram:
-            bins = results.select(*keys, "bin", individuals="people")
-            details["histogram"] = result.histograms(bins, self.secrets, names)
+        frame, details = work.result_tables(results, prior, self.names, self.secrets)
         if self.finished:
             work.drop_tables()
         return self._derive_answers(frame, details, samples.NONE)
