@@ -50,14 +50,18 @@ def read(text: str, qids: Sequence[Attribute]) -> Change:
 def changed_names(texts: str | Sequence[str]) -> tuple[str, ...]:
     """Return the columns that changes name, where these have no quasi-identifiers to look them up.
 
-    >>> changed_names(["age:5", "zip=left(zip, 2)", "top(age)=90"])
-    ('age', 'zip')
+    >>> changed_names(["age:5", "zip=left(zip, 2)", 'top("a:b")=90'])
+    ('age', 'zip', 'a:b')
     """
     names = []
     for text in as_tuple(texts):
         match = re.fullmatch(r"\s*(?:drop\s*=\s*(.*)|(?:top|bottom)\((.*)\)\s*=.*)", text, re.S)
-        name = (match[1] or match[2]) if match else re.split(r"[=:]", text, maxsplit=1)[0]
-        names += [] if name.strip() == "sample" else [name.strip()]
+        in_quotes = re.match(r'\s*("(?:[^"]|"")*")\s*[=:]', text)
+        if match:
+            name = match[1] or match[2]
+        else:
+            name = in_quotes[1] if in_quotes else re.split(r"[=:]", text, maxsplit=1)[0]
+        names += [] if name.strip() == "sample" else [_unquoted(name.strip())]
     return tuple(dict.fromkeys(names))
 
 

@@ -1,9 +1,10 @@
-"""Compatibility: the records of a sanitised release that may be those of people with raw knowledge.
+"""Compatibility: the records of a sanitised release that may be those of people with raw values.
 
-A record may be a person's if each of its cells contains her raw value; an empty cell, and one that
-stands for everything, contains all. Records and people are counted by classes of equal cells and
-points of equal values, never pair by pair. Classes that may have any value in the same columns are
-located together, in the other columns alone.
+A record may be a person's if each of its cells contains her raw value. One that stands for
+everything contains all, and so does an empty one if the release has more of them than the original.
+Records and people are counted by classes of equal cells and points of equal values, never pair by
+pair. Classes that may have any value in the same columns are located together, in the other columns
+alone.
 """
 
 from collections.abc import Sequence
@@ -73,7 +74,8 @@ def find(tables: Tables, original: Compared, release: Compared) -> Compatible | 
     tables = tables.doing("locating people", release.title)
     in_order = _read_people(tables, people, raw_qids, numbers) == _read_records(tables, release)
     _code(tables, release, numbers)
-    sets = tables.rows(splice("cells/open_columns", shape={"qids": numbers}))
+    open_columns = splice("cells/open_columns", shape={"qids": numbers})
+    sets = tables.rows(open_columns.limit(MOST_SETS + 1))
     if len(sets) > MOST_SETS:
         tables.drop("coded", "coded_records", "points", "classes", "crowd")
         _drop_spans(tables, release)

@@ -11,6 +11,7 @@ Subsets have numbers: from 1, the smaller first, in the order of their bits.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import comb
 
 import polars as pl
 from sqlglot import exp
@@ -26,6 +27,7 @@ ROWS = 2_000_000  # people times subsets of one statement, whose groups fit in m
 PER_ROW = 90e-9  # seconds of one thread per person, subset and question
 PER_FAMILY = 6e-3  # seconds of one thread per family, however few the people
 CODING = 15e-3  # seconds per quasi-identifier whose values are numbered
+MOST_BITS = 28  # quasi-identifiers, up to which the number of a subset has a bit for each
 CODED = {"person": "BIGINT", "attribute": "USMALLINT", "code": "INTEGER"}
 
 
@@ -95,6 +97,21 @@ def numbered_names(qids: Sequence[str], sizes: range) -> pl.DataFrame:
             tables.append(grown)
     number = pl.int_range(1, pl.len() + 1, dtype=pl.UInt32).alias("subset")
     return pl.concat(tables).select(number, "qids")
+
+
+def members(number: int, n: int, sizes: range) -> list[int]:
+    """Return the places, from 0 and below ``n``, of a subset by its ``number`` (numbered_names)."""
+    rank = number - 1
+    for size in sizes:
+        if rank < comb(n, size):
+            break
+        rank -= comb(n, size)
+    places = []
+    for k in range(size, 0, -1):  # the last one first: comb(place, k) subsets come before it
+        place = next(p for p in reversed(range(n)) if comb(p, k) <= rank)
+        rank -= comb(place, k)
+        places.append(place)
+    return places[::-1]
 
 
 def expected_seconds(subsets: int, families: int, people: int, questions: int) -> float:

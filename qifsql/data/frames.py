@@ -81,7 +81,7 @@ def arrow_table(source: Any, table: str = "") -> tuple[Any, tuple[str, ...]]:
 def is_table(source: object) -> bool:
     """Return whether an object is a data frame, and no column of one."""
     marks = ("__arrow_c_stream__", "collect_schema")
-    of_tables = ("columns", "collect_schema", "schema")
+    of_tables = ("collect_schema", "columns", "schema")  # those of a lazy frame are read
     return any(hasattr(source, mark) for mark in marks) and any(
         hasattr(source, name) for name in of_tables
     )

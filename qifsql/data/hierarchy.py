@@ -65,15 +65,16 @@ class Hierarchy:
         return cls(path, tuple(leaves), nodes, tuple(tuple(fields) for _, fields in lines))
 
     def of_type(self, type_: str) -> "Hierarchy":
-        """Return the hierarchy with whole numbers written as values of a type are: 34 as 34.0."""
+        """Return the hierarchy with numbers written as values of a type are: 34 as 34.0."""
         scale = re.fullmatch(r"DECIMAL\(\d+,(\d+)\)", type_)
-        zeros = int(scale[1]) if scale else int(type_ in FLOATING)
-        renamed = {
-            leaf: f"{leaf}.{'0' * zeros}"
-            for leaf in self.leaves
-            if zeros and re.fullmatch(r"-?\d{1,15}", leaf, re.ASCII)
-        }
-        if not renamed or {*renamed.values()} & {*self.nodes}:
+        digits = int(scale[1]) if scale else int(type_ in FLOATING)  # after the point, at least
+        renamed: dict[str, str] = {}
+        for leaf in self.leaves:
+            number = re.fullmatch(r"(-?\d{1,15})(?:\.(\d+))?", leaf, re.ASCII)
+            if digits and number and len(number[2] or "") < digits:
+                name = f"{number[1]}.{(number[2] or '').ljust(digits, '0')}"
+                renamed |= {leaf: name} if name not in self.nodes else {}
+        if not renamed:
             return self
         return self.of(self.path, [(renamed.get(leaf, leaf), *up) for leaf, *up in self.lines])
 

@@ -74,6 +74,8 @@ class Data:
             reading = {"na": self.reading.get("na", ())}
         elif file is not None and Path(f"{file}{MANIFEST}").exists():
             reading |= {"encoding": None, "skip": None, "header_rows": None}
+            if not (reading.get("delimiter") or "").isascii():
+                reading["delimiter"] = None
         dataset = Dataset.open(source, **reading)
         return replace(dataset, name=STANDARD_INPUT) if from_input else dataset
 

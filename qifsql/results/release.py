@@ -136,6 +136,7 @@ def _write_csv(
 ) -> None:
     """Write the rows of a Parquet file as CSV below a line of names, which is zipped separately."""
     delimiter = (source.delimiter if source else None) or ","
+    delimiter = delimiter if delimiter.isascii() else ","  # Polars writes one byte
     has_comma = source is not None and source.decimal == "," != delimiter
     line = StringIO()
     csv.writer(line, lineterminator="\n", delimiter=delimiter).writerow(names)

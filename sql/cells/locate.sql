@@ -233,15 +233,17 @@ LEFT JOIN (
 ) AS members ON spans.id = members.id AND spans.enumerated;
 
 -- One row per record of a release: its position in the input, its secrets, and the number of each
--- cell, 0 if it may be any value: a cell that stands for all of them, an empty one, or a usual word
--- for a missing value that is none of the original.
+-- cell, 0 if it may be any value: a cell that stands for all of them, an empty one if the release has
+-- more of them than the original, or a usual word for a missing value that is none of the original.
 {# coded_records(qids=[1, 2], secrets=1), coded_records(qids=[1], secrets=0) #}
 CREATE OR REPLACE VIEW coded_records AS
 SELECT
     {{ range(1, secrets + 1) | each("records.secret_#,") }}
     {% for i in qids %}
     CASE
-        WHEN cells_{{ i }}.cell IS NULL OR spans_{{ i }}.everything THEN 0
+        WHEN spans_{{ i }}.everything THEN 0
+        WHEN cells_{{ i }}.cell IS NULL
+            THEN CASE WHEN empty_{{ i }}.records > empty_{{ i }}.people THEN 0 ELSE spans_{{ i }}.id END
         WHEN spans_{{ i }}.width > 0 OR cells_{{ i }}.cell::VARCHAR NOT IN (SELECT word FROM missing_words)
             THEN spans_{{ i }}.id
         ELSE 0
@@ -252,6 +254,11 @@ FROM records
 {% for i in qids %}
 INNER JOIN cells_{{ i }} ON records.cell_{{ i }} IS NOT DISTINCT FROM cells_{{ i }}.cell
 INNER JOIN spans_{{ i }} ON cells_{{ i }}.id = spans_{{ i }}.id
+CROSS JOIN (
+    SELECT
+        (SELECT count(*) FROM records WHERE cell_{{ i }} IS NULL) AS records,
+        (SELECT coalesce(sum(people), 0) FROM places_{{ i }} WHERE place = 0) AS people
+) AS empty_{{ i }}
 {% endfor %};
 
 -- One row per class of these records: its number, its cells, and how many records have them.

@@ -9,6 +9,7 @@ from typing import Any
 
 import polars as pl
 
+from qifsql.counting.subset_families import MOST_BITS
 from qifsql.data.files import path_text
 from qifsql.errors import InputError
 from qifsql.measures.set_functions import MEASURES, multiples, questions, values
@@ -90,6 +91,11 @@ def read_sweep(source: str | Path | Result) -> StoredSweep:
             "sweep"
         )
     qids = tuple(map(str, stored.spec["qids"]))
+    if len(qids) > MOST_BITS:
+        raise InputError(
+            f"{where} is a sweep of {len(qids)} quasi-identifiers, and adversaries take "
+            f"{MOST_BITS} at most; sweep fewer"
+        )
     try:
         functions = tuple(_functions_of_readings(frame))
     except (pl.exceptions.PolarsError, OverflowError, TypeError, ValueError) as e:

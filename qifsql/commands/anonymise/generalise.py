@@ -120,8 +120,9 @@ class Cells:
     @property
     def of_numbers(self) -> bool:
         """Return whether all cells in CSV are plain numbers, unless some are suppressed."""
-        is_plain = self.kind in ("plain", "centred") or self.parted
-        is_number = family(self.scale.attribute.type) in NUMBERS
+        is_label = self.kind == "labelled"
+        is_plain = is_label or self.kind in ("plain", "centred") or self.parted
+        is_number = family(self.type if is_label else self.scale.attribute.type) in NUMBERS
         return is_plain and is_number and self.ending != ".parquet"
 
     @property

@@ -19,6 +19,7 @@ from qifsql.commands.anonymise.spec import Request
 from qifsql.counting import changed_attributes, generalisation, scales
 from qifsql.counting.changed_attributes import Changed, as_values
 from qifsql.counting.scales import has_distances, own_name, own_table
+from qifsql.data.expressions import identifier
 from qifsql.data.types import INTEGERS, family
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.protocol import LocalEngine
@@ -187,12 +188,12 @@ class RequestedSteps:
         if least < 1 or len(str(least)) != digits or (least >= YEARS[0] and greatest <= YEARS[1]):
             return
         if digits >= CODE and change.how.isdecimal() and int(change.how) < digits:
-            name, n = quoted(qid.name)[1:-1], int(change.how)
+            name, n = identifier(qid.name).sql("duckdb"), int(change.how)
             stars = "*" * (digits - n)
             raise InputError(
                 f"change {quoted(change.text)} may mean the first {plural(n, 'digit')} of a code, "
                 f"or intervals of width {n}, which show nearly all of it: all values have "
-                f"{digits} digits; write \"{name}=left({name}::VARCHAR, {n}) || '{stars}'\" for "
+                f"{digits} digits; write {name}=left({name}::VARCHAR, {n}) || '{stars}' for "
                 f"digits, {name}={name}//{n}*{n} for intervals"
             )
 

@@ -145,7 +145,8 @@ def _measure_file(
         compatible = compatibility.find(tables, original, file)
         if compatible is not None:
             rows += [named | row | totals for row in _compatible_view(compatible)]
-        notes += _notes_on_compatible(file, compatible)
+        has_outside = any(column["outside"] for column in columns)
+        notes += _notes_on_compatible(file, compatible, has_outside=has_outside)
     return _Measured(rows, columns, plans, notes)
 
 
@@ -184,21 +185,32 @@ def _compatible_view(compatible: Compatible) -> list[dict[str, Any]]:
     ]
 
 
-def _notes_on_compatible(release: Compared, compatible: Compatible | None) -> list[str]:
-    """Return notes on people whose own record is not theirs by its cells, or is not told."""
+def _notes_on_compatible(
+    release: Compared, compatible: Compatible | None, *, has_outside: bool
+) -> list[str]:
+    """Return notes on people whose own record is not theirs by its cells, or is not told.
+
+    ``has_outside``: some cell contains no value of the original, as a centroid does.
+    """
     if compatible is None:
         return [
             f"{release.title} has empty or suppressed cells in more than {MOST_SETS} sets of "
             "columns: the records that may be a person's are not looked for; name fewer "
             "quasi-identifiers"
         ]
+    not_measured = [
+        f"{release.title} has cells that contain no raw value, such as centroids: the view "
+        "compatible does not measure who looks for the nearest one, and its success may be far "
+        "too low; use the view cells"
+    ] * has_outside
     if compatible.misled is None:
         return [
+            *not_measured,
             f"{release.title} has not as many records as the original, so nothing tells whose is "
-            "whose: the success of people with raw knowledge is what they believe"
+            "whose: the success of people with raw knowledge is what they believe",
         ]
     if not compatible.misled:
-        return []
+        return not_measured
     misled = plural(compatible.misled, "person")
     note = (
         f"{release.title} says something false of {misled}: the record in the same place does not "
@@ -209,7 +221,7 @@ def _notes_on_compatible(release: Compared, compatible: Compatible | None) -> li
             "; if its records are in another order, the success of people with raw knowledge is up "
             f"to {float(compatible.believed):.2%}, and not {float(compatible.success):.2%}"
         )
-    return [note]
+    return [*not_measured, note]
 
 
 def _with_suppressed(engine: Engine, file: Compared, plain: Sequence[str]) -> BoundAttack:
@@ -297,9 +309,9 @@ def _notes(
             names = ", ".join(map(quoted, outside))
             notes.append(
                 f"{file.title} has cells that contain no value of the original, in {names}: a "
-                "number between its values, such as a centroid, stands for the shortest stretch "
-                "around it with as many records as its class (at least so much was lost); other "
-                "cells count as lost"
+                "number (not a date) between its values, such as a centroid, stands for the "
+                "shortest stretch around it with as many records as its class (at least so much "
+                "was lost); other cells count as lost"
             )
         if infinite := [c["quasi_identifier"] for c in file_columns if math.isinf(c["divergence"])]:
             names = ", ".join(map(quoted, infinite))

@@ -29,9 +29,9 @@ RAW_VALUES = (
 )
 
 OUTSIDE = (
-    "Of cells without a value of the original, a number between its values, such as a centroid, "
-    "stands for the shortest stretch around it with as many records as its class, so that its "
-    "penalty is at least this; others count as lost."
+    "Of cells without a value of the original, a number (not a date) between its values, such as a "
+    "centroid, stands for the shortest stretch around it with as many records as its class, so "
+    "that its penalty is at least this; others count as lost."
 )
 
 KIND = Kind(columns=("release", "file", "crs_posterior_deterministic"), shared=("columns",))

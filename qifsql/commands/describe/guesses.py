@@ -167,15 +167,18 @@ def guesses(columns: Sequence[Counted]) -> list[Guess]:
     """Return a guess for each column, in their order."""
     context = _Context(columns)
     drafts = {column.name: _by_name_or_label(column, context) for column in columns}
-    for column in columns:  # a copy has the role of the first, of which both say something
-        base, draft = context.columns.get(column.copied or ""), drafts[column.name]
-        if base is None or draft.role == "constant" or not column.may_equal(base):
-            continue
-        if not _doubt(draft) and draft.role != drafts[base.name].role:
-            if not _doubt(drafts[base.name]):
-                continue  # weights and incomes of households
-            drafts[base.name] = draft
-        drafts[column.name] = replace(drafts[base.name], why=COPY)
+    copies = []  # names of a copy and of the first column, of which both say something
+    for column in columns:
+        base = context.columns.get(column.copied or "")
+        if base and drafts[column.name].role != "constant" and column.may_equal(base):
+            copies.append((column.name, base.name))
+    for copy, first in copies:  # the first has the role of a copy that is sure
+        if _doubt(drafts[first]) and not _doubt(drafts[copy]):
+            drafts[first] = drafts[copy]
+    for copy, first in copies:
+        draft = drafts[copy]
+        if _doubt(draft) or draft.role == drafts[first].role:  # not weights, incomes of households
+            drafts[copy] = replace(drafts[first], why=COPY)
     return _ranked(columns, list(drafts.values()))
 
 

@@ -164,17 +164,23 @@ class SweepJob(Job):
             is_incomplete = code == REFUSED and time.monotonic() - began >= budget
             if code != 0 and not is_incomplete:
                 return code
-            if code == 0:
-                self._read_answers(so_far)
+            if code == 0 and not self._read_answers(so_far):
+                return REFUSED
         self.output = ""
         code = super()._run_line([*words, *resumed])
         if code == 0:
             self._read_answers(words[-1])
         return code
 
-    def _read_answers(self, file: str) -> None:
-        self.answers = Walk.of(file, private=self.private)
+    def _read_answers(self, file: str) -> bool:
+        """Take the answers of a stored sweep; return whether the page can show them."""
+        try:
+            self.answers = Walk.of(file, private=self.private)
+        except InputError as e:
+            self.output = f"error: {e}"
+            return False
         self.version += 1
+        return True
 
 
 class Jobs:

@@ -8,6 +8,7 @@ import polars as pl
 
 from qifsql.commands.open.fields import integer
 from qifsql.commands.report.report import shared_results
+from qifsql.counting.subset_families import MOST_BITS
 from qifsql.data.types import Row
 from qifsql.errors import InputError
 from qifsql.presentation import escaping, words
@@ -106,6 +107,11 @@ class Walk:
             raise InputError(
                 f"{file} is a stored result of qifsql {result.kind}; the page opens data and "
                 f"sweeps: write its report with qifsql report {file}"
+            )
+        if len(result.spec["qids"]) > MOST_BITS:
+            raise InputError(
+                f"{file} is a sweep of {len(result.spec['qids'])} quasi-identifiers, and the page "
+                f"shows those of {MOST_BITS} at most: write its report with qifsql report {file}"
             )
         return cls(file, result, private=private)
 

@@ -19,7 +19,7 @@ from qifsql.commands.suda.unique_families import SUBSETS, UniqueFamilies, expect
 from qifsql.commands.suda.unique_walk import Chunk, Walker, coded_name
 from qifsql.counting import suppressed
 from qifsql.counting.scales import Spread, make_dictionary, own_name, own_table
-from qifsql.counting.subset_families import numbered_names
+from qifsql.counting.subset_families import members
 from qifsql.engine.connections import Stream
 from qifsql.engine.progress import Meter, silent
 from qifsql.engine.protocol import LocalEngine
@@ -181,12 +181,17 @@ class MinimalUniques:
         }
         subsets, seconds = expected(self.n, self.size_limit, self._records, streams)
         unsearched = [name for name, is_asked in special.items() if is_asked]
-        if unsearched or subsets > SUBSETS:
-            why = f", which are not searched with {unsearched[0]}" if unsearched else ", too many"
+        if unsearched:
+            raise InputError(
+                f"{plural(self.n, 'quasi-identifier')} of {self.where} are not searched with "
+                f"{unsearched[0]}; leave that out, or name at most {MOST} of few values"
+            )
+        # The scores of a record that every attribute singles out are added in 64 bits.
+        if subsets > SUBSETS or self.n * self.scores[0] >= 2**63:
             raise InputError(
                 f"{plural(self.n, 'quasi-identifier')} of {self.where} have {subsets:,} subsets "
-                f"up to a size of {self.size_limit}{why}; limit them with --max-size 2, or name at "
-                f"most {MOST} of few values"
+                f"up to a size of {self.size_limit}, too many; limit them with --max-size 2, or "
+                f"name at most {MOST} of few values"
             )
         self.tell(
             f"{plural(self._records, 'record')}, {plural(subsets, 'subset')} of "
@@ -215,14 +220,12 @@ class MinimalUniques:
         """
         counts = pl.DataFrame(self.rows("sets"), schema=SETS, orient="row")
         if self.in_families:
-            named = numbered_names(names, range(1, self.size_limit + 1))
-            counts = counts.join(
-                named.cast({"subset": pl.Int64}), left_on="taken", right_on="subset"
-            )
+            sizes = range(1, self.size_limit + 1)
+            places = [members(number, len(names), sizes) for number in counts["taken"]]
         else:
-            members = [[names[i] for i in self.packing.numbers(s)] for s in counts["taken"]]
-            column = pl.Series("qids", members, pl.List(pl.String))
-            counts = counts.with_columns(column)
+            places = [self.packing.numbers(subset) for subset in counts["taken"]]
+        qids = [[names[i] for i in subset] for subset in places]
+        counts = counts.with_columns(pl.Series("qids", qids, pl.List(pl.String)))
         return counts.select("qids", pl.col("qids").list.len().cast(pl.Int64).alias("size"), "msus")
 
     @property

@@ -460,5 +460,5 @@ def _remarks(summary: Summary) -> list[str]:
             "exponent, 1 + (8 - n)/20, is not above 0, and a higher score would mean less risk"
         )
     if summary.records == 1:
-        return ["there is one record, which every quasi-identifier singles out"]
+        notes.append("there is one record, which every quasi-identifier singles out")
     return notes

@@ -47,7 +47,7 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     if "groups" in tables:
         parts += [Heading(said("Groups of records")), _group_table(tables["groups"], spec)]
     parts.append(Heading(said("DIS-SUDA")))
-    if "by_dis_suda" in tables:
+    if "by_dis_suda" in tables and values["mean_dis_suda"] is not None:
         unit = said("people") if _of_people(values) else said("records")
         parts.append(_band_table(tables["by_dis_suda"], unit))
     parts.append(Paragraph(_intrusion_sentence(values, spec)))
@@ -199,6 +199,8 @@ def _intrusion_sentence(values: Mapping[str, Any], spec: Spec) -> str:
     fraction = number(f"{100 * spec['fraction']:.4g} %")
     if values["dis"] is None:
         return said("Without records alone or in pairs, DIS says nothing.")
+    if values["mean_dis_suda"] is None:
+        return said("DIS-SUDA has no meaning for so many quasi-identifiers.")
     text = (
         "If the file is a random sample of {fraction} of a population, a match with a record that "
         "is unique in it is right with a chance of {dis} (DIS). DIS-SUDA spreads it over the "

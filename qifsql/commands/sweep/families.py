@@ -165,9 +165,10 @@ class FamilySweep:
 
     def _work(self, stream: Stream) -> None:
         """Measure family after family as one of the streams."""
-        session = FamilySession(stream, self.questions, self.people, with_bins=self.histogram)
+        session: FamilySession | None = None  # a finished sweep has dropped the codes it reads
         while batch := self._take():
             began = time.perf_counter()
+            session = session or self._session(stream)
             done: list[Family] = []
             for family in batch:
                 if done and self.out_of_time():
@@ -183,7 +184,11 @@ class FamilySweep:
                 numbers = [family.number for family in done]
                 self.workspace.mark_done(stream, numbers, "family", seconds)
             session.forget()
-        self.history |= dict.fromkeys(session.history)
+        if session is not None:
+            self.history |= dict.fromkeys(session.history)
+
+    def _session(self, stream: Stream) -> "FamilySession":
+        return FamilySession(stream, self.questions, self.people, with_bins=self.histogram)
 
 
 class FamilySession(PartedPeople):

@@ -12,8 +12,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from qifsql.counting.scales import Spread
+from qifsql.counting.subset_families import MOST_BITS
 
-MOST = 28  # most quasi-identifiers: states and turns must fit in their numbers
+MOST = MOST_BITS  # most quasi-identifiers: states and turns must fit in their numbers
 FEW = 8  # most values of a secret with one counter per value
 COUNTERS = 24  # most counters in one pass
 WORD = 126  # bits of a word available to counters

@@ -125,7 +125,11 @@ def choose_strategy(
         many = f"2^{n}" if sizes.every_subset else f"{sizes.subsets:,}"
         raise InputError(
             f"{n} quasi-identifiers have {many} subsets, more than a sweep visits: limit them "
-            "with --sizes 1-4, look for risky ones with --search, or name fewer"
+            + (
+                "with --sizes 1-4, look for risky ones with --search, or name fewer"
+                if n <= MOST
+                else "with --sizes 1-2, or name fewer"
+            )
         )
     return strategy_of_sizes(sizes) if share is None else strategy_of_sample(sizes, share, seed)
 

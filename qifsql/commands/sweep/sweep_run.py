@@ -493,6 +493,11 @@ def _most_suppressed(frame: pl.DataFrame) -> int:
 def strategy_for(microdata: Microdata, spec: SweepSpec, seed: int | None = None) -> Strategy:
     """Return the strategy for the requested subsets of the quasi-identifiers of an attack."""
     numbers = [q.number for q in microdata.qids]
+    if len(numbers) > MOST and microdata.datasets > 1:
+        raise InputError(
+            f"a sweep of several releases takes {MOST} quasi-identifiers at most, not "
+            f"{len(numbers)}; name fewer"
+        )
     releases = answers.release_subsets(numbers, microdata.datasets) if spec.releases else ()
     return strategies.choose_strategy(
         spec, [q.name for q in microdata.qids], releases=releases, seed=seed

@@ -538,3 +538,24 @@ def test_whole_numbers_of_a_hierarchy_fit_decimals(tmp_path: Path, values: str) 
     tree.write_text("34;<50;*\n45;<50;*\n66.5;>=50;*\n")
     qifsql.anonymise(source, out, change="age:@1", hierarchies={"age": tree})
     assert out.read_text().splitlines()[1:] == ["<50", "<50", ">=50"]
+
+
+def test_a_delimiter_of_several_bytes_becomes_a_comma(tmp_path: Path) -> None:
+    file, out = tmp_path / "t.csv", tmp_path / "out.csv"
+    file.write_text("a\u00a7b\n1\u00a7x\n1\u00a7y\n", "utf-8")
+    source = qifsql.Dataset.open(file, delimiter="\u00a7")
+    qifsql.anonymise(source, out, qids="a", method="mondrian", k=2)
+    assert out.read_text().splitlines()[0] == "a,b"
+
+
+def test_labels_of_numbers_have_the_decimal_mark_of_numbers_and_texts_have_not(
+    tmp_path: Path,
+) -> None:
+    file, out = tmp_path / "t.csv", tmp_path / "out.csv"
+    file.write_text('"a b";c\n30,5;x\n30,25;y\n31,5;z\n')
+    source = qifsql.Dataset.open(file, decimal=",")
+    qifsql.anonymise(source, out, change='"a b"=floor("a b")')
+    assert out.read_text().splitlines()[1:] == ["30,0;x", "30,0;y", "31,0;z"]
+    text = """"a b"='v1.' || left("a b"::VARCHAR, 1)"""
+    qifsql.anonymise(source, out, change=text, cells="midpoint")
+    assert out.read_text().splitlines()[1] == "v1.3;x"

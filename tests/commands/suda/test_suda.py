@@ -608,3 +608,13 @@ def test_what_is_not_bounded_is_refused_with_match_any(name: str, tmp_path: Path
     value: Any = {"by": "a", "records": tmp_path / "r.csv"}.get(name, True)
     with pytest.raises(InputError, match=f"leave {name} out"):
         qifsql.suda(pl.DataFrame({"a": [1, None]}), qids="a", null="match-any", **{name: value})
+
+
+def test_thirty_attributes_have_a_report_without_dis_suda(tmp_path: Path) -> None:
+    table = pl.DataFrame({f"c{i}": [i % 3, 1, 1] for i in range(30)})
+    result = qifsql.suda(table, qids=table.columns, max_size=1)
+    assert "DIS-SUDA has no meaning for so many quasi-identifiers" in str(result)
+    with pytest.raises(InputError, match="are not searched with values; leave that out"):
+        qifsql.suda(table, qids=table.columns, max_size=1, values=True)
+    alone = qifsql.suda(table.head(1), qids=table.columns, max_size=1)
+    assert any("DIS-SUDA has no meaning" in note for note in alone.notes)

@@ -12,6 +12,7 @@ from polars.testing import assert_frame_equal
 from test_sweep import Release, parquet, releases
 
 import qifsql
+from qifsql.commands.open.walking import Walk
 from qifsql.commands.sweep import answers, families, strategies, sweep_run
 from qifsql.counting import subset_families
 from qifsql.errors import EngineError, InputError
@@ -74,3 +75,33 @@ def test_thirty_quasi_identifiers_resume_where_they_stopped(
     assert row["blocks"] == table.select("c3", "c20", "c29").n_unique()
     with pytest.raises(InputError, match="28 quasi-identifiers at most"):
         qifsql.sweep(table, qids=names, search=True, threshold=0.5)
+
+
+def test_what_reads_subsets_by_their_bits_refuses_more_columns_than_bits(tmp_path: Path):
+    rng, names = random.Random(7), [f"c{i}" for i in range(30)]
+    table = pl.DataFrame({name: [rng.randrange(4) for _ in range(20)] for name in names})
+    table.with_columns(id=pl.int_range(20)).write_parquet(tmp_path / "r.parquet")
+    options = {"qids": names, "sizes": "1", "workspace": tmp_path / "place"}
+    swept = qifsql.sweep(tmp_path / "r.parquet", **options)
+    again = qifsql.sweep(tmp_path / "r.parquet", **options)  # whose codes are dropped
+    assert again.frame.drop("seconds").equals(swept.frame.drop("seconds"))
+    stored = swept.save(tmp_path / "s.parquet")
+    with pytest.raises(InputError, match="30 quasi-identifiers, and adversaries take 28 at most"):
+        qifsql.adversaries(stored, knows="c0=1")
+    with pytest.raises(InputError, match="the page shows those of 28 at most"):
+        Walk.of(str(stored))
+    table.with_columns(id=pl.int_range(20)).write_parquet(tmp_path / "later.parquet")
+    both = [tmp_path / "r.parquet", tmp_path / "later.parquet"]
+    qids = [*(f"1:{name}" for name in names), "2:c0"]
+    with pytest.raises(InputError, match="a sweep of several releases takes 28"):
+        qifsql.sweep(both, qids=qids, key="id", sizes="1")
+    with pytest.raises(InputError, match='sizes="1-2", or name fewer'):
+        qifsql.sweep(tmp_path / "r.parquet", qids=names)
+
+
+@pytest.mark.parametrize("sizes", [range(1, 4), range(2, 4), range(1, 2), range(3, 6)])
+def test_the_members_of_a_subset_are_those_of_its_number(sizes: range) -> None:
+    named = subset_families.numbered_names(list("abcdef"), sizes)
+    for number, qids in named.rows():
+        places = subset_families.members(number, 6, sizes)
+        assert ["abcdef"[place] for place in places] == qids
