@@ -165,6 +165,8 @@ def look_like_names(texts: Sequence[str | None]) -> bool:
 PROCESSING = _topic("processing", "time", "interview or processing")
 """Times of interviews, and of what is done with their records afterwards."""
 ADMINISTRATION = _topic("administration", "other", "administration of the data")
+EVERYDAY = _topic("everyday", "other", "everyday life")
+"""Habits and things that neither tell people apart nor are sensitive."""
 QUESTION = _topic("question", "", "question to a person")
 UNSURE = _topic("unsure", "secret", "answer to a question")
 """Values of questions about opinions and habits."""

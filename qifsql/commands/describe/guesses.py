@@ -16,11 +16,14 @@ from typing import NamedTuple
 from qifsql.commands.describe.evidence import NOTHING, Evidence
 from qifsql.data.topics import (
     ADMINISTRATION,
+    CODE,
     CONTACT,
     COURT,
+    EVERYDAY,
     HOUSEHOLD,
     NUMBER,
     OWNER,
+    PERSON,
     PROCESSING,
     QUASI_IDENTIFIERS,
     QUESTION,
@@ -40,6 +43,7 @@ DATED = "a point in time"
 MEASURED = "a measurement that few people know"
 BINARY = "yes or no, and its name is not known"
 ITEM = "one answer to a question"
+CODED = "an answer, and its name does not say to what"
 UNKNOWN = "other people may know it"
 NAMES = "its texts look like names of people"
 DOCUMENT = "numbers of documents or addresses, as their form shows"
@@ -55,7 +59,7 @@ SHAPES = {
     "place": "place",
 }
 """Subjects of the shapes of values."""
-UNNAMED = (MEASURED, BINARY, ITEM, UNKNOWN, UNIQUE, DATED)
+UNNAMED = (MEASURED, BINARY, ITEM, CODED, UNKNOWN, UNIQUE, DATED)
 """Reasons that no name gives."""
 BODIES = (25, 250)  # kilogrammes, or pounds of light people
 KILOGRAMS = re.compile("_(kg|kgs|kilos?|kilogram[a-z]*|lbs?|pounds|libras|quilos)_")
@@ -338,11 +342,12 @@ def _identity(column: Counted, name: str, visible: _Match | None) -> Guess | Non
         return Guess("key", reason(NUMBER), "high")
     is_many = family(column.type) == "VARCHAR" and 3 * column.distinct >= column.records
     is_many &= not OWNER.confidence(name)
+    is_many |= bool(PERSON.confidence(name))
     doubtful = contact == "medium" and (is_common or not (is_many or column.unique))
     if contact and not column.handful and not doubtful:
         return Guess("identifier", reason(CONTACT), contact)
-    if number and column.unique:
-        return Guess("key", reason(NUMBER), number)
+    if column.unique and (number or CODE.confidence(name)):
+        return Guess("key", reason(NUMBER), number or "medium")
     return None
 
 
@@ -379,7 +384,7 @@ def _dated(column: Counted, name: str, visible: _Match | None) -> Guess | None:
 
 def _subject(column: Counted, name: str, visible: _Match | None, context: _Context) -> Guess | None:
     """Return the guess from what the name and the values are about; None if they do not say."""
-    labels = (None if column.unique else column.seen.topic) or _of_shape(column.seen.shape)
+    labels = None if column.unique else column.seen.topic or _of_shape(column.seen.shape)
     sibling = context.subjects.get(column.name)
     secret = _first(SECRETS, f"_{name}_") or _first(SECRETS, name)
     if secret and visible and visible.topic.name == COURT:  # court records are public
@@ -397,8 +402,9 @@ def _subject(column: Counted, name: str, visible: _Match | None, context: _Conte
         return Guess("secret", reason(secret.topic), confidence)
     if visible:
         return Guess("quasi-identifier", reason(visible.topic), visible.confidence)
-    if ADMINISTRATION.confidence(name):
-        return Guess("other", reason(ADMINISTRATION), "medium")
+    for topic in (ADMINISTRATION, EVERYDAY):
+        if topic.confidence(name):
+            return Guess("other", reason(topic), "medium")
     return None
 
 
@@ -424,10 +430,12 @@ def _by_values(column: Counted, name: str, *, is_answer: bool) -> Guess:
     if column.unique:
         return Guess("key", UNIQUE, "medium")
     is_answer = is_answer or column.seen.unsure or column.seen.yes_or_no
-    if is_answer or ITEM_NAME.fullmatch(name) or _sentence(column.name):
-        return Guess("secret", ITEM, "low")
+    is_told = bool(column.label) or _sentence(column.name)
+    is_coded = NUMBERED.fullmatch(column.name) is not None and not column.label
+    if is_answer or is_coded or ITEM_NAME.fullmatch(name) or _sentence(column.name):
+        return Guess("secret", ITEM if is_told else CODED, "low")
     if column.binary:
-        return Guess("secret", BINARY, "low")
+        return Guess("secret", ITEM if is_told else BINARY, "low")
     return Guess("quasi-identifier", UNKNOWN, "low")
 
 

@@ -18,6 +18,9 @@ ROLES = (
     *("constant", "nested"),
 )
 CONFIDENCE = ("high", "medium", "low")
+MEASURED = "a measurement that few people know"
+BINARY = "yes or no, and its name is not known"
+CODED = "an answer, and its name does not say to what"
 REASONS = (  # of roles that ``describe`` suggests
     *("name: weight", "name: household", "name: identifying number", "name: name or address"),
     *("name: health", "name: sexual life", "name: belief", "name: offences", "name: money"),
@@ -25,14 +28,15 @@ REASONS = (  # of roles that ``describe`` suggests
     *("name: court record", "name: place", "name: age", "name: sex", "name: origin"),
     *("name: family", "name: education", "name: work", "name: housing", "name: possessions"),
     *("name: body", "name: time", "name: number of events", "name: interview or processing"),
-    *("name: administration of the data", "values: health", "values: sexual life"),
-    *("values: belief", "values: money", "values: benefits", "values: results and scores"),
+    *("name: administration of the data", "name: everyday life", "values: health"),
+    *("values: sexual life", "values: belief", "values: offences", "values: money"),
+    *("values: benefits", "values: results and scores"),
     *("values: place", "values: age", "values: sex", "values: origin", "values: family"),
     *("values: education", "values: work", "values: housing", "values: body"),
     *("use a part of it as an expression", "one value only", "no value at all"),
     *("nearly every record has a different value", "a point in time"),
-    *("a measurement that few people know", "yes or no, and its name is not known"),
-    *("one answer to a question", "other people may know it"),
+    *(MEASURED, BINARY),
+    *("one answer to a question", CODED, "other people may know it"),
     "its texts look like names of people",
     "numbers of documents or addresses, as their form shows",
     *("the weight of a body, not of a record", "made of other columns", "the date of an event"),
@@ -42,6 +46,15 @@ QIDS, SECRETS = 12, 3
 """The number of quasi-identifiers and secrets that are taken at first, if none are clear."""
 MOST_QIDS, MOST_SECRETS = 24, 40
 """The greatest number of clear ones that are taken, beside quasi-identifiers that are sure."""
+DOUBTFUL_SECRETS = 16
+"""The number of secrets up to which doubtful ones that may be sensitive are taken."""
+SENSITIVE = ("health", "sexual life", "belief", "offences", "money", "results and scores")
+"""Subjects of which a doubtful column is taken, too."""
+MAYBE_SENSITIVE = (
+    *(f"{evidence}: {subject}" for evidence in ("name", "values") for subject in SENSITIVE),
+    *(MEASURED, BINARY, CODED),
+)
+"""Reasons of doubtful secrets that may be sensitive: a question in plain words would say so."""
 LIKE_NAMES = "its texts look like names of people"
 DERIVED = ("made of other columns", "the same values as another column")
 
@@ -114,14 +127,23 @@ def ranked(rows: Sequence[Mapping[str, Any]], role: str) -> list[Mapping[str, An
 def proposal(rows: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[str]]:
     """Return the names of the quasi-identifiers and secrets to begin with; all have a name."""
     usable = [row for row in rows if row["column"] and row["why"] not in DERIVED]
-    qids, secrets = ranked(usable, "quasi-identifier"), ranked(usable, "secret")
+    qids = ranked(usable, "quasi-identifier")
     high, medium, low = ([r for r in qids if r["confidence"] == c] for c in CONFIDENCE)
     clear = [*high, *medium[: max(0, MOST_QIDS - len(high))]]
     taken = [*clear, *low[: max(0, QIDS - len(clear))]]
     visible = [row for row in qids if row in taken]
-    hidden = [row for row in secrets if row["confidence"] != "low" and _reported(row)]
-    hidden = hidden[:MOST_SECRETS] or secrets[:SECRETS]
+    hidden = _proposed_secrets(ranked(usable, "secret"))
     return [row["column"] for row in visible], [row["column"] for row in hidden]
+
+
+def _proposed_secrets(secrets: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return the clear secrets and, up to ``DOUBTFUL_SECRETS`` in all, those that may be."""
+    reported = [row for row in secrets if _reported(row)]
+    clear = [row for row in reported if row["confidence"] != "low"][:MOST_SECRETS]
+    low = [row for row in reported if row["confidence"] == "low"]
+    doubtful = [row for row in low if row["why"] in MAYBE_SENSITIVE]
+    taken = [*clear, *doubtful[: max(0, DOUBTFUL_SECRETS - len(clear))]]
+    return sorted(taken, key=lambda row: row["rank"]) or list(secrets[:SECRETS])
 
 
 def _reported(row: Mapping[str, Any]) -> bool:

@@ -11,7 +11,7 @@ import qifsql
 from qifsql.commands.describe import evidence
 from qifsql.commands.describe.evidence import ICD, is_document
 from qifsql.commands.describe.guesses import BODY_WEIGHT, COPY, DOCUMENT, EVENT, NAMES, PRODUCT
-from qifsql.commands.describe.view import proposal
+from qifsql.commands.describe.view import DOUBTFUL_SECRETS, proposal
 
 RECORDS = 120
 FIRST = ("Ana", "Bruno", "Carla", "Dora", "Emil", "Franz", "Greta", "Hugo", "Ines", "João")
@@ -170,6 +170,30 @@ def test_all_clear_secrets_are_taken_the_most_sensitive_first() -> None:
     secrets = proposal(list(rows.values()))[1]
     assert secrets[:2] == ["hiv", "religion"]
     assert sorted(secrets) == ["debt", "hiv", "income", "religion"]
+
+
+def test_doubtful_secrets_are_taken_up_to_a_number_and_everyday_life_is_not() -> None:
+    question = "Is it rude to move to an unsold seat"
+    answers = {f"lng{chr(97 + i)}": i for i in range(20)} | {question: 20, "internet": 21}
+    values = {name: [int(r % (i + 3) == 0) for r in range(RECORDS)] for name, i in answers.items()}
+    rows = described({"hiv": [r % 2 for r in range(RECORDS)], **values})
+    secrets = proposal(list(rows.values()))[1]
+    assert secrets[0] == "hiv"
+    assert len(secrets) == DOUBTFUL_SECRETS
+    assert {question, "internet"}.isdisjoint(secrets)
+    assert rows["internet"]["suggested_role"] == "other"
+
+
+def test_words_of_crimes_and_of_victims_tell_the_crime_from_the_victim() -> None:
+    crimes = ["Theft", "Robbery", "Homicide", "Rape"] * (RECORDS // 4)
+    rows = described({"kind": crimes, "victim_age": [20 + i % 50 for i in range(RECORDS)]})
+    roles = [rows[n]["suggested_role"] for n in ("kind", "victim_age")]
+    assert roles == ["secret", "quasi-identifier"]
+
+
+def test_unique_codes_are_no_diseases() -> None:
+    rows = described({"stay": [f"S{700000 + i}" for i in range(RECORDS)]})
+    assert rows["stay"]["suggested_role"] == "key"
 
 
 @pytest.mark.parametrize(

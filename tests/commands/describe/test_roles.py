@@ -19,6 +19,7 @@ from qifsql.commands.describe.guesses import CONFIDENCE, Counted, guesses
 from qifsql.data.topics import (
     ADMINISTRATION,
     CONTACT,
+    EVERYDAY,
     HOUSEHOLD,
     NUMBER,
     PROCESSING,
@@ -319,12 +320,12 @@ def test_secrets_rank_by_sensitivity_and_quasi_identifiers_by_risk() -> None:
 
 def test_every_reason_and_confidence_has_words() -> None:
     subjects = (*SECRETS, *QUASI_IDENTIFIERS)
-    topics = (WEIGHT, HOUSEHOLD, NUMBER, CONTACT, *subjects, PROCESSING, ADMINISTRATION)
+    topics = (WEIGHT, HOUSEHOLD, NUMBER, CONTACT, *subjects, PROCESSING, ADMINISTRATION, EVERYDAY)
     by_name = [guessing.reason(topic) for topic in topics]
     shapes = set(guessing.SHAPES.values())
     seen = [topic for topic in subjects if topic.labels or topic.inside or topic.name in shapes]
     by_values = [guessing.of_values(topic) for topic in seen]
-    names = "NESTED CONSTANT EMPTY UNIQUE DATED MEASURED BINARY ITEM UNKNOWN NAMES DOCUMENT "
+    names = "NESTED CONSTANT EMPTY UNIQUE DATED MEASURED BINARY ITEM CODED UNKNOWN NAMES DOCUMENT "
     others = [
         getattr(guessing, name) for name in (names + "BODY_WEIGHT PRODUCT EVENT COPY").split()
     ]
