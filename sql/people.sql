@@ -169,6 +169,30 @@ FROM (
     FROM sets
 ) AS everybody;
 
+-- One row per person with several records and different record of hers: her secrets, and how many of
+-- her records are alike.
+{# different(qids=2, secrets=2), different(qids=1, secrets=0) #}
+CREATE OR REPLACE VIEW different AS
+SELECT
+    {{ range(1, qids + 1) | each("tuples.qid_#,") }}
+    numbered.person,
+    len(list_filter(numbered.numbers, lambda same: same = numbered.number)) AS alike
+    {{ range(1, secrets + 1) | each(", numbered.secret_#") }}
+FROM (
+    SELECT
+        person,
+        numbers,
+        unnest(
+            list_filter(
+                numbers,
+                lambda number, place: place = 1 OR number != list_extract(numbers, place - 1)
+            )
+        ) AS number
+        {{ range(1, secrets + 1) | each(", secret_#") }}
+    FROM sets
+) AS numbered
+JOIN tuples ON tuples.number = numbered.number;
+
 -- One row per person and different record of hers, if one record is known, and her secrets. `lone`:
 -- she has no other; then `person` is NULL.
 {# numbers_of_one(qids=2, secrets=2), numbers_of_one(qids=1, secrets=0) #}
@@ -185,60 +209,102 @@ FROM (
     FROM singles
     UNION ALL
     SELECT
-        {{ range(1, qids + 1) | each("tuples.qid_#,") }}
-        different.person,
+        {{ range(1, qids + 1) | each("qid_#,") }}
+        person,
         0 AS alone,
-        len(list_filter(different.numbers, lambda same: same = different.number)) AS alike,
+        alike,
         FALSE AS lone
-        {{ range(1, secrets + 1) | each(", different.secret_#") }}
-    FROM (
-        SELECT
-            person,
-            numbers,
-            unnest(
-                list_filter(
-                    numbers,
-                    lambda number, place: place = 1 OR number != list_extract(numbers, place - 1)
-                )
-            ) AS number
-            {{ range(1, secrets + 1) | each(", secret_#") }}
-        FROM sets
-    ) AS different
-    JOIN tuples ON tuples.number = different.number
+        {{ range(1, secrets + 1) | each(", secret_#") }}
+    FROM different
 ) AS everybody;
 
--- One row per block of people of whom all records are known, when the secret is whose record it is:
--- those with one record are the `lone` people of a block of equal records, which are counted once.
-{# owners_of_sets(qids=2), owners_of_sets(qids=1) #}
-CREATE OR REPLACE VIEW owners_of_sets AS
+-- One row per kind of block of equal records, if one record is known and the secret is whose it is:
+-- how many records there are, how many people have one of them, how many of these have no other,
+-- and who has them, if it is one person with several records. All records are grouped, and different
+-- ones of these people beside them: that takes less than leaving their records out first.
+{# known_kinds(qids=2), known_kinds(qids=1) #}
+CREATE OR REPLACE VIEW known_kinds AS
 SELECT
-    *,
-    size AS weight,
-    1::BIGINT AS mode,
-    1::BIGINT AS heaviest,
-    size AS "values"
+    records,
+    lone_people + others AS size,
+    lone_people,
+    CASE WHEN lone_people + others = 1 THEN person END AS sole_owner,
+    count(*) AS blocks
 FROM (
     SELECT
-        {{ range(1, qids + 1) | each("qid_#,") }}
-        NULL::UINTEGER[] AS qid_{{ qids + 1 }},
-        lone_people AS size
-    FROM known_blocks_0
+        count(*) - count(alike) AS records,
+        count(*) - count(alike) - coalesce(sum(alike), 0)::BIGINT AS lone_people,
+        count(alike) AS others,
+        any_value(person) AS person
+    FROM (
+        SELECT
+            {{ range(1, qids + 1) | each("qid_#,") }}
+            NULL AS alike,
+            NULL AS person
+        FROM records
+        UNION ALL
+        SELECT
+            {{ range(1, qids + 1) | each("qid_#,") }}
+            alike,
+            person
+        FROM different
+    ) AS counted
+    GROUP BY {{ range(1, qids + 1) | each("qid_#", ", ") }}
+) AS known_blocks
+GROUP BY records, size, lone_people, sole_owner;
+
+-- One row per size of block of these people: how many blocks there are, and their records.
+CREATE OR REPLACE VIEW known_sizes AS
+SELECT
+    size,
+    1::BIGINT AS mode,
+    size AS "values",
+    sum(blocks)::BIGINT AS blocks,
+    sum(records * blocks)::BIGINT AS records
+FROM known_kinds
+GROUP BY size;
+
+-- One row: how many people have a record that nobody else has.
+CREATE OR REPLACE VIEW known_alone AS
+SELECT
+    people AS singled_out,
+    people AS certain
+FROM (
+    SELECT
+        count(DISTINCT sole_owner)
+        + coalesce(sum(blocks) FILTER (WHERE size = 1 AND lone_people = 1), 0)::BIGINT AS people
+    FROM known_kinds
+) AS everybody;
+
+-- One row per size of block of people of whom all records are known, when the secret is whose record
+-- it is. Those with one record are in the block of equal records, which is counted already.
+CREATE OR REPLACE VIEW sizes_of_sets AS
+SELECT
+    size,
+    1::BIGINT AS mode,
+    size AS "values",
+    sum(blocks)::BIGINT AS blocks
+FROM (
+    SELECT
+        lone_people AS size,
+        blocks
+    FROM known_kinds
     WHERE lone_people > 0
     UNION ALL
     SELECT
-        {{ range(1, qids + 1) | each("NULL AS qid_#,") }}
-        numbers AS qid_{{ qids + 1 }},
-        count(*) AS size
+        count(*) AS size,
+        1 AS blocks
     FROM sets
     GROUP BY numbers
-) AS every_block;
+) AS every_block
+GROUP BY size;
 
 -- One row: everybody is one block, when the secret is whose record it is.
 CREATE OR REPLACE VIEW everybody_of_sets AS
 SELECT
-    sum(size)::BIGINT AS size,
-    sum(size)::BIGINT AS weight,
+    size,
+    size AS weight,
     1::BIGINT AS mode,
     1::BIGINT AS heaviest,
-    sum(size)::BIGINT AS "values"
-FROM blocks_0;
+    size AS "values"
+FROM (SELECT sum(size * blocks)::BIGINT AS size FROM profile_0) AS everybody;

@@ -28,7 +28,7 @@ from qifsql.errors import DatasetError, InputError
 from qifsql.measures.profile import Profile
 from qifsql.query import compiler, render
 from qifsql.query.compiler import Question
-from qifsql.query.microdata_steps import KNOWN_BLOCKS, PERSONS, lasting_steps
+from qifsql.query.microdata_steps import KNOWN_KINDS, PERSONS, lasting_steps
 from qifsql.query.plan import Plan
 
 TALLIED_VALUES = 8  # most values of a secret that is counted by tallies, one per value
@@ -253,7 +253,7 @@ class Counts:
 
     def give_people(self) -> dict[str, str]:
         """Return the tables of people (with catalogs) for other counts; drop all other tables."""
-        lasting = {KNOWN_BLOCKS, *lasting_steps(self.bound.microdata)} - {"microdata"}
+        lasting = {KNOWN_KINDS, *lasting_steps(self.bound.microdata)} - {"microdata"}
         people = {name: catalog for name, catalog in self.catalogs.items() if name in lasting}
         self.catalogs = {n: c for n, c in self.catalogs.items() if n not in people}
         self.forget()
@@ -268,7 +268,7 @@ class Counts:
         secrets = range(1, len(microdata.secrets) + 1)
         for step in lasting_steps(microdata):
             self.keep(step, lasting=False)
-        self._keep_known_blocks()
+        self._keep_known_kinds()
         for j in secrets:
             self.keep("cells", j, prior=True)
         needs_cells = bound.gains or bound.beliefs or bound.target or self._hides
@@ -291,8 +291,8 @@ class Counts:
         for j in self._secret_numbers() - with_tallies:
             self.keep("members", j)
 
-    def _keep_known_blocks(self) -> None:
-        """Keep the blocks of equal records, if those of all records of people follow from them.
+    def _keep_known_kinds(self) -> None:
+        """Keep the kinds of blocks of equal records, if those of sets of records follow from them.
 
         Records of people who have no other are then grouped once for both readings. It needs
         numbered sets of records, and re-identification alone.
@@ -303,7 +303,7 @@ class Counts:
         )
         if microdata.of_lists and microdata.numbered and owners_alone:
             by_record = self.bound.on(microdata.by_one_record())
-            name, plan = compiler.kept_plan(by_record, "known_blocks", catalogs=self.catalogs)
+            name, plan = compiler.kept_plan(by_record, KNOWN_KINDS, catalogs=self.catalogs)
             self.keep_rows(name, plan)
 
     def _secret_numbers(self) -> set[int]:

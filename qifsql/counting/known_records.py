@@ -11,6 +11,7 @@ from qifsql.measures import bayes, gain, records_of_people
 from qifsql.measures.bayes import Success
 from qifsql.measures.profile import Profile
 from qifsql.query.compiler import Question
+from qifsql.query.microdata_steps import KNOWN_KINDS
 
 
 @dataclass(frozen=True)
@@ -82,8 +83,9 @@ def measure(counts: Counts, questions: Sequence[Question]) -> dict[int, OneRecor
         return {}
     by_record = counts.bound.on(counts.bound.microdata.by_one_record())
     blocks = Counts(counts.engine, by_record, again=False, tallied=False, people=counts)
-    for j, _ in identity:
-        blocks.keep("known_blocks", j, lasting=False)
+    if KNOWN_KINDS not in blocks.catalogs:
+        for j, _ in identity:
+            blocks.keep("known_blocks", j, lasting=False)
     profiles, people = (blocks.frame(step, identity) for step in ("known_profile", "known_certain"))
     hidden: pl.DataFrame | None = None
     if by_record.microdata.suppressed:

@@ -20,7 +20,7 @@ from qifsql.query.splice import make_step
 
 RECORD = "record"  # the position of a record in the input, from 1
 PERSONS = "persons"  # one row per person, with her secrets
-KNOWN_BLOCKS = "known_blocks_0"  # one row per block of equal records, of which one is known
+KNOWN_KINDS = "known_kinds"  # one row per kind of block of equal records, of which one is known
 
 
 def steps(microdata: Microdata, *, key: bool = False) -> list[Step]:
@@ -99,17 +99,28 @@ def _people_by_numbers(microdata: Microdata) -> list[Step]:
     ]
     if microdata.known_records == "all":
         return [*steps, Step("microdata", steps[-1].doc, exp.select("*").from_(PERSONS))]
-    return [*steps, make_step("people/numbers_of_one", "microdata", shape=shape)]
-
-
-def blocks_of_sets(microdata: Microdata) -> list[Step]:
-    """Return the steps of blocks of owners that read the table of blocks of equal records.
-
-    It counts people with one record already. ``prior_blocks_0`` is without quasi-identifiers.
-    """
+    kinds = make_step("people/known_kinds", KNOWN_KINDS, shape={"qids": len(microdata.qids)})
     return [
-        make_step("people/owners_of_sets", "blocks_0", shape={"qids": len(microdata.qids)}),
-        make_step("people/everybody_of_sets", "prior_blocks_0"),
+        *steps,
+        make_step("people/different", shape=shape),
+        make_step("people/numbers_of_one", "microdata", shape=shape),
+        kinds,
+    ]
+
+
+def sizes_by_kinds(microdata: Microdata) -> list[Step]:
+    """Return the steps of sizes of blocks of owners that read the table of kinds of blocks.
+
+    It holds the blocks of equal records, and counts people with one record for both readings.
+    """
+    if microdata.known_records == "all":
+        return [
+            make_step("people/sizes_of_sets", "profile_0"),
+            make_step("people/everybody_of_sets", "prior_blocks_0"),
+        ]
+    return [
+        make_step("people/known_sizes", "known_profile_0"),
+        make_step("people/known_alone", "known_certain_0"),
     ]
 
 

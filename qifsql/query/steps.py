@@ -16,7 +16,7 @@ from qifsql.adversary.gains import STAKED
 from qifsql.adversary.spec import BoundAttack
 from qifsql.query import microdata_steps, parameters, suppression
 from qifsql.query.columns import number
-from qifsql.query.microdata_steps import KNOWN_BLOCKS, PERSONS
+from qifsql.query.microdata_steps import KNOWN_KINDS, PERSONS
 from qifsql.query.plan import Step
 from qifsql.query.splice import Parameters, Tally, splice
 from qifsql.query.templates import Template, load
@@ -175,10 +175,10 @@ class Steps:
         """Return the generated steps: those of ``microdata``, and blocks that tables tell."""
         microdata = self.attack.microdata
         steps = microdata_steps.steps(microdata, key=self.key)
-        if not (microdata.of_lists and KNOWN_BLOCKS in self.catalogs):
+        if KNOWN_KINDS not in self.catalogs:
             return steps
-        known_blocks = _read_table(KNOWN_BLOCKS, self.catalogs[KNOWN_BLOCKS])
-        return [*steps, known_blocks, *microdata_steps.blocks_of_sets(microdata)]
+        known_kinds = _read_table(KNOWN_KINDS, self.catalogs[KNOWN_KINDS])
+        return [*steps, known_kinds, *microdata_steps.sizes_by_kinds(microdata)]
 
     def _make_individuals(self, name: str = "microdata") -> bool:
         """Add the generated step of this name and those that it reads; return whether there is one.

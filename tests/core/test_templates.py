@@ -117,7 +117,7 @@ PEOPLE = """
     CREATE VIEW microdata AS
     SELECT
         {'age': age, 'sex': sex} AS qid, illness AS secret, id AS key, weight, club AS member_of,
-        club AS household, id AS person, NULL::BIGINT AS alone, 1::BIGINT AS alike,
+        [club] AS household, id AS person, NULL::BIGINT AS alone, 1::BIGINT AS alike,
         TRUE AS lone
     FROM persons;
     CREATE VIEW agreement AS SELECT *, (qid.age = 25)::INTEGER AS mask FROM microdata;
