@@ -238,7 +238,10 @@ def cells_of(
             continue
         cell = column_of_release(catalog, text, raw.name)
         column = text if tagged else cell.name
-        cells.append((Generalised(raw, number, "", column, cell.type, raw.name in plain), cell))
+        decimal = catalog.dataset.decimal if isinstance(catalog.dataset, Dataset) else None
+        is_plain = raw.name in plain
+        released = Generalised(raw, number, "", column, cell.type, is_plain, decimal=decimal)
+        cells.append((released, cell))
     return cells
 
 

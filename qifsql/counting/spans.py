@@ -17,9 +17,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from sqlglot import exp
 
-from qifsql.data.cells import INTERVAL, Cell, UnreadableError, parse
+from qifsql.data.cells import INTERVAL, Cell, UnreadableError, parse, with_points
 from qifsql.data.dataset import Dataset
-from qifsql.data.domains import Domain, clash, domain, parts, together
+from qifsql.data.domains import NUMBERS, Domain, clash, domain, parts, together
 from qifsql.data.hierarchy import Hierarchy
 from qifsql.data.missing import USUAL
 from qifsql.data.readers import relation
@@ -72,6 +72,7 @@ class Generalised:
 
     ``plain``: its cells are plain values, not generalised. A file that is not ``typed`` (CSV) has
     all cells as text, also numbers and dates. ``labels`` is the hint for unreadable cells of text.
+    ``decimal`` is the sign before the decimals of its numbers, if not a point.
     """
 
     raw: Raw
@@ -82,6 +83,7 @@ class Generalised:
     plain: bool = False
     typed: bool = True
     labels: str = LABELS
+    decimal: str | None = None
 
     @property
     def names(self) -> Mapping[str, str]:
@@ -170,7 +172,8 @@ def _parse_cells(
     if nodes is not None or values.kind != "text":
         unread = exp.select("id", "cell").from_(names["cells"]).where("cell IS NOT NULL")
     path = tables.engine.scratch / f"{names['readings']}.parquet"
-    source = CellSource(column.column, column.release, values, nodes, column.labels, words)
+    comma = column.decimal == "," and values.kind in NUMBERS
+    source = CellSource(column.column, column.release, values, nodes, column.labels, words, comma)
     generalised = _write_parsed(tables, unread, path, source)
     # Where people have numbers or dates, text may only be generalised cells, or values of a CSV.
     clashes = column.plain if generalised else column.typed
@@ -187,7 +190,8 @@ def _parse_cells(
 class CellSource:
     """A source of cells: its column and release, for messages, and its domain.
 
-    ``labels`` is the hint for unreadable cells, except ``words``, which contain nothing.
+    ``labels`` is the hint for unreadable cells, except ``words``, which contain nothing. ``comma``:
+    its numbers have a decimal comma.
     """
 
     column: str
@@ -196,6 +200,7 @@ class CellSource:
     nodes: Mapping[str, Sequence[str]] | None = None
     labels: str = LABELS
     words: Sequence[str] = ()
+    comma: bool = False
 
 
 def _write_parsed(tables: Tables, query: exp.Query, path: Path, source: CellSource) -> int:
@@ -224,7 +229,7 @@ def _write_parsed(tables: Tables, query: exp.Query, path: Path, source: CellSour
 def _parse(text: str, source: CellSource, refused: Counter[str]) -> Cell | None:
     """Return the cell of a text; None if it does not parse: its form is counted in ``refused``."""
     try:
-        return parse(text, source.domain, source.nodes)
+        return parse(with_points(text) if source.comma else text, source.domain, source.nodes)
     except UnreadableError as e:
         if text in source.words:
             return Cell()  # a word for a missing value: it contains nothing

@@ -3,7 +3,8 @@
 ========================= =====================================================================
 ``*``                     everything, a missing value too (suppressed)
 ``[20,30]`` ``[20,30)``   an interval; ``]20,30]`` is ``(20,30]``; bounds: numbers, ISO dates
-``20-29``                 the interval [20,29] of whole numbers from 0
+``20-29`` ``1.5-2``       the interval [20,29] of whole numbers from 0; of numbers [1.5,2]
+``2019-01-01/2019-03-31`` the interval of ISO 8601, its ends included; ``..``: no bound
 ``<30`` ``>=40``          an interval with one bound
 ``[20,30]?``              an interval and the missing value
 ``{France,"a,b",}``       a set, one CSV row in braces; an empty item without quotes: missing
@@ -21,17 +22,21 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil, floor
 
-from qifsql.data.domains import LARGEST, NUMBERS, Domain, exact, reader
+from qifsql.data.domains import DATED, LARGEST, NUMBERS, Domain, exact, reader
 from qifsql.data.types import scale_of
 
 _BOUND = r"\s*([^\s\[\](){},<>?][^\[\](){},<>?]*?)\s*"
 _INTERVAL = re.compile(rf"([\[\](]){_BOUND},{_BOUND}([\]\[)])(\??)")
 _DASHED = re.compile(r"(0|[1-9][0-9]*)-(0|[1-9][0-9]*)(\??)")
+_DASHED_NUMBERS = re.compile(r"([0-9]+(?:\.[0-9]+)?)[-–]([0-9]+(?:\.[0-9]+)?)(\??)")
+_ISO_INTERVAL = re.compile(r"([^/]+)/([^/]+?)(\??)")
+_DECIMAL_COMMA = re.compile(r"(?<=[0-9]),(?=[0-9])")
+_FOUR_PARTS = re.compile(r"([^,]+),([^,]+),([^,]+),([^,]+)")
 _ONE_BOUND = re.compile(rf"(<=|>=|<|>|≤|≥){_BOUND}(\??)")
 _PREFIX = re.compile(r"([^*]*)(\*+)", re.S)
 _ITEM = re.compile(r'\s*(?:"((?:[^"]|"")*)"|([^",{}]*?))\s*(,|$)', re.S)
 _INFINITE = ("inf", "-inf")  # as the engine writes them
-_NO_LOWER_BOUND, _NO_UPPER_BOUND = ("-inf", "-∞"), ("inf", "+inf", "∞")
+_NO_LOWER_BOUND, _NO_UPPER_BOUND = ("-inf", "-∞", ".."), ("inf", "+inf", "∞", "..")
 
 INTERVAL, SET, PREFIX, PLAIN = "interval", "set", "prefix", "plain value"
 
@@ -62,6 +67,19 @@ class Cell:
     length: int | None = None
 
 
+def with_points(text: str) -> str:
+    """Return a cell of numbers with a decimal point in place of each decimal comma.
+
+    >>> [with_points(t) for t in ("[1,5;2,25)", "[1,5,2,25]", "[20,30]", "1,5-2", "<3,75")]
+    ['[1.5,2.25)', '[1.5,2.25]', '[20,30]', '1.5-2', '<3.75']
+    """
+    if ";" in text:
+        return _DECIMAL_COMMA.sub(".", text).replace(";", ",")
+    if text.startswith(("[", "(", "]", "{")):  # a single comma divides its bounds
+        return _FOUR_PARTS.sub(r"\1.\2,\3.\4", text) if _FOUR_PARTS.fullmatch(text) else text
+    return _DECIMAL_COMMA.sub(".", text)
+
+
 def parse(text: str, domain: Domain, nodes: Mapping[str, Sequence[str]] | None = None) -> Cell:
     """Return the raw values that a generalised cell stands for, such as ``20-29`` or ``130**``.
 
@@ -79,7 +97,7 @@ def parse(text: str, domain: Domain, nodes: Mapping[str, Sequence[str]] | None =
         return _prefixed(match[1], len(text), domain)
     if text.startswith("{"):
         return _set(text, read, domain)
-    if (interval := _interval(text)) is not None:
+    if (interval := _interval(text, domain)) is not None:
         return _ranged(interval, read, domain)
     if text.startswith("["):
         raise UnreadableError(f"{INTERVAL} that is not finished or has no two bounds")
@@ -105,23 +123,20 @@ def _values(
     return tuple(_written(u.numerator, digits) for u in units if u.denominator == 1)
 
 
-def _interval(text: str) -> Cell | None:
+def _interval(text: str, domain: Domain) -> Cell | None:
     """Return ``[20,30)``, ``20-29`` or ``>=40`` with the bounds as written; None for other texts.
 
     A ``?`` at the end adds the missing value.
     """
     if match := _INTERVAL.fullmatch(text):
         opening, lower, upper, closing, missing = match.groups()
-        return Cell(
-            ranged=True,
-            lower=None if lower in _NO_LOWER_BOUND else lower,
-            upper=None if upper in _NO_UPPER_BOUND else upper,
-            open_below=opening != "[",
-            open_above=closing != "]",
-            missing=bool(missing),
-        )
-    if match := _DASHED.fullmatch(text):
-        return Cell(ranged=True, lower=match[1], upper=match[2], missing=bool(match[3]))
+        cell = _between(lower, upper, missing)
+        return replace(cell, open_below=opening != "[", open_above=closing != "]")
+    closed = _DASHED_NUMBERS if domain.kind in NUMBERS else _DASHED
+    if match := closed.fullmatch(text):
+        return _between(*match.groups())
+    if domain.kind in DATED and (match := _ISO_INTERVAL.fullmatch(text)):
+        return _between(*match.groups())
     if match := _ONE_BOUND.fullmatch(text):
         sign, bound, missing = match.groups()
         cell = Cell(ranged=True, missing=bool(missing))
@@ -129,6 +144,16 @@ def _interval(text: str) -> Cell | None:
             return replace(cell, upper=bound, open_above=sign == "<")
         return replace(cell, lower=bound, open_below=sign == ">")
     return None
+
+
+def _between(lower: str, upper: str, missing: str) -> Cell:
+    """Return the closed interval of two bounds as written; ``missing``: not empty, missing, too."""
+    return Cell(
+        ranged=True,
+        lower=None if lower in _NO_LOWER_BOUND else lower,
+        upper=None if upper in _NO_UPPER_BOUND else upper,
+        missing=bool(missing),
+    )
 
 
 def _ranged(cell: Cell, read: Callable[[str], str | None], domain: Domain) -> Cell:

@@ -19,6 +19,7 @@ from qifsql.errors import ColumnError, quoted
 
 Kind = Literal["whole", "decimal", "floating", "date", "timestamp", "time", "text", "other"]
 NUMBERS = ("whole", "decimal", "floating")
+DATED = ("date", "timestamp", "time")
 LARGEST = 2**127 - 1  # the largest whole number of the engine
 
 _NUMBER = re.compile(r"[+-]?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?")

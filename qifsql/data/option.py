@@ -8,6 +8,7 @@ keys of studies.
 
 import csv
 import math
+import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
@@ -145,24 +146,25 @@ def names(values: Sequence[str] | None) -> tuple[str, ...]:
     return tuple(name for value in values or () for name in csv_row(value))
 
 
+_FIELD = re.compile(r'(?:"(?:[^"]|"")*"|[^,]*)(?:,|$)')
+
+
 def csv_row(value: str) -> list[str]:
     """Return the names and ``name=expression`` in one row of CSV, without empty fields.
 
-    Commas inside an expression do not separate. The row ``""`` alone is the empty name.
+    Commas inside an expression do not separate. A field ``""`` is the empty name.
     """
-    if value == '""':
-        return [""]
     try:
         fields = next(csv.reader([value], strict=True))
     except (csv.Error, StopIteration):
         return [value]
     items: list[str] = []
-    for field in fields:
+    for field, written in zip(fields, _FIELD.finditer(value), strict=False):
         if items and "=" in items[-1] and _goes_on(items[-1]):
             items[-1] += f",{field}"
-        else:
+        elif field or written[0].startswith('"'):
             items.append(field)
-    return [item for item in items if item]
+    return items
 
 
 def _goes_on(expression: str) -> bool:

@@ -322,7 +322,8 @@ def missing() -> str:
 
 
 def listed(names: Sequence[str]) -> str:
-    """Return names for a sentence: ``age, sex and race``."""
+    """Return names for a sentence: ``age, sex and race``; an empty one is written ``""``."""
+    names = [name or '""' for name in names]
     if len(names) == 1:
         return names[0]
     return said("{names} and {last}", names=", ".join(names[:-1]), last=names[-1])

@@ -44,6 +44,18 @@ def test_one_bound_leaves_the_other_end_open() -> None:
     assert parse("[2020-01-01,2020-01-31]", DATE) == interval("2020-01-01", "2020-01-31")
 
 
+def test_intervals_of_decimals_and_of_iso_8601_have_both_ends() -> None:
+    assert parse("1.5-2.25", FLOAT) == parse("1.5–2.25", FLOAT) == interval("1.5", "2.25")
+    assert parse("1.5-2.25", TEXT) == Cell(items=("1.5-2.25",))
+    quarter = interval("2019-01-01", "2019-03-31")
+    assert parse("2019-01-01/2019-03-31", DATE) == quarter
+    assert parse("2019-01-01/..", DATE) == interval("2019-01-01", None)
+    assert parse("2019-01-01/2019-03-31", TEXT) == Cell(items=("2019-01-01/2019-03-31",))
+    for text in ("2019-03-31/2019-01-01", "2019-01-01/soon"):
+        with pytest.raises(UnreadableError):
+            parse(text, DATE)
+
+
 @pytest.mark.parametrize(
     ("text", "items", "missing"),
     [

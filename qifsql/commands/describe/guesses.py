@@ -173,7 +173,7 @@ def guesses(columns: Sequence[Counted]) -> list[Guess]:
     drafts = {column.name: _by_name_or_label(column, context) for column in columns}
     copies = []  # names of a copy and of the first column, of which both say something
     for column in columns:
-        base = context.columns.get(column.copied or "")
+        base = None if column.copied is None else context.columns.get(column.copied)
         if base and drafts[column.name].role != "constant" and column.may_equal(base):
             copies.append((column.name, base.name))
     for copy, first in copies:  # the first has the role of a copy that is sure

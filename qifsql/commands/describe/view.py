@@ -125,8 +125,8 @@ def ranked(rows: Sequence[Mapping[str, Any]], role: str) -> list[Mapping[str, An
 
 
 def proposal(rows: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[str]]:
-    """Return the names of the quasi-identifiers and secrets to begin with; all have a name."""
-    usable = [row for row in rows if row["column"] and row["why"] not in DERIVED]
+    """Return the names of the quasi-identifiers and secrets to begin with."""
+    usable = [row for row in rows if row["why"] not in DERIVED]
     qids = ranked(usable, "quasi-identifier")
     high, medium, low = ([r for r in qids if r["confidence"] == c] for c in CONFIDENCE)
     clear = [*high, *medium[: max(0, MOST_QIDS - len(high))]]
@@ -175,5 +175,5 @@ def command(
 
 def field(name: str) -> str:
     """Return a name as it stands in a list of names."""
-    quote = any(c in name for c in ',"\n\r') or name != name.strip()
+    quote = not name or any(c in name for c in ',"\n\r') or name != name.strip()
     return '"' + name.replace('"', '""') + '"' if quote else name
