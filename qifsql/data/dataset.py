@@ -112,10 +112,11 @@ class Schema:
     """The columns of a dataset, in the file's order; ``parts`` are the schemas of a collection.
 
     ``doubtful``: the names are the first line of a CSV file, and may be the values of a record.
-    ``second_header``: the first record of a CSV file may be a row of its header. ``blank`` is the
-    number of records of a CSV file that have no value in any column; ``row_names``: its first
-    column numbers the rows, and its first line lacks a name for it. ``left_out`` are columns of a
-    data frame that are not read, because their values have several types.
+    ``second_header``: the first record of a CSV file or a sheet may be a row of its header.
+    ``blank`` is the number of records of a CSV file that have no value in any column;
+    ``row_names``: its first column numbers the rows, and its first line lacks a name for it.
+    ``left_out`` are columns of a data frame that are not read, because their values have several
+    types.
     """
 
     dataset: str

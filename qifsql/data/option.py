@@ -153,6 +153,9 @@ def csv_row(value: str) -> list[str]:
     """Return the names and ``name=expression`` in one row of CSV, without empty fields.
 
     Commas inside an expression do not separate. A field ``""`` is the empty name.
+
+    >>> csv_row('"",sex,,"a,b",first=left(zip, 3)')
+    ['', 'sex', 'a,b', 'first=left(zip, 3)']
     """
     try:
         fields = next(csv.reader([value], strict=True))

@@ -21,7 +21,7 @@ from qifsql.data.formats import named, partition_columns
 from qifsql.data.readers import array_of_paths, calling, relation
 from qifsql.data.types import comparable, family, nested
 from qifsql.engine import missing_words, statistics_files
-from qifsql.engine.csv_header import ROW_NAMES, read_header
+from qifsql.engine.csv_header import HEADER, ROW_NAMES, may_be_header, read_header
 from qifsql.engine.csv_types import read_writings
 from qifsql.engine.decoding import decoded
 from qifsql.engine.protocol import Engine
@@ -52,7 +52,18 @@ def _read_schema(
         Column(n, source, type_, label=labels.get(n, ""), value_labels=of_values.get(n, {}))
         for n, (source, type_) in zip(names, described, strict=False)
     )
-    return dataset, Schema(dataset.name, tuple(columns), left_out=dataset.left_out)
+    is_second = dataset.format == "excel" and _has_second_header(engine, dataset)
+    return dataset, Schema(
+        dataset.name, tuple(columns), second_header=is_second, left_out=dataset.left_out
+    )
+
+
+def _has_second_header(engine: Engine, dataset: Dataset) -> bool:
+    """Return whether the first record of a sheet looks like a second row of its header."""
+    if dataset.header_rows > 1:
+        return False
+    rows = engine.query(exp.select("*").from_(relation(dataset)).limit(HEADER), dataset.name)
+    return may_be_header([["" if v is None else str(v) for v in row] for row in rows])
 
 
 def _labels(

@@ -80,7 +80,7 @@ def read_header(engine: Engine, dataset: Dataset) -> Header:
         replace(dataset, delimiter=best),
         names,
         _may_be_record(names, records),
-        _may_be_header(records),
+        may_be_header(records),
         has_row_names,
         titles,
     )
@@ -181,8 +181,8 @@ def _apart(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(apart)
 
 
-def _may_be_header(records: Sequence[Sequence[str]]) -> bool:
-    """Return whether the first record may be a second row of the header.
+def may_be_header(records: Sequence[Sequence[str]]) -> bool:
+    """Return whether the first of several records may be a second row of the header.
 
     It is if its fields are one text that is nowhere below, or if it has texts above numbers, and no
     number.

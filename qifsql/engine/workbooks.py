@@ -11,7 +11,7 @@ from qifsql.data import installation
 from qifsql.data.dataset import Dataset
 from qifsql.data.formats import check_names, named
 from qifsql.engine import sheet_text
-from qifsql.engine.csv_header import Rows, first_names, is_number
+from qifsql.engine.csv_header import Rows, first_names, is_number, may_be_header
 from qifsql.errors import DatasetError, did_you_mean, plural, quoted
 
 ROWS = 100_000  # rows in a row group
@@ -35,10 +35,11 @@ def write(dataset: Dataset, folder: Path, progress: Callable[[float], None]) -> 
     logger.handlers = [logging.NullHandler()]
     logger.propagate = False
     progress(0.0)
+    is_second = False
     try:
         book = fastexcel.read_excel(dataset.files[0])
         name = _sheet(book, dataset)
-        names, n_above = _header(lambda **rows: _load(book, name, **rows), dataset)
+        names, n_above, is_second = _header(lambda **rows: _load(book, name, **rows), dataset)
         n_header = dataset.header_rows
         sheet_text.check(dataset.files[0], name, dataset.name, n_above + n_header)
         rows = {"header_row": n_above, "skip_rows": n_header - 1}
@@ -48,6 +49,8 @@ def write(dataset: Dataset, folder: Path, progress: Callable[[float], None]) -> 
         match = re.search(r"dtype for column (.*)$", str(e), re.M)
         if nameless := re.fullmatch(r"__UNNAMED__(\d+)", match[1] if match else ""):
             check_names([*"a" * int(nameless[1]), ""], dataset.name)
+        if is_second:
+            raise _second_header(dataset) from e
         column = f"column {quoted(match[1])}" if match else "a column"
         raise DatasetError(
             f"{column} of {dataset.name} has cells of several types, such as numbers and texts; "
@@ -102,10 +105,20 @@ def _sheet(book: Any, dataset: Dataset) -> str:
     return str(matches[0])
 
 
-def _header(load: Callable[..., Any], dataset: Dataset) -> tuple[list[str], int]:
-    """Return the names of columns and the number of rows above them; ``load`` reads rows.
+def _second_header(dataset: Dataset) -> DatasetError:
+    """Return the error for texts below the names, above numbers: they are no record."""
+    return DatasetError(
+        f"{dataset.name}: the row below the names looks like a part of the header; add "
+        "--header-rows 2",
+        reading={"header_rows": 2},
+    )
 
-    Empty rows above the names are passed over. DatasetError if the first row is a title.
+
+def _header(load: Callable[..., Any], dataset: Dataset) -> tuple[list[str], int, bool]:
+    """Return the names of columns, and the number of rows above them; ``load`` reads rows.
+
+    The last value is whether the row below may belong to the header, too. Empty rows above the
+    names are passed over. DatasetError if the first row is a title.
     """
     n_rows = dataset.header_rows + TOP
     top = load(header_row=None, skip_rows=dataset.skip, n_rows=n_rows, dtypes="string")
@@ -121,7 +134,8 @@ def _header(load: Callable[..., Any], dataset: Dataset) -> tuple[list[str], int]
             f"{dataset.name} seems to have a title above its table; add --skip {skip}",
             reading={"skip": skip},
         )
-    return first_names(rows[: dataset.header_rows]), n_above
+    is_second = dataset.header_rows == 1 and may_be_header(rows[1:])
+    return first_names(rows[: dataset.header_rows]), n_above, is_second
 
 
 def _count_titles(rows: Rows) -> int:

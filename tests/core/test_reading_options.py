@@ -97,6 +97,36 @@ def test_a_header_of_two_rows(tmp_path: Path) -> None:
     assert any("header_rows=2" in note for note in notes)
 
 
+@pytest.mark.parametrize("text", ["Response", 30])
+def test_a_second_row_of_the_header_of_a_sheet_is_said(tmp_path: Path, text: str | int) -> None:
+    openpyxl = pytest.importorskip("openpyxl", reason="needs qifsql[excel]")
+    book, file = openpyxl.Workbook(), tmp_path / "t.xlsx"
+    values = ["a", "b"] if text == "Response" else [text, text + 1]
+    for row in [["sex", "age"], ["Response", "Response"], *[["f", v] for v in values * 2]]:
+        book.active.append(row)
+    book.save(file)
+    try:
+        said = qifsql.describe(file).notes
+    except DatasetError as e:  # the column has texts and numbers
+        said = (str(e),)
+    assert any("header_rows=2" in note for note in said)
+    assert qifsql.describe(Dataset.open(file, header_rows=2)).frame["records"].to_list() == [4, 4]
+
+
+def test_a_release_with_decimal_commas_is_that_with_points(tmp_path: Path) -> None:
+    (tmp_path / "p.csv").write_text("w;d\n" + "1,5;2019-01-02\n2,25;2019-02-03\n3;2019-05-04\n" * 2)
+    comma = '"[1,5;2,25]";2019-01-01/2019-03-31\n1,5-2,25;2019-01-01/..\n>2,5;2019-05-04\n'
+    point = "[1.5,2.25];[2019-01-01,2019-03-31]\n[1.5,2.25];[2019-01-01,inf)\n>2.5;2019-05-04\n"
+    rows = []
+    for text in (comma, point):
+        (tmp_path / "r.csv").write_text("w;d\n" + text * 2)
+        files = (Dataset.open(tmp_path / name, decimal=",") for name in ("p.csv", "r.csv"))
+        compared = qifsql.compare(*files, qids="w,d").rows()
+        rows.append([row["posterior_probabilistic"] for row in compared])
+    assert rows[0] == rows[1]
+    assert rows[0][-1] is not None
+
+
 def test_a_sheet_below_a_title_is_the_table_that_csv_has(tmp_path: Path) -> None:
     openpyxl = pytest.importorskip("openpyxl", reason="needs qifsql[excel]")
     book = openpyxl.Workbook()
