@@ -213,6 +213,79 @@ SELECT
     weight
 FROM labelled;
 
+-- One row per true value and released value that a matrix may make of it: their numbers, and the
+-- probability. A value that the matrix does not list is released as it is.
+CREATE OR REPLACE VIEW origins AS
+SELECT
+    dense_rank() OVER (ORDER BY before ASC NULLS LAST) AS origin,
+    code,
+    probability
+FROM (
+    SELECT
+        transitions.before,
+        dictionary.code,
+        transitions.probability
+    FROM transitions
+    JOIN dictionary ON dictionary.value IS NOT DISTINCT FROM transitions.after
+    WHERE transitions.probability > 0 AND dictionary.frequency > 0
+    UNION ALL
+    SELECT
+        dictionary.value AS before,
+        dictionary.code,
+        1::DOUBLE AS probability
+    FROM dictionary
+    ANTI JOIN transitions ON transitions.before IS NOT DISTINCT FROM dictionary.value
+    WHERE dictionary.frequency > 0
+) AS every;
+
+-- One row per released value and true value that it may stand for: the chance of that, from the
+-- shares of the true values before the release.
+CREATE OR REPLACE VIEW restored AS
+SELECT
+    dictionary.value,
+    weighed.origin::VARCHAR AS label,
+    weighed.joint / sum(weighed.joint) OVER (
+        PARTITION BY weighed.code
+        ORDER BY weighed.origin ASC ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
+    ) AS probability
+FROM (
+    SELECT
+        origins.origin,
+        origins.code,
+        origins.probability * shares.share AS joint
+    FROM origins
+    JOIN shares ON shares.origin = origins.origin
+) AS weighed
+JOIN dictionary ON dictionary.code = weighed.code;
+
+-- One row per combination of what is known and true value of a randomised secret: the weight of the
+-- records that may have it.
+CREATE OR REPLACE VIEW restored_secrets AS
+SELECT
+    state.exact,
+    state.place,
+    law.known AS secret,
+    sum(state.mass * law.weight) AS mass,
+    any_value(state.ways) AS ways
+FROM state
+JOIN law ON law.code = state.secret
+GROUP BY state.exact, state.place, law.known;
+
+-- One row about the true values of a randomised secret: the weight of the likeliest, and how many are
+-- possible.
+CREATE OR REPLACE VIEW true_secrets AS
+SELECT
+    max(mass) AS best,
+    count(*) AS possible
+FROM (
+    SELECT
+        law.known,
+        sum(dictionary.frequency * law.weight) AS mass
+    FROM dictionary
+    JOIN law ON law.code = dictionary.code
+    GROUP BY law.known
+) AS masses;
+
 -- One row per value: the weight that it is known, and the weight of another value for each record
 -- that has the other.
 CREATE OR REPLACE VIEW confusions AS

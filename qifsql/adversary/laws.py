@@ -3,7 +3,8 @@
 ``age:+-2; city:right=0.9; job:missing=0.3``: semicolons separate laws, and each is about one
 quasi-identifier or several. Quasi-identifiers without a law are known exactly. A name with ``=``,
 ``:``, ``,`` or ``;`` stands in double quotes. The laws of different quasi-identifiers are
-independent given the person. Source: M150 to M152.
+independent given the person. ``age:matrix=FILE`` says by which transition matrix the released
+values of a quasi-identifier or secret were drawn from the true ones. Source: M150 to M152, M197.
 """
 
 import re
@@ -15,12 +16,13 @@ from typing import Literal
 from qifsql.adversary.rule_text import MARKS, decimal, in_quotes, probability, split, unquoted
 from qifsql.errors import InputError, quoted
 
-Kind = Literal["exact", "within", "sd", "right", "missing", "table"]
+Kind = Literal["exact", "within", "sd", "right", "missing", "table", "matrix"]
 FORMS = "age:+-2; city:right=0.9; job:missing=0.3"
+FILES = ("table", "matrix")  # the laws that name a file
 WHAT = "what is known (knows)"
 WIDEST = 1_000_000  # largest w of +-w
 GREATEST = 1_000  # largest standard deviation
-HOW = "+-2, sd=2, right=0.9, missing=0.3, table=FILE or exact"
+HOW = "+-2, sd=2, right=0.9, missing=0.3, table=FILE, matrix=FILE or exact"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,7 +30,7 @@ class Law:
     """The law of one quasi-identifier.
 
     ``number`` is w of ``+-w``, the standard deviation, or the probability of ``right`` and
-    ``missing``; ``table`` is a file.
+    ``missing``; ``table`` is a file, of ``matrix``, too.
     """
 
     column: str
@@ -50,8 +52,8 @@ class Law:
             return "exact"
         if self.kind == "within":
             return f"+-{self.number}"
-        if self.kind == "table":
-            return f"table={in_quotes(self.table, MARKS + '=')}"
+        if self.kind in FILES:
+            return f"{self.kind}={in_quotes(self.table, MARKS + '=')}"
         return f"{self.kind}={as_decimal(self.number)}"
 
     def plain(self) -> str:
@@ -116,6 +118,8 @@ def _law(column: str, text: str) -> Law:
             return Law(column=column, kind="missing", number=number)
         case "table" if value:
             return Law(column=column, kind="table", table=unquoted(value))
+        case "matrix" if value:
+            return Law(column=column, kind="matrix", table=unquoted(value))
     raise InputError(
         f"{about} ({quoted(text)}) is not known; use {HOW} (a name with = or : stands in double "
         "quotes)"

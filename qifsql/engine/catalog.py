@@ -173,10 +173,7 @@ class Catalog:
 
     def beside(self, path: str) -> tuple[Dataset, Schema]:
         """Return a small file named by the user, and its columns; CSV is read as text."""
-        opened = Dataset.open(path)
-        if opened.format == "duckdb":
-            raise DatasetError(f"{path} is a table of a database; give a CSV or Parquet file")
-        return read_columns(self.engine, replace(opened, all_varchar=opened.format == "csv"), None)
+        return open_beside(self.engine, path)
 
     def _check_functions(self, tree: exp.Expr, what: str) -> None:
         """Refuse functions that are not allowed, and values that may be too long."""
@@ -435,3 +432,11 @@ class Catalog:
     def fits(self, value: str, type_: str) -> bool:
         """Return whether a text can be read as a value of a type."""
         return bool(missing_words.readable(self.engine, self.dataset.name, type_, [value]))
+
+
+def open_beside(engine: Engine, path: str) -> tuple[Dataset, Schema]:
+    """Return a small file named by the user, and its columns; CSV is read as text."""
+    opened = Dataset.open(path)
+    if opened.format == "duckdb":
+        raise DatasetError(f"{path} is a table of a database; give a CSV or Parquet file")
+    return read_columns(engine, replace(opened, all_varchar=opened.format == "csv"), None)

@@ -35,8 +35,8 @@ def repeat(request: Request) -> Repetition:
     named = laws(list(map(str, stored.spec["knows"])))
     if any(" were drawn, " in str(note) for note in stored.manifest.get("notes", ())):
         raise RepetitionError("people were drawn, and the numbers are estimates")
-    if any(law.kind == "table" for law in named):
-        raise RepetitionError("a table of what is known as what is not read again")
+    if any(law.table for law in named):
+        raise RepetitionError("tables and matrices of laws are not read again")
     answer = read_people(request)
     chances = [_reference_law(_law_of(str(qid), named)) for qid in stored.spec["qids"]]
     rows, weights = _weighted_rows(answer, stored, named)

@@ -20,7 +20,7 @@ import polars as pl
 from qifsql.adversary import roles
 from qifsql.adversary.transitions import Rule
 from qifsql.commands.attack import keyed
-from qifsql.commands.attack.keyless import calibrate, match, transition_files
+from qifsql.commands.attack.keyless import calibrate, match
 from qifsql.commands.attack.keyless.bind import Release, releases
 from qifsql.commands.attack.keyless.chain import Chain
 from qifsql.commands.attack.keyless.posterior import Outcomes
@@ -32,6 +32,7 @@ from qifsql.commands.attack.keyless.rows import (
 )
 from qifsql.commands.attack.keyless.spec import Request, specify
 from qifsql.commands.attack.spec import AttackOptions
+from qifsql.counting import transition_files
 from qifsql.data.collection import Source
 from qifsql.data.dataset import Dataset
 from qifsql.data.expressions import read
@@ -96,7 +97,7 @@ def rehearse(
         catalogs, sequence = _bind_releases(engine, question)
         target_values(question.models[0], question.target, sequence, catalogs[0])
         for k, rule in _with_table(question.rules):
-            transition_files.read_lines(rule.table, sequence[0].drift[k - 1], catalogs[0])
+            transition_files.read_lines(engine, rule.table, sequence[0].drift[k - 1])
 
 
 def _run(request: Request, settings: Settings | None) -> Result:
@@ -154,9 +155,7 @@ def _link_releases(
     """Return the linked releases, learned rules, notes, and the target's values in each release."""
     catalogs, sequence = _bind_releases(engine, request)
     aimed = target_values(request.models[0], request.target, sequence, catalogs[0])
-    tables = [
-        _read_table(engine, r, sequence[0], k, catalogs[0]) for k, r in _with_table(request.rules)
-    ]
+    tables = [_read_table(engine, r, sequence[0], k) for k, r in _with_table(request.rules)]
     chain = Chain(engine, sequence)
     if keys := request.truth or request.keys:
         calibrate.check_keys(chain, keys[0])
@@ -195,11 +194,9 @@ def _with_table(law: Sequence[Rule]) -> list[tuple[int, Rule]]:
     return [(k, rule) for k, rule in enumerate(drifting, 1) if rule.kind == "table"]
 
 
-def _read_table(
-    engine: Engine, rule: Rule, focal: Release, k: int, catalog: Catalog
-) -> tuple[int, Step]:
+def _read_table(engine: Engine, rule: Rule, focal: Release, k: int) -> tuple[int, Step]:
     drifting = focal.drift[k - 1]
-    dataset, step = transition_files.read_lines(rule.table, drifting, catalog)
+    dataset, step = transition_files.read_lines(engine, rule.table, drifting)
     transition_files.check(engine, step, dataset, drifting)
     return k, step
 

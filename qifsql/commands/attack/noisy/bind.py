@@ -22,6 +22,8 @@ FAR = 6  # standard deviations; larger errors are left out
 class NoisyQid:
     """A quasi-identifier that is not known exactly: its number, from 1, and its law.
 
+    Secrets that were randomised have the numbers behind those of the quasi-identifiers.
+
     ``scale`` is the weight of all that may be known of one person; 0 while it is not chosen.
     ``rounded``: its weights are not whole numbers, and are rounded.
     """
@@ -38,22 +40,24 @@ class NoisyQid:
         return self.law.kind == "right"
 
 
-def bind(laws: Sequence[Law], qids: Sequence[Attribute]) -> tuple[NoisyQid, ...]:
+def bind(
+    laws: Sequence[Law], qids: Sequence[Attribute], secrets: Sequence[Attribute] = ()
+) -> tuple[NoisyQid, ...]:
     """Return the quasi-identifiers that are not known exactly, with their laws.
 
-    Raises ColumnError if a law names no quasi-identifier, or does not fit its type.
+    A matrix may be that of one of the ``secrets``. Raises ColumnError if a law names another
+    column, or does not fit its type.
     """
+    attributes = (*qids, *secrets)
     by_number: dict[int, Law] = {}
     for law in laws:
-        for number in _numbers(law.column, qids):
+        for number in _numbers(law.column, attributes if law.kind == "matrix" else qids):
             if number in by_number:
-                raise InputError(
-                    f"knows names {quoted(qids[number - 1].name)} twice; each quasi-identifier has "
-                    "one law"
-                )
+                name = quoted(attributes[number - 1].name)
+                raise InputError(f"knows names {name} twice; each column has one law")
             by_number[number] = law
     noisy = [
-        NoisyQid(number=number, attribute=qids[number - 1], law=law)
+        NoisyQid(number=number, attribute=attributes[number - 1], law=law)
         for number, law in sorted(by_number.items())
     ]
     for qid in noisy:
@@ -83,7 +87,7 @@ def _check_type(qid: NoisyQid) -> None:
             "not fit it; use right=0.9, missing=0.3 or table=FILE, or make it a number, as in "
             "--qids NAME=EXPRESSION"
         )
-    if qid.law.kind == "table" and qid.attribute.there:
+    if qid.law.table and qid.attribute.there:
         raise InputError(
             f"{quoted(qid.attribute.name)} tells absent people from missing values (absent "
             "distinct), which a table of what is known cannot; leave absent out"

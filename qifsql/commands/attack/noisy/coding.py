@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import replace
+from fractions import Fraction
 
 from sqlglot import exp
 
@@ -17,6 +18,7 @@ from qifsql.commands.attack.noisy.bind import (
     widest_shift,
     with_scales,
 )
+from qifsql.counting import transition_files
 from qifsql.data.dataset import Dataset
 from qifsql.data.expressions import column
 from qifsql.data.types import family
@@ -24,15 +26,21 @@ from qifsql.engine.catalog import Catalog
 from qifsql.engine.protocol import Engine
 from qifsql.engine.tables import Tables
 from qifsql.errors import InputError, plural, quoted
+from qifsql.measures.bayes import Success
+from qifsql.measures.randomised import estimate_true_shares
 from qifsql.query import microdata_steps
 from qifsql.query.columns import double, number, same, same_block
 from qifsql.query.plan import Plan, Step
 from qifsql.query.splice import Numbers, splice
 
 FREQUENCIES = 50  # most different frequencies of values for weights that are whole numbers
+MATRIX_LINES = 50_000  # most pairs of a true and a released value of a column
 LAW_ROWS = 50_000_000  # most pairs of a true value and what may be known instead
 SLIGHT = 1e-6  # relative errors up to this are not mentioned
 FAR = 2**60  # numbers beyond have no law
+ORIGINS = "One row per true value and released value that a matrix may make of it."
+PAIRS = exp.select("origin", "code", "probability").from_("origins").limit(MATRIX_LINES + 1)
+RESTORED = "One row per released value and true value that it may stand for: the chance of that."
 NEEDED = ("value", "known as", "probability")
 
 
@@ -53,14 +61,15 @@ class Coded:
         noisy: Sequence[NoisyQid],
         lines: Mapping[int, tuple[Dataset, Step]],
     ) -> None:
-        """Make the tables ``coded``, ``dictionary_i`` and ``law_i``, for the qids ``noisy``.
+        """Make the tables ``coded``, ``dictionary_i`` and ``law_i``, for the columns ``noisy``.
 
-        ``lines`` has, by number of a qid, the file and the lines of a law that is a table.
+        ``lines`` has, by number of a column, the file and the lines of a law that names one.
         """
         self.bound = bound
         self.tables = Tables(engine, "measuring noisy knowledge", bound.microdata.dataset.name)
         self.width = len(bound.microdata.qids)
-        self.places = [q.number for q in noisy]  # from 1, of qids that are not known exactly
+        # Numbers from 1 of qids that are not known exactly.
+        self.places = [q.number for q in noisy if q.number <= self.width]
         self.tables.make("combinations", self._of_microdata(self._combinations))
         self.values = {q.number: self._make_dictionary(q) for q in noisy}  # how many there are
         self._make_coded()
@@ -68,14 +77,15 @@ class Coded:
         self.people, self.records = int(total), int(records)
         self.attacked = self.people
         wholes = {q.number: self._whole_scale(q) for q in noisy if q.mistaken}
-        self.noisy = with_scales(noisy, self.people, wholes)
-        for qid in self.noisy:
+        scaled = with_scales(noisy, self.people, wholes)
+        self.noisy = tuple(q for q in scaled if q.number <= self.width)
+        self.randomised = {q.number - self.width: q for q in scaled if q.number > self.width}
+        for qid in scaled:
             self._make_law(qid, lines.get(qid.number))
-        self.notes = self._note_on_rounding()
+        self.notes = self._note_on_rounding([q for q in scaled if q.rounded])
 
-    def _note_on_rounding(self) -> list[str]:
-        """Return a note on laws whose probabilities are rounded; [] if none is."""
-        rounded = [q for q in self.noisy if q.rounded]
+    def _note_on_rounding(self, rounded: Sequence[NoisyQid]) -> list[str]:
+        """Return a note on the laws whose probabilities are rounded; [] if none is."""
         if not rounded:
             return []
         bits = min(q.scale for q in rounded).bit_length() - 1
@@ -86,10 +96,20 @@ class Coded:
             text += f"; those of a mistaken value are at most {100 * error:.2g} % off"
         return [text]
 
-    @property
-    def scale(self) -> int:
-        """Return the weight of all that may be known of those who are attacked."""
-        return self.attacked * math.prod(q.scale for q in self.noisy)
+    def scale(self, secret: int) -> int:
+        """Return the weight of all that may be known of those who are attacked, for a secret."""
+        laws = (*self.noisy, *([self.randomised[secret]] if secret in self.randomised else []))
+        return self.attacked * math.prod(q.scale for q in laws)
+
+    def prior(self, secret: int, released: Success) -> Success:
+        """Return the success before the release; ``released`` is that with the released values."""
+        if secret not in self.randomised:
+            return released
+        law = self.randomised[secret]
+        tables = {name: f"{name}_{law.number}" for name in ("dictionary", "law")}
+        ((best, possible),) = self.tables.answer(self.query("true_secrets", law, tables=tables))
+        guessed, certain = Fraction(int(best), self.people * law.scale), possible == 1
+        return Success(Fraction(certain), guessed, float(guessed), certain * self.records)
 
     def of(self, microdata: Microdata) -> "Coded":
         """Return the same tables and laws, for an attack on some or other individuals of them."""
@@ -132,11 +152,11 @@ class Coded:
     def make_states(self, j: int) -> None:
         """Create the table ``state_0``: a row per combination and value of secret ``j``.
 
-        ``secret`` is the number of the value, ``mass`` the weight of its people, ``ways`` 1.
+        ``secret`` is the number of the value, ``mass`` the weight of its people, ``ways`` 1. Of a
+        secret that was randomised, the values are all true ones that are possible.
         """
-        weighted = self.bound.microdata.weight is not None
-        view = "weighted_secret_combinations" if weighted else "secret_combinations"
-        self.tables.make("secret_cells", self._of_microdata(view, secret=j))
+        law = self.randomised.get(j)
+        self._make_secret_cells(j)
         renamed = exp.select(exp.alias_(exp.column(f"secret_{j}"), "secret")).from_("secret_cells")
         numbers = _with_table(self.query("secret_numbers"), "secret_cells", renamed)
         self.tables.make("secret_numbers", numbers)
@@ -150,8 +170,18 @@ class Coded:
         query = query.join("coded", on=same_block("coded", "secret_cells", self.width))
         secret = same(exp.column("secret", "secret_numbers"), exp.column(f"secret_{j}"))
         query = query.join("secret_numbers", on=secret)
-        self.tables.make("state_0", query)
+        self.tables.make("released_0" if law else "state_0", query)
         self.tables.drop("secret_cells", "secret_numbers")
+        if law:
+            tables = {"state": "released_0", "law": f"law_{law.number}"}
+            self.tables.make("state_0", self.query("restored_secrets", law, tables=tables))
+            self.tables.drop("released_0")
+
+    def _make_secret_cells(self, j: int) -> None:
+        """Create the table ``secret_cells``: a row per combination and value of secret ``j``."""
+        weighted = self.bound.microdata.weight is not None
+        view = "weighted_secret_combinations" if weighted else "secret_combinations"
+        self.tables.make("secret_cells", self._of_microdata(view, secret=j))
 
     def _of_microdata(self, name: str, secret: int | None = None) -> Plan:
         microdata = self.bound.microdata
@@ -164,10 +194,16 @@ class Coded:
         return "weighted_combinations" if weighted else "combinations"
 
     def _make_dictionary(self, qid: NoisyQid) -> int:
-        """Create the numbers of the values of a quasi-identifier; return how many there are."""
-        query = splice("noisy/dictionary")
-        name = f"dictionary_{qid.number}"
-        self.tables.make(name, _renamed(query, {"own": f"qid_{qid.number}"}))
+        """Create the numbers of the values of a column with a law; return how many there are."""
+        name, secret = f"dictionary_{qid.number}", qid.number - self.width
+        if secret <= 0:
+            query = _renamed(splice("noisy/dictionary"), {"own": f"qid_{qid.number}"})
+            self.tables.make(name, query)
+            return self.tables.count(name)
+        self._make_secret_cells(secret)
+        query = splice("noisy/dictionary", tables={"combinations": "secret_cells"})
+        self.tables.make(name, _renamed(query, {"own": f"secret_{secret}"}))
+        self.tables.drop("secret_cells")
         return self.tables.count(name)
 
     def _make_coded(self) -> None:
@@ -223,6 +259,9 @@ class Coded:
                 plan = Plan((), self._query_of(qid, "forgotten", weights))
             case "right":
                 plan = Plan((), self._confused_values(qid))
+            case "matrix":
+                assert lines is not None  # noqa: S101 - looked up before
+                plan = self._restored_values(qid, *lines)
             case _:
                 assert lines is not None  # noqa: S101 - looked up before
                 plan = self._listed_values(qid, *lines)
@@ -306,8 +345,51 @@ class Coded:
                 f"{dataset.name} do not add up to 1; a value that may be known as itself needs a "
                 "line for that, too"
             )
+        return self._labelled_values(qid, step)
+
+    def _labelled_values(self, qid: NoisyQid, *steps: Step) -> Plan:
+        """Return the plan of a law from the last step, ``listed``: values, labels, chances."""
         labelled = Step("labelled", "One row per value and label.", self._query_of(qid, "labelled"))
-        return Plan((step, labelled), self.query("numbered"))
+        return Plan((*steps, labelled), self.query("numbered"))
+
+    def _restored_values(self, qid: NoisyQid, dataset: Dataset, step: Step) -> Plan:
+        """Return the plan of a law from the lines of a matrix: what a released value stands for."""
+        transition_files.check(self.tables.engine, step, dataset, qid.attribute)
+        origins = Step("origins", ORIGINS, self._query_of(qid, "origins"))
+        shares = self._estimated_shares(qid, dataset.name, Plan((step, origins), PAIRS))
+        query = _with_table(self._query_of(qid, "restored"), "shares", _shares_query(shares))
+        return self._labelled_values(qid, step, origins, Step("listed", RESTORED, query))
+
+    def _estimated_shares(self, qid: NoisyQid, file: str, pairs: Plan) -> list[float]:
+        """Return the shares of the true values; refuse released values that the matrix excludes.
+
+        ``pairs`` has a row per true and released value: their numbers, and the probability.
+        """
+        rows = self.tables.rows(pairs)
+        name = quoted(qid.attribute.name)
+        if len(rows) > MATRIX_LINES:
+            raise InputError(
+                f"{name} and {file} make more than {MATRIX_LINES:,} pairs of a true and a released "
+                "value; attack coarser values"
+            )
+        frequencies = exp.select("code", "frequency").from_(f"dictionary_{qid.number}")
+        counts = {code: int(n) for code, n in sorted(self.tables.rows(frequencies)) if n}
+        if impossible := counts.keys() - {code for _, code, _ in rows}:
+            raise InputError(
+                f"{plural(len(impossible), 'value')} of {name} cannot come of {file}; name the "
+                "matrix by which the release was drawn"
+            )
+        return estimate_true_shares(sorted(rows), counts)
+
+
+def _shares_query(shares: Sequence[float]) -> exp.Select:
+    """Return the query of the shares of true values, by their numbers from 1."""
+    values = exp.Array(expressions=[double(share) for share in shares])
+    numbers = exp.Anonymous(this="range", expressions=[number(1), number(len(shares) + 1)])
+    columns = {"origin": numbers, "share": values}
+    return exp.select(
+        *(exp.alias_(exp.Anonymous(this="unnest", expressions=[v]), n) for n, v in columns.items())
+    )
 
 
 def _sums() -> exp.Select:
@@ -336,8 +418,14 @@ def _refuse_lines(name: str, qid: NoisyQid, *, unfit: int, wrong: int, twice: in
 
 
 def read_tables(noisy: Sequence[NoisyQid], engine: Engine) -> dict[int, tuple[Dataset, Step]]:
-    """Return the tables that laws name, by number, and their lines with the column's type."""
-    return {q.number: _read_table(q, engine) for q in noisy if q.law.kind == "table"}
+    """Return the files that laws name, by number, and their lines with the column's type."""
+    tables = {q.number: _read_table(q, engine) for q in noisy if q.law.kind == "table"}
+    matrices = {
+        q.number: transition_files.read_lines(engine, q.law.table, q.attribute)
+        for q in noisy
+        if q.law.kind == "matrix"
+    }
+    return tables | matrices
 
 
 def _read_table(qid: NoisyQid, engine: Engine) -> tuple[Dataset, Step]:

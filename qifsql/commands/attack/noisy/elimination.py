@@ -58,10 +58,11 @@ def measure(coded: Coded, secret: int = 0, *, limit: int = PAIRS) -> Outcome | N
         return None
     ((blocks, total, best, certain, worst),) = coded.tables.answer(coded.query("success"))
     coded.tables.drop("known", *states.names)
-    if int(total) != coded.scale:
+    scale = coded.scale(secret)
+    if int(total) != scale:
         raise InternalError("what may be known does not add up to the people; please report this")
-    sure = Fraction(int(certain), coded.scale)
-    most_right = Fraction(int(best), coded.scale)
+    sure = Fraction(int(certain), scale)
+    most_right = Fraction(int(best), scale)
     success = Success(sure, most_right, float(worst), int(sure * coded.records))
     return Outcome(success=success, blocks=int(blocks), pairs=states.pairs)
 

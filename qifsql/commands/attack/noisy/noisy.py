@@ -25,7 +25,7 @@ from qifsql.data.collection import Source
 from qifsql.data.dataset import Dataset
 from qifsql.data.option import check_names
 from qifsql.engine.settings import FREED_LATE, Settings
-from qifsql.errors import InputError
+from qifsql.errors import InputError, quoted
 from qifsql.measures import bayes
 from qifsql.measures.bayes import Success
 from qifsql.query import compiler
@@ -35,7 +35,8 @@ from qifsql.results.storage import Origin, streamed_place
 
 NOISY: dict[str, pl.DataType] = {"knows": pl.String(), "low": pl.Float64(), "high": pl.Float64()}
 """Further columns of attacks with noisy knowledge. ``knows`` is ``exact`` for the adversary who
-knows every quasi-identifier, otherwise the laws of the one whose knowledge has errors and gaps.
+knows every quasi-identifier (and takes each cell to be true), otherwise the laws of the one whose
+knowledge has errors and gaps, or who knows by which matrix the cells were drawn.
 ``low`` and ``high`` are the ends of the 95 % interval of ``posterior_probabilistic`` where people
 were drawn; NULL where it is exact. ``blocks`` are then the combinations that may be known, and
 ``singled_out`` and ``individuals_certain`` are the chances that leave no doubt, in people, rounded
@@ -45,6 +46,10 @@ the success after the release against those who report it is NULL where people w
 where there are too many pairs to count it exactly."""
 
 EXACT = "exact"
+RANDOMISED = (
+    "{column} was drawn by a matrix: the prior and the success are about its true values, whose "
+    "shares are estimated, and not about those with a reported value alone"
+)
 UNREPORTED = (
     "where people are drawn, or there are too many pairs, the success against those with a "
     "reported secret is not measured; a missing secret is a value there"
@@ -69,7 +74,7 @@ class Request:
     @property
     def tables(self) -> tuple[Dataset, ...]:
         """Return the tables that laws name."""
-        return tuple(Dataset.open(law.table) for law in self.laws if law.kind == "table")
+        return tuple(Dataset.open(law.table) for law in self.laws if law.table)
 
     def plain(self) -> dict[str, Any]:
         """Return the options of noisy knowledge as plain data."""
@@ -101,7 +106,8 @@ def attack(
     ) as (engine, bound):
         _check_models(bound)
         engine.here.set_aside(FREED_LATE)
-        noisy = bind.bind(request.laws, bound.microdata.qids)
+        noisy = bind.bind(request.laws, bound.microdata.qids, bound.microdata.secrets)
+        _check_records(request, noisy, bound)
         listed = coding.read_tables(noisy, engine)
         exact, priors = keyed.measured(engine, request.spec, bound, origin)
         coded = Coded(engine, bound, noisy, listed)
@@ -134,12 +140,18 @@ def _rows_of_both(
     knows = "; ".join(law.plain() for law in request.laws)
     rows = [row | dict.fromkeys(NOISY) | {"knows": EXACT} for row in exact.to_dicts()]
     rows += [
-        _noisy_row(row, priors[j], outcomes[j], people=outcomes[0]) | {"knows": knows}
+        _noisy_row(row, coded.prior(j, priors[j]), outcomes[j], people=outcomes[0])
+        | {"knows": knows}
         for row, j in zip(rows, secrets, strict=True)
     ]
     if "reported" in exact.columns:  # some people miss the secret
         _add_reported(coded, rows, secrets, outcomes)
-        if any(row["secret"] and row["certain_missing"] is None for row in rows):
+        unmeasured = [
+            j
+            for row, j in zip(rows, [*secrets, *secrets], strict=True)
+            if j and row["certain_missing"] is None
+        ]
+        if set(unmeasured) - coded.randomised.keys():
             coded.notes.append(UNREPORTED)
     return rows
 
@@ -165,7 +177,10 @@ def rehearse(
         bound,
     ):
         _check_models(bound)
-        coding.read_tables(bind.bind(request.laws, bound.microdata.qids), engine)
+        microdata = bound.microdata
+        noisy = bind.bind(request.laws, microdata.qids, microdata.secrets)
+        _check_records(request, noisy, bound)
+        coding.read_tables(noisy, engine)
 
 
 def specify(
@@ -216,6 +231,15 @@ def _check_models(bound: BoundAttack) -> None:
                 f"{m.acronym} is about one person, whose values are named as they are; noisy "
                 f"knowledge (knows) is about everybody: use c{m.acronym[1:]}"
             )
+
+
+def _check_records(request: Request, noisy: Sequence[NoisyQid], bound: BoundAttack) -> None:
+    """Refuse a row per record where a secret was randomised: nobody knows it exactly."""
+    if request.records is not None and any(q.number > len(bound.microdata.qids) for q in noisy):
+        raise InputError(
+            "a row per person (records) compares with exact knowledge, and a secret with a matrix "
+            "is not known exactly; leave out records, or the matrix of the secret"
+        )
 
 
 def _secret_numbers(bound: BoundAttack) -> list[int]:
@@ -277,6 +301,8 @@ def _add_reported(
     for before, row, j in zip(exact, noisy, secrets, strict=True):
         if not j or before["reported"] == before["records"]:
             row.update(beside_reported(row, None))
+        elif j in coded.randomised:
+            row.update(dict.fromkeys(REPORTED) | {"reported": before["reported"]})
         elif not before["reported"]:  # it is known to be missing, whatever else is known
             row.update({name: before[name] for name in REPORTED})
         elif outcomes[j].draws:
@@ -301,6 +327,11 @@ def _method_notes(
     notes = []
     if not noisy:
         return ["every law says that all is known exactly, so both adversaries are the same"]
+    notes += [
+        RANDOMISED.format(column=quoted(q.attribute.name))
+        for q in noisy
+        if q.number > len(bound.microdata.qids)
+    ]
     drawn = {j: outcome for j, outcome in successes.items() if outcome.draws}
     exact = [outcome.pairs for outcome in successes.values() if not outcome.draws]
     if exact:

@@ -29,7 +29,18 @@ def knowledge(rows: Sequence[Row]) -> Paragraph:
     text = next(row["knows"] for row in rows if row["knows"] != EXACT)
     named = "; ".join(law_words(law) for law in laws(text))
     message = "Known with errors and gaps: {laws}. All else is known exactly."
+    if is_randomised(text):
+        message = (
+            "Not known from the release as it is true: {laws}. Who takes its cells to be true does "
+            "not see that; who knows the laws weighs what each cell may stand for. The shares of "
+            "true values are estimated from the release and its matrix."
+        )
     return Paragraph(said(message, laws=named))
+
+
+def is_randomised(knows: str) -> bool:
+    """Return whether a column was randomised by a matrix, by the laws of a row."""
+    return knows != EXACT and any(law.kind == "matrix" for law in laws(knows))
 
 
 def law_words(law: Law) -> str:
@@ -48,6 +59,9 @@ def law_words(law: Law) -> str:
             return said("{name} not known with probability {p}", name=name, p=number(of))
         case "table":
             return said("{name} by the table {file}", name=name, file=Path(law.table).name)
+        case "matrix":
+            message = "{name}, drawn by the matrix {file}"
+            return said(message, name=name, file=Path(law.table).name)
     return said("{name} exactly", name=name)
 
 
@@ -61,7 +75,10 @@ def comparison_table(exact: Row, noisy: Row) -> Table:
         words.percent(exact["prior_probabilistic"]),
         "",
     )
-    for name, row in ((said("all exactly"), exact), (said("it with errors and gaps"), noisy)):
+    names = said("all exactly"), said("it with errors and gaps")
+    if is_randomised(noisy["knows"]):
+        names = said("the cells, as if true"), said("the laws of the cells")
+    for name, row in zip(names, (exact, noisy), strict=True):
         table.add_row(
             name,
             words.percent(row["posterior_deterministic"]),
@@ -85,6 +102,17 @@ def loss_sentences(exact: Row, noisy: Row) -> str:
             "{noisy} with errors and gaps. {sure} of {records} {people} are singled out, and "
             "{left} with errors and gaps."
         )
+    if is_randomised(noisy["knows"]):
+        message = (
+            "The best guess of {secret} is right for {noisy} if the laws are known. Who takes the "
+            "cells to be true expects {exact}. {secret} is certain of {left} of {records} {people}."
+        )
+        if exact["secret"] is None:
+            message = (
+                "The best guess of the record is right for {noisy} if the laws are known. Who "
+                "takes the cells to be true expects {exact}. {left} of {records} {people} are "
+                "singled out."
+            )
     after = "posterior_probabilistic"
     chance, noisy_chance = words.compared(exact[after], noisy[after])
     text = said(
@@ -112,4 +140,6 @@ def numbered_adversaries(frame: pl.DataFrame) -> tuple[pl.DataFrame, dict[int, s
     """Return the rows numbered by adversary in the column ``datasets``, and the names of these."""
     number = pl.when(pl.col("knows") == EXACT).then(1).otherwise(2)
     names = {1: said("after, known exactly"), 2: said("after, with errors and gaps")}
+    if any(is_randomised(knows) for knows in frame["knows"]):
+        names = {1: said("after, cells as if true"), 2: said("after, laws known")}
     return frame.with_columns(number.alias("datasets")), names

@@ -7,16 +7,19 @@ from qifsql.adversary.spec import Attribute
 from qifsql.data.dataset import Column, Dataset
 from qifsql.data.expressions import column
 from qifsql.data.types import family
-from qifsql.engine.catalog import Catalog
+from qifsql.engine.catalog import open_beside
 from qifsql.engine.protocol import Engine
 from qifsql.errors import InputError, plural, quoted
 from qifsql.query.plan import Plan, Step
 from qifsql.query.templates import load
 
 
-def read_lines(path: str, drifting: Attribute, catalog: Catalog) -> tuple[Dataset, Step]:
-    """Return a file of transitions and its lines; values get the type of the drifting column."""
-    dataset, schema = catalog.beside(path)
+def read_lines(engine: Engine, path: str, drifting: Attribute) -> tuple[Dataset, Step]:
+    """Return a file of transitions and its lines; values get the type of the drifting column.
+
+    If the file has a column named ``column``, the lines are those that name the drifting one.
+    """
+    dataset, schema = open_beside(engine, path)
     before, after, chance = (schema.find(name) for name in ("from", "to", "probability"))
     if before is None or after is None or chance is None:
         raise InputError(
@@ -31,6 +34,9 @@ def read_lines(path: str, drifting: Attribute, catalog: Catalog) -> tuple[Datase
         "probability": value_files.number(chance),
     }
     query = value_files.lines(dataset, columns_by_name)
+    if (about := schema.find("column")) is not None:
+        name = exp.Literal.string(drifting.name)
+        query = query.where(exp.EQ(this=column(about), expression=name))
     return dataset, Step("transitions", "One row per line of a table of transitions.", query)
 
 
@@ -42,7 +48,10 @@ def check(engine: Engine, step: Step, dataset: Dataset, drifting: Attribute) -> 
     )
     name = dataset.name
     if not lines:
-        raise InputError(f"{name} has no transitions; each line is from, to, probability")
+        raise InputError(
+            f"{name} has no transitions of {quoted(drifting.name)}; each line is from, to, "
+            "probability, and column where it is about several"
+        )
     if unfit:
         raise InputError(
             f"{plural(unfit, 'line')} of {name} have a value that is no "

@@ -1,0 +1,151 @@
+"""Releases whose values were drawn by a matrix: held against all true tables, and the shares."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from math import log
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from effort import examples
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+import qifsql
+from qifsql.errors import QifError
+from qifsql.measures.randomised import estimate_true_shares
+from qifsql.reference import randomised_release as oracle
+
+NEAR = pytest.approx
+F = Fraction
+MATRICES: dict[str, dict[tuple[Any, Any], Fraction]] = {
+    "a": {("x", "x"): F(4, 5), ("x", "y"): F(1, 5), ("y", "y"): F(7, 10), ("y", "x"): F(3, 10)},
+    "b": {(1, 1): F(1, 2), (1, 2): F(1, 2), (2, 2): F(1), (3, None): F(1), (None, 1): F(1)},
+    "s": {("u", "u"): F(3, 4), ("u", "v"): F(1, 4), ("v", "v"): F(3, 5), ("v", "u"): F(2, 5)},
+}
+"""By column; ``b`` has a value that is not released, and missing ones."""
+VALUES: dict[str, list[Any]] = {"a": ["x", "y", "z"], "b": [1, 2, None], "s": ["u", "v", "w"]}
+releases = st.lists(
+    st.tuples(*(st.sampled_from(values) for values in VALUES.values())), min_size=1, max_size=3
+)
+
+
+def matrix_file(folder: Path) -> Path:
+    lines = [
+        f"{column},{'' if true is None else true},{'' if new is None else new},{float(p)}"
+        for column, matrix in MATRICES.items()
+        for (true, new), p in matrix.items()
+    ]
+    path = folder / "matrix.csv"
+    path.write_text("\n".join(["column,from,to,probability", *lines]) + "\n")
+    return path
+
+
+def completed(matrix: Mapping[tuple[Any, Any], Fraction], cells: Sequence[Any]) -> Any:
+    """Return the matrix with the released values that it does not list, which stay."""
+    listed = {true for true, _ in matrix}
+    return {**matrix, **{(v, v): F(1) for v in cells if v not in listed}}
+
+
+def shares_of(cells: Sequence[Any], matrix: Mapping[tuple[Any, Any], Fraction]) -> Any:
+    """Return the shares of the true values that the attack estimates."""
+    released, true = list(dict.fromkeys(cells)), list(dict.fromkeys(t for t, _ in matrix))
+    pairs = ((t, new, p) for (t, new), p in matrix.items() if new in released)
+    possible = [t for t in true if any(new in released for (of, new) in matrix if of == t)]
+    chances = [(possible.index(t) + 1, released.index(new), float(p)) for t, new, p in pairs]
+    counts = {released.index(v): n for v, n in Counter(cells).items()}
+    return dict(zip(possible, map(F, estimate_true_shares(chances, counts)), strict=True))
+
+
+@settings(max_examples=examples(10), deadline=None)
+@given(release=releases, randomised=st.sets(st.sampled_from("abs"), min_size=1))
+@example(release=[("x", 1, "u"), ("y", 2, "v"), ("x", None, "u")], randomised={"a", "b", "s"})
+@example(release=[("x", 1, "u"), ("x", 1, "v"), ("y", 1, "v")], randomised={"s"})
+@example(release=[("x", 2, "w"), ("x", 1, "u"), ("y", 2, "u")], randomised={"a", "b"})
+def test_it_is_the_success_over_all_true_tables(
+    tmp_path_factory: pytest.TempPathFactory, release: list[Any], randomised: set[str]
+) -> None:
+    file = matrix_file(tmp_path_factory.mktemp("randomised"))
+    columns = list(zip(*release, strict=True))
+    matrices = [
+        completed(MATRICES[name] if name in randomised else {}, cells)
+        for name, cells in zip(VALUES, columns, strict=True)
+    ]
+    frame = pl.DataFrame(release, schema={"a": pl.String, "b": pl.Int64, "s": pl.String},
+                         orient="row")  # fmt: skip
+    asked: dict[str, Any] = {"qids": "a,b", "secret": "s"}
+    text = f"{','.join(sorted(randomised))}:matrix={file}"
+    reached = [{new for _, new in matrix} for matrix in matrices]
+    if any(set(cells) - found for cells, found in zip(columns, reached, strict=True)):
+        with pytest.raises(QifError, match="cannot come of"):
+            qifsql.attack("crs,cas", frame, knows=text, **asked)
+        return
+    result = qifsql.attack("crs,cas", frame, knows=text, **asked)
+    shares = [shares_of(*column) for column in zip(columns, matrices, strict=True)]
+    for model, width in (("CRS", 2), ("CAS", 3)):
+        rows = [record[:width] for record in release]
+        wanted = oracle.success(rows, shares[:width], matrices[:width], secret=width == 3)
+        (row,) = (r for r in result.rows() if r["model"] == model and r["knows"] != "exact")
+        found = [row[f"posterior_{kind}"] for kind in ("deterministic", "probabilistic")]
+        assert found == NEAR([float(n) for n in wanted], abs=1e-9)
+        assert row["prior_probabilistic"] <= row["posterior_probabilistic"] + 1e-12
+
+
+@settings(max_examples=examples(30), deadline=None)
+@given(
+    counts=st.lists(st.integers(1, 50), min_size=2, max_size=4),
+    stay=st.floats(0.4, 1),
+    other=st.lists(st.integers(1, 50), min_size=4, max_size=4),
+)
+@example(counts=[40, 20], stay=0.6, other=[1, 1, 1, 1])
+def test_shares_are_the_likeliest_ones(counts: list[int], stay: float, other: list[int]) -> None:
+    """No other shares are likelier; where the matrix can be inverted to shares, it is."""
+    size = len(counts)
+    move = (1 - stay) / size
+    chances = [(i, j, move + stay * (i - 1 == j)) for i in range(1, size + 1) for j in range(size)]
+    shares = estimate_true_shares(chances, dict(enumerate(counts)))
+
+    def likelihood(shares: Sequence[float]) -> float:
+        return sum(n * log(move + stay * s) for n, s in zip(counts, shares, strict=True))
+
+    assert sum(shares) == NEAR(1)
+    assert min(shares) >= 0
+    others = [n / sum(other[:size]) for n in other[:size]]
+    assert likelihood(shares) >= likelihood(others) - 1e-9
+    inverse = [(n / sum(counts) - move) / stay for n in counts]
+    if min(inverse) > 0.01:
+        assert shares == NEAR(inverse, abs=1e-6)
+
+
+WRONG: dict[str, tuple[str, dict[str, Any]]] = {
+    "a:matrix=nowhere.csv": ("nowhere.csv", {}),
+    "a:matrix=value.csv": ("needs the columns from, to, probability", {}),
+    "a:matrix=other.csv": ('no transitions of "a"', {}),
+    "a:matrix=half.csv": ("do not add up to 1", {}),
+    "a:matrix=free.csv": ("cannot come of free.csv", {}),
+    "t:matrix=half.csv": ("not a quasi-identifier", {}),
+    "s:right=0.5": ("not a quasi-identifier", {}),
+    "s:matrix=good.csv": ("records", {"records": "out.csv"}),
+}
+FILES = {
+    "value.csv": "value,known as,probability\nx,x,1\n",
+    "other.csv": "column,from,to,probability\nb,x,x,1\n",
+    "half.csv": "from,to,probability\nx,x,0.5\n",
+    "free.csv": "from,to,probability\nx,z,1\n",
+    "good.csv": "from,to,probability\nu,u,1\n",
+}
+
+
+@pytest.mark.parametrize("knows", WRONG)
+def test_what_does_not_fit_is_refused(tmp_path: Path, knows: str) -> None:
+    for name, lines in FILES.items():
+        (tmp_path / name).write_text(lines)
+    says, more = WRONG[knows]
+    frame = pl.DataFrame({"a": ["x", "y"], "s": ["u", "v"]})
+    text = knows.replace("matrix=", f"matrix={tmp_path}/")
+    more = {name: tmp_path / value for name, value in more.items()}
+    with pytest.raises(QifError, match=says) as error:
+        qifsql.attack("cas", frame, qids="a", secret="s", knows=text, **more)
+    assert "\n" not in str(error.value)
