@@ -13,6 +13,8 @@ from qifsql.errors import InputError, plural, quoted
 from qifsql.query.plan import Plan, Step
 from qifsql.query.templates import load
 
+MOST_COLUMNS = 1_000  # that a file of transitions is about
+
 
 def read_lines(engine: Engine, path: str, drifting: Attribute) -> tuple[Dataset, Step]:
     """Return a file of transitions and its lines; values get the type of the drifting column.
@@ -38,6 +40,24 @@ def read_lines(engine: Engine, path: str, drifting: Attribute) -> tuple[Dataset,
         name = exp.Literal.string(drifting.name)
         query = query.where(exp.EQ(this=column(about), expression=name))
     return dataset, Step("transitions", "One row per line of a table of transitions.", query)
+
+
+def columns(engine: Engine, path: str) -> list[str]:
+    """Return the columns that a file of transitions is about; refuse a file that names none."""
+    dataset, schema = open_beside(engine, path)
+    if (about := schema.find("column")) is None:
+        raise InputError(
+            f"{dataset.name} does not say whose values it changes; write COLUMN=FILE, or give it a "
+            "column named column"
+        )
+    names = value_files.lines(dataset, {"name": column(about)}).distinct().order_by("name")
+    rows = engine.rows(Plan((), names.limit(MOST_COLUMNS + 1)), "reading a matrix", dataset.name)
+    if len(rows) > MOST_COLUMNS or any(not name for (name,) in rows):
+        raise InputError(
+            f"the field column of {dataset.name} names the columns whose values change, at most "
+            f"{MOST_COLUMNS:,}, in each line"
+        )
+    return [str(name) for (name,) in rows]
 
 
 def check(engine: Engine, step: Step, dataset: Dataset, drifting: Attribute) -> None:

@@ -1,4 +1,4 @@
-"""A release whose values were drawn from the true ones by known matrices (M197, M198).
+"""A release whose values were drawn from the true ones by known matrices (M197 to M199).
 
 All true tables that the release may come of are enumerated, with every record that may be the
 person's.
@@ -62,6 +62,25 @@ def success(
         for owner, true in enumerate(table):
             known, guess = (true[:-1], true[-1]) if secret else (true, owner)
             guesses[known][guess] += chance / len(released)
-    certain = (sum(chances.values(), Fraction()) for chances in guesses.values() if len(chances) == 1)
-    best = (max(chances.values()) for chances in guesses.values())
+    best = [max(chances.values()) for chances in guesses.values()]
+    certain = [max(chances.values()) for chances in guesses.values() if len(chances) == 1]
     return sum(certain, Fraction()), sum(best, Fraction())
+
+
+def invariant(shares: Shares, pd: Fraction, alpha: Fraction) -> Matrix:
+    """Return the invariant matrix of sdcMicro's ``pram``: (1 - alpha) I + alpha P Q (M199).
+
+    P keeps a value with probability ``pd``, and takes each other one with the same probability. Q
+    takes a value back to those that it may have come from.
+    """
+    others = len(shares) - 1
+    first = {
+        (v, w): (pd if v == w else (1 - pd) / others) if others else Fraction(1)
+        for v, w in product(shares, shares)
+    }
+    reached = {w: sum(share * first[v, w] for v, share in shares.items()) for w in shares}
+    back = {(u, w): p * first[w, u] / reached[u] for u in shares for w, p in shares.items()}
+    return {
+        (v, w): (1 - alpha) * (v == w) + alpha * sum(first[v, u] * back[u, w] for u in shares)
+        for v, w in product(shares, shares)
+    }

@@ -19,6 +19,7 @@ HOMES = {
     "what-if": "compare.changes",
     "refines": "compare.refinement",
     "treat": "anonymise.one_per",
+    "pram": "anonymise.pram",
     "wp29": "check.questions",
 }
 """The room of a kind of result that is not the command of that name."""

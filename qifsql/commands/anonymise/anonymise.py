@@ -16,6 +16,7 @@ from qifsql.adversary.changes import changed_names
 from qifsql.adversary.spec import Attack, Microdata
 from qifsql.commands.anonymise import write
 from qifsql.commands.anonymise.one_per.one_per import one_per
+from qifsql.commands.anonymise.pram.pram import pram
 from qifsql.commands.anonymise.sanitise import SUMMARY, Work
 from qifsql.commands.anonymise.spec import AnonymiseOptions, Request
 from qifsql.counting.changed_attributes import nothing_changed
@@ -35,12 +36,16 @@ from qifsql.results.assessment import PEOPLE
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin, check_place, repeated_people
 
+ONE_PER = {"one_per", "drop", "where", "qids", "secret"}
+PRAM = {"method", "matrix", "pd", "alpha", "drop", "where", "qids", "secret"}
+"""The options of releases without a generalisation."""
+
 
 def anonymise(
     source: Tabular,
     out: str | Path,
     *,
-    seed: int = 0,
+    seed: int | None = None,
     settings: Settings | None = None,
     **options: Unpack[AnonymiseOptions],
 ) -> Result:
@@ -51,11 +56,14 @@ def anonymise(
     protects: l and t hold with it as a value and among reported ones. With person they are about
     different people in a class: a person counts once for each value that she has there, and once
     with the multiset of all her values. With one_per, exactly one random record of each person
-    stays. With drop alone, all records stay, without these columns.
+    stays. With drop alone, all records stay, without these columns. With method pram, cells of
+    qids, secret and the columns of matrix are drawn again by a transition matrix, which is
+    written next to the release.
 
     Args:
         out: File to write: .parquet, .csv or .csv.gz.
-        seed: one_per: random seed, 0 to 2^63 - 1; recorded in the manifest.
+        seed: one_per, pram: random seed, 0 to 2^63 - 1; recorded in the manifest. Without one, 0
+            (one_per), or drawn at random (pram).
 
     Returns:
         A Result. frame: one row about the release (classes, sizes, suppressed records, losses in
@@ -64,6 +72,7 @@ def anonymise(
         quasi_identifiers, one row for each; lattice: frontier, the nodes with the least risk for
         their loss. With one_per or drop alone, frame: one row with records, people, dropped,
         people_with_several and without_key; details with qids: comparison and changes of the risk.
+        With pram, frame: one row for each column that was randomised, with the records changed.
 
     Raises:
         InputError: No release can keep the limits, or a name does not fit the data.
@@ -91,9 +100,12 @@ def anonymise(
     """
     options = complete(options, AnonymiseOptions)
     qids = options["qids"] or changed_names(options["change"])
+    if options["method"] == "pram":
+        _check_alone(options, "pram", PRAM)
+        return pram(source, out, options, seed=seed, settings=settings)
     if options["one_per"] is not None or (options["drop"] and not qids):
-        _check_ungeneralised(options)
-        return one_per(source, out, options, seed=seed, settings=settings)
+        _check_alone(options, options["one_per"] and "one_per", ONE_PER)
+        return one_per(source, out, options, seed=seed or 0, settings=settings)
     origin = Origin.now(settings, "anonymise")
     secret, where = options["secret"], options["where"]
     request = Request.of(options)
@@ -140,19 +152,22 @@ def anonymise(
     return Result(frame=frame, origin=origin, details=work.details, notes=tuple(notes))
 
 
-def _check_ungeneralised(options: AnonymiseOptions) -> None:
-    """Refuse options that need a generalisation, if there is only ``one_per`` or ``drop``."""
+def _check_alone(options: AnonymiseOptions, work: str | None, accepted: set[str]) -> None:
+    """Refuse options other than the ``accepted`` ones of a release that is not generalised.
+
+    ``work`` is what makes the release: one_per or pram; None if columns are left out and no more.
+    """
     defaults = complete(AnonymiseOptions(), AnonymiseOptions)
-    accepted = {"one_per", "drop", "where"} | ({"qids", "secret"} if options["one_per"] else set())
+    accepted = accepted if work else {"drop", "where"}
     for name in sorted(options.keys() - accepted):
         if options[name] == defaults[name]:  # type: ignore[literal-required]
             continue
-        if options["one_per"] is None:
+        if work is None:
             raise InputError(
                 f"{name} is about quasi-identifiers to generalise: name these with --qids"
             )
         raise InputError(
-            f"one_per does not take {name}; leave it out, and anonymise the file it writes"
+            f"{work} does not take {name}; leave it out, and anonymise the file it writes"
         )
 
 

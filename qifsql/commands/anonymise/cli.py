@@ -23,6 +23,10 @@ EXAMPLES = {
         "qifsql anonymise data-samples/thesis_table_3_2.csv -o release.csv --method mdav "
         "--k 3 -q age,gender"
     ),
+    "Draw the race again with the invariant matrix of sdcMicro (PRAM).": (
+        "qifsql anonymise data-samples/school_census_2018.parquet -o randomised.csv "
+        "--method pram -s TP_COR_RACA --pd 0.8 --alpha 0.5"
+    ),
     "Keep one enrolment per pupil.": (
         "qifsql anonymise data-samples/school_census_2019_enrolments.parquet --one-per ID_ALUNO "
         "-o pupils.parquet"
@@ -41,14 +45,15 @@ def anonymise(
     """Write a release: quasi-identifiers generalised, one record per person, or fewer columns.
 
     Methods: Mondrian and MDAV make classes of similar records; recode makes changes that you name;
-    lattice searches the best full-domain generalisation. --one-per keeps one randomly chosen
+    lattice searches the best full-domain generalisation; pram draws cells again by a matrix
+    (post-randomisation). --one-per keeps one randomly chosen
     record per person; --drop alone keeps all records, without these columns. With --person, k, l
     and t are kept on different people: several records of one person hide nobody.
     """
     from qifsql.commands.anonymise.anonymise import anonymise as run
 
-    dataset, seed = data.dataset(), settings.seed or 0
-    result = run(dataset, out, **options, seed=seed, settings=settings)
+    dataset = data.dataset()
+    result = run(dataset, out, **options, seed=settings.seed, settings=settings)
     row = result.frame.row(0, named=True)
     done = f"{row['records'] - row.get('dropped', 0):,} records written to {out}"
     is_treated = result.kind == "treat"

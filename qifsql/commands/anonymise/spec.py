@@ -11,6 +11,7 @@ from qifsql.adversary.options import HIERARCHY, Where, qids_option, secret_optio
 from qifsql.counting.constraints import Number, Wishes, fraction
 from qifsql.data.files import path_text
 from qifsql.data.option import (
+    CHANCE,
     DATA,
     DETAILS,
     NAME,
@@ -30,7 +31,7 @@ from qifsql.data.option import (
 from qifsql.errors import InputError, did_you_mean, quoted
 
 LIMITS = ("k", "l", "l_entropy", "l_recursive", "t", "t_ordered", "until")
-METHODS = ("mondrian", "mdav", "recode", "lattice")
+METHODS = ("mondrian", "mdav", "recode", "lattice", "pram")
 Shape = Literal["interval", "text", "bounds", "midpoint", "centroid"]
 SHAPES: tuple[Shape, ...] = get_args(Shape)
 LOSSES = ("penalty", "classes", "discernibility", "entropy", "generalisation")
@@ -51,9 +52,10 @@ class AnonymiseOptions(TypedDict, total=False):
         str | None,
         Option(
             TEXT,
-            "mondrian (median cuts), mdav (microaggregation), recode (the changes of --change) or "
-            "lattice (best full-domain generalisation); default: recode with --change "
-            "and no limit, lattice with --change or --hierarchy, else mondrian.",
+            "mondrian (median cuts), mdav (microaggregation), recode (the changes of --change), "
+            "lattice (best full-domain generalisation) or pram (post-randomisation); default: "
+            "recode with --change and no limit, lattice with --change or --hierarchy, else "
+            "mondrian.",
         ),
     ]
     one_per: Annotated[
@@ -80,6 +82,39 @@ class AnonymiseOptions(TypedDict, total=False):
         ),
     ]
     hierarchies: Annotated[Mapping[str, str | Path] | None, HIERARCHY]
+    matrix: Annotated[
+        str | Path | Sequence[str | Path],
+        Option(
+            TEXTS,
+            "pram: file of transition matrices (column, from, to, probability), or COLUMN=FILE. "
+            "Repeatable.",
+            text="pram: files of transition matrices with the columns column, from, to and "
+            "probability, or COLUMN=FILE of one without the first. A value without a line stays. "
+            "Columns of qids and secret without a matrix get an invariant one.",
+        ),
+    ]
+    pd: Annotated[
+        Number | None,
+        Option(
+            CHANCE,
+            "pram: chance that a value stays in the first stage of an invariant matrix (default "
+            "0.8).",
+            text="pram: chance, in [0, 1], that a value stays in the first stage of an invariant "
+            "matrix, as the least one in sdcMicro; every other value is as likely. Default 0.8.",
+            panel=DETAILS,
+        ),
+    ]
+    alpha: Annotated[
+        Number | None,
+        Option(
+            CHANCE,
+            "pram: amount of randomisation of an invariant matrix: 0 none, 1 both stages (default "
+            "0.5).",
+            text="pram: amount of randomisation of an invariant matrix, in [0, 1]: with 1 - alpha "
+            "a cell is not drawn at all. Default 0.5.",
+            panel=DETAILS,
+        ),
+    ]
     minimise: Annotated[
         str,
         Option(
@@ -338,6 +373,9 @@ class Request:
 
 def _check_method(method: str, options: AnonymiseOptions) -> None:
     """Refuse options of other methods, and a recoding of nothing."""
+    for name in ("matrix", "pd", "alpha"):
+        if options[name] not in (None, (), []):  # type: ignore[literal-required]
+            raise InputError(f"{name} is for pram alone; name it with --method pram")
     if options["within"] and method != "mdav":
         raise InputError("within is for mdav alone; leave it out")
     if method in ("mondrian", "mdav"):

@@ -118,15 +118,18 @@ def draw(engine: Engine, records: Records, seed: int) -> tuple[pl.DataFrame, lis
     ((people, surplus, without_key),) = tables.rows(
         load("anonymise/surplus").query, "counting people"
     )
-    numbered = Step("numbered", "One row per record, by its position.", _numbered_records(records))
-    contenders = make_step(
-        "anonymise/contenders",
-        tables={"repeats": f"{LOADED}.main.repeats"},
+    numbered = Step("numbered", "One row per record, by its position.", number_records(records))
+    told = make_step(
+        "anonymise/told",
         numbers={"wanted_seed": seed},
         shape={"columns": len(records.columns)},
     )
+    contenders = make_step(
+        "anonymise/contenders",
+        tables={"repeats": f"{LOADED}.main.repeats"},
+    )
     lots = make_step("anonymise/lots", materialized=True)
-    steps = (numbered, contenders, lots, make_step("anonymise/winners"))
+    steps = (numbered, told, contenders, lots, make_step("anonymise/winners"))
     tables.make("dropped", Plan(steps, load("anonymise/dropped").query), "drawing lots")
     dropped = tables.count("dropped")
     if dropped != surplus:
@@ -151,7 +154,7 @@ def _keys(records: Records) -> exp.Select:
     return query if records.where is None else query.where(exp.paren(records.where))
 
 
-def _numbered_records(records: Records) -> exp.Select:
+def number_records(records: Records) -> exp.Select:
     """Return the query of the filtered records: position in the input, from 1, key, ``column_1`` ..
 
     The filter comes after the positions (``meant``: a record passes it).
@@ -180,7 +183,7 @@ def plan_remaining(records: Records, ending: str, drop: Sequence[str]) -> Plan:
         if release.as_text(source_column.type, ending):
             cell = exp.cast(cell, "VARCHAR")
         columns.append(exp.alias_(cell, identifier(name)))
-    query = exp.select(*columns).from_(_numbered_records(records).subquery("numbered"))
+    query = exp.select(*columns).from_(number_records(records).subquery("numbered"))
     if records.key is None:
         return Plan((), query)
     dropped = exp.select("position").from_(dropped_records()).subquery()

@@ -1,0 +1,1 @@
+"""Post-randomisation (PRAM): cells of categories are drawn again by a transition matrix."""

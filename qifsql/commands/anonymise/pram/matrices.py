@@ -1,0 +1,89 @@
+"""The transition matrices of a post-randomisation: given in files, or made to be invariant.
+
+An invariant matrix keeps every marginal share in expectation: sum over v of p(v) R(w | v) = p(w).
+It is that of sdcMicro's ``pram``: R = (1 - alpha) I + alpha P Q. P keeps a value with probability
+``pd`` and else takes any other one, each as likely; Q takes a value of P back to a value that it
+may have come from, by their shares. Missing values stay missing. Source: M199.
+"""
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from pathlib import Path
+
+from sqlglot import exp
+
+from qifsql.adversary.spec import Attribute
+from qifsql.counting import transition_files
+from qifsql.counting.constraints import Number, fraction
+from qifsql.data.dataset import Dataset
+from qifsql.data.files import path_text
+from qifsql.engine.protocol import Engine
+from qifsql.engine.tables import Tables
+from qifsql.errors import InputError, quoted
+from qifsql.query.plan import Plan
+from qifsql.query.splice import splice
+
+MOST_VALUES = 1_000  # of a column with an invariant matrix, which has the square of that
+USUAL = {"pd": Fraction(4, 5), "alpha": Fraction(1, 2)}
+
+
+def split(given: str | Path | Sequence[str | Path]) -> list[tuple[str, str]]:
+    """Return columns and files of matrices from ``COLUMN=FILE``; ``FILE`` alone has no column."""
+    pairs = []
+    for text in map(path_text, [given] if isinstance(given, str | Path) else given):
+        column, equals, file = text.rpartition("=")
+        is_whole = not equals or Path(text).is_file()
+        pairs.append(("", text) if is_whole else (column, file))
+    return pairs
+
+
+def find(engine: Engine, pairs: Sequence[tuple[str, str]]) -> dict[str, str]:
+    """Return the file of the matrix of each column; refuse a column with two."""
+    files: dict[str, str] = {}
+    for column, file in pairs:
+        for name in [column] if column else transition_files.columns(engine, file):
+            if name in files:
+                raise InputError(f"matrix names {quoted(name)} twice; each column has one matrix")
+            files[name] = file
+    return files
+
+
+def make_given(tables: Tables, file: str, attribute: Attribute, number: int) -> Dataset:
+    """Create the table ``matrix_i`` of a file: before, after, probability; return the file."""
+    dataset, step = transition_files.read_lines(tables.engine, file, attribute)
+    transition_files.check(tables.engine, step, dataset, attribute)
+    tables.make(f"matrix_{number}", Plan((step,), splice("keyless/known_transitions")))
+    return dataset
+
+
+def make_invariant(
+    tables: Tables, attribute: Attribute, number: int, parameters: Mapping[str, Fraction]
+) -> None:
+    """Create the table ``matrix_i`` from the values of a column, the table ``values_i``."""
+    present = exp.not_(exp.column("value").is_(exp.null()))
+    ((size,),) = tables.rows(exp.select("count(*)").from_(f"values_{number}").where(present))
+    if size > MOST_VALUES:
+        raise InputError(
+            f"{quoted(attribute.name)} has {size:,} values; an invariant matrix is made for at "
+            f"most {MOST_VALUES:,}: recode it first, or give a matrix"
+        )
+    numbers = {
+        f"{name}_{part}": int(getattr(parameters[name], part))
+        for name in USUAL
+        for part in ("numerator", "denominator")
+    }
+    names = {"values_here": f"values_{number}"}
+    tables.make("stages", splice("anonymise/stages", numbers=numbers, tables=names))
+    tables.make(f"matrix_{number}", splice("anonymise/invariant", numbers=numbers))
+    tables.drop("stages")
+
+
+def read_parameters(pd: Number | None, alpha: Number | None) -> dict[str, Fraction]:
+    """Return ``pd`` and ``alpha`` of an invariant matrix as fractions in [0, 1]."""
+    parameters = dict(USUAL)
+    for name, value in (("pd", pd), ("alpha", alpha)):
+        if value is not None:
+            parameters[name] = fraction(value, name)
+            if not 0 <= parameters[name] <= 1:
+                raise InputError(f"{name} is a probability from 0 to 1, such as 0.8")
+    return parameters

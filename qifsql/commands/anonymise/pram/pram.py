@@ -1,0 +1,303 @@
+"""Post-randomisation: cells of some columns are drawn again, by a matrix that is written, too.
+
+Each record draws a lot for each column: the MD5 digest of ``column/copy/seed|cells``, as treatments
+do (``one_per``), so that a draw depends on the seed and the record, and neither on the order of the
+records nor on files or threads. Whoever has the seed can repeat the draws of a record, so a release
+gets a random one, which only the manifest has. Source: Gouweleeuw et al. 1998; M197 to M199.
+"""
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from sqlglot import exp
+
+from qifsql.adversary.spec import Attribute
+from qifsql.commands.anonymise.one_per import draw
+from qifsql.commands.anonymise.one_per.draw import Records
+from qifsql.commands.anonymise.one_per.one_per import UTC
+from qifsql.commands.anonymise.pram import matrices
+from qifsql.commands.anonymise.spec import AnonymiseOptions
+from qifsql.commands.anonymise.write import OutColumn, Rows, plan_records
+from qifsql.data.dataset import Dataset, Tabular
+from qifsql.data.expressions import FLOATING, column, with_one_missing
+from qifsql.data.option import as_names
+from qifsql.data.readers import openings
+from qifsql.data.types import NUMBERS, family, nested
+from qifsql.engine.catalog import Catalog
+from qifsql.engine.engines import open_engine
+from qifsql.engine.protocol import Engine
+from qifsql.engine.settings import SEEDS, Settings, with_seed
+from qifsql.engine.tables import Tables
+from qifsql.errors import ColumnError, InputError, no_records, quoted
+from qifsql.query import render
+from qifsql.query.columns import union
+from qifsql.query.plan import Plan, Step
+from qifsql.query.splice import make_step, splice
+from qifsql.results import release
+from qifsql.results.result import Result
+from qifsql.results.storage import Origin, atomic_file, check_place
+
+SUMMARY: dict[str, pl.DataType] = {
+    **dict.fromkeys(("column", "matrix"), pl.String()),
+    **dict.fromkeys(("records", "values", "changed"), pl.Int64()),
+    **dict.fromkeys(("expected_changed", "total_variation", "seconds"), pl.Float64()),
+}
+"""One row per column that was randomised. ``matrix`` is ``given`` or ``invariant``; ``values`` are
+those before. ``changed`` records have another value after it; their share is ``expected_changed``
+in the mean over all draws, in [0, 1]. ``total_variation`` is the distance between the shares of the
+values before and after, in [0, 1]."""
+
+GUESSABLE = (
+    "whoever guesses the seed can repeat the draws; give no seed for a release that is published: "
+    "a random one is taken then, which only the manifest has"
+)
+
+
+@dataclass(frozen=True)
+class Randomised:
+    """A column to randomise: its number in the input, from 1, and the file of its matrix."""
+
+    number: int
+    attribute: Attribute
+    file: str | None
+
+
+def pram(
+    source: Tabular,
+    out: str | Path,
+    options: AnonymiseOptions,
+    *,
+    seed: int | None,
+    settings: Settings | None,
+) -> Result:
+    """Write all records, with cells of ``qids``, ``secret`` and the columns of ``matrix`` drawn.
+
+    The matrices that were used are written next to the release, as NAME.matrix.csv.
+    """
+    parameters = matrices.read_parameters(options["pd"], options["alpha"])
+    pairs = matrices.split(options["matrix"])
+    is_random = seed is None
+    settings = with_seed(settings, secrets.randbelow(SEEDS) if seed is None else seed, "anonymise")
+    origin = Origin.now(settings, "pram")
+    dataset, path = Dataset.open(source), Path(out)
+    files = [Dataset.open(file) for _, file in pairs]
+    ending = release.ending(path)
+    inputs = tuple(p for d in (dataset, *files) for p in d.paths)
+    path = check_place(path, inputs)
+    law = check_place(path.with_name(f"{path.name[: -len(ending)]}.matrix.csv"), inputs)
+    with open_engine(
+        settings, sources=[dataset, *files], outputs=[path, law], ordered=True
+    ) as engine:
+        catalog = Catalog(engine, dataset)
+        records = draw.read_records(catalog, None, options["where"])
+        randomised = _find_columns(engine, catalog, options, matrices.find(engine, pairs))
+        drop = _check_dropped(catalog, randomised, as_names(options["drop"]))
+        loaded = engine.load(records.dataset) if dataset.format == "csv" else records.dataset
+        tables = Tables(engine, "randomising", dataset.name)
+        read = Records(loaded, records.columns, None, records.where)
+        _draw_cells(tables, read, randomised, parameters, settings.seed or 0)
+        summary = [_summarise(tables, column) for column in randomised]
+        rows = _released(catalog, records.dataset, loaded, randomised, drop)
+        decimals = {c.number for c in randomised if _has_comma(c, records.dataset, ending)}
+        plan = plan_records(rows, ending, decimals)
+        names = [c.name for c in rows.released]
+        description = _describe(catalog, randomised, parameters, options, law)
+        setup = [*openings(records.dataset), *openings(loaded), UTC, *tables.statements]
+        origin = origin.about(description, inputs).sending(
+            [*dict.fromkeys(setup), render.statement(plan, pretty=True)]
+        )
+        release.write(
+            engine, plan, path, origin, rows=summary[0]["records"], source=records.dataset,
+            names=release.header(names, catalog.schema.columns, ending),
+        )  # fmt: skip
+        _write_matrices(engine, law, origin, randomised)
+        remarks = catalog.remarks
+    frame = pl.DataFrame([row | {"seconds": origin.seconds} for row in summary], schema=SUMMARY)
+    notes = [*remarks, f"the matrices are in {law.name}, to be published with the release"]
+    notes += [] if is_random else [GUESSABLE]
+    return Result(frame=frame, origin=origin, details={}, notes=tuple(notes))
+
+
+def _find_columns(
+    engine: Engine, catalog: Catalog, options: AnonymiseOptions, files: dict[str, str]
+) -> list[Randomised]:
+    """Return the columns to randomise, in the order of the input; refuse none, and nested ones."""
+    named = (*as_names(options["qids"]), *as_names(options["secret"]), *files)
+    numbers = {c.name: n for n, c in enumerate(catalog.schema.columns, 1)}
+    randomised = []
+    for name in dict.fromkeys(named):
+        found = catalog.schema[name]
+        if nested(found.type):
+            raise ColumnError(
+                f"column {quoted(found.name)} is nested ({family(found.type)}); name a column of "
+                "single values"
+            )
+        cell = with_one_missing(column(found)) if found.type in FLOATING else column(found)
+        attribute = Attribute(found.name, cell, found.type)
+        randomised.append(Randomised(numbers[found.name], attribute, files.get(name)))
+    if not randomised:
+        raise InputError(
+            "pram needs the columns to randomise; name them with --qids and --secret, or give "
+            "--matrix"
+        )
+    return sorted(randomised, key=lambda c: c.number)
+
+
+def _check_dropped(
+    catalog: Catalog, randomised: Sequence[Randomised], drop: Sequence[str]
+) -> Sequence[str]:
+    """Return the names of the columns to leave out; refuse those that are randomised."""
+    for name in drop:
+        if catalog.schema[name].name in [c.attribute.name for c in randomised]:
+            raise ColumnError(f"column {quoted(name)} is randomised; it cannot be left out")
+    return drop
+
+
+def _draw_cells(
+    tables: Tables,
+    records: Records,
+    randomised: Sequence[Randomised],
+    parameters: dict[str, Fraction],
+    seed: int,
+) -> None:
+    """Draw the cells: make ``membership`` and ``cells``, and ``matrix_i`` and ``drawn_i``."""
+    numbered = Step("numbered", "One row per record.", draw.number_records(records))
+    told = make_step(
+        "anonymise/told",
+        numbers={"wanted_seed": seed},
+        shape={"columns": len(records.columns)},
+    )
+    draws = splice("anonymise/draws", shape={"drawn": [c.number for c in randomised]})
+    tables.make("draws", Plan((numbered, told), _with_missing(draws, randomised)), "drawing lots")
+    if not tables.count("draws"):
+        raise no_records(tables.where, "nothing to draw", filtered=records.where is not None)
+    for column_ in randomised:
+        _draw_column(tables, column_, parameters)
+    tables.make("cells", _cells(randomised))
+    part = exp.column("part")
+    tables.make("membership", exp.select(exp.alias_(part, "record"), part).from_("cells"))
+
+
+def _with_missing(draws: exp.Select, randomised: Sequence[Randomised]) -> exp.Select:
+    """Return the query of the lots with NULL in place of NaN, which is missing, too."""
+    floating = {f"value_{c.number}" for c in randomised if c.attribute.floating}
+    for item in draws.expressions:
+        if item.alias_or_name in floating:
+            item.set("this", with_one_missing(item.this))
+    return draws
+
+
+def _draw_column(tables: Tables, randomised: Randomised, parameters: dict[str, Fraction]) -> None:
+    """Draw the cells of a column: make its matrix, and a table of cells before and after."""
+    i = randomised.number
+    cells = {"cell": f"value_{i}", "lot": f"lot_{i}"}
+    tables.make(f"values_{i}", splice("anonymise/values_here", columns=cells))
+    if randomised.file is None:
+        matrices.make_invariant(tables, randomised.attribute, i, parameters)
+    else:
+        matrices.make_given(tables, randomised.file, randomised.attribute, i)
+    names = {"values_here": f"values_{i}", "matrix": f"matrix_{i}"}
+    tables.make(f"turns_{i}", splice("anonymise/turns", tables=names))
+    names["turns"] = f"turns_{i}"
+    tables.make(f"drawn_{i}", splice("anonymise/drawn", columns=cells, tables=names))
+    tables.drop(f"turns_{i}")
+
+
+def _cells(randomised: Sequence[Randomised]) -> exp.Select:
+    """Return the query of a row per record: its position, and its cells that were drawn."""
+    first, *others = [f"drawn_{c.number}" for c in randomised]
+    query = exp.select(exp.alias_(exp.column("position", first), "part")).from_(first)
+    for name in others:
+        same = exp.EQ(this=exp.column("position", name), expression=exp.column("position", first))
+        query = query.join(exp.table_(name), on=same)
+    for c in randomised:
+        cell = exp.column("after", f"drawn_{c.number}")
+        query = query.select(exp.alias_(cell, f"cell_{c.number}"))
+    return query
+
+
+def _summarise(tables: Tables, randomised: Randomised) -> dict[str, Any]:
+    """Return the row of ``SUMMARY`` of a column, without seconds."""
+    i = randomised.number
+    names = {"values_here": f"values_{i}", "matrix": f"matrix_{i}", "drawn": f"drawn_{i}"}
+    ((records, values, changed, moved, expected),) = tables.answer(
+        splice("anonymise/randomised", tables=names)
+    )
+    return {
+        "column": randomised.attribute.name,
+        "matrix": "invariant" if randomised.file is None else "given",
+        "records": records,
+        "values": values,
+        "changed": changed,
+        "expected_changed": expected / records,
+        "total_variation": moved / (2 * records),
+    }
+
+
+def _released(
+    catalog: Catalog,
+    dataset: Dataset,
+    loaded: Dataset,
+    randomised: Sequence[Randomised],
+    drop: Sequence[str],
+) -> Rows:
+    """Return the columns of the release: those of the input, some with cells that were drawn."""
+    numbers = {c.number for c in randomised}
+    columns = tuple(
+        OutColumn(c.name, qid=n) if n in numbers else OutColumn(c.name, column=n)
+        for n, c in enumerate(catalog.schema.columns, 1)
+        if c.name not in drop
+    )
+    return Rows(dataset, loaded, catalog.schema.columns, columns)
+
+
+def _has_comma(randomised: Randomised, dataset: Dataset, ending: str) -> bool:
+    """Return whether the cells of a column are written with a decimal comma."""
+    is_number = family(randomised.attribute.type) in NUMBERS
+    return is_number and dataset.decimal == "," and ending != ".parquet"
+
+
+def _write_matrices(
+    engine: Engine, path: Path, origin: Origin, randomised: Sequence[Randomised]
+) -> None:
+    """Write the matrices of all columns as a CSV file, without the seed or the input's name."""
+    queries = []
+    for c in randomised:
+        texts = [exp.cast(exp.column(name), "VARCHAR") for name in ("before", "after")]
+        columns = [exp.Literal.string(c.attribute.name), *texts, exp.column("probability")]
+        named = [exp.alias_(tree, f"law_{n}") for n, tree in enumerate(columns, 1)]
+        queries.append(exp.select(*named).from_(f"matrix_{c.number}"))
+    lines = exp.select("*").from_(union(queries).subquery("laws"))
+    plan = Plan((), lines.order_by("law_1", "law_2", "law_3"))
+    names = ["column", "from", "to", "probability"]
+    with atomic_file(path, origin, engine.partial) as temporary:
+        release.write_rows(
+            engine, plan, temporary, names=names, kind=".csv", where=str(origin.spec["dataset"])
+        )
+
+
+def _describe(
+    catalog: Catalog,
+    randomised: Sequence[Randomised],
+    parameters: dict[str, Fraction],
+    options: AnonymiseOptions,
+    law: Path,
+) -> dict[str, object]:
+    """Return the request as plain data for the manifest."""
+    assert isinstance(catalog.dataset, Dataset)  # noqa: S101 - it was one
+    return {
+        "dataset": catalog.dataset.name,
+        "method": "pram",
+        "columns": [c.attribute.name for c in randomised],
+        "matrices": {c.attribute.name: c.file for c in randomised if c.file is not None},
+        **{name: float(value) for name, value in parameters.items()},
+        "written": law.name,
+        "drop": list(as_names(options["drop"])),
+        "where": options["where"],
+        **{name: value for name, value in catalog.dataset.read_with.items() if value},
+    }
