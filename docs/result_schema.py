@@ -175,6 +175,7 @@ KINDS: dict[str, dict[str, Rows]] = {
         "groups": Rows(columns=["commands.suda.suda.GROUPS"]),
         "by_dis_suda": Rows(columns=["commands.suda.suda.BY_DIS_SUDA"]),
     },
+    "pram": {"results": Rows(columns=["commands.anonymise.pram.pram.SUMMARY"])},
     "treat": {
         "results": Rows(columns=["commands.anonymise.one_per.draw.SUMMARY"]),
         "comparison": Rows(columns=["commands.anonymise.one_per.effect.COMPARISON"]),

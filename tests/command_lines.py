@@ -149,6 +149,7 @@ FURTHER: dict[str, tuple[str, ...]] = {
     "anonymise": (
         "anonymise crowd.csv -o better.csv --method lattice --k 2 --suppress 0.2 -q a,b,c",
         "anonymise crowd.csv -o three.parquet --method mondrian --k 3 -q a,b,c",
+        "anonymise crowd.csv -o drawn.csv --method pram -q a -s s --pd 0.7 --alpha 1 --seed 1",
     ),
     "compare": (
         "compare crowd.csv three.parquet -q a,b,c -s s",

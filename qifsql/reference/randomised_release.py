@@ -60,8 +60,8 @@ def success(
     guesses: dict[Record, dict[Any, Fraction]] = defaultdict(lambda: defaultdict(Fraction))
     for table, chance in true_tables(released, shares, matrices):
         for owner, true in enumerate(table):
-            known, guess = (true[:-1], true[-1]) if secret else (true, owner)
-            guesses[known][guess] += chance / len(released)
+            qids, guess = (true[:-1], true[-1]) if secret else (true, owner)
+            guesses[qids][guess] += chance / len(released)
     best = [max(chances.values()) for chances in guesses.values()]
     certain = [max(chances.values()) for chances in guesses.values() if len(chances) == 1]
     return sum(certain, Fraction()), sum(best, Fraction())

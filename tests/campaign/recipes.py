@@ -341,6 +341,9 @@ def anonymise(d: Draft) -> Words:
     if d.chance(0.4):
         return one_per(d)
     out, qids = d.new("out") + d.one(".parquet", ".csv", ".csv.gz"), d.qids(1, 3)
+    if d.chance(0.15):
+        asked = ["--method", "pram", "--seed", "3", "--pd", d.one("0.5", "0.8", "0", "1")]
+        return ["anonymise", d.file, *d.known(qids), *d.wants(d.secret()), *asked, "-o", out]
     name = d.one("mondrian", "mdav", "recode", "lattice")
     if d.chance(0.1):
         return ["anonymise", d.file, "--drop", row(qids), "-o", out]

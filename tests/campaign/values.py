@@ -64,6 +64,12 @@ def _hierarchy(d: Draft) -> Words:
     return [f"{name}={d.hierarchy(name)}"]
 
 
+def _matrix(d: Draft) -> Words:
+    name = d.rng.choice([*d.data.qids, *d.data.secrets])
+    lines = [(value, value, 1) for value in dict.fromkeys(map(str, d.data.values(name)))]
+    return [f"{name}={d.listing(['from', 'to', 'probability'], lines)}"]
+
+
 def _order(d: Draft) -> Words:
     values = [str(v) for v in d.data.values(d.rng.choice(list(d.data.qids)))]
     return [row(values or ["x"])]
@@ -224,6 +230,8 @@ VALUES: dict[str, Value] = {
     "--small": _one("1", "3", "10"),
     "--smallest": NUMBER,
     "--require": _one(*recipes.TABLE_BOUNDS),
+    "--matrix": _matrix,
+    "--pd": SHARE,
     "--result": _one("risk.json"),
     "--step": _one("blocks", "microdata", "qids", "profile"),
     "--resume": _new("resume", ".duckdb"),

@@ -287,6 +287,8 @@ def further(first: Path, second: Path, stored: Path) -> None:
         made("anonymise", first, "-o", out, *how, *asked)
     treated = ["-o", first.with_name("um.parquet"), "--summary", stored / "tratado.parquet"]
     made("anonymise", first, *treated, "--one-per", "pessoa", "-q", "idade")
+    drawn = ["-o", first.with_name("sorteado.parquet"), "--summary", stored / "sorteio.parquet"]
+    made("anonymise", first, *drawn, "--method", "pram", "-q", "sexo", "--seed", 1)
     wanted = ["--k", 3, "--l", 2, "--t", 0.3, "--c", 2, "--hierarchy", tree, "--population", first]
     mechanisms = ["--mechanism", "all", "--epsilon", "ln 3,1.5"]
     links = ["--link", "idade", "--link", "bairro:stay=0.9", "--presence", 0.5, "--truth", "pessoa"]

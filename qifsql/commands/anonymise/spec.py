@@ -26,6 +26,7 @@ from qifsql.data.option import (
     Option,
     as_names,
     as_tuple,
+    is_given,
     one_of,
 )
 from qifsql.errors import InputError, did_you_mean, quoted
@@ -373,9 +374,10 @@ class Request:
 
 def _check_method(method: str, options: AnonymiseOptions) -> None:
     """Refuse options of other methods, and a recoding of nothing."""
-    for name in ("matrix", "pd", "alpha"):
-        if options[name] not in (None, (), []):  # type: ignore[literal-required]
-            raise InputError(f"{name} is for pram alone; name it with --method pram")
+    of_pram = {"matrix": options["matrix"], "pd": options["pd"], "alpha": options["alpha"]}
+    for option, value in of_pram.items():
+        if is_given(value):
+            raise InputError(f"{option} is for pram alone; name it with --method pram")
     if options["within"] and method != "mdav":
         raise InputError("within is for mdav alone; leave it out")
     if method in ("mondrian", "mdav"):

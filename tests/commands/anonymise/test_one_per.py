@@ -764,7 +764,7 @@ def test_bad_input_is_told_in_one_line(
     assert {p: p.stat().st_size for p in tmp_path.rglob("*")} == before
 
 
-@pytest.mark.parametrize("seed", [-1, 2**63, 1.5, "7", None, True])
+@pytest.mark.parametrize("seed", [-1, 2**63, 1.5, "7", True])
 def test_a_seed_is_a_whole_number(tmp_path: Path, seed: Any) -> None:
     with pytest.raises(QifError, match="invalid seed"):
         qifsql.anonymise(people(tmp_path), tmp_path / OUT, one_per="person", seed=seed)

@@ -212,6 +212,8 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made("anonymise", i.data, *KNOWN, *WANTED, *FILTER, *asked, "-o", i.folder / "three.parquet")
     kept = ("--one-per", "town", "-q", "born", *FILTER, "--summary", i.out / "treated.parquet")
     made("anonymise", i.data, *kept, "-o", i.folder / "treated.parquet")
+    drawn = ("--method", "pram", "-q", "town", "--seed", 1, "--summary", i.out / "drawn.parquet")
+    made("anonymise", i.data, *drawn, "-o", i.folder / "drawn.parquet")
     study = ["[datasets.people]", f'path = "{i.data}"', 'qids = ["town", "wage"]']
     study += ['secret = "illness"', f'where = "{FILTER[1]}"', "[[attack]]", 'name = "first"']
     study += ['model = ["crs", "cas"]', 'dataset = "people"', 'by = "region"']

@@ -119,7 +119,7 @@ def draw(engine: Engine, records: Records, seed: int) -> tuple[pl.DataFrame, lis
         load("anonymise/surplus").query, "counting people"
     )
     numbered = Step("numbered", "One row per record, by its position.", number_records(records))
-    told = make_step(
+    texts = make_step(
         "anonymise/told",
         numbers={"wanted_seed": seed},
         shape={"columns": len(records.columns)},
@@ -129,7 +129,7 @@ def draw(engine: Engine, records: Records, seed: int) -> tuple[pl.DataFrame, lis
         tables={"repeats": f"{LOADED}.main.repeats"},
     )
     lots = make_step("anonymise/lots", materialized=True)
-    steps = (numbered, told, contenders, lots, make_step("anonymise/winners"))
+    steps = (numbered, texts, contenders, lots, make_step("anonymise/winners"))
     tables.make("dropped", Plan(steps, load("anonymise/dropped").query), "drawing lots")
     dropped = tables.count("dropped")
     if dropped != surplus:

@@ -20,11 +20,11 @@ from qifsql.adversary.spec import Attribute
 from qifsql.commands.anonymise.one_per import draw
 from qifsql.commands.anonymise.one_per.draw import Records
 from qifsql.commands.anonymise.one_per.one_per import UTC
-from qifsql.commands.anonymise.pram import matrices
+from qifsql.commands.anonymise.pram import transition_matrices
 from qifsql.commands.anonymise.spec import AnonymiseOptions
 from qifsql.commands.anonymise.write import OutColumn, Rows, plan_records
 from qifsql.data.dataset import Dataset, Tabular
-from qifsql.data.expressions import FLOATING, column, with_one_missing
+from qifsql.data.expressions import column, with_one_missing
 from qifsql.data.option import as_names
 from qifsql.data.readers import openings
 from qifsql.data.types import NUMBERS, family, nested
@@ -79,8 +79,8 @@ def pram(
 
     The matrices that were used are written next to the release, as NAME.matrix.csv.
     """
-    parameters = matrices.read_parameters(options["pd"], options["alpha"])
-    pairs = matrices.split(options["matrix"])
+    parameters = transition_matrices.read_parameters(options["pd"], options["alpha"])
+    pairs = transition_matrices.split(options["matrix"])
     is_random = seed is None
     settings = with_seed(settings, secrets.randbelow(SEEDS) if seed is None else seed, "anonymise")
     origin = Origin.now(settings, "pram")
@@ -95,7 +95,9 @@ def pram(
     ) as engine:
         catalog = Catalog(engine, dataset)
         records = draw.read_records(catalog, None, options["where"])
-        randomised = _find_columns(engine, catalog, options, matrices.find(engine, pairs))
+        randomised = _find_columns(
+            engine, catalog, options, transition_matrices.find(engine, pairs)
+        )
         drop = _check_dropped(catalog, randomised, as_names(options["drop"]))
         loaded = engine.load(records.dataset) if dataset.format == "csv" else records.dataset
         tables = Tables(engine, "randomising", dataset.name)
@@ -131,15 +133,14 @@ def _find_columns(
     numbers = {c.name: n for n, c in enumerate(catalog.schema.columns, 1)}
     randomised = []
     for name in dict.fromkeys(named):
-        found = catalog.schema[name]
-        if nested(found.type):
+        source = catalog.schema[name]
+        if nested(source.type):
             raise ColumnError(
-                f"column {quoted(found.name)} is nested ({family(found.type)}); name a column of "
-                "single values"
+                f"column {quoted(source.name)} is nested ({family(source.type)}); name a column "
+                "of single values"
             )
-        cell = with_one_missing(column(found)) if found.type in FLOATING else column(found)
-        attribute = Attribute(found.name, cell, found.type)
-        randomised.append(Randomised(numbers[found.name], attribute, files.get(name)))
+        attribute = Attribute(source.name, column(source), source.type)
+        randomised.append(Randomised(numbers[source.name], attribute, files.get(name)))
     if not randomised:
         raise InputError(
             "pram needs the columns to randomise; name them with --qids and --secret, or give "
@@ -167,13 +168,13 @@ def _draw_cells(
 ) -> None:
     """Draw the cells: make ``membership`` and ``cells``, and ``matrix_i`` and ``drawn_i``."""
     numbered = Step("numbered", "One row per record.", draw.number_records(records))
-    told = make_step(
+    texts = make_step(
         "anonymise/told",
         numbers={"wanted_seed": seed},
         shape={"columns": len(records.columns)},
     )
     draws = splice("anonymise/draws", shape={"drawn": [c.number for c in randomised]})
-    tables.make("draws", Plan((numbered, told), _with_missing(draws, randomised)), "drawing lots")
+    tables.make("draws", Plan((numbered, texts), _with_missing(draws, randomised)), "drawing lots")
     if not tables.count("draws"):
         raise no_records(tables.where, "nothing to draw", filtered=records.where is not None)
     for column_ in randomised:
@@ -198,9 +199,9 @@ def _draw_column(tables: Tables, randomised: Randomised, parameters: dict[str, F
     cells = {"cell": f"value_{i}", "lot": f"lot_{i}"}
     tables.make(f"values_{i}", splice("anonymise/values_here", columns=cells))
     if randomised.file is None:
-        matrices.make_invariant(tables, randomised.attribute, i, parameters)
+        transition_matrices.make_invariant(tables, randomised.attribute, i, parameters)
     else:
-        matrices.make_given(tables, randomised.file, randomised.attribute, i)
+        transition_matrices.make_given(tables, randomised.file, randomised.attribute, i)
     names = {"values_here": f"values_{i}", "matrix": f"matrix_{i}"}
     tables.make(f"turns_{i}", splice("anonymise/turns", tables=names))
     names["turns"] = f"turns_{i}"
@@ -271,7 +272,7 @@ def _write_matrices(
         texts = [exp.cast(exp.column(name), "VARCHAR") for name in ("before", "after")]
         columns = [exp.Literal.string(c.attribute.name), *texts, exp.column("probability")]
         named = [exp.alias_(tree, f"law_{n}") for n, tree in enumerate(columns, 1)]
-        queries.append(exp.select(*named).from_(f"matrix_{c.number}"))
+        queries.append(exp.select(*named).from_(exp.table_(f"matrix_{c.number}")))
     lines = exp.select("*").from_(union(queries).subquery("laws"))
     plan = Plan((), lines.order_by("law_1", "law_2", "law_3"))
     names = ["column", "from", "to", "probability"]

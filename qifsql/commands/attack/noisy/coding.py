@@ -372,7 +372,8 @@ class Coded:
                 f"{name} and {file} make more than {MATRIX_LINES:,} pairs of a true and a released "
                 "value; attack coarser values"
             )
-        frequencies = exp.select("code", "frequency").from_(f"dictionary_{qid.number}")
+        dictionary = exp.table_(f"dictionary_{qid.number}")
+        frequencies = exp.select("code", "frequency").from_(dictionary)
         counts = {code: int(n) for code, n in sorted(self.tables.rows(frequencies)) if n}
         if impossible := counts.keys() - {code for _, code, _ in rows}:
             raise InputError(

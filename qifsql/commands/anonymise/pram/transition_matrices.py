@@ -27,10 +27,10 @@ MOST_VALUES = 1_000  # of a column with an invariant matrix, which has the squar
 USUAL = {"pd": Fraction(4, 5), "alpha": Fraction(1, 2)}
 
 
-def split(given: str | Path | Sequence[str | Path]) -> list[tuple[str, str]]:
+def split(texts: str | Path | Sequence[str | Path]) -> list[tuple[str, str]]:
     """Return columns and files of matrices from ``COLUMN=FILE``; ``FILE`` alone has no column."""
     pairs = []
-    for text in map(path_text, [given] if isinstance(given, str | Path) else given):
+    for text in map(path_text, [texts] if isinstance(texts, str | Path) else texts):
         column, equals, file = text.rpartition("=")
         is_whole = not equals or Path(text).is_file()
         pairs.append(("", text) if is_whole else (column, file))
@@ -61,7 +61,8 @@ def make_invariant(
 ) -> None:
     """Create the table ``matrix_i`` from the values of a column, the table ``values_i``."""
     present = exp.not_(exp.column("value").is_(exp.null()))
-    ((size,),) = tables.rows(exp.select("count(*)").from_(f"values_{number}").where(present))
+    values = exp.table_(f"values_{number}")
+    ((size,),) = tables.rows(exp.select("count(*)").from_(values).where(present))
     if size > MOST_VALUES:
         raise InputError(
             f"{quoted(attribute.name)} has {size:,} values; an invariant matrix is made for at "
