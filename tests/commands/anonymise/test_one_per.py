@@ -933,3 +933,10 @@ def test_the_summary_and_the_release_are_two_files(tmp_path: Path) -> None:
     done = run("anonymise", file, "--one-per", "a", "-o", out, "--summary", out)
     assert (done.code, out.exists()) == (2, False)
     assert "--summary and -o both name" in done.err
+
+
+def test_a_filter_reads_decimal_commas(tmp_path: Path) -> None:
+    (tmp_path / "in.csv").write_text("id;n\n7;1,50\n7;2,5\n")
+    source = qifsql.Dataset.open(tmp_path / "in.csv", decimal=",", delimiter=";")
+    qifsql.anonymise(source, tmp_path / "out.csv", one_per="id", where="n > 2")
+    assert (tmp_path / "out.csv").read_text() == "id;n\n7;2,5\n"

@@ -137,14 +137,16 @@ def test_without_a_seed_draws_cannot_be_repeated(tmp_path: Path) -> None:
 
 
 def test_a_file_keeps_all_else(tmp_path: Path) -> None:
-    """A matrix that keeps every value writes the file as it was, without dropped columns."""
-    source = tmp_path / "in.csv"
-    source.write_text("id;a;n\n007;x;1,50\n008;;2,5\n")
+    """Matrices that keep every value write the texts of the file as they were."""
+    source, out = tmp_path / "in.csv", tmp_path / "out.csv"
+    source.write_text("id;a;n\n07;x;1,50\n08;;2,5\n07;;2,5\n")
     law = matrix_file(tmp_path / "m.csv", "a", {("x", "x"): 1})
     dataset = qifsql.Dataset.open(source, decimal=",", delimiter=";")
-    asked: dict[str, Any] = {"method": "pram", "matrix": f"a={law}", "drop": "id", "seed": 1}
-    qifsql.anonymise(dataset, tmp_path / "out.csv", **asked)
-    assert (tmp_path / "out.csv").read_text() == "a;n\nx;1,50\n;2,5\n"
+    asked: dict[str, Any] = {"method": "pram", "matrix": f"a={law}", "alpha": 0}
+    qifsql.anonymise(dataset, out, **asked, qids="n,id", where="coalesce(a, 'x') = 'x'")
+    assert out.read_text() == source.read_text()
+    qifsql.anonymise(dataset, out, **asked, qids="n", drop="id", where="n > 2")
+    assert out.read_text() == "a;n\n;2,5\n;2,5\n"
 
 
 WRONG: dict[str, tuple[dict[str, Any], str]] = {

@@ -78,13 +78,15 @@ def read_as_text(records: Records) -> Records | None:
     """Return the records of a CSV file with all cells as text; None for other formats.
 
     The key and the columns of the filter are cast to their types. The result is None, too, if one
-    of these is a date or a time, because CSV accepts more forms of them than a cast does.
+    of these is a date, a time or has a decimal comma, because CSV accepts more forms than a cast.
     """
     if records.dataset.format != "csv":
         return None
     types = {c.source_name: c.type for c in records.columns}
     trees = [tree for tree in (records.key, records.where) if tree is not None]
-    if any(types[name].startswith(_DATED) for name in read(*trees)):
+    cast_types = [types[name] for name in read(*trees)]
+    has_comma = records.dataset.decimal == "," and "DOUBLE" in cast_types
+    if has_comma or any(type_.startswith(_DATED) for type_ in cast_types):
         return None
 
     def cast_columns(node: exp.Expr) -> exp.Expr:

@@ -27,7 +27,7 @@ from qifsql.data.dataset import Dataset, Tabular
 from qifsql.data.expressions import column, with_one_missing
 from qifsql.data.option import as_names
 from qifsql.data.readers import openings
-from qifsql.data.types import NUMBERS, family, nested
+from qifsql.data.types import family, nested
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.engines import open_engine
 from qifsql.engine.protocol import Engine
@@ -95,21 +95,19 @@ def pram(
     ) as engine:
         catalog = Catalog(engine, dataset)
         records = draw.read_records(catalog, None, options["where"])
-        randomised = _find_columns(
-            engine, catalog, options, transition_matrices.find(engine, pairs)
-        )
+        texts = draw.read_as_text(records) if ending != ".parquet" else None
+        read = texts or records
+        law_files = transition_matrices.find(engine, pairs)
+        randomised = _find_columns(catalog, read, options, law_files)
         drop = _check_dropped(catalog, randomised, as_names(options["drop"]))
-        loaded = engine.load(records.dataset) if dataset.format == "csv" else records.dataset
         tables = Tables(engine, "randomising", dataset.name)
-        read = Records(loaded, records.columns, None, records.where)
         _draw_cells(tables, read, randomised, parameters, settings.seed or 0)
         summary = [_summarise(tables, column) for column in randomised]
-        rows = _released(catalog, records.dataset, loaded, randomised, drop)
-        decimals = {c.number for c in randomised if _has_comma(c, records.dataset, ending)}
-        plan = plan_records(rows, ending, decimals)
+        rows = _released(records, randomised, drop)
+        plan = plan_records(rows, ending)
         names = [c.name for c in rows.released]
-        description = _describe(catalog, randomised, parameters, options, law)
-        setup = [*openings(records.dataset), *openings(loaded), UTC, *tables.statements]
+        description = _describe(records.dataset, randomised, parameters, options, law)
+        setup = [*openings(records.dataset), *openings(read.dataset), UTC, *tables.statements]
         origin = origin.about(description, inputs).sending(
             [*dict.fromkeys(setup), render.statement(plan, pretty=True)]
         )
@@ -126,9 +124,12 @@ def pram(
 
 
 def _find_columns(
-    engine: Engine, catalog: Catalog, options: AnonymiseOptions, files: dict[str, str]
+    catalog: Catalog, read: Records, options: AnonymiseOptions, files: dict[str, str]
 ) -> list[Randomised]:
-    """Return the columns to randomise, in the order of the input; refuse none, and nested ones."""
+    """Return the columns to randomise, in the order of the input; refuse none, and nested ones.
+
+    Of a CSV file that is written as CSV, values are the texts of the file.
+    """
     named = (*as_names(options["qids"]), *as_names(options["secret"]), *files)
     numbers = {c.name: n for n, c in enumerate(catalog.schema.columns, 1)}
     randomised = []
@@ -139,8 +140,9 @@ def _find_columns(
                 f"column {quoted(source.name)} is nested ({family(source.type)}); name a column "
                 "of single values"
             )
-        attribute = Attribute(source.name, column(source), source.type)
-        randomised.append(Randomised(numbers[source.name], attribute, files.get(name)))
+        number = numbers[source.name]
+        attribute = Attribute(source.name, column(source), read.columns[number - 1].type)
+        randomised.append(Randomised(number, attribute, files.get(name)))
     if not randomised:
         raise InputError(
             "pram needs the columns to randomise; name them with --qids and --secret, or give "
@@ -240,27 +242,15 @@ def _summarise(tables: Tables, randomised: Randomised) -> dict[str, Any]:
     }
 
 
-def _released(
-    catalog: Catalog,
-    dataset: Dataset,
-    loaded: Dataset,
-    randomised: Sequence[Randomised],
-    drop: Sequence[str],
-) -> Rows:
+def _released(records: Records, randomised: Sequence[Randomised], drop: Sequence[str]) -> Rows:
     """Return the columns of the release: those of the input, some with cells that were drawn."""
     numbers = {c.number for c in randomised}
     columns = tuple(
         OutColumn(c.name, qid=n) if n in numbers else OutColumn(c.name, column=n)
-        for n, c in enumerate(catalog.schema.columns, 1)
+        for n, c in enumerate(records.columns, 1)
         if c.name not in drop
     )
-    return Rows(dataset, loaded, catalog.schema.columns, columns)
-
-
-def _has_comma(randomised: Randomised, dataset: Dataset, ending: str) -> bool:
-    """Return whether the cells of a column are written with a decimal comma."""
-    is_number = family(randomised.attribute.type) in NUMBERS
-    return is_number and dataset.decimal == "," and ending != ".parquet"
+    return Rows(records.dataset, records.dataset, records.columns, columns)
 
 
 def _write_matrices(
@@ -283,16 +273,15 @@ def _write_matrices(
 
 
 def _describe(
-    catalog: Catalog,
+    dataset: Dataset,
     randomised: Sequence[Randomised],
     parameters: dict[str, Fraction],
     options: AnonymiseOptions,
     law: Path,
 ) -> dict[str, object]:
     """Return the request as plain data for the manifest."""
-    assert isinstance(catalog.dataset, Dataset)  # noqa: S101 - it was one
     return {
-        "dataset": catalog.dataset.name,
+        "dataset": dataset.name,
         "method": "pram",
         "columns": [c.attribute.name for c in randomised],
         "matrices": {c.attribute.name: c.file for c in randomised if c.file is not None},
@@ -300,5 +289,5 @@ def _describe(
         "written": law.name,
         "drop": list(as_names(options["drop"])),
         "where": options["where"],
-        **{name: value for name, value in catalog.dataset.read_with.items() if value},
+        **{name: value for name, value in dataset.read_with.items() if value},
     }
