@@ -1,6 +1,7 @@
 """Values that were drawn from the true ones by a known transition matrix (post-randomisation)."""
 
 from collections.abc import Iterable, Mapping
+from operator import mul
 
 ROUNDS = 5_000
 STEADY = 1e-12  # a change of shares that is not improved further
@@ -17,18 +18,20 @@ def estimate_true_shares(
     [0, 1], and add up to 1: a fixed point of the expectation-maximisation algorithm, reached from
     equal shares.
     """
-    sources: dict[int, list[tuple[int, float]]] = {released: [] for released in counts}
+    sources: dict[int, tuple[list[int], list[float]]] = {released: ([], []) for released in counts}
     for value, released, probability in chances:
-        sources[released].append((value - 1, probability))
-    size = 1 + max(value for values in sources.values() for value, _ in values)
+        values, probabilities = sources[released]
+        values.append(value - 1)
+        probabilities.append(probability)
+    size = 1 + max(max(values) for values, _ in sources.values())
     total = sum(counts.values())
     shares = [1 / size] * size
     for _ in range(ROUNDS):
         before, shares = shares, [0.0] * size
-        for released, values in sources.items():
-            joint = [before[value] * probability for value, probability in values]
+        for released, (values, probabilities) in sources.items():
+            joint = list(map(mul, map(before.__getitem__, values), probabilities))
             factor = counts[released] / total / sum(joint)
-            for (value, _), mass in zip(values, joint, strict=True):
+            for value, mass in zip(values, joint, strict=True):
                 shares[value] += mass * factor
         if max(abs(a - b) for a, b in zip(before, shares, strict=True)) < STEADY:
             break

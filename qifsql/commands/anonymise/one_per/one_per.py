@@ -102,6 +102,7 @@ def _notes(records: draw.Records, kind: str) -> list[str]:
     if dataset.format == "csv" and kind != ".parquet" and not dataset.all_varchar:
         notes.append(
             f"cells of {dataset.name} are written as values and not as they stand there (1.50 as "
-            "1.5), because the key or the filter is of dates, times or decimals; --all-varchar keeps them"
+            "1.5), because the key or the filter is of dates, times or decimals; --all-varchar "
+            "keeps them"
         )
     return [*notes, *(release.note_changed_types(records.columns) if kind == ".parquet" else ())]

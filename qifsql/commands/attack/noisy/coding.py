@@ -34,7 +34,7 @@ from qifsql.query.plan import Plan, Step
 from qifsql.query.splice import Numbers, splice
 
 FREQUENCIES = 50  # most different frequencies of values for weights that are whole numbers
-MATRIX_LINES = 50_000  # most pairs of a true and a released value of a column
+MATRIX_LINES = 250_000  # most pairs of a true and a released value of a column
 LAW_ROWS = 50_000_000  # most pairs of a true value and what may be known instead
 SLIGHT = 1e-6  # relative errors up to this are not mentioned
 FAR = 2**60  # numbers beyond have no law
