@@ -28,6 +28,7 @@ from qifsql.data.expressions import column, with_one_missing
 from qifsql.data.option import as_names
 from qifsql.data.readers import openings
 from qifsql.data.types import family, nested
+from qifsql.engine.access import Access
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.engines import open_engine
 from qifsql.engine.protocol import Engine
@@ -67,6 +68,16 @@ class Randomised:
     file: str | None
 
 
+@dataclass(frozen=True)
+class Work:
+    """The records, typed and as they are ``read`` for the draws, and the columns of the release."""
+
+    records: Records
+    read: Records
+    randomised: Sequence[Randomised]
+    rows: Rows
+
+
 def pram(
     source: Tabular,
     out: str | Path,
@@ -81,7 +92,8 @@ def pram(
     """
     parameters = transition_matrices.read_parameters(options["pd"], options["alpha"])
     pairs = transition_matrices.split(options["matrix"])
-    is_random = seed is None
+    seed = settings.seed if seed is None and settings else seed
+    notes = [] if seed is None else [GUESSABLE]
     settings = with_seed(settings, secrets.randbelow(SEEDS) if seed is None else seed, "anonymise")
     origin = Origin.now(settings, "pram")
     dataset, path = Dataset.open(source), Path(out)
@@ -90,46 +102,52 @@ def pram(
     inputs = tuple(p for d in (dataset, *files) for p in d.paths)
     path = check_place(path, inputs)
     law = check_place(path.with_name(f"{path.name[: -len(ending)]}.matrix.csv"), inputs)
-    with open_engine(
-        settings, sources=[dataset, *files], outputs=[path, law], ordered=True
-    ) as engine:
+    access: Access = {"sources": [dataset, *files], "outputs": [path, law], "ordered": True}
+    with open_engine(settings, **access) as engine:
         catalog = Catalog(engine, dataset)
-        records = draw.read_records(catalog, None, options["where"])
-        texts = draw.read_as_text(records) if ending != ".parquet" else None
-        read = texts or records
-        law_files = transition_matrices.find(engine, pairs)
-        randomised = _find_columns(catalog, read, options, law_files)
-        drop = _check_dropped(catalog, randomised, as_names(options["drop"]))
+        work = _bind(catalog, options, transition_matrices.find(engine, pairs), ending)
         tables = Tables(engine, "randomising", dataset.name)
-        _draw_cells(tables, read, randomised, parameters, settings.seed or 0)
-        summary = [_summarise(tables, column) for column in randomised]
-        rows = _released(records, randomised, drop)
-        plan = plan_records(rows, ending)
-        names = [c.name for c in rows.released]
-        description = _describe(records.dataset, randomised, parameters, options, law)
-        setup = [*openings(records.dataset), *openings(read.dataset), UTC, *tables.statements]
-        origin = origin.about(description, inputs).sending(
-            [*dict.fromkeys(setup), render.statement(plan, pretty=True)]
-        )
-        release.write(
-            engine, plan, path, origin, rows=summary[0]["records"], source=records.dataset,
-            names=release.header(names, catalog.schema.columns, ending),
-        )  # fmt: skip
-        _write_matrices(engine, law, origin, randomised)
-        remarks = catalog.remarks
+        _draw_cells(tables, work, parameters, settings.seed or 0)
+        summary = [_summarise(tables, column) for column in work.randomised]
+        origin = origin.about(_describe(work, parameters, options, law), inputs)
+        _write_matrices(engine, law, origin, work.randomised)
+        origin = _write_release(tables, path, origin, work, summary[0]["records"])
+        notes = [*catalog.remarks, f"the matrices are in {law.name}, to be published, too", *notes]
     frame = pl.DataFrame([row | {"seconds": origin.seconds} for row in summary], schema=SUMMARY)
-    notes = [*remarks, f"the matrices are in {law.name}, to be published with the release"]
-    notes += [] if is_random else [GUESSABLE]
+    notes += release.note_changed_types(work.records.columns) if ending == ".parquet" else []
     return Result(frame=frame, origin=origin, details={}, notes=tuple(notes))
+
+
+def _bind(catalog: Catalog, options: AnonymiseOptions, files: dict[str, str], ending: str) -> Work:
+    """Return the records and columns, looked up; ``files`` are those of matrices, by column.
+
+    Of a CSV file that is written as CSV, values are the texts of the file.
+    """
+    records = draw.read_records(catalog, None, options["where"])
+    texts = draw.read_as_text(records) if ending != ".parquet" else None
+    randomised = _find_columns(catalog, texts or records, options, files)
+    drop = _check_dropped(catalog, randomised, as_names(options["drop"]))
+    rows = _released(records, randomised, drop)
+    return Work(records, texts or records, randomised, rows)
+
+
+def _write_release(tables: Tables, path: Path, origin: Origin, work: Work, records: int) -> Origin:
+    """Write the release, which has so many records; return its origin, with all statements."""
+    ending, dataset = release.ending(path), work.records.dataset
+    tables.make("cells", _cells(work.randomised, ending))
+    tables.make("membership", exp.select("part AS record", "part").from_("cells"))
+    plan = plan_records(work.rows, ending)
+    setup = [*openings(dataset), *openings(work.read.dataset), UTC, *tables.statements]
+    origin = origin.sending([*dict.fromkeys(setup), render.statement(plan, pretty=True)])
+    names = release.header([c.name for c in work.rows.released], work.records.columns, ending)
+    release.write(tables.engine, plan, path, origin, names=names, rows=records, source=dataset)
+    return origin
 
 
 def _find_columns(
     catalog: Catalog, read: Records, options: AnonymiseOptions, files: dict[str, str]
 ) -> list[Randomised]:
-    """Return the columns to randomise, in the order of the input; refuse none, and nested ones.
-
-    Of a CSV file that is written as CSV, values are the texts of the file.
-    """
+    """Return the columns to randomise, in the order of the input; refuse none, and nested ones."""
     named = (*as_names(options["qids"]), *as_names(options["secret"]), *files)
     numbers = {c.name: n for n, c in enumerate(catalog.schema.columns, 1)}
     randomised = []
@@ -161,14 +179,9 @@ def _check_dropped(
     return drop
 
 
-def _draw_cells(
-    tables: Tables,
-    records: Records,
-    randomised: Sequence[Randomised],
-    parameters: dict[str, Fraction],
-    seed: int,
-) -> None:
-    """Draw the cells: make ``membership`` and ``cells``, and ``matrix_i`` and ``drawn_i``."""
+def _draw_cells(tables: Tables, work: Work, parameters: dict[str, Fraction], seed: int) -> None:
+    """Draw the cells of all columns: make ``matrix_i`` and ``drawn_i``."""
+    records, randomised = work.read, work.randomised
     numbered = Step("numbered", "One row per record.", draw.number_records(records))
     texts = make_step(
         "anonymise/told",
@@ -181,9 +194,6 @@ def _draw_cells(
         raise no_records(tables.where, "nothing to draw", filtered=records.where is not None)
     for column_ in randomised:
         _draw_column(tables, column_, parameters)
-    tables.make("cells", _cells(randomised))
-    part = exp.column("part")
-    tables.make("membership", exp.select(exp.alias_(part, "record"), part).from_("cells"))
 
 
 def _with_missing(draws: exp.Select, randomised: Sequence[Randomised]) -> exp.Select:
@@ -211,7 +221,7 @@ def _draw_column(tables: Tables, randomised: Randomised, parameters: dict[str, F
     tables.drop(f"turns_{i}")
 
 
-def _cells(randomised: Sequence[Randomised]) -> exp.Select:
+def _cells(randomised: Sequence[Randomised], ending: str) -> exp.Select:
     """Return the query of a row per record: its position, and its cells that were drawn."""
     first, *others = [f"drawn_{c.number}" for c in randomised]
     query = exp.select(exp.alias_(exp.column("position", first), "part")).from_(first)
@@ -219,7 +229,9 @@ def _cells(randomised: Sequence[Randomised]) -> exp.Select:
         same = exp.EQ(this=exp.column("position", name), expression=exp.column("position", first))
         query = query.join(exp.table_(name), on=same)
     for c in randomised:
-        cell = exp.column("after", f"drawn_{c.number}")
+        cell: exp.Expr = exp.column("after", f"drawn_{c.number}")
+        if release.as_text(c.attribute.type, ending):
+            cell = exp.cast(cell, "VARCHAR")
         query = query.select(exp.alias_(cell, f"cell_{c.number}"))
     return query
 
@@ -273,13 +285,10 @@ def _write_matrices(
 
 
 def _describe(
-    dataset: Dataset,
-    randomised: Sequence[Randomised],
-    parameters: dict[str, Fraction],
-    options: AnonymiseOptions,
-    law: Path,
+    work: Work, parameters: dict[str, Fraction], options: AnonymiseOptions, law: Path
 ) -> dict[str, object]:
     """Return the request as plain data for the manifest."""
+    dataset, randomised = work.records.dataset, work.randomised
     return {
         "dataset": dataset.name,
         "method": "pram",
