@@ -35,7 +35,7 @@ TEXTS = frozenset((
     "mechanism", "epsilon_given", "scenario", "correlation", "distance", "limits", "question",
     "counted", "answer", "definition", "meaning", "takes", "assumes", "remark", "best_for",
     "border", "qid", "a", "b", "first", "role", "reason", "classifier", "dataset", "caution",
-    "learner", "learned_from", "adversary", "known_records", "household", "view",
+    "learner", "learned_from", "adversary", "known_records", "household", "view", "matrix",
 ))  # fmt: skip
 """Columns of texts that are names or words of qifsql, never values of people."""
 PLAIN = frozenset((
@@ -46,7 +46,7 @@ PLAIN = frozenset((
     "method", "runs", "classifier", "hash", "max", "presence", "one_to_one", "absent", "wishes",
     "cells", "suppress", "entries", "unnamed", "protections", "from_records", "count", "small",
     "until", "time_budget", "sweep", "require", "learner", "rapid", "knows", "any", "attempt",
-    "complete", "max_size", "omit_missing", "repeated",
+    "complete", "max_size", "omit_missing", "repeated", "pd", "alpha",
 ))  # fmt: skip
 """Options whose value is a choice or a number."""
 COLUMNS = frozenset((
@@ -59,7 +59,7 @@ EXPRESSIONS = frozenset(("where", "register_where", "predicates", "expressions")
 FILES = frozenset((
     "dataset", "releases", "policy", "baseline", "population", "people", "register", "hierarchy",
     "hierarchies", "prior", "candidates", "control", "study", "release", "without", "possible",
-    "learn", "original",
+    "learn", "original", "matrices", "written",
 ))  # fmt: skip
 """Options whose value is a file, shown without its folder."""
 WRITTEN: Mapping[str, Mapping[str, Callable[[str], str | None]]] = {
