@@ -135,10 +135,10 @@ class AttackOptions(Adversary, Sets, Households, total=False):
         str | Sequence[str] | None,
         Option(
             TEXTS,
-            "Noisy: age:+-2; city:right=0.9; job:matrix=FILE (PRAM).",
+            "Noisy: age:+-2; city:right=0.9; job:matrix=FILE.",
             text='Laws of noisy knowledge, such as "age:+-2; city:right=0.9; '
             'job:missing=0.3"; also sd=2, table=FILE (value, known as, probability), '
-            "matrix=FILE (from, to, probability: the matrix by which the cells of a "
+            "matrix=FILE (PRAM; from, to, probability: the matrix by which the cells of a "
             "quasi-identifier or secret were drawn, as anonymise writes it) and "
             "exact. Adds the row of an adversary who knows this of everybody to that of the "
             "exact adversary.",
