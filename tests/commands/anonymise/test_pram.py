@@ -61,7 +61,7 @@ def matrix_file(path: Path, column: str, matrix: Matrix) -> Path:
     return path
 
 
-@settings(max_examples=examples(20), deadline=None)
+@settings(max_examples=examples(10), deadline=None)
 @given(
     records=st.lists(rows, min_size=1, max_size=12),
     pd=st.sampled_from([F(0), F(1, 2), F(4, 5), F(1)]),
