@@ -143,7 +143,7 @@ def test_a_file_keeps_all_else(tmp_path: Path) -> None:
     law = matrix_file(tmp_path / "m.csv", "a", {("x", "x"): 1})
     dataset = qifsql.Dataset.open(source, decimal=",", delimiter=";")
     asked: dict[str, Any] = {"method": "pram", "matrix": f"a={law}", "alpha": 0}
-    qifsql.anonymise(dataset, out, **asked, qids="n,id", where="coalesce(a, 'x') = 'x'")
+    qifsql.anonymise(dataset, out, **asked, qids="n,i*", where="coalesce(a, 'x') = 'x'")
     assert out.read_text() == source.read_text()
     qifsql.anonymise(dataset, out, **asked, qids="n", drop="id", where="n > 2")
     assert out.read_text() == "a;n\n;2,5\n;2,5\n"
@@ -155,6 +155,7 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "pd": ({"secret": "a", "pd": 1.5}, "pd is a probability"),
     "alpha": ({"secret": "a", "alpha": -1}, "alpha is a probability"),
     "unknown": ({"secret": "aa"}, 'did you mean "a"'),
+    "expression": ({"secret": "half=n//2"}, '"half" is no column'),
     "dropped": ({"secret": "a", "drop": "a"}, "randomised"),
     "nested": ({"secret": "l"}, "nested"),
     "empty": ({"secret": "a", "where": "n > 5"}, "nothing to draw"),

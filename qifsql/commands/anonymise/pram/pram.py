@@ -16,6 +16,7 @@ from typing import Any
 import polars as pl
 from sqlglot import exp
 
+from qifsql.adversary import names
 from qifsql.adversary.spec import Attribute
 from qifsql.commands.anonymise.one_per import draw
 from qifsql.commands.anonymise.one_per.draw import Records
@@ -139,8 +140,8 @@ def _write_release(tables: Tables, path: Path, origin: Origin, work: Work, recor
     plan = plan_records(work.rows, ending)
     setup = [*openings(dataset), *openings(work.read.dataset), UTC, *tables.statements]
     origin = origin.sending([*dict.fromkeys(setup), render.statement(plan, pretty=True)])
-    names = release.header([c.name for c in work.rows.released], work.records.columns, ending)
-    release.write(tables.engine, plan, path, origin, names=names, rows=records, source=dataset)
+    titles = release.header([c.name for c in work.rows.released], work.records.columns, ending)
+    release.write(tables.engine, plan, path, origin, names=titles, rows=records, source=dataset)
     return origin
 
 
@@ -148,25 +149,34 @@ def _find_columns(
     catalog: Catalog, read: Records, options: AnonymiseOptions, files: dict[str, str]
 ) -> list[Randomised]:
     """Return the columns to randomise, in the order of the input; refuse none, and nested ones."""
-    named = (*as_names(options["qids"]), *as_names(options["secret"]), *files)
-    numbers = {c.name: n for n, c in enumerate(catalog.schema.columns, 1)}
+    schema = catalog.schema
+    texts = (*as_names(options["qids"]), *as_names(options["secret"]))
+    attributes = [a for text in texts for a in names.named(text, schema, "column")]
+    for attribute in attributes:
+        if not isinstance(attribute.expression, exp.Column):
+            raise ColumnError(
+                f"{quoted(attribute.name)} is no column: pram draws the cells of columns as they "
+                "are; name these"
+            )
+    files = {schema[name].name: file for name, file in files.items()}
+    wanted = {*(a.name for a in attributes), *files}
     randomised = []
-    for name in dict.fromkeys(named):
-        source = catalog.schema[name]
+    for number, source in enumerate(read.columns, 1):
+        if source.name not in wanted:
+            continue
         if nested(source.type):
             raise ColumnError(
                 f"column {quoted(source.name)} is nested ({family(source.type)}); name a column "
                 "of single values"
             )
-        number = numbers[source.name]
-        attribute = Attribute(source.name, column(source), read.columns[number - 1].type)
-        randomised.append(Randomised(number, attribute, files.get(name)))
+        attribute = Attribute(source.name, column(source), source.type)
+        randomised.append(Randomised(number, attribute, files.get(source.name)))
     if not randomised:
         raise InputError(
             "pram needs the columns to randomise; name them with --qids and --secret, or give "
             "--matrix"
         )
-    return sorted(randomised, key=lambda c: c.number)
+    return randomised
 
 
 def _check_dropped(
@@ -214,10 +224,10 @@ def _draw_column(tables: Tables, randomised: Randomised, parameters: dict[str, F
         transition_matrices.make_invariant(tables, randomised.attribute, i, parameters)
     else:
         transition_matrices.make_given(tables, randomised.file, randomised.attribute, i)
-    names = {"values_here": f"values_{i}", "matrix": f"matrix_{i}"}
-    tables.make(f"turns_{i}", splice("anonymise/turns", tables=names))
-    names["turns"] = f"turns_{i}"
-    tables.make(f"drawn_{i}", splice("anonymise/drawn", columns=cells, tables=names))
+    inputs = {"values_here": f"values_{i}", "matrix": f"matrix_{i}"}
+    tables.make(f"turns_{i}", splice("anonymise/turns", tables=inputs))
+    inputs["turns"] = f"turns_{i}"
+    tables.make(f"drawn_{i}", splice("anonymise/drawn", columns=cells, tables=inputs))
     tables.drop(f"turns_{i}")
 
 
@@ -239,9 +249,9 @@ def _cells(randomised: Sequence[Randomised], ending: str) -> exp.Select:
 def _summarise(tables: Tables, randomised: Randomised) -> dict[str, Any]:
     """Return the row of ``SUMMARY`` of a column, without seconds."""
     i = randomised.number
-    names = {"values_here": f"values_{i}", "matrix": f"matrix_{i}", "drawn": f"drawn_{i}"}
+    inputs = {"values_here": f"values_{i}", "matrix": f"matrix_{i}", "drawn": f"drawn_{i}"}
     ((records, values, changed, moved, expected),) = tables.answer(
-        splice("anonymise/randomised", tables=names)
+        splice("anonymise/randomised", tables=inputs)
     )
     return {
         "column": randomised.attribute.name,
@@ -277,10 +287,10 @@ def _write_matrices(
         queries.append(exp.select(*named).from_(exp.table_(f"matrix_{c.number}")))
     lines = exp.select("*").from_(union(queries).subquery("laws"))
     plan = Plan((), lines.order_by("law_1", "law_2", "law_3"))
-    names = ["column", "from", "to", "probability"]
+    heads = ["column", "from", "to", "probability"]
     with atomic_file(path, origin, engine.partial) as temporary:
         release.write_rows(
-            engine, plan, temporary, names=names, kind=".csv", where=str(origin.spec["dataset"])
+            engine, plan, temporary, names=heads, kind=".csv", where=str(origin.spec["dataset"])
         )
 
 
