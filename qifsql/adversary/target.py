@@ -116,9 +116,18 @@ def _fitting(qid: Attribute, value: object, catalog: Catalog) -> str | None:
     if not (is_exact(text, qid.type) and catalog.fits(text, qid.type)):
         raise TargetError(
             f"the target's value for {quoted(qid.name)} does not fit its type {family(qid.type)}"
-            f"{_form(family(qid.type))}"
+            f"{_of_label(qid.name, text, catalog) or _form(family(qid.type))}"
         )
     return text
+
+
+def _of_label(name: str, text: str, catalog: Catalog) -> str:
+    """Return what to write in place of the label of a value (SPSS, Stata); empty for others."""
+    labelled = catalog.schema.find(name)
+    codes = [v for v, label in labelled.value_labels.items() if label == text] if labelled else []
+    if not codes:
+        return ""
+    return f"; it is the label of {codes[0]}: write that, or read labels with --all-varchar"
 
 
 def _form(kind: str) -> str:

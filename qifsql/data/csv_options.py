@@ -12,8 +12,11 @@ CSV_OPTIONS: Mapping[str, object] = {
     **{"decimal": None, "skip": 0, "header_rows": 1, "date_order": None},
 }
 """The options, by the names of the command line, studies and manifests, with their usual values."""
-SHEET_OPTIONS = ("skip", "header_rows")
-"""Options that sheets of Excel have, too."""
+OF_OTHERS: Mapping[str, Sequence[str]] = {
+    "excel": ("skip", "header_rows"),
+    "statistics": ("all_varchar",),
+}
+"""Options that other formats have, too."""
 ALWAYS = ("all_varchar", "delimiter", "encoding")
 """Options of CSV that manifests have even if they are the usual ones."""
 NATIVE = {"utf-8": "utf-8", "iso8859-1": "latin-1"}

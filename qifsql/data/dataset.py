@@ -11,7 +11,7 @@ from qifsql.data.csv_options import (
     ALWAYS,
     CSV_OPTIONS,
     NATIVE,
-    SHEET_OPTIONS,
+    OF_OTHERS,
     checked_options,
     refuse_options,
 )
@@ -266,7 +266,8 @@ class Dataset:
                 relation), a Polars LazyFrame, columns by name, a list of records, or a DuckDB
                 connection together with ``table``. A frame that is Arrow already is not copied.
                 ``{"visits": frame}`` is a data frame with its name in results.
-            all_varchar: CSV: every column is text.
+            all_varchar: CSV, SPSS, Stata, SAS: every column is text; labels of values stand for
+                their codes.
             delimiter: CSV: what separates fields; by default what splits the first line most often.
             encoding: CSV: a name that Python knows, such as cp1252 or latin-1; by default UTF-8,
                 or UTF-16 if the file begins with its mark.
@@ -353,9 +354,9 @@ class Dataset:
         else:
             format_, ending = one_format(files, text)
         if format_ != "csv":
-            of_sheets = SHEET_OPTIONS if format_ == "excel" else ()
-            refuse_options(options, text, of_sheets)
-            usable = {option: options[option] for option in of_sheets}
+            of_format = OF_OTHERS.get(format_, ())
+            refuse_options(options, text, of_format)
+            usable = {option: options[option] for option in of_format}
             return cls(name, format_, files, table, hive=hive, na=na, **usable)
         usual = {
             "delimiter": "\t" if ".tsv" in ending else None,

@@ -30,7 +30,16 @@ ORDER = Form('"dmy", "mdy" or "ymd"', lambda content: content if content in DATE
 class Reading(TypedDict, total=False):
     """Options of reading a file."""
 
-    all_varchar: Annotated[bool, Option(FLAG, "CSV: read every column as text.", panel=DATA)]
+    all_varchar: Annotated[
+        bool,
+        Option(
+            FLAG,
+            "CSV, SPSS, Stata: as text, with labels.",
+            text="CSV, SPSS, Stata, SAS: read every column as text; labels of values stand for "
+            "their codes (male for 1).",
+            panel=DATA,
+        ),
+    ]
     delimiter: Annotated[
         str | None,
         Option(

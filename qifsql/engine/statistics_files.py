@@ -2,7 +2,7 @@
 
 Missing values of these programs are NULL: system-missing, extended (``.a`` to ``.z``) and, of SPSS,
 those that the user declared. In Stata and SAS an empty text is the missing text. Values have their
-codes, not their labels.
+codes, not their labels, unless all columns are read as text.
 """
 
 from collections import Counter
@@ -43,7 +43,9 @@ def write(dataset: Dataset, folder: Path, progress: Callable[[float], None]) -> 
         size = max(1000, CELLS // len(contents.column_names))  # rows
         chunks = pyreadstat.read_file_in_chunks(read, path, chunksize=size, output_format="polars")
         schemas: list[pl.Schema] = []
-        for chunk, _ in chunks:
+        of_values = _labels_of_values(contents)
+        for rows, _ in chunks:
+            chunk = _as_texts(rows, of_values) if dataset.all_varchar else rows
             schemas.append(_write_chunk(chunk, path, folder / _chunk_name(len(schemas))))
             progress(min(1.0, len(schemas) * size / max(contents.number_rows or 0, 1)))
     except (DatasetError, MemoryError):
@@ -55,11 +57,26 @@ def write(dataset: Dataset, folder: Path, progress: Callable[[float], None]) -> 
             detail=str(e),
         ) from e
     kinds = contents.readstat_variable_types
+    is_text = dataset.all_varchar
     types = {
-        n: pl.String if kinds.get(n) == "string" else pl.Float64 for n in contents.column_names
+        n: pl.String if is_text or kinds.get(n) == "string" else pl.Float64
+        for n in contents.column_names
     }
     _unify(folder, schemas, types)
     return ()  # no columns have both numbers and texts
+
+
+def _as_texts(rows: pl.DataFrame, of_values: Mapping[str, Mapping[str, str]]) -> pl.DataFrame:
+    """Return rows with texts only: labels in place of values, and whole numbers without point."""
+    texts = []
+    for name, type_ in rows.schema.items():
+        value = pl.col(name)
+        text = value.cast(pl.String)
+        if type_.is_float():
+            integer = value.cast(pl.Int64, strict=False)
+            text = pl.when(value == integer).then(integer.cast(pl.String)).otherwise(text)
+        texts.append(text.replace(dict(of_values.get(name, {}))).alias(name))
+    return rows.select(texts)
 
 
 def _write_chunk(chunk: pl.DataFrame, path: str, file: Path) -> pl.Schema:
@@ -80,11 +97,16 @@ def labels(dataset: Dataset) -> tuple[dict[str, str], dict[str, dict[str, str]]]
     path = dataset.files[0]
     read = getattr(pyreadstat, READERS[Path(path).suffix.casefold()])
     _, contents = read(path, metadataonly=True)
-    of_values = {
+    of_variables = {n: text for n, text in contents.column_names_to_labels.items() if text}
+    return of_variables, _labels_of_values(contents)
+
+
+def _labels_of_values(contents: Any) -> dict[str, dict[str, str]]:
+    """Return the labels of values by variable and text of a value."""
+    return {
         name: {_text(value): str(text) for value, text in by_value.items()}
         for name, by_value in contents.variable_value_labels.items()
     }
-    return {n: text for n, text in contents.column_names_to_labels.items() if text}, of_values
 
 
 def _text(value: object) -> str:

@@ -15,7 +15,7 @@ from qifsql.data.dataset import Dataset
 from qifsql.data.readers import escaped, relation
 from qifsql.engine.decoding import decoded, private_sql, public_sql
 from qifsql.engine.settings import private_folder
-from qifsql.errors import ColumnError, DatasetError, EngineError
+from qifsql.errors import ColumnError, DatasetError, EngineError, InputError
 from qifsql.query.render import render
 from qifsql.results.stored import read
 from tests.terminal import run
@@ -125,6 +125,24 @@ def test_a_release_with_decimal_commas_is_that_with_points(tmp_path: Path) -> No
         rows.append([row["posterior_probabilistic"] for row in compared])
     assert rows[0] == rows[1]
     assert rows[0][-1] is not None
+
+
+@pytest.mark.parametrize("ending", ["sav", "dta"])
+def test_labels_of_values_are_read_as_text(tmp_path: Path, ending: str) -> None:
+    pyreadstat = pytest.importorskip("pyreadstat", reason="needs qifsql[stats]")
+    frame = pd.DataFrame({"sex": [1.0, 2.0, None], "age": [34.0, 98.0, 20.5], "t": ["a", "b", "c"]})
+    labels = {"sex": {1: "male", 2: "female"}}
+    file = tmp_path / f"t.{ending}"
+    write = pyreadstat.write_sav if ending == "sav" else pyreadstat.write_dta
+    write(frame, str(file), variable_value_labels=labels)
+    source = Dataset.open(file, all_varchar=True)
+    assert set(types(source).values()) == {"VARCHAR"}
+    values = qifsql.describe(source, values=9, rare=True).details["values"]
+    assert {*values["value"]} == {"male", "female", None, "34", "98", "20.5", "a", "b", "c"}
+    one = qifsql.attack("irs", source, qids="sex,age", target={"sex": "female", "age": "98"})
+    assert one.frame["matches"].item() == 1
+    with pytest.raises(InputError, match="label of 2: write that"):
+        qifsql.attack("irs", file, qids="sex", target={"sex": "female"})
 
 
 def test_a_sheet_below_a_title_is_the_table_that_csv_has(tmp_path: Path) -> None:
