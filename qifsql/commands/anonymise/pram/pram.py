@@ -159,10 +159,10 @@ def _find_columns(
                 "are; name these"
             )
     files = {schema[name].name: file for name, file in files.items()}
-    wanted = {*(a.name for a in attributes), *files}
+    chosen = {*(a.name for a in attributes), *files}
     randomised = []
     for number, source in enumerate(read.columns, 1):
-        if source.name not in wanted:
+        if source.name not in chosen:
             continue
         if nested(source.type):
             raise ColumnError(
