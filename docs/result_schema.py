@@ -48,10 +48,20 @@ PEOPLE = "results.assessment.PEOPLE"
 UNIT = {"unit": pl.String()}  # records or people, if the rows are about a file's records
 KEYLESS = "commands.attack.keyless.keyless.KEYLESS"
 LEARNED = "commands.attack.learning.learning.LEARNED"
+CANDIDATES = "commands.attack.candidates.candidates.CANDIDATES"
 NOISY = "commands.attack.noisy.noisy.NOISY"
 OF_ATTACK = Rows(
     columns=[ATTACKED],
-    more=[INDIVIDUAL, GAIN, PEOPLE, KEYLESS, LEARNED, NOISY, "results.assessment.MEASURES"],
+    more=[
+        INDIVIDUAL,
+        GAIN,
+        PEOPLE,
+        KEYLESS,
+        LEARNED,
+        CANDIDATES,
+        NOISY,
+        "results.assessment.MEASURES",
+    ],
     plain={"attack_id": pl.String()},
 )
 ANY = Rows(open=True)

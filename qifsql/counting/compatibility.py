@@ -4,152 +4,234 @@ A record may be a person's if each of its cells contains her raw value. One that
 everything contains all, and so does an empty one if the release has more of them than the original.
 Records and people are counted by classes of equal cells and points of equal values, never pair by
 pair. Classes that may have any value in the same columns are located together, in the other columns
-alone.
+alone. Where people have several records, those of the release are counted by sets of classes: all
+that the records of one person are in.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
+from typing import NamedTuple
 
 from sqlglot import exp
 
-from qifsql.adversary.spec import Attribute, Microdata
+from qifsql.adversary.spec import Attribute
 from qifsql.counting.composition import Compared
 from qifsql.counting.locate import Located, locate
 from qifsql.counting.spans import Generalised, make_spans
+from qifsql.data.dataset import Dataset
 from qifsql.data.expressions import SOURCE
+from qifsql.data.files import MANIFEST, parsed_json
 from qifsql.data.readers import relation
 from qifsql.data.types import nested
 from qifsql.engine.tables import Tables
+from qifsql.errors import DatasetError, InputError, plural, quoted
+from qifsql.measures.bayes import Success
 from qifsql.query.microdata_steps import normal
 from qifsql.query.shapes import Shape
 from qifsql.query.splice import splice
 
 MOST_SETS = 64  # sets of columns in which cells may be any value: all of six columns
+FALSE_CELLS = ("pram", "noise", "swap")
+"""Methods of ``anonymise`` that write values which may be false, instead of generalised ones."""
+OTHER_ATTACKS = (
+    "attack it with what is known of its errors (--knows), or by what it says of people like them "
+    "(qifsql attack cas PEOPLE --learn RELEASE)"
+)
+ONE_RECORD = (
+    "in the view compatible one record of a person is known: with all of them, the records of each "
+    "person would have to be paired with those of each other person, which is not counted"
+)
+
+
+class UncountedError(InputError):
+    """The records that may be a person's cannot be counted; the message is the reason."""
 
 
 @dataclass(frozen=True)
 class Guess:
-    """The success of guessing the secret from the records that may be a person's.
+    """The success of guessing a secret from the records that may be a person's.
 
-    ``success`` is the mean share of the most frequent secret among them, in [0, 1]; it is 0 for who
-    finds none. ``certain`` people find one secret in all of them.
+    ``before`` is that of who knows nothing of her. ``after`` is what the adversary believes: the
+    share of the most frequent secret among these records, 0 for a person who has none. Certain
+    people have one secret in all of them.
     """
 
     secret: str
-    success: Fraction
-    certain: int
+    before: Success
+    after: Success
 
 
 @dataclass(frozen=True)
 class Compatible:
-    """The success of people who look for their records in a release (M196).
+    """The success of somebody who looks for the records of people in a release (M196, M200).
 
-    ``candidates`` is the mean number of records that may be a person's, ``least`` the smallest but
-    0. ``success`` is the mean chance to name one's own record. ``believed`` is what people believe
-    it to be, for whom each record that they find may be theirs. If nothing tells whose record is
-    whose, both are equal, and ``misled`` is None. ``singled_out`` people find one record. The own
-    record of ``misled`` people is not among those that they find.
+    ``records`` are those of ``people``, one each unless a person is named; then one record of a
+    person is known, and others are candidates, who are counted as people. ``candidates`` is the
+    mean number of records that may be hers, ``least`` the smallest but 0, of people in the release.
+    ``after`` is the success at naming the own record, ``before`` that without knowing any value,
+    and ``believed`` the success if each record that is found may be the own one. If nothing tells
+    whose record is whose, ``after`` is that, and ``misled`` is None. ``singled_out`` people have
+    one candidate. The own record of ``misled`` people is not among their candidates; ``lost``
+    records have no candidate.
     """
 
+    records: int
     people: int
     candidates: Fraction
     least: int
-    success: Fraction
+    before: Success
+    after: Success
     believed: Fraction
     singled_out: int
     misled: int | None
+    lost: int
     guesses: tuple[Guess, ...]
 
 
-def find(tables: Tables, original: Compared, release: Compared) -> Compatible | None:
-    """Return what the people of ``original`` find in a ``release`` of their records.
+TABLES = ("classes", "owners", "points", "located", "found")
+COUNTED = ("crowd_of_people", "sizes", "alone", "fitting")
 
-    The original's values are read (``losses.read_original``). The record in the same place is taken
-    for a person's own if both files have as many records. None if cells that may be any value stand
-    in more than ``MOST_SETS`` different sets of columns: people are located once for each.
+
+def find(tables: Tables, original: Compared, release: Compared) -> Compatible:
+    """Return what who knows the people of ``original`` finds in a ``release`` of their records.
+
+    The original's values are read (``losses.read_original``). A record is a person's own if both
+    have the same key or person; without either, if both are in the same place of files with as many
+    records. Raises UncountedError if the release has false cells by its method, or cells that may
+    be any value in more than ``MOST_SETS`` sets of columns: people are located once for each.
     """
-    people, raw_qids = original.attack.microdata, [a for _, a in original.cells]
+    _refuse_false_cells(release)
     numbers = [g.raw.number for g, _ in release.cells]
     tables = tables.doing("locating people", release.title)
-    in_order = _read_people(tables, people, raw_qids, numbers) == _read_records(tables, release)
-    _code(tables, release, numbers)
-    open_columns = splice("cells/open_columns", shape={"qids": numbers})
-    sets = tables.rows(open_columns.limit(MOST_SETS + 1))
-    if len(sets) > MOST_SETS:
-        tables.drop("coded", "coded_records", "points", "classes", "crowd")
-        _drop_spans(tables, release)
-        return None
-    _locate(tables, release, sets)
-    _drop_spans(tables, release)
-    fitting = splice("cells/fitting", shape={"qids": numbers})
-    tables.make("fitting", fitting if in_order else fitting.where("FALSE"))
-    counts = tables.answer(splice("cells/candidates"))
-    guesses = tuple(
-        _guess(tables, secret.name, j, numbers)
-        for j, secret in enumerate(release.attack.microdata.secrets, 1)
-    )
-    tables.drop("coded", "coded_records", "points", "classes", "crowd", "found", "fitting")
-    return _compatible(counts, guesses, in_order=in_order)
+    is_told = _read(tables, original, release, numbers)
+    _locate(tables, release, _open_sets(tables, release, numbers))
+    if release.attack.microdata.person is not None:
+        _count_persons(tables, release)
+    for name in COUNTED:
+        tables.make(name, splice(f"cells/{name}"))
+    guesses = [_guess(tables, s.name, j) for j, s in enumerate(release.secrets, 1)]
+    success = _count(tables, guesses, is_told=is_told)
+    _drop_tables(tables, release)
+    return success
 
 
-def _read_people(
-    tables: Tables, people: Microdata, qids: Sequence[Attribute], numbers: Sequence[int]
-) -> int:
-    """Create ``coded``, a row per person: position and places; return the number of positions."""
-    values = {f"qid_{j}": normal(qids[j - 1]) for j in numbers}
-    size = _read_in_order(tables, "people", people, values)
-    shape: dict[str, Shape] = {"qids": list(numbers), "truth": False, "key": False}
-    tables.make("coded", splice("cells/coded_people", shape=shape))
-    tables.drop("people")
-    return size
+def _drop_tables(tables: Tables, release: Compared) -> None:
+    tables.drop(*TABLES, *COUNTED)
+    for column, _ in release.cells:
+        tables.drop(column.names["spans"], column.names["members"])
 
 
-def _read_records(tables: Tables, release: Compared) -> int:
-    """Create ``records``, a row per record: position, cells, secrets; return the positions."""
-    microdata = release.attack.microdata
+def _refuse_false_cells(release: Compared) -> None:
+    """Refuse a release whose manifest names a method that writes false values."""
+    dataset = release.attack.microdata.dataset
+    for path in dataset.paths if isinstance(dataset, Dataset) else ():
+        try:
+            manifest = parsed_json(Path(path + MANIFEST).read_bytes())
+            method = manifest["spec"]["method"]
+        except (OSError, ValueError, LookupError, TypeError):
+            continue
+        if method in FALSE_CELLS:
+            raise UncountedError(
+                f"{release.title} was made by the method {method}: its cells are values that may "
+                "be false, so the record whose cells contain a person's values need not be hers; "
+                f"{OTHER_ATTACKS}"
+            )
+
+
+def _read(tables: Tables, original: Compared, release: Compared, numbers: Sequence[int]) -> bool:
+    """Create ``located`` and ``points`` of people, ``owners`` and ``classes`` of records.
+
+    Return whether keys, people or the order of the records tell whose record is whose.
+    """
+    files = (original, release)
+    in_order = len({_count_all(tables, file) for file in files}) == 1
+    people, records = (_key(file, in_order=in_order) for file in files)
+    values = {f"qid_{j}": normal(original.attack.microdata.qids[j - 1]) for j in numbers}
+    _read_file(tables, "people", original, values | {"key": people})
+    shape: dict[str, Shape] = {"qids": numbers}
+    off: dict[str, Shape] = {"truth": False, "position": False}
+    tables.make("coded", splice("cells/coded_people", shape={**shape, **off, "key": True}))
+    tables.make("points", splice("cells/points", places=numbers))
+    tables.make("located", splice("cells/located", places=numbers))
+    tables.drop("people", "coded")
     values = {f"cell_{g.raw.number}": _cell(attribute) for g, attribute in release.cells}
-    values |= {f"secret_{j}": normal(s) for j, s in enumerate(microdata.secrets, 1)}
-    return _read_in_order(tables, "records", microdata, values)
+    values |= {f"secret_{j}": normal(s) for j, s in enumerate(release.secrets, 1)}
+    _read_file(tables, "records", release, values | {"key": records})
+    _code_records(tables, release, numbers)
+    return in_order or release.owner is not None
+
+
+def _count_all(tables: Tables, file: Compared) -> int:
+    """Return the number of records of a file, also of those that the filter leaves out."""
+    ((size,),) = tables.rows(exp.select("count(*)").from_(relation(file.attack.microdata.dataset)))
+    return int(size)
+
+
+def _key(file: Compared, *, in_order: bool) -> exp.Expr:
+    """Return what tells whose record it is: the person, the key, the place, or nothing (NULL)."""
+    if file.owner is not None:
+        return normal(file.owner)
+    return exp.Window(this=exp.RowNumber()) if in_order else exp.cast(exp.null(), "BIGINT")
 
 
 def _cell(attribute: Attribute) -> exp.Expr:
     return attribute.expression.copy() if nested(attribute.type) else normal(attribute)
 
 
-def _read_in_order(
-    tables: Tables, name: str, microdata: Microdata, values: dict[str, exp.Expr]
-) -> int:
-    """Create a table of columns of the records that pass the filter, with their ``position``.
+def _read_file(tables: Tables, name: str, file: Compared, values: Mapping[str, exp.Expr]) -> None:
+    """Create a table of ``values`` of the records that pass the filter; refuse repeated keys.
 
-    Return the number of all records: those that the filter leaves out have positions, too.
+    The records that do not pass have places in the file, too.
     """
+    microdata = file.attack.microdata
     source = exp.alias_(relation(microdata.dataset), SOURCE, table=True)
     columns = [exp.alias_(tree, alias) for alias, tree in values.items()]
-    position = exp.alias_(exp.Window(this=exp.RowNumber()), "position")
     passes = exp.true() if microdata.where is None else microdata.where.copy()
-    inner = exp.select(*columns, position, exp.alias_(passes, "passes")).from_(source)
-    query = exp.select(*values, "position").from_(inner.subquery("numbered")).where("passes")
-    tables.make(name, query)
-    ((size,),) = tables.rows(exp.select("count(*)").from_(source.copy()))
-    return int(size)
+    inner = exp.select(*columns, exp.alias_(passes, "passes")).from_(source)
+    tables.make(name, exp.select(*values).from_(inner.subquery("numbered")).where("passes"))
+    if file.key is None:
+        return
+    ((repeated,),) = tables.rows(exp.select("count(key) - count(DISTINCT key)").from_(name))
+    if repeated:
+        raise DatasetError(
+            f"key {quoted(file.key.name)} of {file.title} names {plural(repeated, 'record')} again "
+            "that it named before; a key names one record each: where people have several, name "
+            "the column of people (person)"
+        )
 
 
-def _code(tables: Tables, release: Compared, numbers: Sequence[int]) -> None:
-    """Create points, classes of records and the spans of their cells, and ``crowd``."""
+def _code_records(tables: Tables, release: Compared, numbers: Sequence[int]) -> None:
+    """Create ``owners`` and ``classes`` of the records, and the spans of their cells."""
     columns = {g.raw.number: g for g, _ in release.cells}
     names: dict[str, str] = {}
     for j, column in columns.items():
         cells = exp.select(exp.column(f"cell_{j}").as_("cell")).from_("records")
         make_spans(tables, column, cells, may_be_lost=True)
         names |= {f"{name}_{j}": column.names[name] for name in ("cells", "spans")}
-    secrets = len(release.attack.microdata.secrets)
-    shape: dict[str, Shape] = {"qids": list(numbers), "secrets": secrets}
-    tables.make("coded_records", splice("cells/coded_records", tables=names, shape=shape))
+    of_secrets: dict[str, Shape] = {"secrets": len(release.secrets)}
+    shape: dict[str, Shape] = {"qids": numbers}
+    coded = splice("cells/coded_records", tables=names, shape=shape | of_secrets)
+    tables.make("coded_records", coded)
     tables.drop("records", *(column.names["cells"] for column in columns.values()))
-    tables.make("classes", splice("cells/classes_of_records", shape={"qids": list(numbers)}))
-    tables.make("points", splice("cells/points", places=numbers))
-    tables.make("crowd", splice("cells/people_at_points", places=numbers))
+    tables.make("classes", splice("cells/classes_of_records", shape=shape))
+    tables.make("owners", splice("cells/owners", shape=shape | of_secrets))
+    tables.drop("coded_records")
+
+
+def _open_sets(tables: Tables, release: Compared, numbers: Sequence[int]) -> list[tuple[bool, ...]]:
+    """Return the sets of columns in which classes may have any value: whether, for each column."""
+    open_columns = splice("cells/open_columns", shape={"qids": numbers})
+    sets = tables.rows(open_columns.limit(MOST_SETS + 1))
+    if len(sets) > MOST_SETS:
+        _drop_tables(tables, release)
+        raise UncountedError(
+            f"{release.title} has empty or suppressed cells in more than {MOST_SETS} sets of "
+            "columns: the records that may be a person's are not looked for; name fewer "
+            "quasi-identifiers"
+        )
+    return sets
 
 
 def _locate(tables: Tables, release: Compared, sets: Sequence[tuple[bool, ...]]) -> None:
@@ -164,11 +246,6 @@ def _locate(tables: Tables, release: Compared, sets: Sequence[tuple[bool, ...]])
         queries.append(_locate_classes(tables, Located(number, tuple(fixed), "points"), columns))
     tables.make("found", exp.union(*queries, distinct=False) if len(queries) > 1 else queries[0])
     tables.drop(*(query.find(exp.Table).name for query in queries))  # type: ignore[union-attr]
-
-
-def _drop_spans(tables: Tables, release: Compared) -> None:
-    for column, _ in release.cells:
-        tables.drop(column.names["spans"], column.names["members"])
 
 
 def _locate_classes(tables: Tables, release: Located, columns: Sequence[Generalised]) -> exp.Select:
@@ -190,34 +267,127 @@ def _locate_classes(tables: Tables, release: Located, columns: Sequence[Generali
     return exp.select("point", "class").from_(release.name("found"))
 
 
-def _guess(tables: Tables, secret: str, j: int, numbers: Sequence[int]) -> Guess:
+def _count_persons(tables: Tables, release: Compared) -> None:
+    """Replace the records of the release by its people, and classes by sets of classes."""
+    shape: dict[str, Shape] = {"secrets": len(release.secrets)}
+    tables.make("persons", splice("cells/persons", shape=shape))
+    tables.make("sets", splice("cells/sets"))
+    tables.repeatable("found", splice("cells/found_sets"))()
+    tables.repeatable("owners", splice("cells/owners_of_sets", shape=shape))()
+    tables.repeatable("classes", exp.select("class", "records").from_("sets"))()
+    tables.drop("persons", "sets")
+
+
+def _people_at(tables: Tables, points: str) -> int:
+    """Return how many people have a record at the points of a table."""
+    ((people,),) = tables.answer(splice("cells/people_among", tables={"chosen": points}))
+    return int(people)
+
+
+def _guess(tables: Tables, secret: str, j: int) -> Guess:
     """Return the success of guessing secret ``j``."""
-    tables.make(
-        "class_values", splice("cells/class_values", secret=j, shape={"qids": list(numbers)})
-    )
-    rows = tables.answer(splice("cells/candidate_secrets"))
-    tables.drop("class_values")
-    ((people,),) = tables.rows(exp.select("sum(people)::BIGINT").from_("crowd"))
-    believed = sum((Fraction(n * best, size) for size, best, _, n in rows), Fraction())
-    certain = sum(n for _, _, values, n in rows if values == 1)
-    return Guess(secret, believed / people, certain)
+    tables.make("class_values", splice("cells/class_values", secret=j))
+    tables.make("guessed", splice("cells/guessed"))
+    tables.make("sure", splice("cells/sure"))
+    before = [(*tables.answer(splice("cells/secrets_at_first"))[0], 1)]
+    after = tables.answer(splice("cells/candidate_secrets"))
+    certain = _people_at(tables, "sure")
+    tables.drop("class_values", "guessed", "sure")
+    ((records,),) = tables.rows(exp.select("count(*)").from_("located"))
+    return Guess(secret, _inference(before, 1, 0), _inference(after, records, certain))
 
 
-def _compatible(
-    counts: Sequence[tuple[int, int, int]], guesses: tuple[Guess, ...], *, in_order: bool
-) -> Compatible:
-    """Return the numbers of the rows ``candidates``, ``people``, ``fitting`` of the view."""
-    everybody = sum(people for _, people, _ in counts)
-    located = [(n, people, fitting) for n, people, fitting in counts if n]
-    believed = sum((Fraction(people, n) for n, people, _ in located), Fraction()) / everybody
-    right = sum((Fraction(fitting, n) for n, _, fitting in located), Fraction()) / everybody
+def _inference(rows: Sequence[tuple[int, int, int, int]], everybody: int, certain: int) -> Success:
+    """Return the success of rows: records, those with the best guess, values, of how many."""
+    sure = sum(n for _, _, values, n in rows if values == 1)
+    share = sum((Fraction(n * best, size) for size, best, _, n in rows), Fraction()) / everybody
+    worst = max((Fraction(best, size) for size, best, _, _ in rows), default=Fraction())
+    return Success(Fraction(sure, everybody), share, float(worst), certain)
+
+
+class _Tally(NamedTuple):
+    """Records of people with a number of candidates.
+
+    They are all of them, those whose own record is ``present`` in the release, and those of which
+    it is among the candidates (``fitting``).
+    """
+
+    candidates: int
+    records: int
+    present: int
+    fitting: int
+
+
+def _count(tables: Tables, guesses: Sequence[Guess], *, is_told: bool) -> Compatible:
+    """Return the numbers of candidates; ``is_told``: it is known whose record is whose."""
+    rows = [_Tally(*row) for row in tables.answer(splice("cells/candidates"))]
+    ((total,),) = tables.rows(exp.select("sum(records)::BIGINT").from_("classes"))
+    singled_out, people = (_people_at(tables, points) for points in ("alone", "points"))
+    believed = [row._replace(present=row.records, fitting=row.records) for row in rows]
+    misled = int(tables.answer(splice("cells/misled"))[0][0]) if is_told else None
+    counted = rows if is_told else believed
+    records = sum(row.records for row in rows)
+    present = sum(row.present for row in counted)
     return Compatible(
-        everybody,
-        Fraction(sum(n * people for n, people, _ in located), everybody),
-        least=min((n for n, _, _ in located), default=0),
-        success=right if in_order else believed,
-        believed=believed,
-        singled_out=sum(people for n, people, _ in located if n == 1),
-        misled=everybody - sum(fitting for _, _, fitting in located) if in_order else None,
-        guesses=guesses,
+        records,
+        people,
+        Fraction(sum(row.candidates * row.records for row in rows), records),
+        least=min((r.candidates for r in counted if r.candidates and r.present), default=0),
+        before=_naming([_Tally(total, records, present, present)], singled_out=0),
+        after=_naming(counted, singled_out),
+        believed=_naming(believed, singled_out).probabilistic,
+        singled_out=singled_out,
+        misled=misled,
+        lost=sum(row.records for row in rows if not row.candidates),
+        guesses=tuple(guesses),
     )
+
+
+def _naming(rows: Sequence[_Tally], singled_out: int) -> Success:
+    """Return the success at naming the own record among the candidates."""
+    everybody = sum(row.records for row in rows)
+    located = [row for row in rows if row.candidates]
+    alone = sum(row.fitting for row in located if row.candidates == 1)
+    share = sum((Fraction(row.fitting, row.candidates) for row in located), Fraction()) / everybody
+    least = min((row.candidates for row in located if row.fitting), default=0)
+    worst = 1 / least if least else 0.0
+    return Success(Fraction(alone, everybody), share, worst, singled_out)
+
+
+def notes(release: Compared, success: Compatible) -> list[str]:
+    """Return notes on what is not counted, and of whom a release says something false."""
+    of_people = [] if release.attack.microdata.person is None else [ONE_RECORD]
+    return [*of_people, *_notes_on_truth(release, success)]
+
+
+def _notes_on_truth(release: Compared, success: Compatible) -> list[str]:
+    """Return notes on people of whom a release says something false, or nothing."""
+    title = release.title
+    missing, everybody = success.misled, success.people
+    if missing is None:  # nothing tells whose record is whose
+        missing, everybody = success.lost, success.records
+    if 2 * missing > everybody:
+        what = "has no record of" if success.misled is None else "says something false of"
+        return [
+            f"{title} {what} {missing / everybody:.1%} of the people: its cells are not sets "
+            "around their values but noise, drawn or swapped values, or centroids, or its records "
+            "are in another order or those of other people; who looks for the records whose cells "
+            f"contain raw values finds little; {OTHER_ATTACKS}"
+        ]
+    if success.misled is None:
+        return [
+            f"{title} has not as many records as the original, so nothing tells whose is whose "
+            "(no key is named): the success of people with raw knowledge is what they believe"
+        ]
+    if not missing:
+        return []
+    note = (
+        f"{title} says something false of {plural(missing, 'person')}: the own record does not "
+        "contain the raw values"
+    )
+    if release.owner is None and success.believed > success.after.probabilistic:
+        note += (
+            "; if its records are in another order, the success of people with raw knowledge is up "
+            f"to {float(success.believed):.2%}, and not {float(success.after.probabilistic):.2%}"
+        )
+    return [note]

@@ -101,9 +101,23 @@ NOTHING = Attribute("nothing", exp.true(), "BOOLEAN")  # the known column if all
 
 @dataclass(frozen=True)
 class Compared:
-    """One compared file: its title, its columns by quasi-identifier, and the attack on it."""
+    """One compared file: its title, its columns by quasi-identifier, and the attack on it.
+
+    ``key`` is the column that names each record in all files, if there is one.
+    """
 
     number: int
     title: str
     cells: tuple[tuple[Generalised, Attribute], ...]
     attack: BoundAttack
+    key: Attribute | None = None
+
+    @property
+    def secrets(self) -> tuple[Attribute, ...]:
+        """Return the secrets of the attack."""
+        return self.attack.microdata.secrets
+
+    @property
+    def owner(self) -> Attribute | None:
+        """Return the column that says whose record it is: the person, or the key."""
+        return self.attack.microdata.person or self.key

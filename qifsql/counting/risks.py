@@ -134,6 +134,8 @@ def _risk_by_one_record(
         of_reported = reported.columns_of_one() if reported else {}
         attacks["cas"] = cas | {"l": _smaller(cas["l"], of_reported)}
     blocks = by_record[0].profile
+    if blocks.is_empty():  # all records are suppressed: the only block is everyone
+        blocks, _ = by_record[0].success(prior[0, 0], 0)
     mean_size = int((blocks["size"] * blocks["blocks"]).sum()) / int(blocks["blocks"].sum())
     return _of_attacks(secret, attacks, {}, mean_size)
 

@@ -106,10 +106,11 @@ class Auxiliary:
 
     aux: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[AUX]...", help="Auxiliary datasets (longitudinal models)."),
+        typer.Argument(metavar="[AUX]...", help="Auxiliary datasets, also with --aux (crl)."),
     ] = None
     more: Annotated[
-        list[str] | None, option("Auxiliary dataset, as AUX. Repeatable.", "--aux", panel=DATA)
+        list[str] | None,
+        option("Auxiliary dataset, as AUX. Repeatable.", "--aux", panel=DATA, hidden=True),
     ] = None
 
     def source(self, data: Data) -> list[Dataset]:

@@ -1,44 +1,122 @@
-"""Compatibility: the records of a release that may be a person's, one by one (M196)."""
+"""Compatibility: the records of a release that may be a person's, one by one (M196, M200)."""
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
 Cell = Callable[[Any], bool]  # whether a cell contains a raw value
+Cells = Sequence[Sequence[Cell]]  # those of each record
+Raw = Sequence[Sequence[Any]]  # the raw values of each person
+
+
+def containing(raw: Sequence[Any], records: Cells) -> list[int]:
+    """Return the numbers of the records whose cells contain the values of a person."""
+    return [
+        i
+        for i, cells in enumerate(records)
+        if all(cell(value) for cell, value in zip(cells, raw, strict=True))
+    ]
 
 
 def find(
-    people: Sequence[Sequence[Any]],
-    records: Sequence[Sequence[Cell]],
+    people: Raw,
+    records: Cells,
     secrets: Sequence[Hashable],
-    *,
-    in_order: bool,
+    places: Sequence[int | None] | None,
 ) -> dict[str, Any]:
     """Return what people find in a release: the records whose cells contain their values (M196).
 
-    ``people`` have raw values, ``records`` a cell for each and ``secrets`` one each. ``in_order``:
-    record i is that of person i. The keys are those of a row of ``qifsql compare`` in the view
-    ``compatible``; ``believed`` is the success if every record found may be one's own.
+    ``people`` have raw values, ``records`` a cell for each and ``secrets`` one each. ``places`` has
+    the number of each person's record (None: she has none); without it nothing tells whose it is.
+    The keys are those of a row of ``qifsql compare`` in the view ``compatible``, and for inference
+    the same with ``cas_``; ``believed`` is the success if every record found may be one's own.
     """
-    candidates = [
-        [i for i, cells in enumerate(records) if all(c(v) for c, v in zip(cells, raw, strict=True))]
-        for raw in people
-    ]
-    somewhere = [records_of_one for records_of_one in candidates if records_of_one]
-    right = [c for person, c in enumerate(candidates) if in_order and person in c]
-    values = [Counter(secrets[i] for i in c) for c in somewhere]
-    best = [Fraction(max(v.values()), v.total()) for v in values]
-    believed = sum((Fraction(1, len(c)) for c in somewhere), Fraction()) / len(people)
-    success = sum((Fraction(1, len(c)) for c in right), Fraction()) / len(people)
+    candidates = [set(containing(raw, records)) for raw in people]
+    return _success(candidates, places, dict(enumerate(secrets)), range(len(people)))
+
+
+def find_people(
+    people: Raw,
+    persons: Sequence[Hashable],
+    records: Cells,
+    owners: Sequence[Hashable],
+    secrets: Sequence[Hashable],
+) -> dict[str, Any]:
+    """Return what people of whom one record is known find: others with one like it (M200).
+
+    ``persons`` says of whom each record in ``people`` is, ``owners`` that of the release; records
+    without one (None) are those of different people, of whom nothing tells who they are. The secret
+    of a person is the multiset of the secrets of her records in the release.
+    """
+    named = [("alone", i) if name is None else ("named", name) for i, name in enumerate(owners)]
+    values: dict[Hashable, Counter[Hashable]] = {}
+    for name, secret in zip(named, secrets, strict=True):
+        values.setdefault(name, Counter())[secret] += 1
+    candidates = [{named[i] for i in containing(raw, records)} for raw in people]
+    names = [("named", name) if ("named", name) in values else None for name in persons]
+    multisets = {name: frozenset(counter.items()) for name, counter in values.items()}
+    alone = [("alone", i) if name is None else name for i, name in enumerate(persons)]
+    return _success(candidates, names, multisets, alone)
+
+
+def _success(
+    candidates: Sequence[set[Any]],
+    names: Sequence[Any] | None,
+    secrets: Mapping[Any, Any],
+    people: Sequence[Hashable],
+) -> dict[str, Any]:
+    """Return the success of what is known of each record of people (its ``candidates``).
+
+    ``names`` has the true one of each (None: it is not in the release), ``secrets`` that of every
+    candidate, and ``people`` says whose record it is.
+    """
+    is_there = [names is None or names[i] is not None for i, _ in enumerate(candidates)]
+    fits = [bool(c) if names is None else names[i] in c for i, c in enumerate(candidates)]
+    chances = [Fraction(fit, len(c) or 1) for c, fit in zip(candidates, fits, strict=True)]
+    sizes = [len(c) for c, there in zip(candidates, is_there, strict=True) if c and there]
+    misled = [there and not fit for there, fit in zip(is_there, fits, strict=True)]
     return {
-        "records": len(people),
-        "k": min(map(len, somewhere), default=0),
-        "singled_out": sum(len(c) == 1 for c in candidates),
-        "candidates": Fraction(sum(map(len, candidates)), len(people)),
-        "posterior_probabilistic": success if in_order else believed,
-        "cas_posterior_probabilistic": sum(best, Fraction()) / len(people),
-        "individuals_certain": sum(len(v) == 1 for v in values),
-        "misled": len(people) - len(right) if in_order else None,
-        "believed": believed,
+        "records": len(candidates),
+        "people": len(set(people)),
+        "k": min(sizes, default=0),
+        "singled_out": _different(people, [len(c) == 1 for c in candidates]),
+        "candidates": _mean([len(c) for c in candidates]),
+        "prior_deterministic": _mean([there and len(secrets) == 1 for there in is_there]),
+        "posterior_deterministic": _mean([chance == 1 for chance in chances]),
+        "prior_probabilistic": _mean([Fraction(there, len(secrets)) for there in is_there]),
+        "posterior_probabilistic": _mean(chances),
+        "worst_case": max(chances),
+        "misled": None if names is None else _different(people, misled),
+        "believed": _mean([Fraction(bool(c), len(c) or 1) for c in candidates]),
+        **_inference([Counter(secrets[name] for name in c) for c in candidates], people),
+        **_before(Counter(secrets.values())),
     }
+
+
+def _inference(values: Sequence[Counter[Any]], people: Sequence[Hashable]) -> dict[str, Any]:
+    """Return the success at guessing secrets, from the ``values`` of the candidates of each."""
+    best = [Fraction(max(c.values(), default=0), c.total() or 1) for c in values]
+    return {
+        "cas_posterior_deterministic": _mean([len(c) == 1 for c in values]),
+        "cas_posterior_probabilistic": _mean(best),
+        "cas_worst_case": max(best),
+        "individuals_certain": _different(people, [len(c) == 1 for c in values]),
+    }
+
+
+def _before(values: Counter[Any]) -> dict[str, Any]:
+    """Return the success at guessing secrets of who only knows the ``values`` of the release."""
+    return {
+        "cas_prior_deterministic": Fraction(len(values) == 1),
+        "cas_prior_probabilistic": Fraction(max(values.values()), values.total()),
+    }
+
+
+def _mean(numbers: Sequence[Fraction | int]) -> Fraction:
+    return sum(map(Fraction, numbers), Fraction()) / len(numbers)
+
+
+def _different(people: Sequence[Hashable], chosen: Sequence[bool]) -> int:
+    """Return how many people have a ``chosen`` record."""
+    return len({person for person, is_chosen in zip(people, chosen, strict=True) if is_chosen})

@@ -37,7 +37,7 @@ COMPARED_ALIKE = {
     "person": "one column says whose record it is (person)",
 }
 """Roles that are the same in all files of a comparison."""
-NOT_HOUSED = ("weight", "prior", "link", "knows", "learn", "store", "progressive")
+NOT_HOUSED = ("weight", "prior", "link", "knows", "people", "learn", "store", "progressive")
 """Roles and options beside which the risk of households is not measured."""
 NAME = re.compile(r"\w[\w-]*")
 LONGEST = 80  # letters of a name, which is also used for files

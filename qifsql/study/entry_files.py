@@ -17,7 +17,7 @@ from qifsql.study.policy import Policy
 from qifsql.study.read import Reader
 from qifsql.study.sources import Sources, gain_file, resolved
 
-PEOPLE = ("population", "learn", "original", "control")
+PEOPLE = ("population", "people", "learn", "original", "control")
 """Options that name a further dataset of people."""
 OF_CHECKS = ("policy", "rule", "unnamed", "unit", "baseline")
 """Options of a check that its attacks do not have."""
@@ -63,6 +63,11 @@ class Files:
             if name in options:
                 files.paths.append(self._there(options[name], *place, name))
         files.paths += self._open_datasets(options, entry)
+        for path in options.get("hierarchies", {}).values():
+            files.paths.append(self._there(path, *place, "hierarchies"))
+        if "hierarchies" in options:
+            hierarchies = options["hierarchies"].items()
+            options["hierarchies"] = {name: resolved(folder, path) for name, path in hierarchies}
         for name in ("prior", "possible", "store", "policy", "baseline"):
             if name in options:
                 options[name] = resolved(folder, options[name])

@@ -2,19 +2,13 @@
 
 -- One row per person: the place of each raw value, the number of the true secret (0: no release has
 -- it), the position in the input, the key.
-{# coded_people(qids=[1, 2], truth=True, key=True), coded_people(qids=[1], truth=False, key=False) #}
+{# coded_people(qids=[1, 2], truth=1, key=1, position=1), coded_people(qids=[1], truth=0, key=0, position=0) #}
 CREATE OR REPLACE VIEW coded_people AS
 SELECT
     {{ qids | each("places_#.place AS place_#,") }}
-    {% if truth %}
-    coalesce(secret_values.code, 0) AS truth,
-    {% else %}
-    0 AS truth,
-    {% endif %}
-    {% if key %}
-    people.key,
-    {% endif %}
-    people.position
+    {{ "people.key," if key }}
+    {{ "people.position," if position }}
+    {{ "coalesce(secret_values.code, 0)" if truth else "0" }} AS truth
 FROM people
 {% for i in qids %}
 INNER JOIN places_{{ i }} ON people.qid_{{ i }} IS NOT DISTINCT FROM places_{{ i }}.value
@@ -232,9 +226,9 @@ LEFT JOIN (
     GROUP BY id
 ) AS members ON spans.id = members.id AND spans.enumerated;
 
--- One row per record of a release: its position in the input, its secrets, and the number of each
--- cell, 0 if it may be any value: a cell that stands for all of them, an empty one if the release has
--- more of them than the original, or a usual word for a missing value that is none of the original.
+-- One row per record of a release: its key, its secrets, and the number of each cell, 0 if it may be
+-- any value: a cell that stands for all of them, an empty one if the release has more of them than the
+-- original, or a usual word for a missing value that is none of the original.
 {# coded_records(qids=[1, 2], secrets=1), coded_records(qids=[1], secrets=0) #}
 CREATE OR REPLACE VIEW coded_records AS
 SELECT
@@ -249,7 +243,7 @@ SELECT
         ELSE 0
     END AS id_{{ i }},
     {% endfor %}
-    records.position
+    records.key
 FROM records
 {% for i in qids %}
 INNER JOIN cells_{{ i }} ON records.cell_{{ i }} IS NOT DISTINCT FROM cells_{{ i }}.cell
@@ -271,16 +265,72 @@ SELECT
 FROM coded_records
 GROUP BY {{ qids | each("id_#", ", ") }};
 
+-- One row per record of a release: its class, its key, its secrets.
+{# owners(qids=[1, 2], secrets=1), owners(qids=[1], secrets=0) #}
+CREATE OR REPLACE VIEW owners AS
+SELECT
+    {{ range(1, secrets + 1) | each("coded_records.secret_#,") }}
+    classes.class,
+    coded_records.key
+FROM coded_records
+INNER JOIN classes {{ qids | using("id") }};
+
+-- One row per person of a release: her key (NULL: a record without a key is a person of its own), the
+-- classes of her records, and the values of each secret in them, in order.
+{# persons(secrets=1), persons(secrets=0) #}
+CREATE OR REPLACE VIEW persons AS
+SELECT
+    {{ range(1, secrets + 1) | each("list_sort(list(secret_#)) AS secret_#,") }}
+    list_sort(list(DISTINCT class)) AS classes,
+    key
+FROM (
+    SELECT
+        *,
+        CASE WHEN key IS NULL THEN row_number() OVER () END AS alone
+    FROM owners
+) AS numbered
+GROUP BY key, alone;
+
+-- One row per set of classes that people have records in: its number, and how many people.
+CREATE OR REPLACE VIEW sets AS
+SELECT
+    row_number() OVER () AS class,
+    classes,
+    count(*) AS records
+FROM persons
+GROUP BY classes;
+
+-- One row per person of a release: the number of her set of classes, her key, her secrets.
+{# owners_of_sets(secrets=1), owners_of_sets(secrets=0) #}
+CREATE OR REPLACE VIEW owners_of_sets AS
+SELECT
+    {{ range(1, secrets + 1) | each("persons.secret_#,") }}
+    sets.class,
+    persons.key
+FROM persons
+INNER JOIN sets ON persons.classes = sets.classes;
+
+-- One row per point and set of classes of which some class contains its values.
+CREATE OR REPLACE VIEW found_sets AS
+SELECT DISTINCT
+    found.point,
+    sets.class
+FROM found
+INNER JOIN (
+    SELECT
+        class,
+        unnest(classes) AS one_class
+    FROM sets
+) AS sets ON found.class = sets.one_class;
+
 -- One row per class and value of a secret there: how many records have it.
-{# class_values(qids=[1, 2]) #}
 CREATE OR REPLACE VIEW class_values AS
 SELECT
-    classes.class,
-    coded_records.secret AS value,
+    class,
+    secret AS value,
     count(*) AS records
-FROM coded_records
-INNER JOIN classes {{ qids | using("id") }}
-GROUP BY classes.class, coded_records.secret;
+FROM owners
+GROUP BY class, secret;
 
 -- One row per set of columns in which a class may have any value: whether it may, by column.
 {# open_columns(qids=[1, 2]) #}
@@ -302,53 +352,99 @@ SELECT
     classes.class
 FROM points CROSS JOIN classes;
 
--- One row per point: how many people are there.
-CREATE OR REPLACE VIEW people_at_points AS
+-- One row per record of people: its point, its key.
+CREATE OR REPLACE VIEW located AS
 SELECT
     points.point,
+    coded.key
+FROM coded INNER JOIN points ON each(coded.place = points.place);
+
+-- One row per point: how many records of people are there.
+CREATE OR REPLACE VIEW crowd_of_people AS
+SELECT
+    point,
     count(*) AS people
-FROM coded INNER JOIN points ON each(coded.place = points.place)
+FROM located
+GROUP BY point;
+
+-- One row per point: how many records may be those of people there.
+CREATE OR REPLACE VIEW sizes AS
+SELECT
+    points.point,
+    coalesce(sum(classes.records), 0)::BIGINT AS candidates
+FROM points
+LEFT JOIN found ON points.point = found.point
+LEFT JOIN classes ON found.class = classes.class
 GROUP BY points.point;
 
--- One row per point of people whose own record is among those that may be theirs: how many people.
-{# fitting(qids=[1, 2]) #}
+-- One row per point and class of a record there whose own record is in the class, which contains it.
 CREATE OR REPLACE VIEW fitting AS
 SELECT
     found.point,
-    sum(own.people)::BIGINT AS people
+    found.class
 FROM found
 INNER JOIN (
-    SELECT
-        points.point,
-        classes.class,
-        count(*) AS people
-    FROM coded
-    INNER JOIN points {{ qids | using("place") }}
-    INNER JOIN coded_records ON coded.position = coded_records.position
-    INNER JOIN classes ON {{ qids | each("coded_records.id_# = classes.id_#", " AND ") }}
-    GROUP BY points.point, classes.class
-) AS own ON found.point = own.point AND found.class = own.class
-GROUP BY found.point;
+    SELECT DISTINCT
+        located.point,
+        owners.class
+    FROM located INNER JOIN owners ON located.key = owners.key
+) AS own ON found.point = own.point AND found.class = own.class;
 
--- One row per number of records that may be a person's: how many people have so many, and of how many
--- of them the own record is among these.
+-- One row per point where one record may be a person's.
+CREATE OR REPLACE VIEW alone AS
+SELECT point
+FROM sizes
+WHERE candidates = 1;
+
+-- One row per number of records that may be a person's: how many people have so many, how many of them
+-- have an own record in the release, and of how many it is among these.
 CREATE OR REPLACE VIEW candidates AS
 SELECT
-    counted.candidates,
-    sum(crowd.people)::BIGINT AS people,
-    coalesce(sum(fitting.people), 0)::BIGINT AS fitting
+    sizes.candidates,
+    count(*) AS people,
+    count(owners.class) AS present,
+    count(fitting.class) AS fitting
+FROM located
+INNER JOIN sizes ON located.point = sizes.point
+LEFT JOIN owners ON located.key = owners.key
+LEFT JOIN fitting ON located.point = fitting.point AND owners.class = fitting.class
+GROUP BY sizes.candidates;
+
+-- One row: how many people have a record whose own record is not among those that may be theirs.
+CREATE OR REPLACE VIEW misled AS
+SELECT count(DISTINCT located.key) AS people
+FROM located
+INNER JOIN owners ON located.key = owners.key
+ANTI JOIN fitting ON located.point = fitting.point AND owners.class = fitting.class;
+
+-- One row: how many people have a record at one of the chosen points.
+CREATE OR REPLACE VIEW people_among AS
+SELECT count(DISTINCT located.key) + count(*) FILTER (WHERE located.key IS NULL) AS people
+FROM located SEMI JOIN chosen ON located.point = chosen.point;
+
+-- One row per point where some record may be a person's: how many, how many of them have their most
+-- frequent secret, and how many different secrets they have.
+CREATE OR REPLACE VIEW guessed AS
+SELECT
+    point,
+    sum(records)::BIGINT AS candidates,
+    max(records)::BIGINT AS best,
+    count(*) AS "values"
 FROM (
     SELECT
-        points.point,
-        coalesce(sum(classes.records), 0)::BIGINT AS candidates
-    FROM points
-    LEFT JOIN found ON points.point = found.point
-    LEFT JOIN classes ON found.class = classes.class
-    GROUP BY points.point
-) AS counted
-INNER JOIN crowd ON counted.point = crowd.point
-LEFT JOIN fitting ON counted.point = fitting.point
-GROUP BY counted.candidates;
+        found.point,
+        class_values.value,
+        sum(class_values.records) AS records
+    FROM found INNER JOIN class_values ON found.class = class_values.class
+    GROUP BY found.point, class_values.value
+) AS mixed
+GROUP BY point;
+
+-- One row per point where all records that may be a person's have one secret.
+CREATE OR REPLACE VIEW sure AS
+SELECT point
+FROM guessed
+WHERE "values" = 1;
 
 -- One row per number of records that may be a person's, number of those with the most frequent secret
 -- among them, and number of different secrets: how many people.
@@ -358,21 +454,20 @@ SELECT
     guessed.best,
     guessed."values",
     sum(crowd.people)::BIGINT AS people
+FROM guessed
+INNER JOIN crowd_of_people AS crowd ON guessed.point = crowd.point
+GROUP BY guessed.candidates, guessed.best, guessed."values";
+
+-- One row: how many records a release has, how many have the most frequent secret, how many secrets.
+CREATE OR REPLACE VIEW secrets_at_first AS
+SELECT
+    sum(records)::BIGINT AS candidates,
+    max(records)::BIGINT AS best,
+    count(*) AS "values"
 FROM (
     SELECT
-        point,
-        sum(records)::BIGINT AS candidates,
-        max(records)::BIGINT AS best,
-        count(*) AS "values"
-    FROM (
-        SELECT
-            found.point,
-            class_values.value,
-            sum(class_values.records) AS records
-        FROM found INNER JOIN class_values ON found.class = class_values.class
-        GROUP BY found.point, class_values.value
-    ) AS mixed
-    GROUP BY point
-) AS guessed
-INNER JOIN crowd ON guessed.point = crowd.point
-GROUP BY guessed.candidates, guessed.best, guessed."values";
+        value,
+        sum(records) AS records
+    FROM class_values
+    GROUP BY value
+) AS mixed;

@@ -17,6 +17,7 @@ def attack(d: Draft) -> Words:
     kinds = {
         _collective: 40, _individual: 14, _collection: 14, _waves: 6, _membership: 8, _linked: 8,
         _gaining: 10, _stored: 4, _learning: 6, _of_sets: 6, _completed: 6, _noisy: 8,
+        _raw: 4,
     }  # fmt: skip
     return d.rng.choices(list(kinds), list(kinds.values()))[0](d)
 
@@ -52,6 +53,12 @@ def _learning(d: Draft) -> Words:
     if d.chance(0.3):
         argv += ["--rapid", d.one("0", "0.3", "1")]
     return [*argv, *(learner if d.chance(0.3) else [])]
+
+
+def _raw(d: Draft) -> Words:
+    """Somebody with raw values of the people of another file looks for them in a release."""
+    argv = ["attack", d.file, "--people", d.other_file, *d.known(d.qids(1, 3))]
+    return [*argv, *d.wants(d.secret())] if d.chance(0.5) else argv
 
 
 def _individual(d: Draft) -> Words:

@@ -62,6 +62,7 @@ PLACES: dict[str, Callable[[Any], Any]] = {
     "attack prior": lambda f: qifsql.attack("cas", FILE, secret="sex", prior=f, **KNOWN),
     "attack population": lambda f: qifsql.attack("crs", FILE, population=f, **KNOWN),
     "attack learn": lambda f: qifsql.attack("cas", FILE, secret="sex", learn=f, **KNOWN),
+    "attack people": lambda f: qifsql.attack("crs", FILE, people=f, **KNOWN),
     "attack store": lambda f: qifsql.attack("crs", FILE, store=f, **KNOWN),
     "attack records": lambda f: qifsql.attack("crs", FILE, knows="age:+-1", records=f, **KNOWN),
     "attack link": lambda f: qifsql.attack("crl", f, link="stay=0.5", **KNOWN),

@@ -2,7 +2,8 @@
 
 ``keyed`` attacks single releases and releases with a person key; ``keyless`` attacks releases that
 must be linked first; ``learning`` learns from one file and attacks the people of another;
-``noisy`` compares an adversary whose knowledge has errors and gaps.
+``noisy`` compares an adversary whose knowledge has errors and gaps; ``candidates`` looks for the
+records of people with raw values.
 """
 
 from collections.abc import Sequence
@@ -10,6 +11,7 @@ from types import ModuleType
 from typing import Unpack
 
 from qifsql.commands.attack import keyed
+from qifsql.commands.attack.candidates import candidates
 from qifsql.commands.attack.keyless import keyless
 from qifsql.commands.attack.learning import learning
 from qifsql.commands.attack.noisy import noisy
@@ -45,7 +47,8 @@ def attack(
         degradation is a difference, the probabilistic one a factor), records, blocks and
         singled_out (people). With link: one row per secret and knowledge. With knows: the columns
         knows, low and high (95 % interval where people were drawn). With learn: one row per secret,
-        with low and high of the success, and rapid. details: histogram, groups, households,
+        with low and high of the success, and rapid. With people: the column view, and for
+        compatible candidates (mean), k and misled (people). details: histogram, groups, households,
         thresholds, quantiles, where asked for; bounds with match-any.
 
     Raises:
@@ -61,7 +64,7 @@ def attack(
         0.0057
 
     Source: M7 to M20 (success and degradation), M59 to M63 (links), M117 and M130 to M133
-    (learning), M150 to M158 (knows); Alvim et al., PoPETs 2022.
+    (learning), M150 to M158 (knows), M196 and M200 (people); Alvim et al., PoPETs 2022.
 
     """
     result: Result = _module_for(options).attack(model, source, settings=settings, **options)
@@ -87,9 +90,15 @@ def rehearse(
 def _module_for(options: AttackOptions) -> ModuleType:
     """Return the module for these options.
 
-    ``learning`` with a file to learn from, ``noisy`` with laws of knowledge, ``keyless`` with link
-    rules, otherwise ``keyed``.
+    ``candidates`` with raw records of people, ``learning`` with a file to learn from, ``noisy``
+    with laws of knowledge, ``keyless`` with link rules, otherwise ``keyed``.
     """
+    if options.get("people") is not None:
+        return candidates
+    if options.get("hierarchies"):
+        raise InputError(
+            "hierarchies say which raw values of people a cell contains; name their file (people)"
+        )
     learns = any(options.get(name) is not None for name in ("learn", "learner", "rapid"))
     if learns and options.get("knows"):
         raise InputError(

@@ -36,8 +36,11 @@ def attack(
         )
     if charts.charts is not None and learns:
         raise InputError("an attack that learns (--learn) has no charts; leave --charts out")
+    people = options.get("people")
+    if people is not None and charts.charts is not None:
+        raise InputError("an attack with --people has no charts; leave --charts out")
     source, histogram = auxiliary.source(data), options.get("histogram", False)
-    if not options.get("target") and not links and not options.get("knows"):
+    if not (options.get("target") or links or options.get("knows") or people):
         options["histogram"] = charts.histogram(histogram)
     result = run(model, source, settings=settings, **options)
     written = options.get("records")

@@ -1,11 +1,12 @@
 """Options of ``attack``."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
 from qifsql.adversary.options import RAPID, Adversary, AnyNull, Households, Sets
-from qifsql.data.dataset import Tabular
+from qifsql.data.collection import Collection, Source
+from qifsql.data.dataset import Dataset, Tabular, datasets
 from qifsql.data.option import (
     ATTACK,
     CHANCE,
@@ -13,6 +14,7 @@ from qifsql.data.option import (
     DATASET,
     DETAILS,
     FLAG,
+    HIERARCHIES,
     NAMES,
     RUN,
     STORE,
@@ -22,6 +24,7 @@ from qifsql.data.option import (
     WRITTEN,
     Option,
 )
+from qifsql.errors import InputError
 
 IDENTITY: tuple[object, ...] = (None, (), [], "identity", ("identity",), ["identity"])
 """Values of the option ``gain`` that ask for nothing else."""
@@ -35,7 +38,7 @@ class AttackOptions(Adversary, Sets, Households, total=False):
         str | Sequence[str],
         Option(
             NAMES,
-            "shannon, guessing, capacity, pointwise, security, risks, anonymity, all.",
+            "shannon, guessing, capacity, pointwise, ..., all.",
             text="Further measures: shannon (bits), guessing (guesses), capacity (factor), "
             "pointwise (bits), security, risks, anonymity, or all.",
             panel=DETAILS,
@@ -106,6 +109,29 @@ class AttackOptions(Adversary, Sets, Households, total=False):
             panel=DATA,
         ),
     ]
+    people: Annotated[
+        Tabular | None,
+        Option(
+            DATASET,
+            "Raw records of people: find theirs in FILE.",
+            text="File or frame of raw records (the original, or a register): somebody who knows "
+            "these quasi-identifiers looks for the records of source whose cells contain them "
+            "(view compatible), beside source's cells as values (view cells). Models crs and cas; "
+            "where, key and person hold for both files. Names in source: 2:age=AGE.",
+            panel=DETAILS,
+        ),
+    ]
+    hierarchies: Annotated[
+        Mapping[str, str | Path] | None,
+        Option(
+            HIERARCHIES,
+            "With --people: COLUMN=FILE, value;node;...;*.",
+            text="With people: quasi-identifier to the file of its generalisation hierarchy (lines "
+            "value;node;...;*).",
+            panel=DETAILS,
+            flags=("--hierarchy",),
+        ),
+    ]
     learn: Annotated[
         Tabular | None,
         Option(
@@ -167,3 +193,31 @@ class AttackOptions(Adversary, Sets, Households, total=False):
 
 
 OPTIONS = AttackOptions
+
+
+def refuse_others(
+    who: str,
+    options: AttackOptions,
+    taken: Sequence[str],
+    free: Mapping[str, tuple[object, ...]],
+    instead: Mapping[str, str],
+) -> None:
+    """Refuse the options that an attack (``who``) does not take, with what to do ``instead``.
+
+    ``free`` has values of other options that ask for nothing.
+    """
+    for name, value in options.items():
+        unset = free.get(name, (None, (), [], "", False, {}))
+        # a data frame is compared with nothing
+        is_unset = any(type(value) is type(other) and value == other for other in unset)
+        if name not in taken and not is_unset:
+            hint = f": {instead[name]}" if name in instead else ""
+            raise InputError(f"{who} does not take {name}{hint}; leave it out")
+
+
+def one_file(who: str, source: Source, file: str) -> Dataset:
+    """Return the only ``file`` ("release") that an attack (``who``) has; refuse several."""
+    files = source.datasets if isinstance(source, Collection) else tuple(datasets(source))
+    if len(files) != 1:
+        raise InputError(f"{who} has one {file}; name one")
+    return files[0]

@@ -7,6 +7,7 @@ from itertools import groupby
 import polars as pl
 
 from qifsql.commands.attack import charts
+from qifsql.commands.attack.candidates import view as candidates
 from qifsql.commands.attack.keyless import view as keyless
 from qifsql.commands.attack.keyless.charts import calibration
 from qifsql.commands.attack.learning import view as learning
@@ -31,7 +32,7 @@ KIND = Kind(
 )
 
 
-def parts(frame: pl.DataFrame, tables: Tables, _spec: Spec) -> list[Part]:
+def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     """Return results and details; of a progressive attack, a line for each number of datasets."""
     if "knowledge" in frame.columns and frame.height:
         return keyless.parts(frame, tables)
@@ -39,6 +40,8 @@ def parts(frame: pl.DataFrame, tables: Tables, _spec: Spec) -> list[Part]:
         return learning.parts(frame)
     if "knows" in frame.columns and frame.height:
         return noisy.parts(frame)
+    if "candidates" in frame.columns:
+        return candidates.parts(frame, spec)
     rows = frame.to_dicts()
     if len({row["datasets"] for row in rows}) > 1:
         return _progress(rows)
@@ -135,6 +138,9 @@ def chapter(stored: Stored) -> tuple[str, list[Part]]:
         title = said("Knowledge with errors and gaps: {name}", name=stored.name)
         bars = drawn("success", partial(charts.steps, frame)) if frame.height else []
         return title, bars + parts(frame, tables, stored.spec)
+    if "candidates" in frame.columns:
+        title = said("Someone who knows raw values of people: {name}", name=stored.name)
+        return title, parts(frame, tables, stored.spec)
     in_charts = {"histogram", "thresholds"} if can_draw() else set()
     remaining = {n: t for n, t in tables.items() if n not in in_charts | {"groups"}}
     frame = people_charts.chances(frame)
@@ -171,6 +177,8 @@ def headline(stored: Stored) -> list[str]:
     """Return attacks on one person and gains other than a right guess, for the first pages."""
     if "learner" in stored.frame.columns:
         return learning.headline(stored.frame)
+    if "candidates" in stored.frame.columns:
+        return candidates.headline(stored.frame)
     rows = stored.frame.iter_rows(named=True)
     special = [row for row in rows if row.get("target") is not None or _is_gain(row)]
     return [_chances(row) if words.is_chance(row) else _gain_sentence(row) for row in special]

@@ -17,7 +17,7 @@ RELEASES = "a comparison with releases"
 CHANGES = "a comparison with changes"
 REFINEMENT = "a test of refinement"
 TAKEN = {
-    RELEASES: ["qids", "secret", "hierarchies", "plain", "where", "person"],
+    RELEASES: ["qids", "secret", "hierarchies", "plain", "where", "person", "key"],
     CHANGES: ["qids", "secret", "change", "until", "policy", "hierarchies", "where", "person"],
     REFINEMENT: ["qids", "refines", "null", "where"],
 }

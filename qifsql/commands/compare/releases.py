@@ -13,10 +13,10 @@ import polars as pl
 
 from qifsql.adversary import roles
 from qifsql.adversary.spec import BoundAttack
-from qifsql.commands.compare.bind import bind
 from qifsql.commands.compare.spec import CompareOptions
 from qifsql.counting import compatibility, losses, risks, suppressed
-from qifsql.counting.compatibility import MOST_SETS, Compatible
+from qifsql.counting.bind_compared import bind, check_records
+from qifsql.counting.compatibility import Compatible, UncountedError
 from qifsql.counting.composition import Compared, Composition
 from qifsql.data.dataset import Tabular
 from qifsql.data.files import path_text
@@ -28,7 +28,7 @@ from qifsql.engine.engines import open_engine
 from qifsql.engine.protocol import Engine
 from qifsql.engine.settings import Settings
 from qifsql.engine.tables import Tables
-from qifsql.errors import no_records, plural, quoted
+from qifsql.errors import plural, quoted
 from qifsql.query.plan import Plan
 from qifsql.query.render import expressions
 from qifsql.results.assessment import PEOPLE
@@ -54,12 +54,13 @@ SCHEMA: dict[str, pl.DataType] = {
 In the view ``cells`` a generalised value is a value. In ``compatible`` the people of the original
 know their raw values, and look for the records whose cells contain them (M196): ``candidates`` is
 the mean number of these, 0 or more; ``k`` is the smallest but 0; ``singled_out`` counts people with
-one, ``misled`` those whose own record is not among them: NULL if the release has not as many
-records as the original, so that nothing tells whose record is whose. ``posterior_probabilistic`` is
+one, ``misled`` those whose own record is not among them: NULL if no key or person is named and the
+release has not as many records as the original, so that nothing tells whose record is whose.
+``posterior_probabilistic`` is
 the success of re-identification in [0, 1]; ``individuals_certain`` counts people whose secret is
 certain (NULL without a secret). Of ``PARTITION``, the view ``compatible`` has ``records`` (of the
 original), ``k``, ``singled_out`` and the probabilistic posteriors; the others are NULL. With a
-person it has no rows.
+person it counts people for whom one record of a person is known (M200).
 
 ``suppressed`` counts the records that reveal nothing, because every cell stands for all values.
 ``generalised``, ``certainty_penalty``, ``total_variation`` and ``divergence`` are means over the
@@ -89,9 +90,9 @@ def compare_releases(
     )
     paths = (*(p for d in spec.releases for p in d.paths), *spec.hierarchies.values())
     with open_engine(settings, sources=spec.releases, command="compare", ordered=True) as engine:
-        raws, files = bind(engine, spec, options["person"])
+        raws, files = bind(engine, spec, options["person"], options["key"])
         tables = Tables(engine, "reading the original", files[0].title)
-        _check_records(tables, files)
+        check_records(tables, files)
         scales = losses.read_original(tables, raws, files[0].attack.microdata)
         measured = [_measure_file(tables, file, files[0], scales, spec.plain) for file in files]
         columns = [column for m in measured for column in m.columns]
@@ -99,7 +100,8 @@ def compare_releases(
         first = [s for file in files for s in openings(file.attack.microdata.dataset)]
         description = _describe_request(spec, files)
         description |= repeated_people(files[0].attack.microdata.repeated)
-        description |= {} if options["person"] is None else {"person": options["person"]}
+        owners = {name: options[name] for name in ("person", "key")}
+        description |= {name: text for name, text in owners.items() if text is not None}
         origin = origin.about(description, tuple(dict.fromkeys(paths)), *plans)
         origin = origin.sending(dict.fromkeys([*first, *tables.statements]))
         origin = origin.listing(roles.of_files(file.attack.microdata.columns for file in files))
@@ -141,12 +143,11 @@ def _measure_file(
     named = {"release": file.title, "file": file.number}
     rows = [named | _cells_view(risk) | totals for risk in file_risks]
     notes = _notes_on_suppressed(file, attack, hidden)
-    if file.number > 1 and file.cells and file.attack.microdata.person is None:
-        compatible = compatibility.find(tables, original, file)
-        if compatible is not None:
-            rows += [named | row | totals for row in _compatible_view(compatible)]
+    if file.number > 1 and file.cells:
         has_outside = any(column["outside"] for column in columns)
-        notes += _notes_on_compatible(file, compatible, has_outside=has_outside)
+        of_success, of_compatible = _find(tables, original, file, has_outside=has_outside)
+        rows += [named | row | totals for row in of_success]
+        notes += of_compatible
     return _Measured(rows, columns, plans, notes)
 
 
@@ -161,67 +162,49 @@ def _cells_view(risk: risks.Risk) -> dict[str, Any]:
     }
 
 
-def _compatible_view(compatible: Compatible) -> list[dict[str, Any]]:
-    """Return a row per secret, or one without, of what people with raw knowledge find."""
-    common = {
-        **{"secret": None, "view": "compatible"},
-        **{
-            "records": compatible.people,
-            "k": compatible.least,
-            "singled_out": compatible.singled_out,
-        },
-        "crs_posterior_probabilistic": float(compatible.success),
-        "candidates": float(compatible.candidates),
-        "posterior_probabilistic": float(compatible.success),
-        "misled": compatible.misled,
-    }
-    if not compatible.guesses:
-        return [common]
-    return [
-        common
-        | {"secret": guess.secret, "cas_posterior_probabilistic": float(guess.success)}
-        | {"individuals_certain": guess.certain}
-        for guess in compatible.guesses
-    ]
-
-
-def _notes_on_compatible(
-    release: Compared, compatible: Compatible | None, *, has_outside: bool
-) -> list[str]:
-    """Return notes on people whose own record is not theirs by its cells, or is not told.
+def _find(
+    tables: Tables, original: Compared, release: Compared, *, has_outside: bool
+) -> tuple[list[dict[str, Any]], list[str]]:
+    """Return the rows of what people with raw knowledge find in a release, and notes.
 
     ``has_outside``: some cell contains no value of the original, as a centroid does.
     """
-    if compatible is None:
-        return [
-            f"{release.title} has empty or suppressed cells in more than {MOST_SETS} sets of "
-            "columns: the records that may be a person's are not looked for; name fewer "
-            "quasi-identifiers"
-        ]
-    not_measured = [
-        f"{release.title} has cells that contain no raw value, such as centroids: the view "
-        "compatible does not measure who looks for the nearest one, and its success may be far "
-        "too low; use the view cells"
-    ] * has_outside
-    if compatible.misled is None:
-        return [
-            *not_measured,
-            f"{release.title} has not as many records as the original, so nothing tells whose is "
-            "whose: the success of people with raw knowledge is what they believe",
-        ]
-    if not compatible.misled:
-        return not_measured
-    misled = plural(compatible.misled, "person")
-    note = (
-        f"{release.title} says something false of {misled}: the record in the same place does not "
-        "contain the raw values"
-    )
-    if compatible.believed > compatible.success:
-        note += (
-            "; if its records are in another order, the success of people with raw knowledge is up "
-            f"to {float(compatible.believed):.2%}, and not {float(compatible.success):.2%}"
+    try:
+        success = compatibility.find(tables, original, release)
+    except UncountedError as e:
+        return [], [str(e)]
+    notes = compatibility.notes(release, success)
+    if has_outside:
+        notes.append(
+            f"{release.title} has cells that contain no raw value, such as centroids: the view "
+            "compatible does not measure who looks for the nearest one, and its success may be far "
+            "too low; use the view cells"
         )
-    return [*not_measured, note]
+    return _compatible_view(success, of_people=release.attack.microdata.person is not None), notes
+
+
+def _compatible_view(success: Compatible, *, of_people: bool) -> list[dict[str, Any]]:
+    """Return a row per secret, or one without, of what people with raw knowledge find."""
+    chance = float(success.after.probabilistic)
+    common = {
+        **{"secret": None, "view": "compatible"},
+        **{"records": success.records, "k": success.least, "singled_out": success.singled_out},
+        "crs_posterior_probabilistic": chance,
+        "candidates": float(success.candidates),
+        "posterior_probabilistic": chance,
+        "misled": success.misled,
+    }
+    if of_people:
+        common |= {"people": success.people, "known_records": "one"}
+    if not success.guesses:
+        return [common]
+    return [
+        common
+        | {"secret": guess.secret}
+        | {"cas_posterior_probabilistic": float(guess.after.probabilistic)}
+        | {"individuals_certain": guess.after.certain}
+        for guess in success.guesses
+    ]
 
 
 def _with_suppressed(engine: Engine, file: Compared, plain: Sequence[str]) -> BoundAttack:
@@ -246,15 +229,6 @@ def _notes_on_suppressed(file: Compared, attack: BoundAttack, hidden: int) -> li
             "for suppressed"
         )
     return notes
-
-
-def _check_records(tables: Tables, files: Sequence[Compared]) -> None:
-    """Refuse files without records."""
-    for file in files:
-        query = losses.rows_of(file.attack.microdata).limit(1)
-        if not tables.rows(query):
-            filtered = file.attack.microdata.where is not None
-            raise no_records(file.title, "nobody to attack", filtered=filtered)
 
 
 def _zero_losses(file: Compared, scales: Sequence[losses.Scale]) -> list[dict[str, Any]]:

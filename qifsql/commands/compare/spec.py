@@ -14,7 +14,7 @@ from qifsql.adversary.options import (
     qids_option,
     secret_option,
 )
-from qifsql.data.option import DETAILS, NAMES, TEXT, TEXTS, Option
+from qifsql.data.option import DATA, DETAILS, NAME, NAMES, TEXT, TEXTS, Option
 
 
 class CompareOptions(Sets, total=False):
@@ -83,4 +83,15 @@ class CompareOptions(Sets, total=False):
     ]
     hierarchies: Annotated[Mapping[str, str | Path] | None, HIERARCHY]
     plain: Annotated[str | Sequence[str], PLAIN]
+    key: Annotated[
+        str | None,
+        Option(
+            NAME,
+            "Which record of a release is whose: a column of all files (else: their order).",
+            text="Column or named expression in all files that says which record of a release is "
+            "whose; it names a record at most once, and a missing key names none. Without it, "
+            "files with as many records are in the same order.",
+            panel=DATA,
+        ),
+    ]
     null: Null

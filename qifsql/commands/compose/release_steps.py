@@ -34,7 +34,7 @@ def read_people(tables: Tables, bound: Bound, *, keyed: bool) -> int:
         values = exp.select(value.as_("value"), "count(*) AS people").from_("people")
         make_places(tables, raw, values.group_by(value))
     shape: dict[str, Shape] = {"qids": numbers, "key": bound.key is not None}
-    of_coded = shape | {"truth": bound.truth is not None}
+    of_coded = shape | {"truth": bound.truth is not None, "position": True}
     tables.make("coded", splice("cells/coded_people", shape=of_coded))
     tables.drop("people")
     tables.make("points", splice("cells/points", places=numbers))

@@ -19,6 +19,7 @@ HIDDEN = {
     "target": "is about one person, and shows values of the person",
     **dict.fromkeys(("member", "population"), "is about membership"),
     **dict.fromkeys(("learn", "learner", "rapid"), "is about another file"),
+    **dict.fromkeys(("people", "hierarchies"), "is about another file"),
     "store": "writes a file with values of cells",
     "records": "writes a file with a row per record",
 }

@@ -314,6 +314,9 @@ def _identifying_options(entry: Entry, contents: Contents) -> dict[str, Any]:
         options[name] = [entry.as_written(text) for text in options[name]]
     for name in {"prior", "policy", "baseline", "possible"} & options.keys():
         options[name] = Path(options[name]).name
+    if "hierarchies" in options:
+        hierarchies = entry.options["hierarchies"].items()
+        options["hierarchies"] = {name: Path(path).name for name, path in hierarchies}
     return options
 
 

@@ -301,6 +301,8 @@ def test_a_file_of_one_value_teaches_that_value() -> None:
         ({"progressive": True}, "does not take progressive"),
         ({"store": "counts.duckdb"}, "does not take store"),
         ({"unit": "BRL"}, "does not take unit"),
+        ({"people": frame(PEOPLE)}, "does not take learn"),
+        ({"hierarchies": {"q": "q.csv"}}, r"name their file \(people\)"),
         ({"link": "q"}, "does not take link"),
         ({"presence": 0.5}, "does not take presence"),
         ({"truth": "u"}, "does not take truth"),

@@ -57,7 +57,8 @@ def test_a_release_and_a_change_are_worth_what_an_attack_on_people_finds(rows: l
     with tempfile.TemporaryDirectory() as folder:
         release = Path(folder) / "r.parquet"
         pl.DataFrame(coarser, schema=SCHEMA).write_parquet(release)
-        released = qifsql.compare(frame, release, **about, plain="a,b").rows()
+        compared = qifsql.compare(frame, release, **about, plain="a,b")
+        released = compared.frame.filter(view="cells").to_dicts()
     changed = qifsql.compare(frame, **about, change="a:2").rows()
     for found in (released, changed):
         assert [row["known_records"] for row in found] == ["all", "one"] * 2

@@ -5,16 +5,17 @@ from dataclasses import dataclass
 
 from qifsql.adversary.models import model as model_of
 from qifsql.adversary.options import NULL_RULES
-from qifsql.commands.attack.spec import IDENTITY, AttackOptions
+from qifsql.commands.attack.spec import IDENTITY, AttackOptions, one_file, refuse_others
 from qifsql.counting.compared_files import Names, Sources
 from qifsql.counting.guessing import Learner
 from qifsql.counting.learners import TABLE
-from qifsql.data.collection import Collection, Source
-from qifsql.data.dataset import Dataset, datasets
+from qifsql.data.collection import Source
+from qifsql.data.dataset import Dataset
 from qifsql.data.option import as_names, check_names
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError, quoted
 
+WHO = "an attack that learns (learn)"
 FREE: dict[str, tuple[object, ...]] = {"null": NULL_RULES, "absent": ("null",), "gain": IDENTITY}
 """Values of options that ask for nothing special."""
 ANSWERED = ("qids", "secret", "where", "null", "learn", "learner", "rapid")
@@ -55,19 +56,13 @@ def specify(
             "an attack that learns (learn) runs on DuckDB alone; use --engine duckdb, or attack on "
             "Spark without --learn"
         )
-    for name, value in options.items():
-        unset = FREE.get(name, (None, (), [], "", False, {}))  # values that ask for nothing
-        if name not in ANSWERED and value not in unset:
-            instead = f": {INSTEAD[name]}" if name in INSTEAD else ""
-            raise InputError(
-                f"an attack that learns (learn) does not take {name}{instead}; leave it out"
-            )
+    refuse_others(WHO, options, ANSWERED, FREE, INSTEAD)
     null = options.get("null", "distinct")
     if null == "match-any" or null not in NULL_RULES:
         rules = " or ".join(NULL_RULES)
         raise InputError(f"missing values cannot be treated as {quoted(null)} here; use {rules}")
     _check_model(model)
-    people, train = _people(source), options.get("learn")
+    people, train = one_file(WHO, source, "file of people"), options.get("learn")
     if train is None:
         raise InputError("learner and rapid are about a file to learn from; name it with --learn")
     if not as_names(options.get("secret")):
@@ -91,14 +86,3 @@ def _check_model(model: str | Sequence[str]) -> None:
         raise InputError(
             "an attack that learns (learn) is about secrets of all people of one file: model cas"
         )
-
-
-def _people(source: Source) -> Dataset:
-    """Return the file of the people whose secrets are guessed; refuse several."""
-    files = source.datasets if isinstance(source, Collection) else tuple(datasets(source))
-    if len(files) != 1:
-        raise InputError(
-            "an attack that learns (learn) has one file of people; name one, and the file to learn "
-            "from with --learn"
-        )
-    return files[0]

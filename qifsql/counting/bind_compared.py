@@ -14,6 +14,7 @@ from qifsql.adversary.models import model
 from qifsql.adversary.names import QID, SECRET
 from qifsql.adversary.notes import of_records
 from qifsql.adversary.spec import Attribute, BoundAttack, Microdata
+from qifsql.counting import losses
 from qifsql.counting.composition import NOTHING, Compared, Composition
 from qifsql.counting.release_columns import (
     Tags,
@@ -27,22 +28,33 @@ from qifsql.counting.release_columns import (
 from qifsql.counting.spans import Generalised, Raw
 from qifsql.data.collection import tag_of
 from qifsql.data.dataset import Dataset, titles_of
+from qifsql.data.domains import domain, together
 from qifsql.data.expressions import parse, split_name
 from qifsql.data.schema import Catalog as Knowledge
+from qifsql.data.types import family
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.protocol import Engine
-from qifsql.errors import ColumnError, InputError, did_you_mean, quoted
+from qifsql.engine.tables import Tables
+from qifsql.errors import ColumnError, InputError, did_you_mean, no_records, quoted
 
 
 def bind(
-    engine: Engine, spec: Composition, person: str | None = None
+    engine: Engine,
+    spec: Composition,
+    person: str | None = None,
+    key: str | None = None,
+    *,
+    secrets_of_all: bool = True,
 ) -> tuple[tuple[Raw, ...], list[Compared]]:
     """Return the quasi-identifiers of the original, and all files, the original first.
 
     A file has its columns, how their cells are read, and the attack on it. ``person`` is the
-    column of each file that says whose record it is. Raises ColumnError, ExpressionError or
-    InputError if a name, a tag or a type does not fit.
+    column of each file that says whose record it is, ``key`` one that names each record. Without
+    ``secrets_of_all`` the original need not have the secrets. Raises ColumnError, ExpressionError
+    or InputError if a name, a tag or a type does not fit.
     """
+    if person is not None and key is not None:
+        raise InputError("person says whose record it is; leave key out")
     catalogs = [Catalog(engine, d) for d in spec.releases]
     original = catalogs[0]
     names, tags = tagged_names(spec.qids, len(catalogs), original.schema)
@@ -53,7 +65,10 @@ def bind(
         )
     _check_tags(tags, qids)
     raws = raw_columns(spec, qids, original.schema)
-    secrets = _secrets(spec.secrets, catalogs)
+    if secrets_of_all:
+        secrets = _secrets(spec.secrets, catalogs)
+    else:
+        secrets = [(), *_secrets(spec.secrets, catalogs[1:])]
     titled = zip(catalogs, titles_of(spec.releases), secrets, strict=True)
     files = []
     for number, (catalog, title, file_secrets) in enumerate(titled, 1):
@@ -64,13 +79,18 @@ def bind(
             written = _names_in_release(number, raws, tags, names_of_all(spec, original.schema))
             cells = cells_of(catalog, number, written, tags=tags, plain=spec.plain)
         columns = tuple((replace(g, release=title), a) for g, a in cells)
-        whose = None if person is None else _person_in_file(person, original, catalog)
+        whose, named = (
+            None if text is None else _owner_in_file(text, role, original, catalog)
+            for text, role in ((person, roles.PERSON), (key, roles.KEY))
+        )
         qids_of_file = [attribute for _, attribute in columns]
-        attack = _bind_attack(catalog, qids_of_file, file_secrets, spec.where, whose)
+        owners = {roles.PERSON: [whose] if whose else [], roles.KEY: [named] if named else []}
+        attack = _bind_attack(catalog, qids_of_file, file_secrets, spec.where, owners)
         if number == 1 and whose is None:
             attack = attack.on(_noted(attack.microdata, catalog))
-        files.append(Compared(number, title, columns, attack))
+        files.append(Compared(number, title, columns, attack, named))
     _check_known(raws, files)
+    _check_owners(files)
     return raws, files
 
 
@@ -100,9 +120,12 @@ def _bind_attack(
     qids: Sequence[Attribute],
     secrets: Sequence[Attribute],
     where: str | None,
-    person: Attribute | None,
+    owners: Mapping[str, Sequence[Attribute]],
 ) -> BoundAttack:
-    """Return the attack on a file: re-identification, and inference of ``secrets``, if any."""
+    """Return the attack on a file: re-identification, and inference of ``secrets``, if any.
+
+    ``owners`` are the columns that say whose record it is, at most one of each role.
+    """
     title = catalog.schema.dataset
     for secret in secrets:
         if any(secret.expression == q.expression for q in qids):
@@ -115,8 +138,7 @@ def _bind_attack(
         condition = parse(where, catalog.schema, f"the filter (where) of {title}")
         catalog.condition(condition)
     assert isinstance(catalog.dataset, Dataset)  # noqa: S101 - a file was opened, not a collection
-    people = [person] if person else []
-    used = {roles.QID: qids, roles.SECRET: secrets, roles.PERSON: people}
+    used = {roles.QID: qids, roles.SECRET: secrets, **owners}
     microdata = Microdata(
         catalog.dataset,
         tuple(qids) or (NOTHING,),  # without any column everybody is in one block
@@ -125,9 +147,18 @@ def _bind_attack(
         zoned=any("TIME ZONE" in c.type for c in catalog.schema.columns),
         releases=(title,),
         columns=roles.columns(catalog.schema, used, where=condition),
-        person=person,
+        person=next(iter(owners[roles.PERSON]), None),
     )
     return BoundAttack((model("crs"), *([model("cas")] if secrets else [])), microdata)
+
+
+def check_records(tables: Tables, files: Sequence[Compared]) -> None:
+    """Refuse files without records."""
+    for file in files:
+        query = losses.rows_of(file.attack.microdata).limit(1)
+        if not tables.rows(query):
+            filtered = file.attack.microdata.where is not None
+            raise no_records(file.title, "nobody to attack", filtered=filtered)
 
 
 def _noted(microdata: Microdata, catalog: Catalog) -> Microdata:
@@ -137,19 +168,33 @@ def _noted(microdata: Microdata, catalog: Catalog) -> Microdata:
     return replace(microdata, repeated=repeated, notes=notes)
 
 
-def _person_in_file(text: str, original: Catalog, catalog: Catalog) -> Attribute:
+def _owner_in_file(text: str, role: str, original: Catalog, catalog: Catalog) -> Attribute:
     """Return the column or expression ``text`` of one file that says whose record it is."""
-    people = naming.attributes([text], original.schema, roles.PERSON)
-    if len(people) > 1:
-        raise ColumnError("person is one column or expression; name one")
+    owners = naming.attributes([text], original.schema, role)
+    if len(owners) > 1:
+        raise ColumnError(f"{role} is one column or expression; name one")
     try:
-        person = _secret_in_file(text, people[0].name, catalog)
+        owner = _secret_in_file(text, owners[0].name, catalog)
     except ColumnError as e:
         raise ColumnError(
-            f"{e}; with person each file says whose record it is: write the release with this "
-            "column, or leave person out"
+            f"{e}; with {role} each file says whose record it is: write the release with this "
+            f"column, or leave {role} out"
         ) from e
-    return typed([person], catalog, roles.PERSON)[0]
+    return typed([owner], catalog, role)[0]
+
+
+def _check_owners(files: Sequence[Compared]) -> None:
+    """Refuse people or keys whose types cannot be compared with those of the original."""
+    first = files[0].owner
+    for file in files[1:]:
+        if first is None or file.owner is None:
+            continue
+        if together(domain(first.type), domain(file.owner.type)) is None:
+            raise ColumnError(
+                f"{quoted(file.owner.name)} is {family(file.owner.type)} in {file.title} but "
+                f"{family(first.type)} in {files[0].title}: values are not converted; write both "
+                "with one type"
+            )
 
 
 def _secrets(texts: Sequence[str], catalogs: Sequence[Catalog]) -> list[tuple[Attribute, ...]]:

@@ -1,0 +1,252 @@
+"""Attacks of somebody who knows raw values of people, and looks for their records in a release.
+
+The file of the people is the original, or a register with the same quasi-identifiers. Beside this
+stands the same attack on the cells of the release as values. Source: M196, M200.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Unpack
+
+import polars as pl
+
+from qifsql.adversary import roles
+from qifsql.adversary.models import model as model_of
+from qifsql.commands.attack.spec import IDENTITY, AttackOptions, one_file, refuse_others
+from qifsql.counting import compatibility, losses, risks, suppressed
+from qifsql.counting.bind_compared import bind, check_records
+from qifsql.counting.compatibility import Compatible, Guess
+from qifsql.counting.composition import Compared, Composition
+from qifsql.counting.risks import Risk
+from qifsql.counting.spans import Raw
+from qifsql.data.collection import Source
+from qifsql.data.files import path_text
+from qifsql.data.option import as_names, check_names
+from qifsql.data.readers import openings
+from qifsql.data.reading import of_files
+from qifsql.engine.csv_types import remarks
+from qifsql.engine.engines import open_engine
+from qifsql.engine.protocol import Engine
+from qifsql.engine.settings import Settings
+from qifsql.engine.tables import Tables
+from qifsql.errors import InputError, quoted
+from qifsql.measures import bayes
+from qifsql.query.render import expressions
+from qifsql.results.assessment import PEOPLE, SCHEMA
+from qifsql.results.result import Result
+from qifsql.results.storage import Origin
+
+CANDIDATES: dict[str, pl.DataType] = {
+    "view": pl.String(),
+    "k": pl.Int64(),
+    "candidates": pl.Float64(),
+    "misled": pl.Int64(),
+}
+"""Further columns of an attack of somebody who knows the raw values of people (``people``).
+
+There are two views. In ``cells``, a generalised value is a value: the numbers are those of the
+attack without ``people``. In ``compatible``, ``records`` are those of the people, and the adversary
+looks for the records of the release whose cells contain their values (M196; of people with several
+records, M200). ``candidates`` is the mean number of these, 0 or more; ``k`` is the smallest but 0
+of people in the release; ``singled_out`` people have one; ``misled`` people have a record in the
+release, but not among these (NULL: nothing tells whose record is whose, and the success is what the
+adversary believes). ``posterior_deterministic`` is the share of people whose only candidate is
+their own record, or who have candidates with one secret; ``individuals_certain`` people have one
+candidate, or candidates with one secret. ``blocks`` is NULL."""
+
+WHO = "an attack with raw knowledge of people (people)"
+TAKEN = ("qids", "secret", "where", "people", "person", "key", "hierarchies")
+FREE: dict[str, tuple[object, ...]] = {
+    **{"null": ("distinct",), "absent": ("null",), "gain": IDENTITY}
+}
+"""Values of options that ask for nothing special."""
+INSTEAD = {
+    "null": "an empty cell is a missing value, or any value if the release has more of them",
+    "weight": "people and records count once",
+    "by": "attack a file of each group of people",
+    "gain": "right guesses are counted",
+    "prior": "the prior is the best guess without any value",
+    "target": "write her record to a file, and name it",
+    "population": "name the file of the people with --people",
+    "wave": "one release is attacked; filter a wave with --where",
+    "link": "one release is attacked",
+    "household": "people are looked for one by one",
+}
+
+
+@dataclass(frozen=True)
+class Request:
+    """The models of an attack on a release (file 2) with the raw values of people (file 1)."""
+
+    models: tuple[str, ...]
+    files: Composition
+    person: str | None
+    key: str | None
+
+
+def specify(
+    model: str | Sequence[str], source: Source, options: AttackOptions, settings: Settings | None
+) -> Request:
+    """Return the request; raise InputError if raw knowledge of people cannot answer it."""
+    check_names(options, AttackOptions)
+    if settings is not None and settings.engine_name == "spark":
+        raise InputError(f"{WHO} runs on DuckDB alone; use --engine duckdb")
+    refuse_others(WHO, options, TAKEN, FREE, INSTEAD)
+    names = model.split(",") if isinstance(model, str) else list(model)
+    models = tuple(dict.fromkeys(model_of(name.strip()).acronym for name in names))
+    secrets = as_names(options.get("secret"))
+    if not {*models} <= {"crs", "cas"}:
+        raise InputError(f"{WHO} is about everybody in one release: models crs and cas")
+    if "cas" in models and not secrets:
+        raise InputError("model cas infers a secret; name one with --secret")
+    keys = as_names(options.get("key"))
+    if len(keys) > 1:
+        raise InputError("with people, the key is one column of both files; name one")
+    people, release = options["people"], one_file(WHO, source, "release")
+    assert people is not None  # noqa: S101 - the caller has looked
+    files = Composition.of(
+        [people, release],
+        people,
+        "name the raw records of its people (--people)",
+        qids=as_names(options.get("qids")),
+        secrets=secrets if "cas" in models else (),
+        where=options.get("where"),
+        hierarchies={n: path_text(p) for n, p in (options.get("hierarchies") or {}).items()},
+    )
+    return Request(models, files, options.get("person"), keys[0] if keys else None)
+
+
+def attack(
+    model: str | Sequence[str],
+    source: Source,
+    *,
+    settings: Settings | None = None,
+    **options: Unpack[AttackOptions],
+) -> Result:
+    """Attack the release ``source`` with the raw values of ``people``.
+
+    The options are those of ``qifsql.attack``. The result has the columns of
+    ``results.assessment.SCHEMA`` and ``CANDIDATES``: for each model and secret, rows of both views.
+
+    Raises:
+        InputError: What was asked for does not fit the data, or the release has false cells.
+        EngineError: Memory or disk ran out.
+    """
+    request = specify(model, source, options, settings)
+    origin = Origin.now(settings, "attack")
+    files = request.files
+    with open_engine(settings, sources=files.releases, command="attack", ordered=True) as engine:
+        bound = _bind(engine, request)
+        tables = Tables(engine, "reading the people", bound.people.title)
+        check_records(tables, (bound.people, bound.release))
+        losses.read_original(tables, bound.raws, bound.people.attack.microdata)
+        as_values = suppressed.marked(engine, bound.release.attack)
+        of_cells, plans = risks.measure(engine, as_values)
+        success = compatibility.find(tables, bound.people, bound.release)
+        opened_by = [s for dataset in files.releases for s in openings(dataset)]
+        statements = dict.fromkeys([*opened_by, *tables.statements])
+        notes = [*as_values.microdata.notes, *_notes(bound, success), *remarks(engine)]
+    paths = (*(path for d in files.releases for path in d.paths), *files.hierarchies.values())
+    hidden = as_values.microdata.suppressed
+    origin = origin.about(
+        _plain_request(request, bound, hidden), tuple(dict.fromkeys(paths)), *plans
+    )
+    origin = origin.sending(statements)
+    attacked = [file.attack.microdata for file in (bound.people, bound.release)]
+    origin = origin.listing(roles.of_files(microdata.columns for microdata in attacked))
+    schema = SCHEMA | (PEOPLE if request.person is not None else {}) | CANDIDATES
+    common: dict[str, Any] = {"datasets": 1, "n_qids": len(bound.raws), "seconds": origin.seconds}
+    common |= {"qids": [raw.name for raw in bound.raws]}
+    rows = [common | row for row in _rows(request.models, of_cells, success)]
+    frame = pl.DataFrame([{name: row.get(name) for name in schema} for row in rows], schema=schema)
+    return Result(frame=frame, origin=origin, notes=tuple(notes))
+
+
+def rehearse(
+    model: str | Sequence[str],
+    source: Source,
+    settings: Settings | None = None,
+    **options: Unpack[AttackOptions],
+) -> None:
+    """Look up every name in both files, without attacking; InputError if one is wrong."""
+    request = specify(model, source, options, settings)
+    with open_engine(settings, sources=request.files.releases) as engine:
+        _bind(engine, request)
+
+
+@dataclass(frozen=True)
+class _Bound:
+    """The quasi-identifiers, and the files of the people and of the release, looked up."""
+
+    raws: Sequence[Raw]
+    people: Compared
+    release: Compared
+
+
+def _bind(engine: Engine, request: Request) -> _Bound:
+    raws, (people, release) = bind(
+        engine, request.files, request.person, request.key, secrets_of_all=False
+    )
+    return _Bound(raws, people, release)
+
+
+def _rows(
+    models: Sequence[str], of_cells: Sequence[Risk], success: Compatible
+) -> Iterator[dict[str, Any]]:
+    """Yield the rows of each model and secret: those of the cells as values, then the other."""
+    guesses = {guess.secret: guess for guess in success.guesses}
+    for model in models:
+        for secret in guesses if model == "cas" else (None,):
+            about = {"model": model.upper(), "secret": secret}
+            first = next(iter(guesses), None) if secret is None else secret
+            for risk in of_cells:
+                if risk.secret == first:
+                    reading = {"known_records": risk.known_records, "view": "cells"}
+                    yield risk.attacks[model] | reading | about
+            question = success if secret is None else guesses[secret]
+            yield _row_of_candidates(success, question) | about
+
+
+def _row_of_candidates(success: Compatible, question: Compatible | Guess) -> dict[str, Any]:
+    """Return the numbers of the view ``compatible``, with the success at one question."""
+    return {
+        **bayes.row(question.before, question.after),
+        "view": "compatible",
+        "known_records": "one",
+        "records": success.records,
+        "people": success.people,
+        "singled_out": success.singled_out,
+        "k": success.least,
+        "candidates": float(success.candidates),
+        "misled": success.misled,
+    }
+
+
+def _notes(bound: _Bound, success: Compatible) -> Iterator[str]:
+    """Yield notes on columns that the release lacks, and on whom it says something false."""
+    present = {g.raw.number for g, _ in bound.release.cells}
+    if lacking := [quoted(raw.name) for raw in bound.raws if raw.number not in present]:
+        yield f"{bound.release.title} has no {', '.join(lacking)}: nothing is told of it there"
+    yield from compatibility.notes(bound.release, success)
+
+
+def _plain_request(request: Request, bound: _Bound, suppressed_records: int) -> dict[str, Any]:
+    """Return the request as plain data."""
+    files = request.files
+    attacked = [file.attack.microdata for file in (bound.release, bound.people)]
+    named = [attribute for m in attacked for attribute in (*m.qids, *m.secrets)]
+    optional = {"person": request.person, "key": request.key}
+    return {
+        "models": list(request.models),
+        "dataset": bound.release.title,
+        "people": bound.people.title,
+        "qids": [raw.name for raw in bound.raws],
+        "secrets": [secret.name for secret in bound.release.secrets],
+        "expressions": expressions(named),
+        "where": files.where,
+        "null": "distinct",
+        "hierarchies": dict(files.hierarchies) or None,
+        "suppressed_records": suppressed_records,
+        **{name: text for name, text in optional.items() if text is not None},
+        **of_files(m.dataset for m in attacked),
+    }
