@@ -34,6 +34,7 @@ COPIED = "the statements read a copy that qifsql makes of files of this format"
 APART = {
     "learn": "the adversary learns from another file",
     "link": "the releases are linked without a key",
+    "people": "the adversary looks for the records of people of another file",
 }
 """Attacks that are not a GROUP BY of one release or collection, by their option."""
 SUPPRESSED = "its blocks are without the suppressed records, each of which is one of anything"
@@ -150,6 +151,18 @@ def current_source(stored: Stored, inputs: Inputs) -> Dataset | Collection:
     attacked = [path for path in old_paths if not {path, Path(path).name} & side_files]
     paths = [inputs.paths[path] for path in attacked or old_paths]
     return _open_dataset(str(spec["dataset"]), paths, csv, hive)
+
+
+def named_dataset(stored: Stored, inputs: Inputs, option: str) -> Dataset:
+    """Return the file that an option of a manifest of several files names, where it is now."""
+    spec = stored.spec
+    names = [str(spec[name]) for name in ("dataset", "people")]
+    name = str(spec[option])
+    path = _path(names, names.index(name), list(inputs.paths))
+    read = _reading_of_files(spec["csv"]).get(name, {})
+    hive = "hive_partitioning = true" in str(stored.manifest["sql"]).casefold()
+    csv = {**read, "na": (spec.get("na") or {}).get(name, ())}
+    return _open_dataset(name, [inputs.paths[path]], csv, hive)
 
 
 def _open_dataset(name: str, paths: Sequence[str], csv: Mapping[str, Any], hive: bool) -> Dataset:

@@ -8,6 +8,7 @@ import polars as pl
 
 from qifsql.commands.verify import (
     answer_checks,
+    candidate_checks,
     level_checks,
     noisy_pairs,
     pasted_sql,
@@ -171,6 +172,10 @@ def _verdicts_by_manifest(
 def _verdicts_on_attack(stored: Stored, inputs: Inputs, settings: Settings) -> list[dict[str, Any]]:
     """Return the verdicts by the SQL of the manifest, and by all ways that its request allows."""
     repetitions = [of_people(stored, pasted_sql.repeat(stored, inputs, settings))]
+    if "candidates" in stored.frame.columns:
+        by_definition = candidate_checks.repeat, stored, inputs, settings
+        repetitions.append(attempt(candidate_checks.WAY, *by_definition))
+        return verdicts.verdict_rows(stored, list(places(stored)), repetitions)
     try:
         repeated = request(stored, inputs, settings)
     except RepetitionError as e:
