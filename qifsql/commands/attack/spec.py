@@ -209,7 +209,7 @@ def refuse_others(
     for name, value in options.items():
         unset = free.get(name, (None, (), [], "", False, {}))
         # a data frame is compared with nothing
-        is_unset = any(type(value) is type(other) and value == other for other in unset)
+        is_unset = any(type(value) is type(nothing) and value == nothing for nothing in unset)
         if name not in taken and not is_unset:
             hint = f": {instead[name]}" if name in instead else ""
             raise InputError(f"{who} does not take {name}{hint}; leave it out")
