@@ -1,19 +1,47 @@
--- A column: how often its values occur.
+-- Columns: how often their values occur.
 
--- One row per number of records that share a value of a column: how many values have that many,
--- the missing value apart.
+-- One row per record and column, of columns of one type: the number of the column, and the value.
+{# values_of_columns(secrets=[1]), values_of_columns(secrets=[1, 2]) #}
+CREATE OR REPLACE VIEW values_of_columns AS
+{% if secrets | length == 1 %}
+SELECT
+    1 AS number,
+    secret_1 AS secret
+FROM microdata;
+{% else %}
+SELECT
+    cell.number,
+    cell.secret
+FROM (
+    SELECT
+        unnest([{{ secrets | each("{'number': #, 'secret': secret_#}", ", ") }}]) AS cell
+    FROM microdata
+) AS unfolded;
+{% endif %}
+
+-- One row per column and number of records that share a value of it: how many values have that
+-- many, the missing value apart.
 CREATE OR REPLACE VIEW frequencies AS
 SELECT
+    number,
     weight AS records,
     secret IS NULL AS missing,
     count(*) AS "values"
-FROM (SELECT secret, count(*) AS weight FROM microdata GROUP BY secret) AS counted
+FROM (
+    SELECT
+        number,
+        secret,
+        count(*) AS weight
+    FROM values_of_columns
+    GROUP BY number, secret
+) AS counted
 GROUP BY ALL;
 
 -- The same of a column of texts, apart for words that often stand for a missing value (`word`) and
 -- for numbers with a decimal comma or with points between thousands (`comma`).
 CREATE OR REPLACE VIEW text_frequencies AS
 SELECT
+    number,
     weight AS records,
     secret IS NULL AS missing,
     count(*) AS "values",
@@ -26,5 +54,12 @@ SELECT
         ),
         FALSE
     ) AS comma
-FROM (SELECT secret, count(*) AS weight FROM microdata GROUP BY secret) AS counted
+FROM (
+    SELECT
+        number,
+        secret,
+        count(*) AS weight
+    FROM values_of_columns
+    GROUP BY number, secret
+) AS counted
 GROUP BY ALL;

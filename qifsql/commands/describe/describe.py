@@ -2,8 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from itertools import count
 from typing import Any, Unpack
 
 import polars as pl
@@ -26,17 +24,17 @@ from qifsql.engine.protocol import Engine
 from qifsql.engine.settings import Settings
 from qifsql.errors import DatasetError, quoted
 from qifsql.measures.entropy import entropy
-from qifsql.query.microdata_steps import plan
+from qifsql.query.microdata_steps import plan, records_plan
 from qifsql.query.microdata_steps import steps as steps_of
-from qifsql.query.plan import Plan, Step
+from qifsql.query.plan import Plan
 from qifsql.query.splice import make_step
 from qifsql.query.steps import Steps
-from qifsql.query.templates import load
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin
 
 MOST = 2000  # most columns in one run, about 5 ms each
-TOGETHER = 50  # columns that are counted in one query
+TOGETHER = 50  # columns of one type that are counted by one statement, if there are few records
+FEW = 50_000  # records of so many columns that fit into the caches
 LONGEST = exp.Literal.number(1000)  # characters of a cell that are looked at
 TEXTS = ("VARCHAR", "ENUM")
 RARE = 10  # values of fewer records are listed only on request
@@ -260,61 +258,42 @@ class _Describer:
         ``texts``: add what columns of texts look like to ``spellings``.
         """
         rows = {}
-        views = {c.name: _view_of(c, texts=texts) for c in columns if not nested(c.type)}
-        for view in ("frequencies", "text_frequencies"):
-            of_view = [c for c in columns if views.get(c.name) == view]
-            for start in range(0, len(of_view), TOGETHER):
-                together = of_view[start : start + TOGETHER]
-                for c, kinds in zip(together, self._frequencies(together, view), strict=True):
-                    rows[c.name] = self._summed(c, [kind[:3] for kind in kinds])
-                    if view == "text_frequencies":
+        flat = [c for c in columns if not nested(c.type)]
+        together = TOGETHER if flat and self._count_records() <= FEW else 1
+        for view, alike in _by_view_and_type(flat, texts=texts).items():
+            for start in range(0, len(alike), together):
+                counted = alike[start : start + together]
+                for c, kinds in zip(counted, self._frequencies(counted, view[0]), strict=True):
+                    rows[c.name] = _summed(c, [kind[:3] for kind in kinds])
+                    if view[0] == "text_frequencies":
                         spellings[c.name] = _spellings(rows[c.name], kinds)
         empty = dict.fromkeys(SCHEMA)
         return [rows.get(c.name) or empty | {"column": c.name, "type": c.type} for c in columns]
 
+    def _count_records(self) -> int:
+        """Return the number of records that are described; refuse a file without any."""
+        query = records_plan(Microdata(self.dataset, (), (), where=self.where))
+        ((records,),) = self.engine.rows(query, "counting the records", self.dataset.name)
+        if records == 0:
+            raise DatasetError(f"{self.dataset.name} has no records; there is nothing to describe")
+        return int(records)
+
     def _frequencies(self, columns: Sequence[Column], view: str) -> list[list[tuple[Any, ...]]]:
-        """Return how many values of each column, missing or not, have which frequency."""
-        steps = [*map(self._values, columns, count(1))]
-        steps += [_frequency_step(view, i) for i, _ in enumerate(columns, 1)]
-        microdata = Microdata(self.dataset, (), (), where=self.where)
-        query = plan(microdata, steps, _all_frequencies(view, len(columns)))
+        """Return how many values of each column, missing or not, have which frequency.
+
+        All columns have one type.
+        """
+        attributes = tuple(Attribute(c.name, column(c), c.type) for c in columns)
+        microdata = Microdata(self.dataset, (), attributes, where=self.where)
+        shape = {"secrets": range(1, len(columns) + 1)}
+        steps = [*steps_of(microdata), make_step("values_of_columns", shape=shape), make_step(view)]
+        query = plan(microdata, steps, exp.select("*").from_(view))
         self.plans.append(query)
         what = columns[0].name + (" and others" if len(columns) > 1 else "")
         frequencies: list[list[tuple[Any, ...]]] = [[] for _ in columns]
         for place, *kind in self.engine.rows(query, f"describing {what}", self.dataset.name):
             frequencies[place - 1].append(tuple(kind))
         return frequencies
-
-    def _values(self, source_column: Column, place: int) -> Step:
-        """Return the step of the values of one column, as ``secret``."""
-        attribute = Attribute(source_column.name, column(source_column), source_column.type)
-        microdata = Microdata(self.dataset, (), (attribute,), where=self.where)
-        (step,) = steps_of(microdata)
-        step.query.selects[0].set("alias", exp.to_identifier("secret"))
-        return Step(f"microdata_{place}", step.doc, step.query)
-
-    def _summed(
-        self, source_column: Column, frequencies: Sequence[tuple[Any, ...]]
-    ) -> dict[str, Any]:
-        """Return the row of a column from its ``frequencies``.
-
-        Each is a number of records, whether the value is missing, and how many values have it.
-        """
-        records = sum(frequency * values for frequency, _, values in frequencies)
-        if records == 0:
-            raise DatasetError(f"{self.dataset.name} has no records; there is nothing to describe")
-        alone = sum(values for frequency, _, values in frequencies if frequency == 1)
-        there = [(frequency, values) for frequency, missing, values in frequencies if not missing]
-        return {
-            "column": source_column.name,
-            "type": source_column.type,
-            "records": records,
-            "missing": records - sum(frequency * values for frequency, values in there),
-            "distinct": sum(values for _, values in there),
-            "entropy": entropy((frequency, values) for frequency, _, values in frequencies),
-            "singled_out": alone,
-            "singled_out_share": alone / records,
-        }
 
     def sample(self, columns: Sequence[Column]) -> pl.DataFrame:
         """Return the first records as texts, or labels of values, without nested columns."""
@@ -360,28 +339,35 @@ class _Describer:
         return Steps(BoundAttack((), microdata))
 
 
-def _view_of(source_column: Column, *, texts: bool) -> str:
-    return "text_frequencies" if texts and source_column.type == "VARCHAR" else "frequencies"
+def _by_view_and_type(
+    columns: Sequence[Column], *, texts: bool
+) -> Mapping[tuple[str, str], list[Column]]:
+    """Return the columns by the view that counts their values, and by their type."""
+    groups: dict[tuple[str, str], list[Column]] = {}
+    for c in columns:
+        view = "text_frequencies" if texts and c.type == "VARCHAR" else "frequencies"
+        groups.setdefault((view, c.type), []).append(c)
+    return groups
 
 
-@cache
-def _frequency_step(view: str, place: int) -> Step:
-    """Return the step of the frequencies of the column of ``microdata_<place>``."""
-    tables = {"microdata": f"microdata_{place}"}
-    return make_step(view, f"frequencies_{place}", tables=tables)
+def _summed(source_column: Column, frequencies: Sequence[tuple[Any, ...]]) -> dict[str, Any]:
+    """Return the row of a column from its ``frequencies``.
 
-
-@cache
-def _all_frequencies(view: str, columns: int) -> exp.Query:
-    """Return the query of the frequencies of so many columns, each with its number."""
-    names = [exp.column(s.alias_or_name, quoted=True) for s in load(view).query.selects]
-    queries = [
-        exp.select(exp.Literal.number(i).as_("number"), *names).from_(
-            exp.table_(f"frequencies_{i}")
-        )
-        for i in range(1, columns + 1)
-    ]
-    return exp.union(*queries, distinct=False) if columns > 1 else queries[0]
+    Each is a number of records, whether the value is missing, and how many values have it.
+    """
+    records = sum(frequency * values for frequency, _, values in frequencies)
+    alone = sum(values for frequency, _, values in frequencies if frequency == 1)
+    there = [(frequency, values) for frequency, missing, values in frequencies if not missing]
+    return {
+        "column": source_column.name,
+        "type": source_column.type,
+        "records": records,
+        "missing": records - sum(frequency * values for frequency, values in there),
+        "distinct": sum(values for _, values in there),
+        "entropy": entropy((frequency, values) for frequency, _, values in frequencies),
+        "singled_out": alone,
+        "singled_out_share": alone / records,
+    }
 
 
 def _spellings(row: Mapping[str, Any], kinds: Sequence[tuple[Any, ...]]) -> Spellings:
