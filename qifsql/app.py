@@ -1,5 +1,6 @@
 """The command line: parse the words, call the function of the same name, show its result."""
 
+import gc
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -23,6 +24,9 @@ from qifsql.presentation.language import bind_locale, of_locale, speaking, trans
 VERSION = ("-V", "--version")
 HELP = ("-h", "--help")
 """The flags that ask for a help text; ``qifsql help COMMAND`` asks for it, too."""
+
+GARBAGE = 50_000
+"""Objects made between two searches for garbage: trees of SQL are many objects and no garbage."""
 
 LITERAL = r"\["
 """A bracket that Rich shows as text, not as markup."""
@@ -158,6 +162,7 @@ def entry() -> NoReturn:
     qifsql has closed its connections and removed its files by then. Unloading the libraries would
     take time (a tenth of a small attack) and print messages to stderr.
     """
+    gc.set_threshold(GARBAGE)
     _open_streams()
     code = main()
     if (spark := sys.modules.get("qifsql.engine.spark")) is not None:

@@ -7,6 +7,7 @@ parameters. The engine knows which functions exist, and checks those in the pars
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 
 import sqlglot
 from sqlglot import exp
@@ -76,7 +77,14 @@ def filled(template: str, words: Mapping[str, exp.Expr], dialect: str = "duckdb"
             return node
         return tree if isinstance(node, exp.Table) else exp.paren(tree)
 
-    return sqlglot.parse_one(template, read=dialect).transform(fill)
+    return _parsed(template, dialect).transform(fill)
+
+
+@lru_cache(maxsize=100)
+def _parsed(template: str, dialect: str) -> exp.Expr:
+    """Return the tree of a template, which is parsed once for all columns."""
+    tree: exp.Expr = sqlglot.parse_one(template, read=dialect)
+    return tree
 
 
 def with_one_missing(tree: exp.Expr) -> exp.Expr:

@@ -218,6 +218,14 @@ QUASI_IDENTIFIERS = tuple(
     _topic(key, "quasi-identifier", name) for key, name in _QUASI_IDENTIFIERS.items()
 )
 """Subjects that others can see or look up; the first that fits gives the reason."""
+SUBJECTS = (*QUASI_IDENTIFIERS, *SECRETS)
+
+
+@lru_cache(maxsize=10_000)
+def topics_of(value: str) -> tuple[Topic, ...]:
+    """Return the subjects of the columns that have a value (``spelled``)."""
+    return tuple(topic for topic in SUBJECTS if topic.has(value))
+
 
 COURT = "court record"
 """Published in many countries: this topic wins over offences."""

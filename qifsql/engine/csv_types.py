@@ -122,7 +122,7 @@ def _find_unusual(
     text = relation(replace(dataset, all_varchar=True, wave=None))
     answers: list[int] = []
     for start in range(0, len(tests), TOGETHER):
-        query = exp.select(*tests[start : start + TOGETHER]).from_(text)
+        query = exp.select(*tests[start : start + TOGETHER]).from_(text.copy(), copy=False)
         answers += engine.query(query, dataset.name)[0]
     unusual = [name for name, is_unusual in zip(typed, answers, strict=False) if is_unusual]
     return unusual, sum(answers[len(typed) :])  # the last answer, if blank records were counted

@@ -250,15 +250,15 @@ def _from_source(
     """
     query = exp.select(*columns)
     if filtered and microdata.where is not None:
-        query = query.where(exp.paren(microdata.where))
+        query = query.where(exp.paren(microdata.where), copy=False)
     if people and microdata.weight is not None:
-        query = query.where(_weighs(microdata.weight))
+        query = query.where(_weighs(microdata.weight), copy=False)
     if people and microdata.null == "drop":
-        query = query.where(*nothing_missing(microdata))
+        query = query.where(*nothing_missing(microdata), copy=False)
     if people and microdata.reported and microdata.person is None:
-        query = query.where(exp.not_(normal(microdata.secrets[0]).is_(exp.null())))
+        query = query.where(exp.not_(normal(microdata.secrets[0]).is_(exp.null())), copy=False)
     rows = relation(microdata.dataset, read(query))
-    return query.from_(exp.alias_(rows, SOURCE, table=True))
+    return query.from_(exp.alias_(rows, SOURCE, table=True), copy=False)
 
 
 def complete(microdata: Microdata) -> Microdata:

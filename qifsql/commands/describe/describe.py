@@ -1,15 +1,17 @@
 """Describe the columns of a dataset and propose a role for each."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, Unpack
 
 import polars as pl
+import pyarrow as pa
 from sqlglot import exp
 
 from qifsql.adversary.notes import of_categories, of_decimals, of_household, of_records
 from qifsql.adversary.spec import Attribute, BoundAttack, Microdata
-from qifsql.commands.describe.evidence import NOTHING, RECORDS, copies, evidence
+from qifsql.commands.describe.evidence import NOTHING, RECORDS, Sample, Texts, copies, evidence
 from qifsql.commands.describe.guesses import NESTED, Counted, Guess, guesses
 from qifsql.commands.describe.spec import DescribeOptions
 from qifsql.data.dataset import Column, Dataset, Repeated, Schema, Spelling, Tabular
@@ -27,15 +29,17 @@ from qifsql.measures.entropy import entropy
 from qifsql.query.microdata_steps import plan, records_plan
 from qifsql.query.microdata_steps import steps as steps_of
 from qifsql.query.plan import Plan
+from qifsql.query.render import render
 from qifsql.query.splice import make_step
 from qifsql.query.steps import Steps
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin
 
 MOST = 2000  # most columns in one run, about 5 ms each
-TOGETHER = 50  # columns of one type that are counted by one statement, if there are few records
+TOGETHER = 100  # columns of one type that are counted by one statement, if there are few records
 FEW = 50_000  # records of so many columns that fit into the caches
 LONGEST = exp.Literal.number(1000)  # characters of a cell that are looked at
+TEXT = exp.DataType.build("VARCHAR")
 TEXTS = ("VARCHAR", "ENUM")
 RARE = 10  # values of fewer records are listed only on request
 
@@ -112,7 +116,7 @@ def describe(
         on_spark = (settings or Settings()).engine_name == "spark"  # whose patterns differ
         spellings: dict[str, Spellings] = {}
         counted = description.rows(chosen, spellings, texts=not on_spark)
-        sample = pl.DataFrame() if on_spark else description.sample(chosen)
+        sample = {} if on_spark else description.sample(chosen)
         labels = {c.name: c.label for c in chosen if c.label}
         rows = _with_roles(counted, [home.column for home in homes], sample, labels)
         listed = [v for c in chosen for v in description.common(c, values, rare)]
@@ -200,29 +204,20 @@ def _repeated(rows: Sequence[Mapping[str, Any]]) -> list[Repeated]:
     return [column for column in columns if column.of_people]
 
 
-def _categories(sample: pl.DataFrame, rows: Sequence[Mapping[str, Any]]) -> dict[str, Spelling]:
+def _categories(sample: Sample, rows: Sequence[Mapping[str, Any]]) -> dict[str, Spelling]:
     """Return how many texts the categories are, also without case and blanks at both ends.
 
     They are those of the first records, which must have all values of a column. ``rows`` are those
     of ``SCHEMA``, one per column.
     """
-    different = {row["column"]: row["distinct"] for row in rows if family(row["type"]) in TEXTS}
-    texts = [name for name in different if name in sample.columns]
-    without = (
-        pl.col(texts)
-        .cast(pl.String)
-        .str.strip_chars(" \u00a0")
-        .str.to_lowercase()
-        .drop_nulls()
-        .n_unique()
-    )
-    counts = sample.select(pl.col(texts).drop_nulls().n_unique()), sample.select(without)
-    values, folded = (count.row(0, named=True) if texts else {} for count in counts)
-    return {
-        name: Spelling(values[name], folded[name], decimals=False)
-        for name in texts
-        if values[name] == different[name]
-    }
+    spellings = {}
+    for row in rows:
+        if family(row["type"]) in TEXTS and row["column"] in sample:
+            texts = [text for text in sample[row["column"]].values if text is not None]
+            if len(texts) == row["distinct"]:
+                folded = {text.strip(" \u00a0").lower() for text in texts}
+                spellings[row["column"]] = Spelling(len(texts), len(folded), decimals=False)
+    return spellings
 
 
 def _spelt(spellings: Mapping[str, Spellings], dataset: Dataset) -> list[str]:
@@ -295,22 +290,24 @@ class _Describer:
             frequencies[place - 1].append(tuple(kind))
         return frequencies
 
-    def sample(self, columns: Sequence[Column]) -> pl.DataFrame:
+    def sample(self, columns: Sequence[Column]) -> Sample:
         """Return the first records as texts, or labels of values, without nested columns."""
         flat = [c for c in columns if not nested(c.type)]
         if not flat:
-            return pl.DataFrame()
+            return {}
         texts = [
-            exp.Left(this=exp.cast(column(c), "VARCHAR"), expression=LONGEST.copy()).as_(f"c{i}")
-            for i, c in enumerate(flat)
+            exp.Left(this=exp.cast(column(c), TEXT), expression=LONGEST.copy())
+            for c in flat
         ]
         source = exp.alias_(relation(self.dataset), SOURCE, table=True)
-        query = exp.select(*texts).from_(source).limit(RECORDS)
+        query = exp.select(*texts).from_(source, copy=False).limit(RECORDS, copy=False)
         query = query if self.where is None else query.where(self.where.copy())
-        frame = self.engine.frame(Plan((), query), "looking at values", self.dataset.name)
-        return frame.select(
-            pl.col(f"c{i}").replace(c.value_labels).alias(c.name) for i, c in enumerate(flat)
-        )
+        with closing(self.engine.here.stream(self.dataset.name)) as stream:
+            table = stream.arrow(render(query, copy=False))
+        return {
+            c.name: Texts.of(_labelled(texts.combine_chunks(), c.value_labels))
+            for c, texts in zip(flat, table.columns, strict=True)
+        }
 
     def common(self, source_column: Column, values: int, rare: bool) -> list[dict[str, Any]]:
         """Return rows of ``VALUES``: the most frequent values of a column, at most ``values``.
@@ -370,6 +367,13 @@ def _summed(source_column: Column, frequencies: Sequence[tuple[Any, ...]]) -> di
     }
 
 
+def _labelled(texts: pa.Array, labels: Mapping[str, str]) -> pa.Array:
+    """Return texts with the labels of those that have one."""
+    if not labels:
+        return texts
+    return pa.array([labels.get(text, text) for text in texts.to_pylist()], pa.string())
+
+
 def _spellings(row: Mapping[str, Any], kinds: Sequence[tuple[Any, ...]]) -> Spellings:
     """Return what the texts of a column look like, from its frequencies and its ``row``."""
     return Spellings(
@@ -382,7 +386,7 @@ def _spellings(row: Mapping[str, Any], kinds: Sequence[tuple[Any, ...]]) -> Spel
 def _with_roles(
     rows: Sequence[dict[str, Any]],
     households: Sequence[str],
-    sample: pl.DataFrame,
+    sample: Sample,
     labels: Mapping[str, str],
 ) -> list[dict[str, Any]]:
     """Return the rows of columns with suggested roles; ``households`` number households.

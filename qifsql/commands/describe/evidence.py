@@ -7,18 +7,21 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, islice
+from operator import le
 
-import polars as pl
+import pyarrow as pa
 
 from qifsql.data.topics import (
     MISSING,
-    QUASI_IDENTIFIERS,
     SECRETS,
+    SUBJECTS,
     UNSURE,
     YES_OR_NO,
     Topic,
     names_a_person,
     spelled,
+    topics_of,
 )
 
 RECORDS = 2000  # the first records, which are looked at
@@ -65,7 +68,33 @@ NEGATIVE = re.compile(
     "_(no|not|none|never|nao|nenhum|nenhuma|ninguem|nunca|ningun|ninguno|ninguna|aucun|aucune|"
     "non|kein|keine|keiner|nein)_"
 )
+Form = tuple[int | str | None, ...]
 WEB = re.compile(r"https?://.+|(\d{1,3}\.){3}\d{1,3}")
+
+@dataclass(frozen=True)
+class Texts:
+    """The texts of a column in the first records.
+
+    ``values`` has each once, in the order in which they occur, and None if some are missing;
+    ``places`` has the place of each record's text in ``values``, from 0.
+    """
+
+    values: Sequence[str | None]
+    places: Sequence[int]
+
+    @staticmethod
+    def of(texts: pa.Array) -> "Texts":
+        """Return the texts of an array, a record in each place."""
+        encoded = texts.dictionary_encode(null_encoding="encode")
+        return Texts(encoded.dictionary.to_pylist(), encoded.indices.to_pylist())
+
+    def numbered(self, numbers: Sequence[int]) -> list[int]:
+        """Return the number of each record's text, of ``numbers`` in the order of ``values``."""
+        return [*map(numbers.__getitem__, self.places)]
+
+
+Sample = Mapping[str, Texts]
+"""The first records: the texts of each column by its name."""
 
 
 @dataclass(frozen=True)
@@ -93,56 +122,61 @@ class Evidence:
 NOTHING = Evidence()
 
 
-def evidence(sample: pl.DataFrame) -> dict[str, Evidence]:
-    """Return the evidence of each column of a sample, by name; all columns are texts."""
-    return {column.name: _of_values(_frequent(column.to_list())) for column in sample}
+def evidence(sample: Sample) -> dict[str, Evidence]:
+    """Return the evidence of each column of a sample."""
+    return {name: _of_values(_frequent(texts)) for name, texts in sample.items()}
 
 
-def copies(sample: pl.DataFrame) -> dict[str, str]:
+def copies(sample: Sample) -> dict[str, str]:
     """Return the columns of a sample that tell the same as an earlier one, by name.
 
     They equal it, or each value of one stands for a value of the other: a code for its label, or a
     standardised number for a number. More than ``CATEGORIES`` values are compared by their order.
     """
-    if sample.height < COMPARED:
-        return {}
-    earlier: dict[tuple[int, ...], str] = {}
+    earlier: dict[Form, str] = {}
     duplicates = {}
-    for column in sample:
-        if forms := _forms(column.to_list()):
-            base = next((earlier[form] for form in forms if form in earlier), column.name)
+    for name, texts in sample.items():
+        if len(texts.places) >= COMPARED and (forms := _forms(texts)):
+            base = next((earlier[form] for form in forms if form in earlier), name)
             earlier |= dict.fromkeys(forms, base)
-            if base != column.name:
-                duplicates[column.name] = base
+            if base != name:
+                duplicates[name] = base
     return duplicates
 
 
-def _forms(texts: Sequence[str | None]) -> list[tuple[int, ...]]:
+def _forms(texts: Texts) -> list[Form]:
     """Return the values of a column as numbers: columns that share one tell the same."""
-    places: dict[str | None, int] = {}
-    codes = tuple([places.setdefault(text, len(places)) for text in texts])
-    if len(places) - (None in places) < 2:
+    values = texts.values
+    if len(values) - (None in values) < 2:
         return []
-    if len(places) <= CATEGORIES and 10 * len(places) <= len(texts):
-        return [codes]
-    by_text = {text: _number(text) for text in places if text is not None}
+    if len(values) <= CATEGORIES and 10 * len(values) <= len(texts.places):
+        return [(*texts.places,)]
+    same_texts = (*texts.places, *values)
+    by_text = {text: _number(text) for text in values if text is not None}
     numbers = sorted({number for number in by_text.values() if number is not None})
     if None in by_text.values() or len(numbers) < len(by_text):
-        return [(-1, *map(hash, texts))]  # no numbers: only the same texts tell the same
+        return [same_texts]  # no numbers
     ranks = {number: rank for rank, number in enumerate(numbers)}
-    form = [-1 if t is None else ranks[by_text[t]] for t in texts]  # type: ignore[index]
-    if form in (sorted(form), sorted(form, reverse=True)):  # as any other number of records
-        return [(-1, *map(hash, texts))]
+    rising = [-1 if text is None else ranks[float(text)] for text in values]
+    ranked = texts.numbered(rising)
+    if _is_sorted(ranked) or _is_sorted(ranked[::-1]):  # as any other number of records
+        return [same_texts]
     last = len(ranks) - 1
-    return [tuple(form), tuple([-1 if rank < 0 else last - rank for rank in form])]
+    falling = [-1 if rank < 0 else last - rank for rank in rising]
+    return [(*ranked,), (*texts.numbered(falling),)]
 
 
-def _frequent(texts: Sequence[str | None]) -> Mapping[str, int]:
+def _is_sorted(numbers: Sequence[int]) -> bool:
+    """Return whether no number is less than the one before."""
+    return all(map(le, numbers, islice(numbers, 1, None)))
+
+
+def _frequent(texts: Texts) -> Mapping[str, int]:
     """Return the most frequent values of a column with their records."""
-    counts = Counter(texts)
-    counts.pop(None, None)
-    rows = sorted(counts.items(), key=lambda row: (-row[1], row[0]))[:VALUES]
-    return {value[:LONGEST].strip(): records for value, records in rows if value and value.strip()}
+    counts = ((texts.values[place], n) for place, n in Counter(texts.places).items())
+    present = [(value, n) for value, n in counts if value is not None]
+    rows = sorted(present, key=lambda row: (-row[1], row[0]))[:VALUES]
+    return {value[:LONGEST].strip(): n for value, n in rows if value.strip()}
 
 
 def _of_values(counts: Mapping[str, int]) -> Evidence:
@@ -271,20 +305,21 @@ def _luhn(text: str) -> bool:
 
 def _topic(counts: Mapping[str, int], words: Mapping[str, str]) -> Topic | None:
     """Return the subject of most labels: several of them, or one beside "not selected"."""
+    spellings = {words[value] for value in counts}
     for topic in SECRETS:
-        if any(words[value] in topic.telling for value in counts):
+        if not topic.telling.isdisjoint(spellings):
             return topic
     answers = UNSURE.labels | (YES_OR_NO.labels if _is_yes_or_no(words.values()) else set())
     labels = {v: n for v, n in counts.items() if words[v] not in answers}  # no is no country here
     if not labels or _numbers(labels):
         return None
+    about = {value: topics_of(words[value]) for value in labels}
     shares: list[tuple[float, int, Topic | None]] = []
-    for topic in (*QUASI_IDENTIFIERS, *SECRETS):
-        of_topic = [value for value in labels if topic.has(words[value])]
+    found = {*chain(*about.values())}
+    for topic in (topic for topic in SUBJECTS if topic in found):
+        of_topic = [value for value in labels if topic in about[value]]
         against = [v for v in labels if v not in of_topic and not NEGATIVE.match(words[v])]
-        share = sum(labels[v] for v in of_topic) / sum(
-            labels[v] for v in (*of_topic, *against) or labels
-        )
+        share = sum(labels[v] for v in of_topic) / sum(labels[v] for v in (*of_topic, *against))
         least = 1 if len(labels) == 1 and len(counts) > 1 else 2
         short = all(len(value) <= 2 for value in of_topic)
         if len(of_topic) >= least and share >= (0.95 if short else 0.6):

@@ -28,6 +28,7 @@ from qifsql.data.topics import (
     QUASI_IDENTIFIERS,
     QUESTION,
     SECRETS,
+    SUBJECTS,
     WEIGHT,
     Topic,
     numbers_people,
@@ -414,7 +415,7 @@ def _seen(topic: Topic, named: _Match | None) -> str:
 
 
 def _of_shape(shape: str) -> Topic | None:
-    topics = {topic.name: topic for topic in (*QUASI_IDENTIFIERS, *SECRETS)}
+    topics = {topic.name: topic for topic in SUBJECTS}
     return topics.get(SHAPES.get(shape, ""))
 
 
