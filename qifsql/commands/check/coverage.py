@@ -6,7 +6,7 @@ who knows the named quasi-identifiers and all of these columns, or one of them. 
 left out, and so are secrets, which the adversary wants to infer.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -27,9 +27,12 @@ from qifsql.engine.settings import Settings
 from qifsql.query import microdata_steps
 from qifsql.query.plan import Plan
 from qifsql.query.steps import Steps
+from qifsql.query.templates import load
 from qifsql.results.uncovered import ELSEWHERE, NAMELESS, SCHEMA
 
 WHAT = "measuring columns that no rule covers"
+TOGETHER = 100  # columns of one type that are counted by one statement, if there are few people
+FEW = 50_000  # people, so many of whose columns fit into the caches
 
 
 @dataclass(frozen=True)
@@ -107,13 +110,11 @@ def _measure_columns(
     people, before = counts.count_alone([])  # alone by the quasi-identifiers
     _, by_all = counts.count_alone(measured)
     settled = by_all == before or len(measured) == 1  # fewer columns single out no more people
+    alone = {} if settled else counts.count_alone_with_each(measured, people)
     rows = [_uncovered_row(None, people, by_all, before)]
     for column, why in reasons:
-        if why or column.attribute is None:
-            rows.append(_uncovered_row(column, reason=why))
-            continue
-        _, alone = (people, by_all) if settled else counts.count_alone([column.attribute])
-        rows.append(_uncovered_row(column, people, alone, before))
+        numbers = (0, 0, 0) if why else (people, alone.get(column.name, by_all), before)
+        rows.append(_uncovered_row(column, *numbers, reason=why))
     return rows, counts.plans
 
 
@@ -180,3 +181,33 @@ class _Uniques:
         self.plans.append(plan)
         ((people, alone),) = self.engine.rows(plan, WHAT, microdata.dataset.name)
         return int(people), int(alone)
+
+    def count_alone_with_each(
+        self, columns: Sequence[Attribute], people: int
+    ) -> Mapping[str, int]:
+        """Return how many of the ``people`` are alone if a column is known, too, by its name."""
+        is_plain = (self.microdata.person, self.microdata.weight) == (None, None)
+        if not is_plain or people > FEW:
+            return {column.name: self.count_alone([column])[1] for column in columns}
+        of_type: dict[tuple[str, bool], list[Attribute]] = {}
+        for column in columns:
+            of_type.setdefault((column.type, column.there is None), []).append(column)
+        alone: dict[str, int] = {}
+        for alike in of_type.values():
+            for start in range(0, len(alike), TOGETHER):
+                alone |= self._count_together(alike[start : start + TOGETHER])
+        return alone
+
+    def _count_together(self, columns: Sequence[Attribute]) -> Mapping[str, int]:
+        """Return the same of columns of one type, which are counted by one statement."""
+        microdata = replace(self.microdata, qids=(*self.named, *columns))
+        first = len(self.named) + 1
+        shape = {
+            "qids": range(1, first),
+            "columns": range(first, first + len(columns)),
+        }
+        view = load("check/alone_with_each", **shape)
+        plan = microdata_steps.plan(microdata, microdata_steps.steps(microdata), view.query)
+        self.plans.append(plan)
+        rows = self.engine.rows(plan, WHAT, microdata.dataset.name)
+        return {columns[number - first].name: int(alone) for number, alone in rows}
