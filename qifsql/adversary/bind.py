@@ -32,23 +32,25 @@ from qifsql.data.types import NUMBERS, family, generalised, nested
 from qifsql.errors import ColumnError, InputError, WeightError, plural, quoted
 
 
-def bind(attack: Attack, catalog: Catalog) -> BoundAttack:
+def bind(attack: Attack, catalog: Catalog, *, noted: bool = True) -> BoundAttack:
     """Return the attack bound to the columns of its dataset, with everything checked.
 
-    ``catalog`` has the columns of the dataset, and asks the engine for types and counts. Raises
-    ColumnError, ExpressionError, WeightError or TargetError.
+    ``catalog`` has the columns of the dataset, and asks the engine for types and counts. ``noted``:
+    look at values for notes on them. Raises ColumnError, ExpressionError, WeightError or
+    TargetError.
     """
     models = _models(attack)
     _check_rules(attack)
     where, by_role = _attributes(attack, models, catalog)
     target = targets.bind(models[0], attack.target, by_role[roles.QID], catalog)
     microdata = _microdata(attack, catalog, models, by_role, where)
+    notes = _notes(attack, catalog, by_role, microdata) if noted else ()
     gains, asked_gains = bind_gains.bind(attack.gains, models, microdata.secrets, catalog)
     gain_files = [b.gain.source for b in gains if b.listed and b.gain.source]
     remarks = catalog.remarks  # on the columns that were used until now
     return BoundAttack(
         models=models,
-        microdata=replace(microdata, notes=(*microdata.notes, *remarks)),
+        microdata=replace(microdata, notes=(*notes, *remarks)),
         target=target,
         gains=gains,
         asked_gains=asked_gains,
@@ -67,22 +69,13 @@ def _microdata(
     by_role: Mapping[str, Attributes],
     where: exp.Expr | None,
 ) -> Microdata:
-    """Return the dataset with the attributes of each role, its filter ``where``, and notes."""
+    """Return the dataset with the attributes of each role and its filter ``where``."""
     qids, secrets, key, weight, group, person, household = by_role.values()  # in this order
     schema, keys = catalog.schema, _keys(attack.dataset, key)
     columns = _column_roles(attack, schema, by_role, where=where, keys=keys)
-    identifying = keys | {a.expression.name: a.name for a in person}
-    repeated = _repeated(attack, catalog, identifying, where)
+    repeated = _repeated(attack, catalog, _identifying(attack, key, person), where)
     goals = {model.goal for model in models}
     inferred = () if goals == {"re-identification"} else secrets  # else the record is the secret
-    notes = (
-        *of_roles(models, qids, secrets, identifying),
-        *(of_records(column, here=attack.may_count_people) for column in repeated),
-        *map(of_household, _households(attack, catalog, where)),
-        *of_names(_names_of_people(attack, catalog, by_role, where)),
-        *of_words(attack, catalog, (*qids, *inferred), where),
-        *of_spellings(attack, catalog, (*qids, *secrets), where),
-    )
     if "membership" in goals and not models[0].individual:
         group = group or secrets  # members and others are measured apart
     return Microdata(
@@ -95,13 +88,34 @@ def _microdata(
         where=where,
         null=attack.null,
         zoned=any("TIME ZONE" in c.type for c in schema.columns),
-        notes=notes,
         releases=tuple(part.dataset for part in schema.parts) or (schema.dataset,),
         columns=columns,
         person=_first(person),
         household=_first(household),
         repeated=repeated,
     )
+
+
+def _notes(
+    attack: Attack, catalog: Catalog, by_role: Mapping[str, Attributes], microdata: Microdata
+) -> tuple[str, ...]:
+    """Return what may mislead in the columns and values of the attack."""
+    qids, secrets, key, _, _, person, _ = by_role.values()
+    identifying = _identifying(attack, key, person)
+    where = microdata.where
+    return (
+        *of_roles(_models(attack), qids, secrets, identifying),
+        *(of_records(column, here=attack.may_count_people) for column in microdata.repeated),
+        *map(of_household, _households(attack, catalog, where)),
+        *of_names(_names_of_people(attack, catalog, by_role, where)),
+        *of_words(attack, catalog, (*qids, *microdata.secrets), where),
+        *of_spellings(attack, catalog, (*qids, *secrets), where),
+    )
+
+
+def _identifying(attack: Attack, key: Attributes, person: Attributes) -> dict[str, str]:
+    """Return the user's names of columns that identify people, by the engine's names."""
+    return _keys(attack.dataset, key) | {a.expression.name: a.name for a in person}
 
 
 def _attributes(

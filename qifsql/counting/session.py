@@ -36,6 +36,7 @@ def opened(
     *,
     joined: bool = True,
     apart: bool = False,
+    noted: bool = True,
     command: str = "",
     **access: Unpack[Access],
 ) -> Iterator[tuple[LocalEngine, BoundAttack]]:
@@ -43,8 +44,8 @@ def opened(
 
     The engine opens the files of the attack, and those of ``access``. ``settings`` are its limits.
     ``joined``: check and join the people of a collection, which is needed to run queries.
-    ``apart``: count the suppressed records, and keep them out of all blocks. ``command``: the
-    command, if it also runs on Spark.
+    ``apart``: count the suppressed records, and keep them out of all blocks. ``noted``: look at
+    values for notes on them. ``command``: the command, if it also runs on Spark.
     """
     access["sources"] = (spec.dataset, *spec.tables, *access.get("sources", ()))
     with open_engine(settings, command=command, **access) as engine:
@@ -53,7 +54,7 @@ def opened(
             datasets, notes = _waves(engine, spec)
             spec = spec.over(datasets)
         catalog = Catalog(engine, spec.dataset, spec.mentions)
-        bound = bind(replace(spec, dataset=catalog.dataset), catalog)
+        bound = bind(replace(spec, dataset=catalog.dataset), catalog, noted=noted)
         people = replace(bound.microdata, notes=(*notes, *bound.microdata.notes))
         bound = bound.on(with_joined_people(engine, people) if joined else people)
         yield engine, suppressed.marked(engine, bound) if apart else bound

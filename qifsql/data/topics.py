@@ -155,6 +155,8 @@ def names_a_person(value: str) -> bool:
 
 def look_like_names(texts: Sequence[str | None]) -> bool:
     """Return whether most texts of a column name people, and few of them are equal."""
+    if len({*texts}) < 10:
+        return False
     present = [text[:200].strip() for text in texts if text is not None and text.strip()]
     different = {*present}
     if len(different) < 10 or 2 * len(different) < len(present):

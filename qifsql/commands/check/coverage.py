@@ -64,7 +64,7 @@ def coverage(
         settings: memory, threads, temporary folder, progress.
 
     """
-    with opened(spec, settings, joined=False, command="check") as (engine, bound):
+    with opened(spec, settings, joined=False, noted=False, command="check") as (engine, bound):
         if groups is not None:
             naming.attributes([groups], Catalog(engine, bound.microdata.dataset).schema, "group")
         names = [c.name for c in bound.microdata.columns]
@@ -182,9 +182,7 @@ class _Uniques:
         ((people, alone),) = self.engine.rows(plan, WHAT, microdata.dataset.name)
         return int(people), int(alone)
 
-    def count_alone_with_each(
-        self, columns: Sequence[Attribute], people: int
-    ) -> Mapping[str, int]:
+    def count_alone_with_each(self, columns: Sequence[Attribute], people: int) -> Mapping[str, int]:
         """Return how many of the ``people`` are alone if a column is known, too, by its name."""
         is_plain = (self.microdata.person, self.microdata.weight) == (None, None)
         if not is_plain or people > FEW:

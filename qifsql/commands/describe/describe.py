@@ -22,7 +22,7 @@ from qifsql.data.topics import numbers_people
 from qifsql.data.types import family, nested
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.engines import open_engine
-from qifsql.engine.protocol import Engine
+from qifsql.engine.protocol import LocalEngine
 from qifsql.engine.settings import Settings
 from qifsql.errors import DatasetError, quoted
 from qifsql.measures.entropy import entropy
@@ -238,7 +238,7 @@ class _Describer:
     """Queries about one column after another."""
 
     def __init__(
-        self, engine: Engine, catalog: Catalog, dataset: Dataset, where: str | None
+        self, engine: LocalEngine, catalog: Catalog, dataset: Dataset, where: str | None
     ) -> None:
         self.engine = engine
         self.dataset = dataset
@@ -295,10 +295,7 @@ class _Describer:
         flat = [c for c in columns if not nested(c.type)]
         if not flat:
             return {}
-        texts = [
-            exp.Left(this=exp.cast(column(c), TEXT), expression=LONGEST.copy())
-            for c in flat
-        ]
+        texts = [exp.Left(this=exp.cast(column(c), TEXT), expression=LONGEST.copy()) for c in flat]
         source = exp.alias_(relation(self.dataset), SOURCE, table=True)
         query = exp.select(*texts).from_(source, copy=False).limit(RECORDS, copy=False)
         query = query if self.where is None else query.where(self.where.copy())

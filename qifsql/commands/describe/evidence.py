@@ -71,6 +71,7 @@ NEGATIVE = re.compile(
 Form = tuple[int | str | None, ...]
 WEB = re.compile(r"https?://.+|(\d{1,3}\.){3}\d{1,3}")
 
+
 @dataclass(frozen=True)
 class Texts:
     """The texts of a column in the first records.
