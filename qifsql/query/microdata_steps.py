@@ -6,6 +6,7 @@ names and expressions occur only here, so no name of a column can break other st
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from sqlglot import exp
 
@@ -56,32 +57,43 @@ def steps(microdata: Microdata, *, key: bool = False) -> list[Step]:
     return [*steps, Step("microdata", "One row per individual.", query)]
 
 
-def _people_of_records(microdata: Microdata) -> list[Step]:
+def _people_of_records(microdata: Microdata) -> Sequence[Step]:
     """Return the steps that make individuals of records: all of a person's are known, or one."""
-    if microdata.numbered:
-        return _people_by_numbers(microdata)
     qids, secrets = len(microdata.qids), len(microdata.secrets)
-    of_secrets: Mapping[str, int] = {"secrets": secrets, "reported": microdata.reported}
-    if microdata.known_records == "all":
-        shape = {"qids": qids, **of_secrets, "housed": microdata.household is not None}
-        return [make_step("people/known_by_all", "microdata", shape=shape)]
+    knows_all = microdata.known_records == "all"
+    if microdata.numbered:
+        return _people_by_numbers(qids, secrets, microdata.reported, knows_all)
+    housed = microdata.household is not None
+    return _people_by_values(qids, secrets, microdata.reported, knows_all, housed)
+
+
+@lru_cache(maxsize=64)
+def _people_by_values(
+    qids: int, secrets: int, reported: bool, knows_all: bool, housed: bool
+) -> Sequence[Step]:
+    """Return the steps of individuals with lists of values, for so many qids and secrets."""
+    of_secrets: Mapping[str, int] = {"secrets": secrets, "reported": reported}
+    if knows_all:
+        shape = {"qids": qids, **of_secrets, "housed": housed}
+        return (make_step("people/known_by_all", "microdata", shape=shape),)
     shape = {"qids": qids, "secrets": secrets}
-    return [
+    return (
         make_step("people/persons", PERSONS, shape=of_secrets),
         make_step("people/known_by_one", "microdata", shape=shape),
-    ]
+    )
 
 
-def _people_by_numbers(microdata: Microdata) -> list[Step]:
+@lru_cache(maxsize=64)
+def _people_by_numbers(qids: int, secrets: int, reported: bool, knows_all: bool) -> Sequence[Step]:
     """Return the same steps, in which several records of a person are a list of numbers."""
-    secrets: Mapping[str, int] = {"secrets": len(microdata.secrets)}
-    shape: Mapping[str, int] = {**secrets, "qids": len(microdata.qids)}
-    records: Mapping[str, int] = {**shape, "reported": microdata.reported}
-    numbers = range(1, len(microdata.secrets) + 1)
+    of_secrets: Mapping[str, int] = {"secrets": secrets}
+    shape: Mapping[str, int] = {**of_secrets, "qids": qids}
+    records: Mapping[str, int] = {**shape, "reported": reported}
+    numbers = range(1, secrets + 1)
     steps = [
         make_step("people/several"),
         make_step("people/of_several", shape=shape),
-        make_step("people/tuples", shape={"qids": len(microdata.qids)}, materialized=True),
+        make_step("people/tuples", shape={"qids": qids}, materialized=True),
         *(make_step("people/secret_numbers", f"secret_numbers_{j}", secret=j) for j in numbers),
         make_step("people/gathered", shape=records),
         *(
@@ -93,19 +105,18 @@ def _people_by_numbers(microdata: Microdata) -> list[Step]:
             )
             for j in numbers
         ),
-        make_step("people/sets", shape=secrets),
+        make_step("people/sets", shape=of_secrets),
         make_step("people/singles", shape=records),
         make_step("people/numbers_of_all", PERSONS, shape=shape),
     ]
-    if microdata.known_records == "all":
-        return [*steps, Step("microdata", steps[-1].doc, exp.select("*").from_(PERSONS))]
-    kinds = make_step("people/known_kinds", KNOWN_KINDS, shape={"qids": len(microdata.qids)})
-    return [
+    if knows_all:
+        return (*steps, Step("microdata", steps[-1].doc, exp.select("*").from_(PERSONS)))
+    return (
         *steps,
         make_step("people/different", shape=shape),
         make_step("people/numbers_of_one", "microdata", shape=shape),
-        kinds,
-    ]
+        make_step("people/known_kinds", KNOWN_KINDS, shape={"qids": qids}),
+    )
 
 
 def sizes_by_kinds(microdata: Microdata) -> list[Step]:
@@ -134,7 +145,8 @@ def lasting_steps(microdata: Microdata) -> list[str]:
         return []
     if microdata.numbered:
         sets = [f"secret_sets_{j}" for j in range(1, len(microdata.secrets) + 1)]
-        return ["several", "of_several", "tuples", "gathered", *sets, "sets"]
+        singles = ["singles"] if len(sets) > 1 else []  # which join them all
+        return ["several", "of_several", "tuples", "gathered", *sets, "sets", *singles]
     return [PERSONS, "microdata"] if microdata.known_records == "one" else ["microdata"]
 
 

@@ -129,7 +129,10 @@ def rehearse(
 ) -> None:
     """Look up every name of an attack in its data, without attacking; InputError if wrong."""
     spec, extras = specified(model, source, options)
-    with opened(spec, settings, joined=False, command=_spark_name(spec, extras)) as (_, bound):
+    with opened(spec, settings, joined=False, noted=False, command=_spark_name(spec, extras)) as (
+        _,
+        bound,
+    ):
         if extras.progressive:
             bound.first(1)
 

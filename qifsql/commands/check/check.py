@@ -377,7 +377,7 @@ def rehearse(source: Source, policy: Policy, settings: Settings | None = None) -
         taken = ("person", "household", *Options.__annotations__)
         spec = Attack.of(model.acronym, source, **{n: v for n, v in options.items() if n in taken})
         spec = spec.among(people) if people is not None and spec.of_membership else spec
-        with opened(spec, settings, joined=False, command="check"):
+        with opened(spec, settings, joined=False, noted=False, command="check"):
             pass
     if policy.comparisons:
         comparison.rehearse(policy, source, settings)

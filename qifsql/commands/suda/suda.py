@@ -401,7 +401,7 @@ def rehearse(
     if options["null"] == MATCH_ANY:
         msu_bounds.check_options(options)
     _check_person(options)
-    with opened(_attack(source, options), settings) as (_, bound):
+    with opened(_attack(source, options), settings, noted=False) as (_, bound):
         _size_limit(options["max_size"], len(bound.microdata.qids))
 
 

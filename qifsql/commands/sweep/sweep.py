@@ -104,7 +104,10 @@ def _attack(source: Source, options: Mapping[str, Any]) -> Attack:
 def rehearse(source: Source, settings: Settings | None = None, **options: Any) -> None:
     """Look up every name of a sweep in its data, without a sweep; InputError if one is wrong."""
     attack = _attack(source, options)
-    with opened(attack.fitting(), settings, joined=False, command="sweep") as (_, bound):
+    with opened(attack.fitting(), settings, joined=False, noted=False, command="sweep") as (
+        _,
+        bound,
+    ):
         strategy_for(bound.microdata, SweepSpec.of(options))
 
 

@@ -172,7 +172,9 @@ def rehearse(
     """Look up every name of an attack with noisy knowledge, without attacking."""
     request = specify(model, source, options, settings)
     tables = request.tables
-    with opened(request.spec, settings, sources=tables, joined=False, command="attack") as (
+    with opened(
+        request.spec, settings, sources=tables, joined=False, noted=False, command="attack"
+    ) as (
         engine,
         bound,
     ):
