@@ -185,7 +185,8 @@ class _Uniques:
     def count_alone_with_each(self, columns: Sequence[Attribute], people: int) -> Mapping[str, int]:
         """Return how many of the ``people`` are alone if a column is known, too, by its name."""
         is_plain = (self.microdata.person, self.microdata.weight) == (None, None)
-        if not is_plain or people > FEW:
+        is_here = self.engine.settings.engine_name != "spark"  # which has no list of all values
+        if people > FEW or not (is_plain and is_here):
             return {column.name: self.count_alone([column])[1] for column in columns}
         of_type: dict[tuple[str, bool], list[Attribute]] = {}
         for column in columns:

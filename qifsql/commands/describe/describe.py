@@ -113,10 +113,9 @@ def describe(
             )
         catalog.types([column(c) for c in chosen], [c.name for c in chosen])
         homes = catalog.households([c.name for c in chosen], description.where)
-        on_spark = (settings or Settings()).engine_name == "spark"  # whose patterns differ
         spellings: dict[str, Spellings] = {}
-        counted = description.rows(chosen, spellings, texts=not on_spark)
-        sample = {} if on_spark else description.sample(chosen)
+        counted = description.rows(chosen, spellings)
+        sample = {} if description.on_spark else description.sample(chosen)
         labels = {c.name: c.label for c in chosen if c.label}
         rows = _with_roles(counted, [home.column for home in homes], sample, labels)
         listed = [v for c in chosen for v in description.common(c, values, rare)]
@@ -243,19 +242,21 @@ class _Describer:
         self.engine = engine
         self.dataset = dataset
         self.where = catalog.filter(where)
+        self.on_spark = engine.settings.engine_name == "spark"  # whose patterns of texts differ
         self.plans: list[Plan] = []
 
     def rows(
-        self, columns: Sequence[Column], spellings: dict[str, Spellings], *, texts: bool
+        self, columns: Sequence[Column], spellings: dict[str, Spellings]
     ) -> list[dict[str, Any]]:
         """Return the rows of columns (``SCHEMA``), without roles; None for nested ones.
 
-        ``texts``: add what columns of texts look like to ``spellings``.
+        Add what columns of texts look like to ``spellings``, but on Spark.
         """
         rows = {}
         flat = [c for c in columns if not nested(c.type)]
-        together = TOGETHER if flat and self._count_records() <= FEW else 1
-        for view, alike in _by_view_and_type(flat, texts=texts).items():
+        few = bool(flat) and self._count_records() <= FEW
+        together = TOGETHER if few and not self.on_spark else 1  # which has no list of all values
+        for view, alike in _by_view_and_type(flat, texts=not self.on_spark).items():
             for start in range(0, len(alike), together):
                 counted = alike[start : start + together]
                 for c, kinds in zip(counted, self._frequencies(counted, view[0]), strict=True):
