@@ -150,7 +150,8 @@ def _sweep_part(
     secret: int,
 ) -> pl.DataFrame:
     """Return the rows of a sweep of other individuals, made of everybody for one secret."""
-    with opened(attack, plan.with_memory_limit(settings), command="sweep") as (engine, bound):
+    limits = plan.with_memory_limit(settings)
+    with opened(attack, limits, noted=False, command="sweep") as (engine, bound):
         people = bound.on(part(bound.microdata, secret))
         return SweepRun(engine, attack, people, spec).sweep(Origin.now(settings, "sweep")).frame
 
