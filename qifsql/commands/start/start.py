@@ -40,9 +40,9 @@ from qifsql.results.result import Result
 from qifsql.results.storage import Origin
 from qifsql.study.forms import Occasion
 
-REPORT = 3.0  # seconds until the results are written, with a report
-PER_QUESTION = 0.3  # seconds of an attack for re-identification, and for each secret
-AT_HOME = 1.2  # seconds of each, where the people of a household are attacked, too
+REPORT = 4.0  # seconds until the results are written, with a report
+PER_QUESTION = 0.2  # seconds of an attack for re-identification, and for each secret
+AT_HOME = 0.7  # seconds of each, where the people of a household are attacked, too
 PER_RECORD = 5e-7  # seconds of one question, per record
 WHY_SO = {  # why options of reading are taken that were not named
     "skip": "its first lines look like a title; --skip 0 reads them",

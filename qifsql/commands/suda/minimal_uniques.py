@@ -15,7 +15,7 @@ from sqlglot import exp
 from qifsql.adversary.spec import Microdata
 from qifsql.commands.suda.packing import WIDE, Packing
 from qifsql.commands.suda.spec import MOST
-from qifsql.commands.suda.unique_families import SUBSETS, UniqueFamilies, expected
+from qifsql.commands.suda.unique_families import SUBSETS, UniqueFamilies, expected, too_many
 from qifsql.commands.suda.unique_walk import Chunk, Walker, coded_name
 from qifsql.counting import suppressed
 from qifsql.counting.scales import Spread, make_dictionary, own_name, own_table
@@ -188,11 +188,7 @@ class MinimalUniques:
             )
         # The scores of a record that every attribute singles out are added in 64 bits.
         if subsets > SUBSETS or self.n * self.scores[0] >= 2**63:
-            raise InputError(
-                f"{plural(self.n, 'quasi-identifier')} of {self.where} have {subsets:,} subsets "
-                f"up to a size of {self.size_limit}, too many; limit them with --max-size 2, or "
-                f"name at most {MOST} of few values"
-            )
+            raise InputError(too_many(self.n, subsets, self.size_limit))
         self.tell(
             f"{plural(self._records, 'record')}, {plural(subsets, 'subset')} of "
             f"{plural(self.n, 'quasi-identifier')}: about {words.duration(seconds)} with "

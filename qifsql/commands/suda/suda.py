@@ -7,6 +7,7 @@ Source: M140 to M147 and M190; Elliot, Manning and Ford 2002; Elliot, Manning, M
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import comb
 from typing import Any, Unpack
 
 import polars as pl
@@ -16,6 +17,7 @@ from qifsql.adversary.spec import Attack, BoundAttack
 from qifsql.commands.suda import msu_bounds
 from qifsql.commands.suda.minimal_uniques import Band, MinimalUniques, Totals
 from qifsql.commands.suda.spec import MOST, SudaOptions
+from qifsql.commands.suda.unique_families import SUBSETS, too_many
 from qifsql.counting import suppressed
 from qifsql.counting.scales import own_name
 from qifsql.counting.session import check_records, note_left_out, opened
@@ -143,6 +145,7 @@ def suda(
         raise InputError("a key names the people in a file of records; name one with --records")
     origin = Origin.now(settings, "suda")
     attack = _attack(source, options)
+    _size_limit(options["max_size"], len(attack.qids))  # or more, if some are patterns
     file = streamed_place(options["records"], attack.dataset.paths)
     outputs = [] if file is None else [file]
     # A second query numbers the records again, to write scores or count groups: in the same order.
@@ -441,6 +444,8 @@ def _size_limit(size: int | None, n: int) -> int:
         return n
     if isinstance(size, bool) or not isinstance(size, int) or size < 1:
         raise InputError("the largest size is a whole number of quasi-identifiers, at least 1")
+    if n > MOST and (subsets := sum(comb(n, k) for k in range(1, min(size, n) + 1))) > SUBSETS:
+        raise InputError(too_many(n, subsets, size))
     return min(size, n)
 
 

@@ -14,6 +14,7 @@ from math import comb
 from sqlglot import exp
 
 from qifsql.adversary.spec import Microdata
+from qifsql.commands.suda.spec import MOST
 from qifsql.counting.scales import own_name
 from qifsql.counting.stream_session import Statements, StreamSession
 from qifsql.counting.subset_families import (
@@ -28,7 +29,7 @@ from qifsql.engine.connections import Stream
 from qifsql.engine.progress import Meter
 from qifsql.engine.protocol import LocalEngine
 from qifsql.engine.tables import Tables
-from qifsql.errors import Interrupted
+from qifsql.errors import Interrupted, plural
 from qifsql.query import microdata_steps
 from qifsql.query.columns import without_rows
 from qifsql.query.render import creating, render
@@ -53,6 +54,14 @@ def expected(n: int, size_limit: int, people: int, streams: int) -> tuple[int, f
     sizes = range(1, size_limit + 1)
     subsets, shared = (sum(comb(n, size - less) for size in sizes) for less in (0, 1))
     return subsets, 2 * n * CODING + expected_seconds(subsets, shared, people, 1) / streams
+
+
+def too_many(n: int, subsets: int, size_limit: int) -> str:
+    """Return the message that so many subsets are not searched."""
+    return (
+        f"{plural(n, 'quasi-identifier')} have {subsets:,} subsets up to a size of {size_limit}, "
+        f"too many; limit them with --max-size 2, or name at most {MOST} of few values"
+    )
 
 
 @dataclass

@@ -7,12 +7,14 @@ from qifsql.commands.sweep.layout import codes_fit, plan_passes
 from qifsql.commands.sweep.plan import Progress
 from qifsql.counting.scales import Spread
 
-SECONDS = 3.5  # of a sweep that nobody has asked for by name
+SECONDS = 3.0  # of a sweep that nobody has asked for by name, of few records
+MORE = 4e-6  # seconds more for each record
 MOST = 10  # its quasi-identifiers
 PER_ROW = 6e-4  # seconds of a subset and question in the tables and charts of a report
 OPENING = 0.3  # seconds until an engine has opened a file again
-PER_RECORD = 4e-6  # seconds of an attack on one subset alone, per record
-PER_QUESTION = 0.08  # seconds of such an attack for re-identification, and for each secret
+CODING = 2e-6  # seconds per record and question until its values are numbered
+PER_RECORD = 8e-6  # seconds of an attack on one subset alone, per record
+PER_QUESTION = 0.15  # seconds of such an attack for re-identification, and for each secret
 UNKNOWN = 100  # values of an attribute that is no column
 Columns = Mapping[str, Mapping[str, Any]]
 """The rows of ``describe`` by name of the column."""
@@ -21,7 +23,7 @@ Columns = Mapping[str, Mapping[str, Any]]
 def affordable(
     columns: Columns, qids: Sequence[str], secrets: Sequence[str], *, alone: bool = False
 ) -> tuple[list[str], list[str]]:
-    """Return the first quasi-identifiers and secrets whose sweep takes ``SECONDS`` with one thread.
+    """Return the first quasi-identifiers and secrets whose sweep takes seconds with one thread.
 
     The quasi-identifiers are as many as leave time for the first secret; the secrets that cost no
     more than is left follow. ``alone``: each subset is attacked by itself, as for people with
@@ -30,7 +32,7 @@ def affordable(
 
     def fits(count: int, secrets: Sequence[str]) -> bool:
         swept = qids[:count], secrets
-        return expected_seconds(columns, *swept, threads=1, alone=alone) <= SECONDS
+        return expected_seconds(columns, *swept, threads=1, alone=alone) <= allowed_seconds(columns)
 
     counts = [n for n in range(2, min(MOST, len(qids)) + 1) if fits(n, secrets[:1])]
     count = max(counts, default=1)
@@ -39,6 +41,15 @@ def affordable(
         if not swept or fits(count, [*swept, secret]):
             swept.append(secret)
     return list(qids[:count]), swept
+
+
+def allowed_seconds(columns: Columns) -> float:
+    """Return the seconds that a sweep may take that nobody has asked for by name."""
+    return SECONDS + _records(columns) * MORE
+
+
+def _records(columns: Columns) -> int:
+    return max((row["records"] or 0 for row in columns.values()), default=0)
 
 
 def expected_seconds(
@@ -54,7 +65,7 @@ def expected_seconds(
     They include two sweeps for a secret that some miss: of those who report it alone, and of
     everybody with two rows for those who report it.
     """
-    people: int = max((row["records"] or 0 for row in columns.values()), default=0)
+    people = _records(columns)
     seconds = _seconds(columns, qids, secrets, people, threads, alone=alone)
     seconds += (1 << len(qids)) * (1 + len(secrets)) * PER_ROW
     for secret in secrets:
@@ -86,7 +97,8 @@ def _seconds(
     layouts = plan_passes(spreads[0], spreads[1], people)
     if alone or not codes_fit(layouts):
         return seconds_alone(people, 2 ** len(qids) - 1, len(secrets))
-    return Progress(layouts, threads).remaining_seconds()
+    coding = people * (1 + len(secrets)) * CODING
+    return Progress(layouts, threads).remaining_seconds() + coding / threads
 
 
 def _spread(column: Mapping[str, Any] | None, people: int) -> Spread:
