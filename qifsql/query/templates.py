@@ -21,7 +21,7 @@ from qifsql.errors import InternalError
 from qifsql.query import shapes
 from qifsql.query.shapes import Frozen, Shape
 
-OF_ATTACKS = ("attack", "inspect", "describe", "population")
+OF_ATTACKS = ("attack", "inspect", "population")
 """Folders and files whose views read one another by their short names."""
 VIEW = re.compile(r'^CREATE OR REPLACE VIEW "?(\w+)"? AS$', re.MULTILINE)
 

@@ -254,8 +254,8 @@ class _Describer:
         """
         rows = {}
         flat = [c for c in columns if not nested(c.type)]
-        few = bool(flat) and self._count_records() <= FEW
-        together = TOGETHER if few and not self.on_spark else 1  # which has no list of all values
+        is_small = bool(flat) and self._count_records() <= FEW
+        together = TOGETHER if is_small and not self.on_spark else 1  # it has no list of values
         for view, alike in _by_view_and_type(flat, texts=not self.on_spark).items():
             for start in range(0, len(alike), together):
                 counted = alike[start : start + together]
@@ -282,7 +282,8 @@ class _Describer:
         attributes = tuple(Attribute(c.name, column(c), c.type) for c in columns)
         microdata = Microdata(self.dataset, (), attributes, where=self.where)
         shape = {"secrets": range(1, len(columns) + 1)}
-        steps = [*steps_of(microdata), make_step("values_of_columns", shape=shape), make_step(view)]
+        values = make_step("describe/values_of_columns", shape=shape)
+        steps = [*steps_of(microdata), values, make_step(f"describe/{view}")]
         query = plan(microdata, steps, exp.select("*").from_(view))
         self.plans.append(query)
         what = columns[0].name + (" and others" if len(columns) > 1 else "")

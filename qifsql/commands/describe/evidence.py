@@ -316,8 +316,8 @@ def _topic(counts: Mapping[str, int], words: Mapping[str, str]) -> Topic | None:
         return None
     about = {value: topics_of(words[value]) for value in labels}
     shares: list[tuple[float, int, Topic | None]] = []
-    found = {*chain(*about.values())}
-    for topic in (topic for topic in SUBJECTS if topic in found):
+    candidates = {*chain(*about.values())}
+    for topic in (topic for topic in SUBJECTS if topic in candidates):
         of_topic = [value for value in labels if topic in about[value]]
         against = [v for v in labels if v not in of_topic and not NEGATIVE.match(words[v])]
         share = sum(labels[v] for v in of_topic) / sum(labels[v] for v in (*of_topic, *against))
