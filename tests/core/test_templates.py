@@ -316,11 +316,10 @@ def closure(views: Collection[str], chosen: Mapping[str, str]) -> dict[str, str]
 
 OF_A_SECRET = (
     *("answer", "blocks", "capacity", "cells", "chances", "cooccurrences", "counterexample"),
-    *("crowds", "domain", "doubts", "frequencies", "groups", "guessed_right", "guesses"),
+    *("crowds", "domain", "doubts", "groups", "guessed_right", "guesses"),
     *("histogram", "hyper", "inners", "members", "numbered", "profile", "quantiles", "revealed"),
     *("secret_values", "spectra", "spectrum", "thresholds", "uncertainty", "violations"),
     *("coded_cells", "group_capacity", "value_overlaps", "pointwise", "security"),
-    "text_frequencies",
 )
 OF_HOUSEHOLDS = ("housed", "household_risks", "households", "unhoused")  # without weights
 OF_ONE_RECORD = (  # their microdata are made of people: held against the reference as results

@@ -26,6 +26,7 @@ from qifsql.presentation.parts import Cards, Light
 from qifsql.reference.microdata import value
 
 few = settings(max_examples=examples(6))
+RULE = {"model": "crs", "measure": "worst_case", "at_most": 0.5}
 NAMES = ("wealth", "height", "b>&<i", "tab\there", "column", "weight")
 
 
@@ -489,3 +490,16 @@ def test_a_release_that_keeps_a_recoding_of_what_was_generalised_is_not_called_s
     attacked = qifsql.attack("crs", out, qids=[*known, *plausible]).rows()[0]
     assert attacked["singled_out"] <= rows[None]["singled_out"]
     assert set(plausible) <= set(found.not_considered)
+
+
+@pytest.mark.parametrize("null", ["distinct", "drop"])
+def test_columns_counted_together_single_out_whom_each_does(
+    null: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cells = ["x", "y", None, "x", "x", "z"]
+    columns = {"q": [1, 1, 2, 2, None, 3], "a": cells, "b": cells[::-1], "c": [1, 2, 3, 3, 3, 3]}
+    rules = {"adversary": {"qids": ["q"], "null": null}, "rule": [RULE]}
+    together = qifsql.check(pl.DataFrame(columns), rules).details["uncovered"]
+    monkeypatch.setattr(coverage, "FEW", 0)
+    assert qifsql.check(pl.DataFrame(columns), rules).details["uncovered"].equals(together)
+    assert together["singled_out"].n_unique() > 1

@@ -85,3 +85,20 @@ def test_what_may_mislead_in_a_file_is_told(tmp_path: Path):
     assert not [note for note in qifsql.describe(read).notes if "decimal=" in note or "na=" in note]
     file.write_text("pid,weight,job\n1,1.5,x\n2,2.5,y\n3,3.5,y\n")
     assert qifsql.describe(file).notes == ()
+
+
+def test_columns_counted_together_have_the_numbers_of_each_alone(monkeypatch: pytest.MonkeyPatch):
+    values = [1.5, -0.0, 0.0, float("nan"), None, 1.5]
+    columns = {
+        "a": values,
+        "b": values[::-1],
+        "n": [7, 7, None, 1, 2, 3],
+        "t": ["x", "y", "x", "y", "x", None],
+    }
+    alike = {f"{name}{i}": cells for name, cells in columns.items() for i in range(2)}
+    together = qifsql.describe(pl.DataFrame(alike), values=9, rare=True)
+    monkeypatch.setattr("qifsql.commands.describe.describe.FEW", 0)
+    alone = qifsql.describe(pl.DataFrame(alike), values=9, rare=True)
+    assert alone.frame.equals(together.frame)
+    assert together.frame["distinct"].to_list()[:2] == [2, 2]  # 1.5 and 0.0
+    assert len(alone.origin.plans) > len(together.origin.plans)
