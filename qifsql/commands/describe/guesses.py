@@ -403,9 +403,10 @@ def _subject(column: Counted, name: str, visible: _Match | None, context: _Conte
         return Guess("secret", reason(secret.topic), confidence)
     if visible:
         return Guess("quasi-identifier", reason(visible.topic), visible.confidence)
-    for topic in (ADMINISTRATION, EVERYDAY):
-        if topic.confidence(name):
-            return Guess("other", reason(topic), "medium")
+    if ADMINISTRATION.confidence(name):
+        return Guess("other", reason(ADMINISTRATION), "medium")
+    if EVERYDAY.confidence(name):
+        return Guess("other", reason(EVERYDAY), "high")
     return None
 
 
