@@ -57,6 +57,11 @@ class Changed:
         trees = {n: Hierarchy.read(path).of_type(types[n]) for n, path in files.items()}
         return cls(catalog, qids, trees)
 
+    @property
+    def remarks(self) -> list[str]:
+        """Return notes on hierarchies whose lines were filled up."""
+        return [note for tree in self.hierarchies.values() for note in tree.remarks]
+
     def type(self, tree: exp.Expr, change: Change) -> str:
         """Return the type of an expression over the column ``value`` of a quasi-identifier."""
         expression = _substituted(tree, self.qids[change.qid - 1])

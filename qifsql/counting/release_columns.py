@@ -49,7 +49,7 @@ def bind(engine: Engine, spec: Composition) -> Bound:
             _check_keys(key, release, people.schema.dataset)
     where = people.filter(spec.where)
     notes = tuple(_lacking(release, raws) for release in releases if len(release.cells) < len(raws))
-    notes += people.remarks
+    notes += (*people.remarks, *notes_on_hierarchies(raws))
     return Bound(spec, _dataset(people), qids, raws, releases, secret, key, truth, where, notes)
 
 
@@ -192,6 +192,11 @@ def raw_columns(spec: Composition, qids: Sequence[Attribute], schema: Schema) ->
     read = {n: Hierarchy.read(path).of_type(types[n]) for n, path in spec.hierarchies.items()}
     file, numbered = schema.dataset, enumerate(qids, 1)
     return tuple(Raw(i, q.name, file, q.type, read.get(q.name)) for i, q in numbered)
+
+
+def notes_on_hierarchies(raws: Sequence[Raw]) -> list[str]:
+    """Return notes on hierarchies of quasi-identifiers whose lines were filled up."""
+    return [note for raw in raws if raw.hierarchy for note in raw.hierarchy.remarks]
 
 
 def _secret_names(spec: Composition, last: int) -> tuple[str, Tags]:

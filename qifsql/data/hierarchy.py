@@ -1,23 +1,27 @@
 """Hierarchies of values: the leaves below each node. The format is that of ARX.
 
-A file has one line per value, without header, with fields separated by ``;``: the value, then
-coarser and coarser nodes, the last usually ``*``. The label identifies a node, so a label means the
-same values everywhere. A mapping (value and group) is a hierarchy, too.
+A file has one line per value, without header, with fields separated by ``;`` or, where no line has
+one, by ``,``: the value, then coarser and coarser nodes, the last usually ``*``. The label
+identifies a node, so a label means the same values everywhere. A mapping (value and group) is a
+hierarchy, too. A line with fewer fields than others is filled up below the root.
 """
 
 import csv
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 from pathlib import Path
 
 from qifsql.data.expressions import FLOATING
 from qifsql.data.files import check_file, path_text
+from qifsql.data.types import NUMBERS, family, scale_of
 from qifsql.errors import DatasetError, plural
 
-SEPARATOR = ";"
+SEPARATORS = (";", ",")
+LONG = 15  # digits of a number that floating numbers keep
 TOP = "*"  # everything, in every hierarchy
 
 
@@ -25,13 +29,14 @@ TOP = "*"  # everything, in every hierarchy
 class Hierarchy:
     """The leaves in their order, and the leaves below each node; a leaf is a node, too.
 
-    ``lines`` are the fields of each line.
+    ``lines`` are the fields of each line; ``short`` is the number of lines that were filled up.
     """
 
     path: str
     leaves: tuple[str, ...]
     nodes: Mapping[str, tuple[str, ...]] = field(repr=False, hash=False)
     lines: tuple[tuple[str, ...], ...] = field(repr=False)
+    short: int = 0
 
     @classmethod
     def read(cls, path: str | Path) -> "Hierarchy":
@@ -47,11 +52,10 @@ class Hierarchy:
     def _of(cls, path: str, lines: "Lines") -> "Hierarchy":
         """Return the hierarchy of numbered lines.
 
-        Raises DatasetError, with line numbers, if there are no lines, if lines have different
-        numbers of fields, if a value or node has two parents, or if a node is an ancestor of
-        itself.
+        Raises DatasetError, with line numbers, if there are no lines, if none has a node, if a
+        value or node has two parents, or if a node is an ancestor of itself.
         """
-        _check_rows(path, lines)
+        lines, short = _filled(path, lines)
         parents = _parents(path, lines)
         _check_cycles(path, parents)
         below: dict[str, dict[str, None]] = {}  # the leaves below each node, in order
@@ -62,21 +66,31 @@ class Hierarchy:
                 below.setdefault(node, {})[leaf] = None
                 node, _ = parents.get(node, (None, 0))
         nodes = {node: tuple(descendants) for node, descendants in below.items()}
-        return cls(path, tuple(leaves), nodes, tuple(tuple(fields) for _, fields in lines))
+        return cls(path, tuple(leaves), nodes, tuple(tuple(f) for _, f in lines), short)
 
     def of_type(self, type_: str) -> "Hierarchy":
-        """Return the hierarchy with numbers written as values of a type are: 34 as 34.0."""
-        scale = re.fullmatch(r"DECIMAL\(\d+,(\d+)\)", type_)
-        digits = int(scale[1]) if scale else int(type_ in FLOATING)  # after the point, at least
+        """Return the hierarchy with its numbers written as values of a type are: 34 as 34.0."""
+        if family(type_) not in NUMBERS:
+            return self
         renamed: dict[str, str] = {}
         for leaf in self.leaves:
-            number = re.fullmatch(r"(-?\d{1,15})(?:\.(\d+))?", leaf, re.ASCII)
-            if digits and number and len(number[2] or "") < digits:
-                name = f"{number[1]}.{(number[2] or '').ljust(digits, '0')}"
-                renamed |= {leaf: name} if name not in self.nodes else {}
+            name = _number_as_written(leaf, type_)
+            renamed |= {leaf: name} if name != leaf and name not in self.nodes else {}
         if not renamed:
             return self
-        return self.of(self.path, [(renamed.get(leaf, leaf), *up) for leaf, *up in self.lines])
+        lines = [(renamed.get(leaf, leaf), *up) for leaf, *up in self.lines]
+        return replace(self.of(self.path, lines), short=self.short)
+
+    @property
+    def remarks(self) -> list[str]:
+        """Return a note if lines were filled up."""
+        if not self.short:
+            return []
+        have = "has" if self.short == 1 else "have"
+        return [
+            f"hierarchy {self.name}: {plural(self.short, 'line')} {have} fewer levels than others, "
+            "and the last node of a short line stands on the levels that it lacks"
+        ]
 
     @property
     def name(self) -> str:
@@ -128,15 +142,42 @@ class Hierarchy:
 Lines = list[tuple[int, list[str]]]
 
 
+def _number_as_written(text: str, type_: str) -> str:
+    """Return a number as the engine writes this value of a type; other texts as they are.
+
+    A number that the type cannot hold exactly stays, too.
+    """
+    if len(text) > LONG + 5 or not re.fullmatch(r"[+-]?\d+(\.\d+)?", text, re.ASCII):
+        return text
+    number = Decimal(text)
+    if family(type_) in FLOATING:
+        return str(float(number)) if len(number.as_tuple().digits) <= LONG else text
+    rounded = round(number, scale_of(type_))
+    return str(rounded) if rounded == number else text
+
+
 def _lines(path: Path) -> Lines:
-    """Return the number and the fields of each row of CSV that is not empty."""
+    """Return the number and the fields of each row of CSV that is not empty.
+
+    Fields are separated by the first of ``SEPARATORS`` that separates any.
+    """
     if path.exists():
         check_file(path)
+    lines: Lines = []
+    for separator in SEPARATORS:
+        lines = _separated_lines(path, separator)
+        if any(len(fields) > 1 for _, fields in lines):
+            break
+    return lines
+
+
+def _separated_lines(path: Path, separator: str) -> Lines:
+    """Return the number and the fields of each row of CSV with this separator."""
+    lines: Lines = []
+    before = 0  # the last line of the row before; a row may have several lines
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
-            reader = csv.reader(file, delimiter=SEPARATOR, strict=True)
-            lines = []
-            before = 0  # the last line of the row before; a row may have several lines
+            reader = csv.reader(file, delimiter=separator, strict=True)
             for fields in reader:
                 if fields:
                     lines.append((before + 1, fields))
@@ -153,21 +194,39 @@ def _lines(path: Path) -> Lines:
     return lines
 
 
-def _check_rows(path: str, lines: Lines) -> None:
-    """Refuse lines with another number of fields than the first, and lines with only a value."""
+def _filled(path: str, lines: Lines) -> tuple[Lines, int]:
+    """Return the lines with as many fields as the longest, and the number of those filled up.
+
+    A short line goes on above its last node as a full line does, or else repeats the node; it ends
+    with ``*`` if all full lines do. Empty fields at the end of a line, as spreadsheets write them,
+    are none. Raises DatasetError if no line has a node.
+    """
     if not lines:
         raise DatasetError(f"hierarchy {path} is empty; give a line for each value")
-    first, width = lines[0][0], len(lines[0][1])
-    for number, fields in lines:
-        if len(fields) != width:
-            raise DatasetError(
-                f"hierarchy {path} is ragged: line {number} has {plural(len(fields), 'field')}, "
-                f"line {first} has {width}; give every value the same levels"
-            )
+    rows = [_without_empty_end(fields) for _, fields in lines]
+    width = max(map(len, rows))
     if width == 1:
         raise DatasetError(
-            f"hierarchy {path} has one field per line; separate value and nodes with {SEPARATOR}"
+            f"hierarchy {path} has one field per line; separate value and nodes with "
+            f"{' or '.join(SEPARATORS)}"
         )
+    full = [row for row in rows if len(row) == width]
+    above = {node: parent for row in full for node, parent in pairwise(row) if node != parent}
+    has_root = all(row[-1] == TOP for row in full)
+    filled: Lines = []
+    for (number, _), row in zip(lines, rows, strict=True):
+        is_short = len(row) < width
+        fields = row[:-1] if is_short and len(row) > 1 and row[-1] == TOP else [*row]
+        while len(fields) < width - has_root:
+            fields.append(above.get(fields[-1], fields[-1]))
+        filled.append((number, [*fields, *[TOP] * (width - len(fields))]))
+    return filled, len(rows) - len(full)
+
+
+def _without_empty_end(fields: list[str]) -> list[str]:
+    """Return the fields of a line up to the last that is not empty; at least the value."""
+    last = max((i for i, text in enumerate(fields) if text), default=0)
+    return fields[: last + 1]
 
 
 def _parents(path: str, lines: Lines) -> dict[str, tuple[str, int]]:

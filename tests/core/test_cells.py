@@ -132,12 +132,49 @@ def test_a_label_may_stand_on_levels_in_turn(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "lines", "short"),
+    [
+        ("a,x,*\nb,x,*\n", [("a", "x", "*"), ("b", "x", "*")], 0),
+        ('"1,5";x\n2;x\n', [("1,5", "x"), ("2", "x")], 0),
+        ("a;x;X;*\nb;x;*\n", [("a", "x", "X", "*"), ("b", "x", "X", "*")], 1),  # as other lines
+        ("a;x;X;*\nb;x\n", [("a", "x", "X", "*"), ("b", "x", "X", "*")], 1),
+        ("a;x;*\nNS;*\n", [("a", "x", "*"), ("NS", "NS", "*")], 1),  # its last node again
+        ("a;x;y\nb;z\n\nc\n", [("a", "x", "y"), ("b", "z", "z"), ("c", "c", "c")], 2),
+        ("a,x,*,\nb,,,\n", [("a", "x", "*"), ("b", "b", "*")], 1),  # as spreadsheets fill it up
+    ],
+)
+def test_short_lines_are_filled_up_below_the_root_and_counted(
+    tmp_path: Path, text: str, lines: list[tuple[str, ...]], short: int
+) -> None:
+    read = hierarchy(tmp_path, text)
+    assert (list(read.lines), read.short, len(read.remarks)) == (lines, short, min(short, 1))
+
+
+@pytest.mark.parametrize(
+    ("type_", "leaf", "value"),
+    [
+        ("BIGINT", "34.0", "34"),
+        ("BIGINT", "+034", "34"),
+        ("BIGINT", "34.5", "34.5"),  # no value of the type
+        ("DOUBLE", "34", "34.0"),
+        ("DOUBLE", "34.50", "34.5"),
+        ("DECIMAL(9,2)", "34.5", "34.50"),
+        ("DECIMAL(9,2)", "34.505", "34.505"),
+        ("VARCHAR", "34.0", "34.0"),
+    ],
+)
+def test_numbers_of_a_hierarchy_are_those_of_the_column(
+    tmp_path: Path, type_: str, leaf: str, value: str
+) -> None:
+    assert hierarchy(tmp_path, f"{leaf};x\n77.7;y\n").of_type(type_).leaves[0] == value
+
+
+@pytest.mark.parametrize(
     ("text", "says"),
     [
         ("", "is empty"),
-        ("a;x;*\nb;x\n", "ragged: line 2 has 2 fields, line 1 has 3"),
-        ("a;x;*\nb;y;*\nc;x;y;*\n", "ragged: line 3"),
-        ("a,x\nb,x\n", "one field per line"),
+        ("a\nb\n", "one field per line"),
+        ("a|x\nb|x\n", "separate value and nodes with ; or ,"),
         ("a;x;z\nb;y;z\na;y;z\n", "conflicting parents: what line 3 .* in line 1"),
         ("a;x;e\nb;x;f\n", "conflicting parents: what line 2"),
         ("a;b\nb;a\n", "cycle: a node is its own ancestor by lines 1, 2"),

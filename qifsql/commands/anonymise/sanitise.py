@@ -125,7 +125,9 @@ class Work:
         """
         coded = self._code_people()
         self._check_limits(coded)
-        steps = RequestedSteps(self.engine, self.catalog, self.microdata, self.request).steps()
+        requested = RequestedSteps(self.engine, self.catalog, self.microdata, self.request)
+        steps = requested.steps()
+        self.notes += requested.changed.remarks
         stream = self.engine.stream(self.name)
         self.passes = Passes(stream, coded, self._progress_reporter(coded.records))
         row: dict[str, Any] = {"method": self.request.method, "records": coded.records}

@@ -7,6 +7,7 @@ against the values.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 from sqlglot import exp
@@ -102,12 +103,17 @@ class RequestedSteps:
     microdata: Microdata
     request: Request
 
+    @cached_property
+    def changed(self) -> Changed:
+        """Return the quasi-identifiers with their hierarchies."""
+        return Changed.of(self.catalog, self.microdata.qids, self.request.hierarchies)
+
     def steps(self) -> list[list[ValueStep]]:
         """Return the steps of each quasi-identifier, finest first; none for Mondrian and MDAV."""
         request, qids = self.request, self.microdata.qids
         if not request.recoded:
             return []
-        changed = Changed.of(self.catalog, qids, request.hierarchies)
+        changed = self.changed
         changes = [read(text, qids) for text in request.changes]
         for change in changes:
             self._check_change(change)

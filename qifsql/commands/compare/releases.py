@@ -18,6 +18,7 @@ from qifsql.counting import compatibility, losses, risks, suppressed
 from qifsql.counting.bind_compared import bind, check_records
 from qifsql.counting.compatibility import Compatible, UncountedError
 from qifsql.counting.composition import Compared, Composition
+from qifsql.counting.release_columns import notes_on_hierarchies
 from qifsql.data.dataset import Tabular
 from qifsql.data.files import path_text
 from qifsql.data.option import as_names
@@ -108,7 +109,7 @@ def compare_releases(
     schema = SCHEMA | (PEOPLE if options["person"] is not None else {})
     frame = pl.DataFrame([r for m in measured for r in m.rows], schema=schema, orient="row")
     details = {"columns": pl.DataFrame(columns, schema=losses.COLUMNS, orient="row")}
-    notes = [note for m in measured for note in m.notes]
+    notes = [note for m in measured for note in m.notes] + notes_on_hierarchies(raws)
     notes += [*files[0].attack.microdata.notes, *_notes(files, frame, columns), *remarks(engine)]
     return Result(frame=frame, origin=origin, details=details, notes=tuple(notes))
 

@@ -117,6 +117,7 @@ class Run:
     def count(self, hierarchies: Mapping[int, Hierarchy]) -> None:
         """Count blocks and find their levels; refuse required levels that are impossible."""
         self.hierarchies = hierarchies
+        self.notes += [note for tree in hierarchies.values() for note in tree.remarks]
         self._refuse_levels_without_data()
         names = dict(enumerate((secret.name for secret in self.bound.microdata.secrets), 1))
         domains = {name: self.counts.domain(j) for j, name in names.items()}

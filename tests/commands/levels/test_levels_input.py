@@ -212,7 +212,6 @@ def test_t_of_0_wants_the_shares_of_the_release() -> None:
     [
         ("", "is empty"),
         ("yes\nno\n", "has one field per line"),
-        ("yes;a\nno\n", "line 2 has 1 field, line 1 has 2"),
         ("yes;a\nyes;b\nno;a\n", "what line 2 puts below one node"),
         ("yes;a\nyes;a\nno;a\n", "names a value in more than one line"),
         ("yes;a;x\nno;a;y\n", "what line 2 puts below one node stands below another in line 1"),

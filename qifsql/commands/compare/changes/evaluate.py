@@ -47,10 +47,10 @@ class Work:
         self.reading = reading  # the known records that bounds are about; None: both
         self.tables = Tables(engine, "reading records", bound.microdata.dataset.name)
         self.plans: list[Plan] = []
-        self.remarks: list[str] = []
         self.suppressed: dict[int, None] = {}  # how many records are, in the releases measured
         self.tried = 0
         self.changed = Changed.of(catalog, bound.microdata.qids, trees)
+        self.remarks = self.changed.remarks
         self.trees = self.changed.hierarchies
         self.raws = [
             Raw(i, q.name, bound.microdata.dataset.name, q.type, self.trees.get(q.name))
