@@ -3,6 +3,7 @@
 ===========================  =======================================================================
 ``drop=zip``                 drop the quasi-identifier
 ``age:5`` ``date:month``     a coarser form of it (``qifsql.data.coarsen``)
+``income:q4``                the bands between its quartiles; as many as are asked for
 ``age:@2``                   the nodes of level 2 of its hierarchy; the values are level 0
 ``top(age)=90``              values above 90 become 90; of numbers, dates and times
 ``bottom(age)=18``           values below 18 become 18
@@ -25,7 +26,7 @@ from qifsql.adversary.names import check_qids
 from qifsql.adversary.spec import Attribute
 from qifsql.adversary.target import is_exact
 from qifsql.counting.scales import has_distances
-from qifsql.data.coarsen import coarsened
+from qifsql.data.coarsen import MARK, QUANTILES, coarsened, is_banded
 from qifsql.data.dataset import Column, Schema
 from qifsql.data.expressions import SOURCE, parse, substituted
 from qifsql.data.hierarchy import Hierarchy
@@ -37,25 +38,31 @@ from qifsql.query import microdata_steps
 
 @dataclass(frozen=True)
 class Changed:
-    """The quasi-identifiers that may be changed, and their hierarchies by name."""
+    """The quasi-identifiers that may be changed, their hierarchies by name, and the filter."""
 
     catalog: Catalog
     qids: tuple[Attribute, ...]
     hierarchies: Mapping[str, Hierarchy]
+    where: exp.Expr | None = None
 
     @classmethod
     def of(
-        cls, catalog: Catalog, qids: tuple[Attribute, ...], files: Mapping[str, str]
+        cls,
+        catalog: Catalog,
+        qids: tuple[Attribute, ...],
+        files: Mapping[str, str],
+        where: exp.Expr | None = None,
     ) -> "Changed":
         """Return the quasi-identifiers with their hierarchies.
 
-        ``files`` maps names of quasi-identifiers to paths of hierarchies. Raises ColumnError if a
+        ``files`` maps names of quasi-identifiers to paths of hierarchies; ``where`` is the filter
+        of the records. Raises ColumnError if a
         name is of no quasi-identifier, DatasetError if a file is no hierarchy.
         """
         check_qids(files, [q.name for q in qids])
         types = {q.name: q.type for q in qids}
         trees = {n: Hierarchy.read(path).of_type(types[n]) for n, path in files.items()}
-        return cls(catalog, qids, trees)
+        return cls(catalog, qids, trees, where)
 
     @property
     def remarks(self) -> list[str]:
@@ -101,6 +108,9 @@ def changed(attribute: Attribute, change: Change, of: Changed) -> Attribute:
         return _limited(attribute, change, of.catalog)
     if change.kind == "level":
         return _at_level(attribute, change, of.hierarchies.get(attribute.name))
+    if QUANTILES.fullmatch(change.how) and is_banded(attribute.type):
+        limits = MARK.join(_quantiles(attribute, change, of))
+        change = replace(change, how=f"{limits}{MARK}")
     tree = _substituted(_form(attribute, change), attribute)
     type_ = of.type(tree, change)
     if nested(type_):
@@ -108,6 +118,18 @@ def changed(attribute: Attribute, change: Change, of: Changed) -> Attribute:
             f"change {quoted(change.text)} makes nested values ({family(type_)}); make single ones"
         )
     return replace(attribute, expression=tree, type=type_)
+
+
+def _quantiles(attribute: Attribute, change: Change, of: Changed) -> list[str]:
+    """Return the limits of bands with about equally many records, each a value of the attribute."""
+    value = _substituted(microdata_steps.normal(attribute), of.qids[change.qid - 1])
+    limits = of.catalog.quantiles(value, int(change.how[1:]), of.where)
+    if not limits:
+        raise InputError(
+            f"change {quoted(change.text)} makes one band, because {quoted(attribute.name)} has "
+            "too few different values; name limits, as in NAME:18/65"
+        )
+    return limits
 
 
 def nothing_changed(text: str, attribute: Attribute) -> str:

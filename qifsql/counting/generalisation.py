@@ -2,8 +2,8 @@
 
 ``compare --until`` and ``anonymise --method lattice`` search them.
 
-Whole numbers: intervals of 5, 10, 50, 100, ... from 0 on; dates: month, quarter, year; timestamps:
-day, month, quarter, year; texts that are equally long: ever fewer of their first characters; a
+Whole numbers: intervals of 5, 10, 50, 100, ... from 0 on; dates: month, quarter, year, 5 and 10
+years; timestamps: a day, too; texts that are equally long: ever fewer of their first characters; a
 column with a hierarchy: its levels. The last usual step is to drop the quasi-identifier.
 """
 
@@ -19,7 +19,7 @@ from qifsql.data.types import INTEGERS, family
 from qifsql.errors import InputError, quoted
 
 WIDTHS = (5, 10, 50, 100, 500, 1000, 5000, 10_000, 50_000, 100_000, 500_000, 1_000_000)
-DATES = ("month", "quarter", "year")
+DATES = ("month", "quarter", "year", "5y", "10y")
 CUTS = 12  # characters of the longest texts that are cut, one by one
 
 

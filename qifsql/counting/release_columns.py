@@ -246,6 +246,7 @@ def cells_of(
         decimal = catalog.dataset.decimal if isinstance(catalog.dataset, Dataset) else None
         is_plain = raw.name in plain
         released = Generalised(raw, number, "", column, cell.type, is_plain, decimal=decimal)
+        released = replace(released, order=_dataset(catalog).date_order)
         cells.append((released, cell))
     return cells
 

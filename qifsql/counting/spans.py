@@ -19,7 +19,9 @@ from sqlglot import exp
 
 from qifsql.data.cells import INTERVAL, Cell, UnreadableError, parse, with_points
 from qifsql.data.dataset import Dataset
+from qifsql.data.dates import WRITTEN, instant, iso
 from qifsql.data.domains import NUMBERS, Domain, clash, domain, parts, together
+from qifsql.data.expressions import filled
 from qifsql.data.hierarchy import Hierarchy
 from qifsql.data.missing import USUAL
 from qifsql.data.readers import relation
@@ -73,6 +75,8 @@ class Generalised:
     ``plain``: its cells are plain values, not generalised. A file that is not ``typed`` (CSV) has
     all cells as text, also numbers and dates. ``labels`` is the hint for unreadable cells of text.
     ``decimal`` is the sign before the decimals of its numbers, if not a point.
+    Dates that do not begin with the year have the ``order`` of day and month (None: day first, if
+    that fits).
     """
 
     raw: Raw
@@ -84,6 +88,7 @@ class Generalised:
     typed: bool = True
     labels: str = LABELS
     decimal: str | None = None
+    order: str | None = None
 
     @property
     def names(self) -> Mapping[str, str]:
@@ -146,7 +151,8 @@ def make_spans(
     names = column.names
     mode, values = _reading_mode(column)
     different = cells.distinct().subquery("different")
-    tables.make(names["cells"], exp.select("row_number() OVER () AS id", "cell").from_(different))
+    cell = "cell::VARCHAR AS cell" if mode == "text" else "cell"
+    tables.make(names["cells"], exp.select("row_number() OVER () AS id", cell).from_(different))
     _parse_cells(tables, column, mode, values, USUAL if may_be_lost else ())
     views = ("listed", "begun", "absent")
     listed, begun, absent = (splice(f"cells/{v}", tables=names, domain=values) for v in views)
@@ -172,8 +178,16 @@ def _parse_cells(
     if nodes is not None or values.kind != "text":
         unread = exp.select("id", "cell").from_(names["cells"]).where("cell IS NOT NULL")
     path = tables.engine.scratch / f"{names['readings']}.parquet"
-    comma = column.decimal == "," and values.kind in NUMBERS
-    source = CellSource(column.column, column.release, values, nodes, column.labels, words, comma)
+    source = CellSource(
+        column.column,
+        column.release,
+        values,
+        nodes,
+        column.labels,
+        words,
+        comma=column.decimal == "," and values.kind in NUMBERS,
+        order=_order_of_dates(tables, column) if values.kind == "date" else None,
+    )
     generalised = _write_parsed(tables, unread, path, source)
     # Where people have numbers or dates, text may only be generalised cells, or values of a CSV.
     clashes = column.plain if generalised else column.typed
@@ -191,7 +205,7 @@ class CellSource:
     """A source of cells: its column and release, for messages, and its domain.
 
     ``labels`` is the hint for unreadable cells, except ``words``, which contain nothing. ``comma``:
-    its numbers have a decimal comma.
+    its numbers have a decimal comma; ``order``: that of day and month in dates.
     """
 
     column: str
@@ -201,6 +215,24 @@ class CellSource:
     labels: str = LABELS
     words: Sequence[str] = ()
     comma: bool = False
+    order: str | None = None
+
+    def usual(self, text: str) -> str:
+        """Return a cell with decimal points and ISO dates, as they are parsed."""
+        if self.comma and text not in (self.nodes or ()):
+            return with_points(text)
+        return iso(text, self.order) if self.order else text
+
+
+def _order_of_dates(tables: Tables, column: Generalised) -> str:
+    """Return the order of day and month in cells: that of the file, or one that fits."""
+    if column.order:
+        return column.order
+    fits = filled(f"bool_and(({instant('dmy')}) IS NOT NULL)", {"field": exp.column("cell")})
+    dates = filled(f"regexp_full_match(field, '{WRITTEN['dmy']}')", {"field": exp.column("cell")})
+    query = exp.select(fits).from_(column.names["cells"]).where(dates)
+    ((has_day_first,),) = tables.rows(query)
+    return "mdy" if has_day_first is False else "dmy"
 
 
 def _write_parsed(tables: Tables, query: exp.Query, path: Path, source: CellSource) -> int:
@@ -229,7 +261,7 @@ def _write_parsed(tables: Tables, query: exp.Query, path: Path, source: CellSour
 def _parse(text: str, source: CellSource, refused: Counter[str]) -> Cell | None:
     """Return the cell of a text; None if it does not parse: its form is counted in ``refused``."""
     try:
-        return parse(with_points(text) if source.comma else text, source.domain, source.nodes)
+        return parse(source.usual(text), source.domain, source.nodes)
     except UnreadableError as e:
         if text in source.words:
             return Cell()  # a word for a missing value: it contains nothing
@@ -268,6 +300,8 @@ def _reading_mode(column: Generalised) -> tuple[str, Domain]:
             f"column {quoted(column.column)} of {column.release} cannot be used: {e}"
         ) from e
     cells = domain(inner)
+    if mode == "plain" and cells.kind == "whole" and raw.kind in ("date", "timestamp"):
+        return "text", raw  # years
     is_value = column.plain and (column.typed or raw.kind == "text")
     if mode == "plain" and cells.kind == "text" and not is_value:
         if raw.kind == "other" and raw.type != "BOOLEAN":

@@ -4,6 +4,8 @@
 ``*``                     everything, a missing value too (suppressed)
 ``[20,30]`` ``[20,30)``   an interval; ``]20,30]`` is ``(20,30]``; bounds: numbers, ISO dates
 ``20-29`` ``1.5-2``       the interval [20,29] of whole numbers from 0; of numbers [1.5,2]
+``-5 to -1``              an interval, its ends included
+``1980s`` ``Jan-Mar 2019`` a period of days (``qifsql.data.periods``); a decade, of years, too
 ``2019-01-01/2019-03-31`` the interval of ISO 8601, its ends included; ``..``: no bound
 ``<30`` ``>=40``          an interval with one bound
 ``[20,30]?``              an interval and the missing value
@@ -23,12 +25,15 @@ from dataclasses import dataclass, replace
 from math import ceil, floor
 
 from qifsql.data.domains import DATED, LARGEST, NUMBERS, Domain, exact, reader
+from qifsql.data.periods import days_of, decade
 from qifsql.data.types import scale_of
 
 _BOUND = r"\s*([^\s\[\](){},<>?][^\[\](){},<>?]*?)\s*"
 _INTERVAL = re.compile(rf"([\[\](]){_BOUND},{_BOUND}([\]\[)])(\??)")
 _DASHED = re.compile(r"(0|[1-9][0-9]*)-(0|[1-9][0-9]*)(\??)")
-_DASHED_NUMBERS = re.compile(r"([0-9]+(?:\.[0-9]+)?)[-–]([0-9]+(?:\.[0-9]+)?)(\??)")
+_FROM_0 = r"([0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?)"
+_DASHED_NUMBERS = re.compile(rf"{_FROM_0}[-–]{_FROM_0}(\??)")
+_WORDED = re.compile(r"([^\s?][^?]*?) to ([^?]*[^\s?])(\??)")
 _ISO_INTERVAL = re.compile(r"([^/]+)/([^/]+?)(\??)")
 _DECIMAL_COMMA = re.compile(r"(?<=[0-9]),(?=[0-9])")
 _FOUR_PARTS = re.compile(r"([^,]+),([^,]+),([^,]+),([^,]+)")
@@ -97,7 +102,7 @@ def parse(text: str, domain: Domain, nodes: Mapping[str, Sequence[str]] | None =
         return _prefixed(match[1], len(text), domain)
     if text.startswith("{"):
         return _set(text, read, domain)
-    if (interval := _interval(text, domain)) is not None:
+    if (interval := _period(text, domain) or _interval(text, domain)) is not None:
         return _ranged(interval, read, domain)
     if text.startswith("["):
         raise UnreadableError(f"{INTERVAL} that is not finished or has no two bounds")
@@ -123,6 +128,22 @@ def _values(
     return tuple(_written(u.numerator, digits) for u in units if u.denominator == 1)
 
 
+def _period(text: str, domain: Domain) -> Cell | None:
+    """Return a period of days, or a decade of whole numbers, as an interval; None for other texts.
+
+    A ``?`` at the end adds the missing value.
+    """
+    period, missing = text.removesuffix("?"), text.endswith("?")
+    if domain.kind == "whole" and (years := decade(period)):
+        return Cell(ranged=True, lower=str(years[0]), upper=str(years[1]), missing=missing)
+    if domain.kind not in ("date", "timestamp") or (days := days_of(period)) is None:
+        return None
+    first, last = map(str, days)
+    if domain.kind == "timestamp":  # to the last microsecond of the last day
+        last += "T23:59:59.999999"
+    return Cell(ranged=True, lower=first, upper=last, missing=missing)
+
+
 def _interval(text: str, domain: Domain) -> Cell | None:
     """Return ``[20,30)``, ``20-29`` or ``>=40`` with the bounds as written; None for other texts.
 
@@ -134,6 +155,8 @@ def _interval(text: str, domain: Domain) -> Cell | None:
         return replace(cell, open_below=opening != "[", open_above=closing != "]")
     closed = _DASHED_NUMBERS if domain.kind in NUMBERS else _DASHED
     if match := closed.fullmatch(text):
+        return _between(*match.groups())
+    if domain.ordered and (match := _WORDED.fullmatch(text)):
         return _between(*match.groups())
     if domain.kind in DATED and (match := _ISO_INTERVAL.fullmatch(text)):
         return _between(*match.groups())

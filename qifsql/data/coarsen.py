@@ -6,23 +6,40 @@ numbers, ``age:5``             intervals of that width from 0 on, by their lower
 texts, ``place:3``             the first characters
 dates and times, ``t:month``   the beginning of the year, quarter, month, week (Monday), day, hour
                                or minute in which they are, in UTC if they have a time zone
+dates, ``t:10y``               the beginning of the band of 10 years (y), months (m), weeks (w) or
+                               days (d); bands of years and months begin in year 0, of weeks and
+                               days on Monday, 5 January 1970
+dates, ``t:age@2024-12-31``    the age on that day, in full years; ``t:age5@2024-12-31``: in
+                               intervals of 5 years
+numbers, dates, ``x:18/65``    the bands between limits, as texts: <18, 18-64, >=65; ``x:18/``
+                               has one limit
 =============================  =====================================================================
 
 A missing value stays missing. A column whose name is the whole text is that column.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from datetime import date, timedelta
+from fractions import Fraction
+from itertools import pairwise
 
 from sqlglot import exp
 
 from qifsql.data.dataset import Column, Schema
-from qifsql.data.expressions import FLOATING, column, with_one_missing
-from qifsql.data.types import INTEGERS, family
+from qifsql.data.exact import exact
+from qifsql.data.expressions import FLOATING, column, filled, with_one_missing
+from qifsql.data.types import INTEGERS, NUMBERS, family, scale_of
 from qifsql.errors import ExpressionError, quoted
 
 OF_DATES = ("year", "quarter", "month", "week", "day")
 OF_TIMES = ("hour", "minute")
+BAND = re.compile(r"([1-9]\d{0,4})([ymwd])", re.ASCII)
+AGE = re.compile(r"age([1-9]\d{0,2})?@(\d{4}-\d{2}-\d{2})", re.ASCII)
+MONDAY = "1970-01-05"  # a day on which a week begins
+MARK = "/"  # between limits of bands
+QUANTILES = re.compile(r"q([2-9]|[1-9]\d{1,2})", re.ASCII)
+_DIGITS_OF_DAY = "(year(born) * 10000 + month(born) * 100 + day(born))"  # 19800407
 
 
 def coarsened(text: str, schema: Schema) -> tuple[str, exp.Expr] | None:
@@ -35,7 +52,7 @@ def coarsened(text: str, schema: Schema) -> tuple[str, exp.Expr] | None:
     original = schema.find(name.strip()) if colon and name.strip() else None
     if original is None:
         return None
-    coarsen = _coarsener(original)
+    coarsen = _coarsener(original, how)
     if coarsen is None:
         raise ExpressionError(
             f"column {quoted(original.name)} is of type {family(original.type)}, which has no "
@@ -44,8 +61,10 @@ def coarsened(text: str, schema: Schema) -> tuple[str, exp.Expr] | None:
     return f"{original.name}:{how.strip()}", coarsen(original, how.strip())
 
 
-def _coarsener(original: Column) -> Callable[[Column, str], exp.Expr] | None:
+def _coarsener(original: Column, how: str) -> Callable[[Column, str], exp.Expr] | None:
     """Return the function that coarsens columns of this type; None if they have no coarser form."""
+    if MARK in how and is_banded(original.type):
+        return _bands
     type_ = family(original.type)
     if type_ in INTEGERS and type_ != "UHUGEINT":
         return _integer_band
@@ -99,10 +118,95 @@ def _beginning(original: Column, how: str) -> exp.Expr:
 
 
 def _date(original: Column, how: str) -> exp.Expr:
+    if match := AGE.fullmatch(how):
+        return _age(original, match[2], int(match[1] or 1))
+    if match := BAND.fullmatch(how):
+        return _period(original, int(match[1]), match[2])
     units = OF_DATES if original.type == "DATE" else (*OF_DATES, *OF_TIMES)
-    _check_unit(original, how, units)
+    _check_unit(original, how, units, "a band such as 10y, 6m, 2w or 14d, or age@2024-12-31")
     begun = _truncated(how, exp.cast(column(original), "TIMESTAMP"))
     return exp.cast(begun, "DATE") if how in OF_DATES else begun
+
+
+def _age(original: Column, day: str, width: int) -> exp.Expr:
+    """Return the lower end of the interval of full years from a date to a day; below 0 after it."""
+    try:
+        until = date.fromisoformat(day)
+    except ValueError as e:
+        hint = "a day that exists, as in {name}:age@2024-12-31"
+        raise _wrong(original, f"age@{day}", hint) from e
+    words = {"born": exp.cast(column(original), "TIMESTAMP")}
+    ages = f"floor(({until:%Y%m%d} - {_DIGITS_OF_DAY}) / {10_000 * width})"
+    return filled(f"CAST({ages} * {width} AS BIGINT)", words)
+
+
+def _period(original: Column, length: int, unit: str) -> exp.Expr:
+    """Return the first day of a band of years, months, weeks or days; infinite dates stay."""
+    words = {"moment": exp.cast(exp.cast(column(original), "TIMESTAMP"), "DATE")}
+    if unit in "wd":
+        width = length * (7 if unit == "w" else 1)
+        days = f"(moment - DATE '{MONDAY}')"
+        return filled(f"moment - CAST((({days} % {width}) + {width}) % {width} AS INTEGER)", words)
+    width = length * (12 if unit == "y" else 1)
+    months = "(year(moment) * 12 + month(moment) - 1)"
+    begin = f"({months} - (({months} % {width}) + {width}) % {width})"
+    template = f"coalesce(make_date({begin} // 12, {begin} % 12 + 1, 1), moment)"
+    return filled(template, words)
+
+
+def is_banded(type_: str) -> bool:
+    """Return whether values of a type have bands between limits."""
+    return family(type_) in (*NUMBERS, "DATE")
+
+
+def _bands(original: Column, how: str) -> exp.Expr:
+    """Return the band of a value between limits, as a text; each limit begins a band."""
+    limits = [text.strip() for text in how.removesuffix(MARK).split(MARK)]
+    values = list(map(_value_reader(original.type), limits))
+    if None in values or any(a >= b for a, b in pairwise(values)):  # type: ignore[operator]
+        kind = "days, as in {name}:1980-01-01/2000-01-01"
+        if original.type != "DATE":
+            kind = f"numbers of type {family(original.type)}, as in {{name}}:18/65"
+        raise _wrong(original, how, f"limits in ascending order, {kind}")
+    value: exp.Expr = column(original)
+    value = exp.paren(with_one_missing(value)) if original.type in FLOATING else value
+    case = exp.Case()
+    for limit, label in zip(
+        reversed(limits), reversed(_labels(limits, original.type)), strict=True
+    ):
+        literal = exp.cast(exp.Literal.string(limit), original.type, dialect="duckdb")
+        case = case.when(exp.GTE(this=value.copy(), expression=literal), exp.Literal.string(label))
+    below = exp.not_(value.copy().is_(exp.null()))
+    return case.when(below, exp.Literal.string(f"<{limits[0]}"))
+
+
+def _value_reader(type_: str) -> Callable[[str], Fraction | date | None]:
+    """Return the function that reads a limit of values of a type; None if it is none."""
+
+    def read(text: str) -> Fraction | date | None:
+        try:
+            value = date.fromisoformat(text) if type_ == "DATE" else exact(text)
+        except ValueError:
+            return None
+        is_held = type_ == "DATE" or type_ in FLOATING or not value * 10 ** scale_of(type_) % 1
+        return value if is_held else None
+
+    return read
+
+
+def _labels(limits: Sequence[str], type_: str) -> list[str]:
+    """Return the texts of the bands that begin at each limit: ``18-64``, ``[1.5,2)``, ``>=65``."""
+    labels = []
+    for low, high in pairwise(limits):
+        if type_ == "DATE":
+            labels.append(f"{low} to {date.fromisoformat(high) - timedelta(days=1)}")
+        elif family(type_) in INTEGERS:
+            last = int(high) - 1
+            between = "-" if int(low) >= 0 else " to "
+            labels.append(low if int(low) == last else f"{low}{between}{last}")
+        else:
+            labels.append(f"[{low},{high})")
+    return [*labels, f">={limits[-1]}"]
 
 
 def _time(original: Column, how: str) -> exp.Expr:
@@ -116,9 +220,9 @@ def _truncated(unit: str, moment: exp.Expr) -> exp.Expr:
     return exp.Anonymous(this="date_trunc", expressions=[exp.Literal.string(unit), moment])
 
 
-def _check_unit(original: Column, how: str, units: tuple[str, ...]) -> None:
+def _check_unit(original: Column, how: str, units: tuple[str, ...], *others: str) -> None:
     if how not in units:
-        raise _wrong(original, how, f"one of {', '.join(units)}")
+        raise _wrong(original, how, ", or ".join([f"one of {', '.join(units)}", *others]))
 
 
 def _wrong(original: Column, how: str, hint: str) -> ExpressionError:

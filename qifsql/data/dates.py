@@ -1,5 +1,6 @@
 """Dates in text: the order of day, month and year."""
 
+import re
 from typing import Literal, cast, get_args
 
 from qifsql.errors import DatasetError, quoted
@@ -23,6 +24,14 @@ def order(text: str | None) -> Order | None:
     if text is not None and text not in ORDERS:
         raise DatasetError(f'date order {quoted(text)} is unknown; give "dmy", "mdy" or "ymd"')
     return cast("Order | None", text)
+
+
+def iso(text: str, order_: str) -> str:
+    """Return a date that does not begin with the year in the form of ISO 8601; else the text."""
+    if not re.fullmatch(WRITTEN["dmy"], text):
+        return text
+    parts = dict(zip(order_, re.split("[-/.]", text), strict=True))
+    return f"{parts['y']}-{parts['m']:0>2}-{parts['d']:0>2}"
 
 
 def instant(order_: str) -> str:

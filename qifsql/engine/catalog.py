@@ -43,6 +43,14 @@ FROM (
     GROUP BY field HAVING count(DISTINCT member) > 1
 ) AS homes
 """
+RANKED = """(
+    SELECT
+        field,
+        sum(count(*)) OVER (ORDER BY field) AS upto,
+        sum(count(*)) OVER () AS size
+    FROM rows WHERE field IS NOT NULL
+    GROUP BY field
+)"""
 EXTREMES = (
     "min(field) FILTER (WHERE field >= 0)",
     f"max(field) FILTER (WHERE field NOT IN {NINES})",
@@ -389,6 +397,20 @@ class Catalog:
         query = filled(COUNTED, {"rows": exp.Subquery(this=values, alias="rows")})
         ((distinct, records),) = self.engine.query(cast("exp.Query", query), self.schema.dataset)
         return Repeated(column.name, distinct, records)
+
+    def quantiles(self, value: exp.Expr, groups: int, where: exp.Expr | None) -> list[str]:
+        """Return the limits between so many groups of about equal size, as texts, in their order.
+
+        Each is a value above the least; there are fewer limits where a value is in many records.
+        """
+        source = exp.alias_(relation(self.dataset, read(value)), SOURCE, table=True)
+        rows = exp.select(exp.alias_(value.copy(), "field")).from_(source)
+        rows = rows if where is None else rows.where(where.copy())
+        limits = (f"min(field) FILTER (WHERE {groups} * upto > {i} * size)" for i in range(groups))
+        columns = (filled(f"CAST({limit} AS VARCHAR)", {}) for limit in limits)
+        query = exp.select(*columns).from_(filled(RANKED, {"rows": rows.subquery("rows")}))
+        ((least, *others),) = self.engine.query(query, self.schema.dataset)
+        return [limit for limit in dict.fromkeys(others) if limit not in (None, least)]
 
     def filter(self, where: str | None, what: str = "the filter (where)") -> exp.Expr | None:
         """Return the condition of a filter, None without one; ExpressionError if it is invalid."""

@@ -1,4 +1,4 @@
-"""Files of Stata, SPSS and SAS, read in chunks with pyreadstat.
+"""Files of Stata, SPSS and SAS, read in chunks and written with pyreadstat.
 
 Missing values of these programs are NULL: system-missing, extended (``.a`` to ``.z``) and, of SPSS,
 those that the user declared. In Stata and SAS an empty text is the missing text. Values have their
@@ -107,6 +107,45 @@ def _labels_of_values(contents: Any) -> dict[str, dict[str, str]]:
         name: {_text(value): str(text) for value, text in by_value.items()}
         for name, by_value in contents.variable_value_labels.items()
     }
+
+
+def write_release(frame: pl.DataFrame, path: Path, kind: str, source: Dataset | None) -> None:
+    """Write rows as a file of a kind, with the labels that its columns have in the source.
+
+    Labels of values are those of columns that still have numbers.
+    """
+    import pyreadstat
+
+    if kind == ".xpt":
+        pyreadstat.write_xport(frame, path, column_labels=_labels_of(source, frame)[0])
+        return
+    of_columns, of_values = _labels_of(source, frame)
+    labels: dict[str, Any] = {"column_labels": of_columns, "variable_value_labels": of_values}
+    if kind == ".dta":
+        pyreadstat.write_dta(frame, path, **labels)
+    else:
+        pyreadstat.write_sav(frame, path, compress=kind == ".zsav", **labels)
+
+
+def _labels_of(
+    source: Dataset | None, frame: pl.DataFrame
+) -> tuple[dict[str, str | None], dict[str, dict[int | float, str]]]:
+    """Return the labels of the columns of a frame, and of the values of those with numbers."""
+    import pyreadstat
+
+    if source is None or source.format != "statistics":
+        return {}, {}
+    path = source.files[0]
+    read = getattr(pyreadstat, READERS[Path(path).suffix.casefold()])
+    _, contents = read(path, metadataonly=True)
+    labels = contents.column_names_to_labels
+    of_columns = {name: labels[name] for name in frame.columns if labels.get(name)}
+    of_values = {
+        name: {n: str(text) for n, text in by_value.items() if isinstance(n, int | float)}
+        for name, by_value in contents.variable_value_labels.items()
+        if name in frame.columns and frame.schema[name].is_numeric()
+    }
+    return of_columns, {name: texts for name, texts in of_values.items() if texts}
 
 
 def _text(value: object) -> str:

@@ -64,7 +64,7 @@ class Data:
     def dataset(self, file: str | None = None) -> Dataset:
         """Return the named dataset, or that of ``file``, read alike if it is of the same format.
 
-        What qifsql has written is UTF-8 without titles, whatever it was made of.
+        What qifsql has written has no titles, whatever it was made of.
         """
         path = self.file if file is None else file
         from_input = path == standard_input.NAME
@@ -73,7 +73,7 @@ class Data:
         if file is not None and Dataset.open(source).format != self.dataset().format:
             reading = {"na": self.reading.get("na", ())}
         elif file is not None and Path(f"{file}{MANIFEST}").exists():
-            reading |= {"encoding": None, "skip": None, "header_rows": None}
+            reading |= {"skip": None, "header_rows": None}
             if not (reading.get("delimiter") or "").isascii():
                 reading["delimiter"] = None
         dataset = Dataset.open(source, **reading)

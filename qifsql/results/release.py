@@ -4,15 +4,10 @@ SQL does not distinguish ``ID`` and ``id``, and has no columns without a name. I
 names, DuckDB writes the rows with other names, and a copy of the file restores the original ones.
 """
 
-import csv
-import gzip
 import re
 from collections.abc import Sequence
-from io import StringIO
 from pathlib import Path
-from typing import Literal
 
-import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -22,28 +17,25 @@ from qifsql.engine.protocol import Engine
 from qifsql.errors import InternalError, quoted
 from qifsql.query.columns import SHOWABLE
 from qifsql.query.plan import Plan
-from qifsql.results.storage import Origin, atomic_file, check_output, write_manifest, wrong_ending
+from qifsql.results import release_files
+from qifsql.results.release_files import ending_of
+from qifsql.results.storage import Origin, atomic_file, write_manifest
 
-ENDINGS = (".parquet", ".csv", ".csv.gz")
+TYPED = (*SHOWABLE, "DATE", "TIMESTAMP", "TIME")  # types of values in other formats than CSV
 # Types that DuckDB 2.0.0 writes to Parquet as other types: floats, milliseconds, structures.
 _LOSSY = re.compile(r"\b(U?HUGEINT|INTERVAL|TIME WITH TIME ZONE|UNION|BIT|BIGNUM)\b")
 
 
-def ending(path: Path) -> str:
-    """Return the one of ``ENDINGS`` that a file has; OutputError if it has another ending."""
-    name = path.name.casefold()
-    suffix = next((e for e in ENDINGS if name.endswith(e)), None)
-    check_output(path)
-    if suffix is None:
-        raise wrong_ending(path, ENDINGS)
-    return suffix
+def is_csv(kind: str) -> bool:
+    """Return whether a release of a kind is CSV, whose cells are texts."""
+    return kind.startswith((".csv", ".tsv"))
 
 
 def as_text(type_: str, kind: str) -> bool:
     """Return whether values of a type must be written as text to stay unchanged."""
     if kind == ".parquet":
         return _LOSSY.search(type_) is not None
-    return family(type_) not in SHOWABLE
+    return family(type_) not in (SHOWABLE if is_csv(kind) else TYPED)
 
 
 def note_changed_types(columns: Sequence[Column]) -> list[str]:
@@ -68,7 +60,7 @@ def header(names: Sequence[str], columns: Sequence[Column], kind: str) -> list[s
     In CSV, a column without a name in the input has none.
     """
     blank = {c.name: c.heading for c in columns if c.heading is not None}
-    return list(names) if kind == ".parquet" else [blank.get(name, name) for name in names]
+    return list(names) if not is_csv(kind) else [blank.get(name, name) for name in names]
 
 
 def write(
@@ -83,14 +75,14 @@ def write(
 ) -> None:
     """Write all ``rows`` rows of a plan in order, completely or not at all.
 
-    CSV has the delimiter and the decimal mark of the ``source``, if that is CSV, too. The names of
-    the plan's columns are ``aliases(names)``. The manifest is next to the file and not in it:
-    others get the release, but not its seed and the path of its source. CSV is converted from
-    Parquet: DuckDB 2.0.0 may wait forever if writing CSV fails.
+    The file is like the ``source`` (``release_files``). The names of the plan's columns are
+    ``aliases(names)``. The manifest is next to the file and not in it: others get the release, but
+    not its seed and the path of its source. Other files are converted from Parquet: DuckDB 2.0.0
+    may wait forever if writing CSV fails.
     """
     dataset = str(origin.spec["dataset"])
     with atomic_file(path, origin, engine.partial) as temporary:
-        kind = ending(path)
+        kind = ending_of(path)
         written = write_rows(
             engine, plan, temporary, names=names, kind=kind, where=dataset, source=source
         )
@@ -114,7 +106,7 @@ def write_rows(
     target = path if direct else engine.scratch / "rows.parquet"
     written = engine.copy(plan, target, what="writing records", where=where)
     if kind != ".parquet":
-        _write_csv(target, path, names, zipped=kind == ".csv.gz", source=source)
+        release_files.write(target, path, names, kind=kind, source=source)
     elif not direct:
         _copy_renamed(target, path, names)
     return written
@@ -129,25 +121,3 @@ def _copy_renamed(source: Path, target: Path, names: Sequence[str]) -> None:
         with pq.ParquetWriter(target, schema, compression="zstd") as copy:
             for batch in file.iter_batches():
                 copy.write_batch(pa.RecordBatch.from_arrays(batch.columns, schema=schema))
-
-
-def _write_csv(
-    rows: Path, target: Path, names: Sequence[str], *, zipped: bool, source: Dataset | None
-) -> None:
-    """Write the rows of a Parquet file as CSV below a line of names, which is zipped separately."""
-    delimiter = (source.delimiter if source else None) or ","
-    delimiter = delimiter if delimiter.isascii() else ","  # Polars writes one byte
-    has_comma = source is not None and source.decimal == "," != delimiter
-    line = StringIO()
-    csv.writer(line, lineterminator="\n", delimiter=delimiter).writerow(names)
-    head = line.getvalue().encode()
-    with target.open("wb") as file:
-        file.write(gzip.compress(head, mtime=0) if zipped else head)
-        compression: Literal["gzip", "uncompressed"] = "gzip" if zipped else "uncompressed"
-        pl.scan_parquet(rows).sink_csv(
-            file,
-            include_header=False,
-            compression=compression,
-            separator=delimiter,
-            decimal_comma=has_comma,
-        )

@@ -153,7 +153,7 @@ FROM (
             told,
             coalesce(
                 regexp_matches(
-                    told, '^$|^[\[\](){}<>*]|[*?]$|^[0-9]+-[0-9]+$|^[\s\p{Z}]|[\s\p{Z}]$'
+                    told, '^$|^[{*]|[*]$|^[\s\p{Z}]|[\s\p{Z}]$'
                 ),
                 FALSE
             ) AS special
@@ -174,25 +174,55 @@ CREATE OR REPLACE VIEW interval_structs AS
 SELECT {'lower': bounds.lower, 'upper': bounds.upper, 'missing': bounds.missing} AS cell
 FROM bounds;
 
--- One row per class: an interval as a text: [20,29], one value as it is; with ? behind it where the
+-- One row per class: an interval as a text, from its ends (`lower`, `upper`) and these as they are
+-- written (`lower_text`, `upper_text`): 20-29, -5 to -1, one value as it is; with ? behind it where the
 -- missing value is in it, too. The end of a defined interval may be out ([20,30)), or beyond a limit
 -- (>=80), and the missing value may be alone in it.
-{# interval_texts(defined=True, half_open=True), interval_texts(defined=False, half_open=False) #}
+{# interval_texts(defined=True, half_open=True, numbers=True), interval_texts(defined=False, half_open=False, numbers=False) #}
 CREATE OR REPLACE VIEW interval_texts AS
 SELECT
     CASE
-        WHEN bounds.alone THEN bounds.lower::VARCHAR
+        WHEN bounds.alone THEN bounds.lower_text
         {% if defined %}
-        WHEN bounds.lower IS NULL AND NOT bounds.missing THEN concat('<=', bounds.upper::VARCHAR)
-        WHEN bounds.upper IS NULL AND NOT bounds.missing THEN concat('>=', bounds.lower::VARCHAR)
+        WHEN bounds.lower IS NULL AND NOT bounds.missing THEN concat('<=', bounds.upper_text)
+        WHEN bounds.upper IS NULL AND NOT bounds.missing THEN concat('>=', bounds.lower_text)
         WHEN bounds.missing THEN NULL
         {% endif %}
+        {% if half_open %}
+        ELSE concat('[', bounds.lower_text, bounds.comma, bounds.upper_text, ')')
+        {% elif numbers %}
         ELSE concat(
-            '[', bounds.lower::VARCHAR, ',', bounds.upper::VARCHAR, '{{ ")" if half_open else "]" }}',
-            CASE WHEN bounds.missing THEN '?' ELSE '' END
+            bounds.lower_text,
+            CASE WHEN bounds.lower >= 0 AND regexp_matches(bounds.upper_text, '^[0-9]') THEN '-' ELSE ' to ' END,
+            bounds.upper_text
         )
-    END AS cell
+        {% else %}
+        ELSE concat(bounds.lower_text, ' to ', bounds.upper_text)
+        {% endif %}
+    END || CASE WHEN bounds.missing AND NOT bounds.alone THEN '?' ELSE '' END AS cell
 FROM bounds;
+
+-- One row per class: an interval of days as a text: 1980s, 1980-1984, 1980, Jan-Mar 2019, Jan 2019, else
+-- its ends. `first_day` and `last_day` are NULL where the interval does not begin or end with a day.
+CREATE OR REPLACE VIEW period_texts AS
+SELECT
+    CASE
+        WHEN days.first_day IS NULL OR days.last_day IS NULL OR days.first_day = days.last_day THEN NULL
+        WHEN NOT coalesce(year(days.first_day) >= 1000 AND year(days.last_day) <= 9998, FALSE) THEN NULL
+        WHEN day(days.first_day) > 1 OR day(days.last_day + 1) > 1 THEN NULL
+        WHEN month(days.first_day) = 1 AND month(days.last_day) = 12 THEN CASE
+            WHEN year(days.first_day) = year(days.last_day) THEN strftime(days.first_day, '%Y')
+            WHEN year(days.first_day) % 10 = 0 AND year(days.last_day) = year(days.first_day) + 9
+            THEN strftime(days.first_day, '%Ys')
+            ELSE concat(strftime(days.first_day, '%Y'), '-', strftime(days.last_day, '%Y'))
+        END
+        WHEN date_trunc('month', days.first_day) = date_trunc('month', days.last_day)
+        THEN strftime(days.first_day, '%b %Y')
+        WHEN year(days.first_day) = year(days.last_day)
+        THEN concat(strftime(days.first_day, '%b'), '-', strftime(days.last_day, '%b %Y'))
+        ELSE concat(strftime(days.first_day, '%b %Y'), ' to ', strftime(days.last_day, '%b %Y'))
+    END AS cell
+FROM days;
 
 -- One row per class: the middle of an interval of numbers; of one with a single end, that end.
 CREATE OR REPLACE VIEW middle_of_numbers AS

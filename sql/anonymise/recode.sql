@@ -181,8 +181,8 @@ WHERE NOT classes.suppressed;
 
 -- One row per group of a step: the ends of its interval by definition, which hold of every value that
 -- may occur; NULL on a side where a value of the group is beyond a limit. A group with values beyond
--- limits on both sides ends at the values that there are. `bounds` are the first and the last value of
--- the interval of a value, and the limits.
+-- limits on both sides ends at the values that there are. `bounds` are what is
+-- measured of a value, the first and the last value of its interval, and the limits.
 {# nominal_ends(tops=[1], bottoms=[1]), nominal_ends(tops=[], bottoms=[]), nominal_ends(tops=[1, 2], bottoms=[]) #}
 CREATE OR REPLACE VIEW nominal_ends AS
 SELECT
@@ -190,7 +190,7 @@ SELECT
     {% if bottoms %}
     CASE
         {% if tops %}
-        WHEN bool_or(is_below) AND bool_or(is_above) THEN min(value)
+        WHEN bool_or(is_below) AND bool_or(is_above) THEN min(measured)
         {% endif %}
         WHEN bool_or(is_below) THEN NULL
         ELSE min(first_value)
@@ -201,7 +201,7 @@ SELECT
     {% if tops %}
     CASE
         {% if bottoms %}
-        WHEN bool_or(is_above) AND bool_or(is_below) THEN max(value)
+        WHEN bool_or(is_above) AND bool_or(is_below) THEN max(measured)
         {% endif %}
         WHEN bool_or(is_above) THEN NULL
         ELSE max(last_value)
@@ -212,11 +212,11 @@ SELECT
 FROM (
     SELECT
         own_step AS part,
-        value,
-        least(bounds.first{{ tops | each(", CASE WHEN value >= bounds.top_# THEN bounds.top_# END", "") }}) AS first_value,
-        greatest(bounds.last{{ bottoms | each(", CASE WHEN value <= bounds.bottom_# THEN bounds.bottom_# END", "") }}) AS last_value,
-        {{ tops | each("value >= bounds.top_#", " OR ") or "FALSE" }} AS is_above,
-        {{ bottoms | each("value <= bounds.bottom_#", " OR ") or "FALSE" }} AS is_below
+        bounds.measured AS measured,
+        least(bounds.first{{ tops | each(", CASE WHEN bounds.measured >= bounds.top_# THEN bounds.top_# END", "") }}) AS first_value,
+        greatest(bounds.last{{ bottoms | each(", CASE WHEN bounds.measured <= bounds.bottom_# THEN bounds.bottom_# END", "") }}) AS last_value,
+        {{ tops | each("bounds.measured >= bounds.top_#", " OR ") or "FALSE" }} AS is_above,
+        {{ bottoms | each("bounds.measured <= bounds.bottom_#", " OR ") or "FALSE" }} AS is_below
     FROM steps_of AS source
 ) AS placed
 GROUP BY part;

@@ -17,7 +17,12 @@ SELECT
     id,
     cell
 FROM cells
-WHERE regexp_matches(cell, '[*{\[<>≤≥]|^[(\]]|^[0-9]+-[0-9]+\??$');
+WHERE
+    regexp_matches(cell, '[*{]')
+    OR (
+        regexp_matches(cell, '[\[<>≤≥]|^[(\]]|^[0-9]+-[0-9]+\??$')
+        AND cell NOT IN (SELECT value::VARCHAR FROM places WHERE value IS NOT NULL)
+    );
 
 -- One row per cell that is a value: that value.
 CREATE OR REPLACE VIEW parsed_plain AS

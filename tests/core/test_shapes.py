@@ -67,6 +67,9 @@ def test_a_template_is_parsed_once_for_each_shape() -> None:
 
 TYPES = {  # of columns that are no whole numbers
     "cell": "VARCHAR",
+    "comma": "VARCHAR",
+    "lower_text": "VARCHAR",
+    "upper_text": "VARCHAR",
     "own_form": "VARCHAR",
     "value": "VARCHAR",
     "enumerated": "BOOLEAN",
@@ -78,7 +81,10 @@ NUMBERS = dict.fromkeys(  # that the compiler fills in
     ("all_people", "parts_of_one", "unlisted_one", "unlisted_other"), 1
 )
 BOUNDS = {  # a table of one row, in whose place its values are filled in
-    "bounds": {n: exp.Literal.number(1) for n in ("first", "last", "top_1", "top_2", "bottom_1")}
+    "bounds": {
+        n: exp.Literal.number(1)
+        for n in ("measured", "first", "last", "top_1", "top_2", "bottom_1")
+    }
 }
 
 

@@ -9,7 +9,7 @@ import math
 import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
@@ -189,13 +189,42 @@ def stands_for(text: str, type_: Callable[[str], Any]) -> Callable[[Any], bool]:
     """Return what a written cell stands for: a test of values. ``type_`` reads a value."""
     if text == "*":
         return lambda _: True
-    if m := re.fullmatch(r"\[(.*),(.*)\](\??)", text, re.S):
-        low, high = type_(m[1]), type_(m[2])
-        missing = m[3] == "?"
+    ranged = _ends(text, type_) if type_ not in (str, bool) else None
+    if ranged is not None:
+        low, high = ranged
+        missing = text.endswith("?")
         return lambda v: missing if v is None else low <= v <= high
     if text.startswith("{") and text.endswith("}"):
         return partial(lambda found, v: v in found, [*_items(text[1:-1], type_)])
     return partial(lambda found, v: v == found, type_(text) if text else None)
+
+
+def _ends(text: str, type_: Callable[[str], Any]) -> tuple[Any, Any] | None:
+    """Return the ends of ``20-29``, ``-5 to -1``, ``1980s`` or ``Jan-Mar 2019``."""
+    text = text.removesuffix("?")
+    if type_ == date.fromisoformat and (days := _days(text)):
+        return days
+    if m := re.fullmatch(r"(.+?) to (.+)", text) or re.fullmatch(
+        r"([0-9.e+]+(?:e-[0-9]+)?)-(.+)", text
+    ):
+        return type_(m[1]), type_(m[2])
+    return None
+
+
+def _days(text: str) -> tuple[date, date] | None:
+    """Return the first and the last day of a period."""
+    names = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+    if m := re.fullmatch(r"(\d{4})(s|-\d{4})?", text):
+        last = int(m[1]) + 9 if m[2] == "s" else int((m[2] or f"-{m[1]}")[1:])
+        return date(int(m[1]), 1, 1), date(last, 12, 31)
+    months = [(names.index(n) + 1, y) for n, y in re.findall(r"([A-Z][a-z]{2})(?: (\d{4}))?", text)]
+    if not months:
+        return None
+    (first, year), (last, last_year) = months[0], months[-1]
+    begin, end = date(int(year or last_year), first, 1), date(int(last_year), last, 28)
+    while (end + timedelta(days=1)).month == last:
+        end += timedelta(days=1)
+    return begin, end
 
 
 def _items(text: str, type_: Callable[[str], Any]) -> list[Any]:

@@ -5,6 +5,7 @@ the same value the same cell. What is written is a release to attack and to comp
 have at least k records; that is a property of the table, and no guarantee about a person.
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Unpack
@@ -13,25 +14,27 @@ import polars as pl
 
 from qifsql.adversary.bind import bind
 from qifsql.adversary.changes import changed_names
+from qifsql.adversary.notes import NAMES_OF_PEOPLE
 from qifsql.adversary.spec import Attack, Microdata
 from qifsql.commands.anonymise import write
 from qifsql.commands.anonymise.one_per.one_per import one_per
 from qifsql.commands.anonymise.pram.pram import pram
+from qifsql.commands.anonymise.proposed import Proposals, identifiers_among, propose_roles
 from qifsql.commands.anonymise.sanitise import SUMMARY, Work
-from qifsql.commands.anonymise.spec import AnonymiseOptions, Request
+from qifsql.commands.anonymise.spec import LIMITS, AnonymiseOptions, Request
 from qifsql.counting.changed_attributes import nothing_changed
 from qifsql.counting.dependents import dependents
 from qifsql.data.dataset import Dataset, Tabular
-from qifsql.data.option import complete
+from qifsql.data.option import complete, is_given
 from qifsql.data.readers import openings
 from qifsql.data.types import family, nested
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.engines import open_engine
-from qifsql.engine.progress import Meter
+from qifsql.engine.progress import Meter, silent
 from qifsql.engine.settings import Settings
 from qifsql.errors import ColumnError, InputError, quoted
 from qifsql.query.render import expressions, statement
-from qifsql.results import release
+from qifsql.results import release, release_files
 from qifsql.results.assessment import PEOPLE
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin, check_place, repeated_people
@@ -61,7 +64,8 @@ def anonymise(
     written next to the release.
 
     Args:
-        out: File to write: .parquet, .csv or .csv.gz.
+        out: File to write: .parquet, .csv, .tsv, .json, .jsonl (also .gz and .zst), .xlsx, .sav,
+            .zsav, .dta or .xpt. CSV is written as the input is; labels are kept.
         seed: one_per, pram: random seed, 0 to 2^63 - 1; recorded in the manifest. Without one, 0
             (one_per), or drawn at random (pram).
 
@@ -99,21 +103,22 @@ def anonymise(
 
     """
     options = complete(options, AnonymiseOptions)
-    qids = options["qids"] or changed_names(options["change"])
-    if options["method"] == "pram":
-        _check_alone(options, "pram", PRAM)
-        return pram(source, out, options, seed=seed, settings=settings)
-    if options["one_per"] is not None or (options["drop"] and not qids):
-        _check_alone(options, options["one_per"] and "one_per", ONE_PER)
-        return one_per(source, out, options, seed=seed or 0, settings=settings)
+    ungeneralised = _write_ungeneralised(source, out, options, seed, settings)
+    if ungeneralised is not None:
+        return ungeneralised
     origin = Origin.now(settings, "anonymise")
-    secret, where = options["secret"], options["where"]
     request = Request.of(options)
     path, dataset = Path(out), Dataset.open(source)
-    models, person = "crs,cas" if secret else "crs", options["person"]
-    spec = Attack.of(models, dataset, qids=qids, secret=secret, where=where, person=person)
-    ending = release.ending(path)
+    ending = release_files.ending_of(path)
     path = check_place(path, dataset.paths)
+    named, proposals = options["qids"] or changed_names(options["change"]), Proposals()
+    if not named:
+        proposals = propose_roles(dataset, options, settings)
+        request = replace(request, drop=proposals.drop)
+    secret, where = options["secret"], options["where"]
+    models, person = "crs,cas" if secret else "crs", options["person"] or proposals.person
+    qids = named or proposals.qids
+    spec = Attack.of(models, dataset, qids=qids, secret=secret, where=where, person=person)
     meter = Meter("anonymising", (settings or Settings()).progress)
     settings = replace(settings or Settings(), progress=meter)
     with open_engine(settings, sources=[dataset], outputs=[path], ordered=True) as engine:
@@ -126,30 +131,107 @@ def anonymise(
         write.released_columns(attack, catalog.schema.columns, request.drop)  # before the work
         work = Work(engine, catalog, attack, request, meter)
         summary = work.run(ending)
-        suffixes = {column.number: column.suffixes for column in work.cells}
-        columns = write.released_columns(attack, catalog.schema.columns, request.drop, suffixes)
-        names = [column.name for column in columns]
-        rows = write.Rows(catalog.dataset, dataset, catalog.schema.columns, columns)
-        release_plan = write.plan_records(rows, ending, work.decimals)
+        identifiers = _find_identifiers(request, attack, catalog, where, settings)
+        request = replace(request, drop=(*request.drop, *identifiers))
+        rows = _rows_of_release(catalog, dataset, attack, request, work)
+        names = [column.name for column in rows.released]
+        release_plan = write.plan_records(rows, ending)
+        released = (column for column in attack.columns if column.name in names)
+        revealing, plans = dependents(engine, attack, attack.qids, [*released])
+        statements = [
+            *openings(catalog.dataset),
+            *openings(dataset),
+            *work.passes.statements,
+            *(statement(plan, pretty=True) for plan in (*plans, release_plan)),
+        ]
         description = _describe(attack, request, where, catalog.dataset)
-        released = [column for column in attack.columns if column.name in names]
-        revealing, plans = dependents(engine, attack, attack.qids, released)
-        statements = [*openings(catalog.dataset), *openings(dataset), *work.passes.statements]
-        statements += [statement(plan, pretty=True) for plan in (*plans, release_plan)]
-        origin = origin.about(description, dataset.paths).sending(dict.fromkeys(statements))
-        origin = origin.listing(write.roles_of_columns(attack, rows))
+        about = origin.about(description, dataset.paths).sending(dict.fromkeys(statements))
+        origin = about.listing(write.roles_of_columns(attack, rows))
         meter.inside(0.9, "writing records")
-        titles = release.header(names, catalog.schema.columns, ending)
-        source, n_rows = catalog.dataset, summary["records"]
-        release.write(engine, release_plan, path, origin, names=titles, rows=n_rows, source=source)
+        release.write(
+            engine,
+            release_plan,
+            path,
+            origin,
+            names=release.header(names, catalog.schema.columns, ending),
+            rows=summary["records"],
+            source=catalog.dataset,
+        )
     origin = origin.about(description, (*dataset.paths, *request.hierarchies.values()))
     schema = SUMMARY | (PEOPLE if attack.person is not None else {})
     frame = pl.DataFrame([summary | {"seconds": origin.seconds}], schema=schema)
-    notes = [*attack.notes, *write.notes(attack, rows, ending), *work.notes]
-    notes += [dependent.note for dependent in revealing]
+    of_input = [note for note in attack.notes if not (identifiers and NAMES_OF_PEOPLE in note)]
+    notes = [*proposals.notes, *_note_identifiers(identifiers), *of_input]
+    notes += [*write.notes(attack, rows, ending), *work.notes, *(d.note for d in revealing)]
     notes += [nothing_changed(texts, attack.qids[i - 1]) for i, texts in work.idle.items()]
     notes += request.remarks(secret=bool(secret))
     return Result(frame=frame, origin=origin, details=work.details, notes=tuple(notes))
+
+
+def _write_ungeneralised(
+    source: Tabular,
+    out: str | Path,
+    options: AnonymiseOptions,
+    seed: int | None,
+    settings: Settings | None,
+) -> Result | None:
+    """Write a release by pram, one_per or drop alone; None if quasi-identifiers are generalised."""
+    if options["method"] == "pram":
+        _check_alone(options, "pram", PRAM)
+        return pram(source, out, options, seed=seed, settings=settings)
+    if options["one_per"] is not None or _only_drops(options):
+        _check_alone(options, options["one_per"] and "one_per", ONE_PER)
+        return one_per(source, out, options, seed=seed or 0, settings=settings)
+    return None
+
+
+def _rows_of_release(
+    catalog: Catalog, dataset: Dataset, microdata: Microdata, request: Request, work: Work
+) -> write.Rows:
+    """Return the records of the input, ``dataset`` as it is read, and the columns to release."""
+    assert isinstance(catalog.dataset, Dataset)  # noqa: S101 - it is no collection
+    there = catalog.schema.columns
+    suffixes = {column.number: column.suffixes for column in work.cells}
+    columns = write.released_columns(microdata, there, request.drop, suffixes)
+    return write.Rows(catalog.dataset, dataset, there, columns)
+
+
+def _only_drops(options: AnonymiseOptions) -> bool:
+    """Return whether columns to leave out are named, and nothing that generalises."""
+    named: Mapping[str, object] = {**options}
+    generalising = ("qids", "change", "method", "hierarchies", *LIMITS)
+    return bool(options["drop"]) and not any(is_given(named[name]) for name in generalising)
+
+
+def _note_identifiers(names: Sequence[str]) -> list[str]:
+    """Return a note on columns that are left out, if any are."""
+    listed = ", ".join(map(quoted, names))
+    note = f"left out, because they identify people: {listed}; release a column with --keep"
+    return [note] if names else []
+
+
+def _find_identifiers(
+    request: Request,
+    microdata: Microdata,
+    catalog: Catalog,
+    where: str | None,
+    settings: Settings,
+) -> list[str]:
+    """Return the columns to leave out because they identify people.
+
+    Columns with a role, and those to keep, stay.
+    """
+    assert isinstance(catalog.dataset, Dataset)  # noqa: S101 - it is no collection
+    there = catalog.schema.columns
+    columns = write.released_columns(microdata, there, request.drop)
+    roles = write.roles_of_columns(
+        microdata, write.Rows(catalog.dataset, catalog.dataset, there, columns)
+    )
+    plain = [c.name for c in columns if c.column is not None and c.name not in request.keep]
+    without_role = {column.name for column in roles if not column.roles}
+    names = [name for name in plain if name in without_role]
+    quiet = replace(settings, progress=silent)
+    return identifiers_among(catalog.dataset, names, where, quiet)
 
 
 def _check_alone(options: AnonymiseOptions, work: str | None, accepted: set[str]) -> None:

@@ -1,10 +1,10 @@
 """Classes as cells: the released values of the quasi-identifiers of a class.
 
-Parquet: ``STRUCT(lower, upper, missing)`` for numbers, dates and times, a list of values for all
-else. Text: ``[20,30]``, ``{a,b}``, with ``?`` behind an interval that stands for the missing value
-too; one value is written plainly; ``*`` is suppressed (a NULL in Parquet, but for columns of text).
-Other shapes are for other tools: ``bounds`` (two columns of plain values), ``midpoint``, ``text``
-(in Parquet, too) and ``centroid``.
+Text: ``20-29``, ``1980s``, ``{a,b}``, with ``?`` behind an interval that stands for the missing
+value too; one value is written plainly; ``*`` is suppressed (a NULL in columns of no texts). The
+shape ``interval`` is for Parquet: ``STRUCT(lower, upper, missing)`` for numbers, dates and times, a
+list of values for all else. Other shapes are ``bounds`` (two columns of plain values), ``midpoint``
+and ``centroid``.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,8 +15,10 @@ from sqlglot import exp
 
 from qifsql.commands.anonymise.nominal import Nominal
 from qifsql.commands.anonymise.spec import Shape
+from qifsql.commands.anonymise.writing import PLAIN, Writing
 from qifsql.counting.passes import Passes
 from qifsql.counting.scales import NOWHERE, Scale, own_name, own_table, scale_table
+from qifsql.data.expressions import filled
 from qifsql.data.types import NUMBERS, family
 from qifsql.errors import InputError, quoted
 from qifsql.measures import utility
@@ -26,6 +28,16 @@ from qifsql.results import release
 
 MOST = 500_000_000  # values in the sets of one quasi-identifier, over all records
 TEXTS = ("VARCHAR", "ENUM")
+DAYS: dict[str, dict[str, str]] = {
+    "DATE": {"first_day": "lower", "last_day": "upper"},
+    "TIMESTAMP": {
+        "first_day": "CASE WHEN lower = date_trunc('day', lower) THEN CAST(lower AS DATE) END",
+        "last_day": "CASE WHEN upper + to_microseconds(1) = date_trunc('day', upper) + to_days(1) "
+        "THEN CAST(upper AS DATE) END",
+    },
+}
+"""The first and the last day of an interval, by the type of its ends: NULL where it has none."""
+MARK_OF_MISSING = "CASE WHEN missing THEN '?' ELSE '' END"
 Content = Literal["interval", "set", "value", "node", "label", "prefix", "everything"]
 
 
@@ -60,7 +72,8 @@ class Cells:
     ``content``: an interval or a set that covers the values; one value as it is; the node of a
     hierarchy or another label; a prefix; everything. ``by_step``: a cell covers the values of all
     records at the same step, in all classes; else those of one class. ``type`` is that of labels,
-    ``interval`` the definition of intervals of a recoding.
+    ``interval`` the definition of intervals of a recoding, ``writing`` how values are written.
+    ``starred``: some cells are suppressed.
     """
 
     number: int
@@ -71,6 +84,8 @@ class Cells:
     by_step: bool = False
     type: str = "VARCHAR"
     interval: Nominal | None = None
+    writing: Writing = PLAIN
+    starred: bool = True
 
     @property
     def nominal(self) -> Nominal | None:
@@ -110,20 +125,27 @@ class Cells:
     def text(self) -> bool:
         """Return whether the column is of texts: then ``*``, not NULL, marks a suppressed cell."""
         if self.kind in ("everything", "labelled"):
-            return self.shape == "text" or self._as_text(self.type) or self.type == "VARCHAR"
+            return self._is_starred or self._as_text(self.type) or self.type == "VARCHAR"
         if self.kind in ("ranged", "plain") and self.parted:
             return False  # bounds and midpoints keep the type of the values
         if self.content == "value" and self.kind == "listed":
             return True  # the values are texts
-        return self.shape == "text" or self._as_text(self.scale.attribute.type)
+        is_single = self.kind in ("plain", "centred")
+        is_text = self._is_starred if is_single else self.shape == "text"
+        return is_text or self._as_text(self.scale.attribute.type)
+
+    @property
+    def _is_starred(self) -> bool:
+        """Return whether single values become texts, so that they and a star are in one column."""
+        return self.shape == "text" and self.starred
 
     @property
     def of_numbers(self) -> bool:
-        """Return whether all cells in CSV are plain numbers, unless some are suppressed."""
+        """Return whether all cells are plain numbers in CSV, unless some are suppressed."""
         is_label = self.kind == "labelled"
         is_plain = is_label or self.kind in ("plain", "centred") or self.parted
         is_number = family(self.type if is_label else self.scale.attribute.type) in NUMBERS
-        return is_plain and is_number and self.ending != ".parquet"
+        return is_plain and is_number and release.is_csv(self.ending)
 
     @property
     def ambiguous(self) -> bool:
@@ -131,7 +153,8 @@ class Cells:
         return not self.text and (self.kind in ("plain", "centred") or self.parted)
 
     def _as_text(self, type_: str) -> bool:
-        return self.ending != ".parquet" or release.as_text(type_, self.ending)
+        is_nested = self.kind in ("ranged", "listed") and self.ending != ".parquet"
+        return is_nested or release.is_csv(self.ending) or release.as_text(type_, self.ending)
 
     @property
     def suffixes(self) -> tuple[str, ...]:
@@ -174,7 +197,9 @@ def _columns_of_cells(column: Cells) -> list[exp.Expr]:
     star: exp.Expr = exp.Literal.string("*") if column.text else exp.null()
     cells = []
     for suffix, cell in zip(column.suffixes, _cell_expressions(column), strict=True):
-        case = exp.Case().when(is_suppressed.copy(), star.copy()).else_(cell)
+        has_comma = column.of_numbers and column.writing.comma and suffix != "_missing"
+        written = column.writing.number(cell) if has_comma else cell
+        case = exp.Case().when(is_suppressed.copy(), star.copy()).else_(written)
         cells.append(exp.alias_(case, f"cell_{column.number}{suffix}"))
     return cells
 
@@ -215,10 +240,10 @@ def _cell_expressions(column: Cells) -> list[exp.Expr]:
     """Return the SQL of a cell: one expression for each of the ``suffixes`` of the column."""
     if column.kind == "everything":
         return [exp.Literal.string("*")]
+    type_ = column.scale.attribute.type
     if column.kind == "plain":
         value: exp.Expr = exp.column("value", table=f"lower_{column.number}")
-        written = column.text or release.as_text(column.scale.attribute.type, column.ending)
-        return [exp.cast(value, "VARCHAR") if written else value]
+        return [column.writing.value(value, type_, column.number) if column.text else value]
     if column.kind == "ranged":
         return _interval_expressions(column)
     return [exp.column("cell", table=f"values_{column.number}")]
@@ -260,14 +285,35 @@ def _interval_expressions(column: Cells) -> list[exp.Expr]:
             middle, type_ = _midpoint(type_, bounds)
             ends = [middle]
         if release.as_text(type_, column.ending):
-            ends = [exp.cast(end, "VARCHAR") for end in ends]
+            ends = [column.writing.value(end, type_, column.number) for end in ends]
         return [*ends, missing][: len(column.suffixes)]  # the flag only where values are missing
     if not column.text:
         return [_cell_of_view("interval_structs", bounds)]
-    half_open = nominal is not None and nominal.half_open
-    return [
-        _cell_of_view("interval_texts", bounds, defined=nominal is not None, half_open=half_open)
-    ]
+    return [_interval_text(column, bounds, type_)]
+
+
+def _interval_text(column: Cells, bounds: Mapping[str, exp.Expr], type_: str) -> exp.Expr:
+    """Return the SQL of the text of an interval between ``bounds`` of a type.
+
+    The ends of a period of dates are left to its name, if it has one.
+    """
+    ends = {"lower_text": bounds["lower"], "upper_text": bounds["upper"]}
+    written = {name: column.writing.value(end.copy(), type_) for name, end in ends.items()}
+    comma = exp.Literal.string(";" if column.writing.comma else ",")
+    text = _cell_of_view(
+        "interval_texts",
+        {**bounds, **written, "comma": comma},
+        defined=column.nominal is not None,
+        half_open=column.nominal is not None and column.nominal.half_open,
+        numbers=family(type_) in NUMBERS,
+    )
+    if type_ not in DAYS:
+        return text
+    words = {"lower": bounds["lower"], "upper": bounds["upper"], "missing": bounds["missing"]}
+    days = {name: filled(day, words) for name, day in DAYS[type_].items()}
+    period = _cell_of_view("period_texts", days, table="days")
+    marked = exp.DPipe(this=exp.paren(period), expression=filled(MARK_OF_MISSING, words))
+    return exp.func("coalesce", marked, text)
 
 
 def _midpoint(type_: str, bounds: Mapping[str, exp.Expr]) -> tuple[exp.Expr, str]:
@@ -279,9 +325,11 @@ def _midpoint(type_: str, bounds: Mapping[str, exp.Expr]) -> tuple[exp.Expr, str
     return exp.cast(_cell_of_view("middle_of_times", bounds), type_, dialect="duckdb"), type_
 
 
-def _cell_of_view(view: str, bounds: Mapping[str, exp.Expr], **shape: bool) -> exp.Expr:
-    """Return the SQL of a cell from a view over one row, ``bounds``."""
-    query = splice(f"anonymise/{view}", rows={"bounds": bounds}, shape=shape)
+def _cell_of_view(
+    view: str, bounds: Mapping[str, exp.Expr], *, table: str = "bounds", **shape: bool
+) -> exp.Expr:
+    """Return the SQL of a cell from a view over one row, the ``table``."""
+    query = splice(f"anonymise/{view}", rows={table: bounds}, shape=shape)
     return query.selects[0].unalias()
 
 

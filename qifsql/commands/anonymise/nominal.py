@@ -5,7 +5,7 @@ of those beyond a limit, stay hidden, as do values that only suppressed records 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
@@ -13,6 +13,7 @@ from qifsql.adversary.changes import Change
 from qifsql.adversary.spec import Attribute
 from qifsql.counting import changed_attributes
 from qifsql.counting.changed_attributes import Changed, as_values
+from qifsql.data.coarsen import AGE, BAND, MARK, QUANTILES
 from qifsql.data.types import INTEGERS, family, scale_of
 from qifsql.query import microdata_steps
 from qifsql.query.columns import number
@@ -20,14 +21,16 @@ from qifsql.query.splice import splice
 
 WIDE = ("UBIGINT", "HUGEINT", "UHUGEINT")  # ends of intervals may be no such number
 LARGEST = 2**63 - 1
+UNITS = {"y": "YEAR", "m": "MONTH", "w": "WEEK", "d": "DAY"}
 
 
 @dataclass(frozen=True)
 class Nominal:
     """The interval of a value, over the column ``value``: where it begins, and its length.
 
-    ``begin`` is the coarser form (the value itself without one), ``widths`` the changes that make
-    it; ``tops`` and ``bottoms`` are limits beyond which all values are one group.
+    ``attribute`` is what is measured: the value, or the age at a day. ``begin`` is its coarser form
+    (itself without one), ``widths`` the changes that make it; ``tops`` and ``bottoms`` are limits
+    beyond which all values are one group.
     """
 
     attribute: Attribute
@@ -53,6 +56,7 @@ class Nominal:
         is NULL where the interval is open.
         """
         bounds = {"first": self._first_value(), "last": self._last_value()}
+        bounds["measured"] = microdata_steps.normal(self.attribute)
         for name, limits in (("top", self.tops), ("bottom", self.bottoms)):
             bounds |= {f"{name}_{n}": self._limit(limit) for n, limit in enumerate(limits, 1)}
         sides = {"tops": self.tops, "bottoms": self.bottoms}
@@ -92,7 +96,7 @@ class Nominal:
 
     def _last_time(self, begin: exp.Expr, unit: str) -> exp.Expr:
         """Return the last day or microsecond of a unit, such as a month, from its begin."""
-        next_begin = exp.paren(exp.Add(this=begin, expression=_interval(unit.upper())))
+        next_begin = exp.paren(exp.Add(this=begin, expression=_length(unit)))
         smallest = "DAY" if family(self.attribute.type) == "DATE" else "MICROSECOND"
         return self._typed(exp.paren(exp.Sub(this=next_begin, expression=_interval(smallest))))
 
@@ -103,8 +107,26 @@ class Nominal:
         return exp.cast(tree, self.type, dialect="duckdb")
 
 
-def _interval(unit: str) -> exp.Interval:
-    return exp.Interval(this=exp.Literal.string("1"), unit=exp.var(unit))
+def _interval(unit: str, number: int = 1) -> exp.Interval:
+    return exp.Interval(this=exp.Literal.string(str(number)), unit=exp.var(unit))
+
+
+def _length(how: str) -> exp.Interval:
+    """Return the length of a period (``month``) or of a band of several (``10y``)."""
+    band = BAND.fullmatch(how)
+    return _interval(UNITS[band[2]], int(band[1])) if band else _interval(how.upper())
+
+
+def makes_labels(changes: Sequence[Change]) -> bool:
+    """Return whether changes of a quasi-identifier make texts or ages, which are cells as they are.
+
+    That are bands between limits or quantiles, and an age that no further change makes coarser.
+    """
+    age = AGE.fullmatch(changes[-1].how) if changes else None
+    if age is not None and age[1] is None:
+        return True
+    is_banded = any(QUANTILES.fullmatch(c.how) or MARK in c.how for c in changes)
+    return is_banded and all(c.kind in ("coarser", "top", "bottom") for c in changes)
 
 
 def nominal_interval(i: int, changes: Sequence[Change], changed: Changed) -> Nominal | None:
@@ -113,12 +135,17 @@ def nominal_interval(i: int, changes: Sequence[Change], changed: Changed) -> Nom
     None if its type or one of the changes has no ends that could be computed: intervals then end
     at values of the data.
     """
-    qid = changed.qids[i - 1]
+    values = list(map(as_values, changed.qids))
+    if age := AGE.fullmatch(changes[0].how) if changes else None:
+        years = replace(changes[0], how=f"age@{age[2]}")
+        values[i - 1] = changed_attributes.changed(values[i - 1], years, changed)
+        changes = [replace(changes[0], how=age[1] or "1"), *changes[1:]]
+    qid = values[i - 1]
     kind = family(qid.type)
     widths = [change for change in changes if change.kind == "coarser"]
     if kind in WIDE or kind == "TIMESTAMP_NS" or (len(widths) > 1 and kind not in INTEGERS):
         return None
-    begin = changed_attributes.apply(list(map(as_values, changed.qids)), widths, changed)[i - 1]
+    begin = changed_attributes.apply(values, widths, changed)[i - 1]
     if begin is None or {c.kind for c in changes} - {"coarser", "top", "bottom"}:
         return None
     limits = {name: tuple(c.how for c in changes if c.kind == name) for name in ("top", "bottom")}

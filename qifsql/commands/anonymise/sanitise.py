@@ -12,12 +12,19 @@ from sqlglot import exp
 
 from qifsql.adversary.spec import Microdata
 from qifsql.commands.anonymise import mdav, mondrian, recoded_release
-from qifsql.commands.anonymise.generalise import Cells, make_cells, make_values, measure_loss
+from qifsql.commands.anonymise.generalise import (
+    Cells,
+    Content,
+    make_cells,
+    make_values,
+    measure_loss,
+)
 from qifsql.commands.anonymise.generalise import Loss as ColumnLoss
 from qifsql.commands.anonymise.lattice import Lattice, Loss, Measured, Node
 from qifsql.commands.anonymise.recode import Recoding
 from qifsql.commands.anonymise.spec import Request
 from qifsql.commands.anonymise.value_steps import RequestedSteps, StepLoss, ValueStep
+from qifsql.commands.anonymise.writing import PLAIN, writing_of
 from qifsql.counting import scales
 from qifsql.counting.cuts import check_secret_limits
 from qifsql.counting.passes import Coded, Passes
@@ -37,6 +44,7 @@ from qifsql.errors import (
     quoted,
 )
 from qifsql.query.plan import Plan
+from qifsql.results import release
 from qifsql.study import bounds
 
 SUMMARY: dict[str, pl.DataType] = {
@@ -115,7 +123,7 @@ class Work:
         self.cells: list[Cells] = []
         self.details: dict[str, pl.DataFrame] = {}
         self.idle: dict[int, str] = {}  # changes that merge no values, by quasi-identifier
-        self.decimals: set[int] = set()  # quasi-identifiers of cells with a decimal comma
+        self.writing = PLAIN
 
     def run(self, ending: str) -> dict[str, Any]:
         """Make the tables ``membership`` (class of each record) and ``cells`` (of each class).
@@ -130,6 +138,8 @@ class Work:
         self.notes += requested.changed.remarks
         stream = self.engine.stream(self.name)
         self.passes = Passes(stream, coded, self._progress_reporter(coded.records))
+        if release.is_csv(ending) and isinstance(self.catalog.dataset, Dataset):
+            self.writing = writing_of(self.engine, self.catalog.dataset, self.microdata)
         row: dict[str, Any] = {"method": self.request.method, "records": coded.records}
 
         def make_classes(_stream: Stream) -> None:
@@ -145,9 +155,6 @@ class Work:
                 f"a suppressed cell of {', '.join(ambiguous)} is empty (NULL), as a missing value "
                 "is; to tell them apart, write CSV or texts (--cells text)"
             )
-        has_comma = isinstance(self.catalog.dataset, Dataset) and self.catalog.dataset.decimal
-        if has_comma and not row["suppressed"] and not self.request.suppress_cells:
-            self.decimals = {column.number for column in self.cells if column.of_numbers}
         if coded.owners is None:  # nobody has several records
             return row
         self.notes.append(
@@ -171,7 +178,8 @@ class Work:
         passes.make("classes", "classes", {"missing": [s.missing for s in self.scales]})
         sizes = self._class_sizes()
         for i, scale in enumerate(self.scales, 1):
-            column = Cells(i, scale, "interval" if scale.interval else "set", shape, ending)
+            content: Content = "interval" if scale.interval else "set"
+            column = Cells(i, scale, content, shape, ending, writing=self.writing)
             make_values(passes, column)
             self.cells.append(column)
         losses = [
@@ -265,7 +273,8 @@ class Work:
         recoded_release.widen_intervals(recoding)
         sizes = self._class_sizes()
         chosen = [steps_of_qid[s] for steps_of_qid, s in zip(steps, node, strict=True)]
-        self._make_recoded_cells(recoding, node, chosen, ending)
+        starred = bool(sizes["suppressed"] or self.order)
+        self._make_recoded_cells(recoding, node, chosen, ending, starred=starred)
         passes.make("membership", "membership")
         hidden = recoded_release.suppressed_cells(recoding) if request.suppress_cells else []
         cell_losses = [recoded_release.measure_loss(recoding, i, s) for i, s in enumerate(node, 1)]
@@ -282,11 +291,17 @@ class Work:
         )
 
     def _make_recoded_cells(
-        self, recoding: Recoding, node: Node, chosen: Sequence[ValueStep], ending: str
+        self,
+        recoding: Recoding,
+        node: Node,
+        chosen: Sequence[ValueStep],
+        ending: str,
+        *,
+        starred: bool,
     ) -> None:
         """Make the cells of all classes: of each quasi-identifier the step ``chosen`` by the node.
 
-        A column that recode drops has none.
+        A column that recode drops has none. ``starred``: some cells are suppressed.
         """
         request = self.request
         for i, (step, s) in enumerate(zip(chosen, node, strict=True), 1):
@@ -295,7 +310,9 @@ class Work:
             label = step.form if step.content == "label" else None
             cells = Cells(i, self.scales[i - 1], step.content, request.cells, ending, by_step=True)
             type_ = "VARCHAR" if label is None else label.type
-            column = replace(cells, type=type_, interval=step.interval)
+            column = replace(
+                cells, type=type_, interval=step.interval, writing=self.writing, starred=starred
+            )
             recoded_release.make_cell_values(recoding, column, step, s)
             self.cells.append(column)
         make_cells(self.passes, self.cells)

@@ -33,7 +33,7 @@ from qifsql.errors import InputError, did_you_mean, quoted
 
 LIMITS = ("k", "l", "l_entropy", "l_recursive", "t", "t_ordered", "until")
 METHODS = ("mondrian", "mdav", "recode", "lattice", "pram")
-Shape = Literal["interval", "text", "bounds", "midpoint", "centroid"]
+Shape = Literal["text", "interval", "bounds", "midpoint", "centroid"]
 SHAPES: tuple[Shape, ...] = get_args(Shape)
 LOSSES = ("penalty", "classes", "discernibility", "entropy", "generalisation")
 BUDGET = 60.0  # seconds of a search, unless more are asked for
@@ -74,9 +74,11 @@ class AnonymiseOptions(TypedDict, total=False):
         str | Sequence[str],
         Option(
             TEXTS,
-            "recode: change to make: age:5, date:month, zip:3, age:@2 (hierarchy level), "
-            "top(age)=80, bottom(age)=18, drop=zip, age=EXPRESSION. lattice: a step. Repeatable.",
-            text="recode: changes, as in compare: age:5, date:month, zip:3, age:@2, top(age)=80, "
+            "recode: change to make: age:5, age:18/65, pay:q4, born:10y, born:age@2024-12-31, "
+            "date:month, zip:3, age:@2 (hierarchy level), top(age)=80, bottom(age)=18, drop=zip, "
+            "age=EXPRESSION. lattice: a step. Repeatable.",
+            text="recode: changes, as in compare: age:5, age:18/65 (limits), pay:q4 (quartiles), "
+            "born:10y, born:age@2024-12-31, date:month, zip:3, age:@2, top(age)=80, "
             "bottom(age)=18, drop=zip, age=EXPRESSION. lattice: the steps of a quasi-identifier, "
             "finest first, in place of its hierarchy.",
             flags=("--change", "-c"),
@@ -174,13 +176,14 @@ class AnonymiseOptions(TypedDict, total=False):
         str,
         Option(
             one_of(*SHAPES),
-            "interval (intervals and sets that cover the class), text (the same as text), bounds "
-            "(columns NAME_lower, NAME_upper), midpoint or centroid (mean, median).",
-            text='"interval" (intervals and sets that contain the values of all members of a '
-            "class; of recode and lattice, of all records with that cell), "
-            '"text" (the same as text in Parquet, too), "bounds" (the ends of an interval in two '
-            'columns, NAME_lower and NAME_upper), "midpoint" or "centroid" (mean of numbers, '
-            "median of all else).",
+            "text (intervals and sets that cover the class: 20-29, 1980s, {a,b}), interval "
+            "(Parquet: structures and lists), bounds (columns NAME_lower, NAME_upper), midpoint or "
+            "centroid (mean, median).",
+            text='"text" (intervals and sets that contain the values of all members of a '
+            "class; of recode and lattice, of all records with that cell: 20-29, 1980s, {a,b}), "
+            '"interval" (in Parquet, the same as structures and lists), "bounds" (the ends of an '
+            'interval in two columns, NAME_lower and NAME_upper), "midpoint" or "centroid" (mean '
+            "of numbers, median of all else).",
             panel=DETAILS,
         ),
     ]
@@ -190,6 +193,16 @@ class AnonymiseOptions(TypedDict, total=False):
             NAMES,
             "Columns to leave out.",
             text="Columns to leave out, besides those that a named expression of qids replaces.",
+            panel=DETAILS,
+        ),
+    ]
+    keep: Annotated[
+        str | Sequence[str],
+        Option(
+            NAMES,
+            "Identifiers to release; others are left out.",
+            text="Columns that identify people and stay in the release: others that describe takes "
+            "for names, addresses or numbers of people are left out.",
             panel=DETAILS,
         ),
     ]
@@ -266,6 +279,7 @@ class Request:
     wishes: Wishes
     cells: Shape
     drop: tuple[str, ...] = ()
+    keep: tuple[str, ...] = ()
     suppress: Fraction = Fraction(0)
     within: int = 0
     changes: tuple[str, ...] = ()
@@ -309,6 +323,7 @@ class Request:
             wishes,
             shape,
             drop=as_names(options["drop"]),
+            keep=as_names(options["keep"]),
             suppress=_check_share(options["suppress"]),
             within=options["within"],
             changes=as_tuple(options["change"]),

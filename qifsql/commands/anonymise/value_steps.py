@@ -15,7 +15,7 @@ from sqlglot import exp
 from qifsql.adversary.changes import Change, read
 from qifsql.adversary.spec import Attribute, Microdata
 from qifsql.commands.anonymise.generalise import Content
-from qifsql.commands.anonymise.nominal import Nominal, nominal_interval
+from qifsql.commands.anonymise.nominal import Nominal, makes_labels, nominal_interval
 from qifsql.commands.anonymise.spec import Request
 from qifsql.counting import changed_attributes, generalisation, scales
 from qifsql.counting.changed_attributes import Changed, as_values
@@ -65,7 +65,7 @@ def value_step(i: int, changes: Sequence[Change], changed: Changed) -> ValueStep
         content = "value"
     elif form is None:  # dropped
         content = "everything"
-    elif "expression" in kinds:
+    elif "expression" in kinds or makes_labels(changes):
         content = "label"
     elif "level" in kinds:
         content = "node"
@@ -106,7 +106,8 @@ class RequestedSteps:
     @cached_property
     def changed(self) -> Changed:
         """Return the quasi-identifiers with their hierarchies."""
-        return Changed.of(self.catalog, self.microdata.qids, self.request.hierarchies)
+        microdata, files = self.microdata, self.request.hierarchies
+        return Changed.of(self.catalog, microdata.qids, files, microdata.where)
 
     def steps(self) -> list[list[ValueStep]]:
         """Return the steps of each quasi-identifier, finest first; none for Mondrian and MDAV."""

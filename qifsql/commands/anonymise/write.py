@@ -1,6 +1,6 @@
 """The release as a file: its columns, and the query that returns its records in input order."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
@@ -137,23 +137,19 @@ def roles_of_columns(microdata: Microdata, rows: Rows) -> list[ColumnRoles]:
     return [*column_roles, *(ColumnRoles(name, (roles.QID,)) for name in released)]
 
 
-def plan_records(rows: Rows, ending: str, decimals: Collection[int] = ()) -> Plan:
+def plan_records(rows: Rows, ending: str) -> Plan:
     """Return the query of the release: one row per record, in the order of the input.
-
-    ``decimals``: numbers of quasi-identifiers whose cells are written with a decimal comma.
 
     Input records are joined by position to their class (``membership``), and that to its ``cells``.
     A CSV file written from CSV keeps the texts of the input.
     """
-    is_text = rows.dataset.format == "csv" and ending != ".parquet"
+    is_text = rows.dataset.format == "csv" and release.is_csv(ending)
     dataset = replace(rows.dataset, all_varchar=True) if is_text else rows.read
     numbered = _numbered_records(rows, dataset)
     names = release.aliases([c.name for c in rows.released])
     released: list[exp.Expr] = []
     for out_column, name in zip(rows.released, names, strict=True):
         cell: exp.Expr = exp.column(f"cell_{out_column.qid}{out_column.suffix}", table="cells")
-        if out_column.qid in decimals:
-            cell = exp.func("replace", exp.cast(cell, "VARCHAR"), *map(exp.Literal.string, ".,"))
         if out_column.column is not None:  # of the input
             cell = exp.column(f"column_{out_column.column}", table="numbered")
             if not is_text and release.as_text(rows.columns[out_column.column - 1].type, ending):

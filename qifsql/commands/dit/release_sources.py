@@ -78,6 +78,8 @@ class ReleaseSource:
             method="mdav",
             k=wishes.k,
             qids=self.spec.qids,
+            keep=[c.name for c in self.schema.columns],
+            cells="interval",
             secret=self.spec.secrets,
             l=wishes.l,
             l_entropy=wishes.l_entropy,

@@ -20,6 +20,7 @@ from qifsql.data.files import Identity, identities
 from qifsql.data.types import Row
 from qifsql.engine.settings import Settings
 from qifsql.errors import DatasetError, InputError
+from qifsql.results import release_files
 from qifsql.results.result import Result
 
 CAPACITY = 64  # results that are kept to go back to
@@ -189,7 +190,7 @@ class Explorer:
         A line is the words after ``qifsql``. A report needs lines before it, which store results.
         """
         endings = {
-            "release": (".parquet", ".csv", ".csv.gz"),
+            "release": release_files.ENDINGS,
             "report": (".html", ".md", ".pdf"),
             "study": (".toml",),
             "sweep": (".parquet",),

@@ -20,7 +20,7 @@ from qifsql.presentation.language import LANGUAGES, counted, number, said
 from qifsql.presentation.parts import Heading, Part
 from qifsql.presentation.table_columns import number as number_cell
 from qifsql.presentation.table_columns import percent as percent_cell
-from qifsql.results import stored
+from qifsql.results import release_files, stored
 from qifsql.results.result import Result
 from qifsql.results.stored import Stored
 
@@ -186,6 +186,7 @@ def risk_fragment(
         before_line=choices.command_line(choice.before.attack(page.words)),
         cost_line=choices.command_line(choice.compare(page.words)) if choice.is_changed else "",
         stem=Path(page.dataset.name).stem or "release",
+        release_ending=release_files.ending_like(page.dataset.paths[0]),
     )
 
 

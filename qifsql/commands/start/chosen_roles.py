@@ -8,10 +8,13 @@ from qifsql.commands.describe import view
 from qifsql.commands.describe.describe import household_of, person_of
 from qifsql.commands.start.spec import Roles
 from qifsql.data.option import as_names
+from qifsql.data.types import INTEGERS, family
 from qifsql.errors import ColumnError, did_you_mean, quoted
 
 Rows = Sequence[Mapping[str, Any]]
 PEOPLE = ("person", "household", "weight")
+MANY = 20  # different values from which on a change is proposed
+COUNTED = ("name: age", "values: age", "name: time")  # reasons of roles of ages and years
 
 
 @dataclass(frozen=True)
@@ -65,6 +68,23 @@ def choose(rows: Rows, options: Roles, dataset: str) -> Chosen:
     qids, secrets = view.proposal([row for row in usable if row["column"] not in people.values()])
     qids += [name for name in also if name not in qids]
     return Chosen(qids, [name for name in secrets if name not in also], **people)
+
+
+def proposed_changes(rows: Rows, qids: Sequence[str]) -> list[str]:
+    """Return a change of each quasi-identifier that has many dates, ages or years.
+
+    Dates become years, and numbers intervals of 5. Others stay as they are.
+    """
+    changes = []
+    for row in rows:
+        kind = family(row["type"])
+        if row["column"] not in qids or (row["distinct"] or 0) < MANY:
+            continue
+        if kind == "DATE" or kind.startswith("TIMESTAMP"):
+            changes.append(f"{row['column']}:year")
+        elif kind in INTEGERS and row["why"] in COUNTED:
+            changes.append(f"{row['column']}:5")
+    return changes
 
 
 def lines(rows: Rows, chosen: Chosen) -> Iterator[str]:

@@ -14,7 +14,7 @@ from qifsql.commands.describe.view import field
 from qifsql.commands.init.init import init
 from qifsql.commands.run.result import StudyResult
 from qifsql.commands.run.run import run
-from qifsql.commands.start.chosen_roles import PEOPLE, Chosen, choose, lines
+from qifsql.commands.start.chosen_roles import PEOPLE, Chosen, choose, lines, proposed_changes
 from qifsql.commands.start.result import Beginning
 from qifsql.commands.start.spec import Roles
 from qifsql.commands.sweep import sweep
@@ -36,6 +36,7 @@ from qifsql.errors import (
 )
 from qifsql.presentation import words
 from qifsql.presentation.language import speaking
+from qifsql.results import release_files
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin
 from qifsql.study.forms import Occasion
@@ -163,7 +164,7 @@ def start(
         "report": None if results.report is None else str(results.report),
         "not_considered": _uncovered_columns(results),
         "commands": _commands([text, *typed(reading)], study, described, chosen, lang),
-        "steps": _next_steps([text, *typed(reading)], study, chosen),
+        "steps": _next_steps([text, *typed(reading)], study, described, chosen),
     }
     return Beginning(
         frame=results.frame,
@@ -296,8 +297,8 @@ def _commands(
     return [shlex.join(line) for line in lines]
 
 
-def _next_steps(file: list[str], study: Path, chosen: Chosen) -> list[str]:
-    """Return three command lines to go on with: run, check, compare."""
+def _next_steps(file: list[str], study: Path, described: Result, chosen: Chosen) -> list[str]:
+    """Return command lines to go on with: run, check, compare, anonymise."""
     options = _role_words(chosen.qids, chosen.secrets)
     of_people = [word for role, name in chosen.people.items() for word in (f"--{role}", name)]
     of_person = ["--person", chosen.person] if chosen.person else []
@@ -305,8 +306,22 @@ def _next_steps(file: list[str], study: Path, chosen: Chosen) -> list[str]:
         ["qifsql", "run", str(study)],
         ["qifsql", "check", *file, "--preset", "k5", *options, *of_people],
         ["qifsql", "compare", *file, *options, *of_person, "--until", "k>=5"],
+        _release_words(file, described, chosen),
     ]
     return [shlex.join(words) for words in steps]
+
+
+def _release_words(file: list[str], described: Result, chosen: Chosen) -> list[str]:
+    """Return the words that write a release: with the proposed changes, or else by Mondrian."""
+    names = ",".join(map(field, chosen.qids))
+    words = ["qifsql", "anonymise", *file, "-o", f"release{release_files.ending_like(file[0])}"]
+    words += ["--qids", names, "--k", "5"]
+    words += ["--person", chosen.person] if chosen.person else []
+    changes = proposed_changes(described.rows(), chosen.qids)
+    if not changes:
+        return words
+    options = [word for change in changes for word in ("--change", change)]
+    return [*words, *options, "--method", "recode", "--suppress"]
 
 
 def _role_words(qids: Names, secrets: Names) -> list[str]:

@@ -92,6 +92,7 @@ def _step_parts(spec: Spec) -> list[Part]:
         said("Correct the roles in {study}, and run it again:", study=escaping.cell(spec["study"])),
         said("Hold the file to a policy, here 5-anonymity:"),
         said("Find the smallest change that keeps it:"),
+        said("Write a release that keeps it:"),
     )
     pairs = zip(sentences, spec["steps"], strict=True)
     return [part for text, step in pairs for part in (Paragraph(text), Command(step))]

@@ -15,6 +15,7 @@ from terminal import run
 
 import qifsql
 from qifsql.commands.start import cli
+from qifsql.commands.start.chosen_roles import proposed_changes
 from qifsql.commands.start.spec import Roles
 from qifsql.commands.start.start import Questions
 from qifsql.errors import ColumnError, InputError, OutputError
@@ -74,9 +75,24 @@ def test_the_next_steps_run(here: Path):
     done = run("start", "people.parquet", "--yes")
     lines = [line.strip() for line in done.out.splitlines()]
     steps = [line for line in lines[lines.index("Next steps") :] if line.startswith("qifsql")]
-    assert [shlex.split(step)[1] for step in steps] == ["run", "check", "compare"]
+    assert [shlex.split(step)[1] for step in steps] == ["run", "check", "compare", "anonymise"]
     for step in steps:
         assert run(*shlex.split(step)[1:]).code in (0, 4)
+
+
+def test_changes_are_proposed_for_many_dates_ages_and_years() -> None:
+    columns = [
+        ("age", "BIGINT", 60, "name: age"),
+        ("year", "SMALLINT", 5, "name: time"),
+        ("born", "DATE", 300, "name: age"),
+        ("code", "BIGINT", 4000, "name: place"),
+        ("town", "VARCHAR", 400, "name: place"),
+        ("pay", "BIGINT", 900, "name: age"),
+    ]
+    names = ("column", "type", "distinct", "why")
+    rows = [dict(zip(names, column, strict=True)) for column in columns]
+    qids = ["age", "year", "born", "code", "town"]
+    assert proposed_changes(rows, qids) == ["age:5", "born:year"]
 
 
 def test_a_file_alone_means_start(here: Path):

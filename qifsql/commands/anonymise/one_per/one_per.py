@@ -26,7 +26,7 @@ from qifsql.engine.catalog import Catalog
 from qifsql.engine.engines import open_engine
 from qifsql.engine.settings import Settings, with_seed
 from qifsql.query import render
-from qifsql.results import release
+from qifsql.results import release, release_files
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin, check_place
 
@@ -53,7 +53,7 @@ def one_per(
     path, dataset = Path(out), Dataset.open(source)
     models = "crs,cas" if secret else "crs"
     spec = Attack.of(models, dataset, qids=qids, secret=secret, key=key, where=where)
-    kind = release.ending(path)
+    kind = release_files.ending_of(path)
     path = check_place(path, dataset.paths)
     with open_engine(settings, sources=[dataset], outputs=[path], ordered=True) as engine:
         catalog = Catalog(engine, dataset)
@@ -66,7 +66,7 @@ def one_per(
         texts = draw.read_as_text(typed)
         frame, statements = draw.draw(engine, texts or typed, seed)
         details = measure_changes(engine, attack, draw.dropped_records()) if attack else {}
-        rows = typed if kind == ".parquet" else texts or typed
+        rows = texts or typed if release.is_csv(kind) else typed
         final = draw.plan_remaining(rows, kind, drop)
         description = _describe(rows.dataset, attack, key=key, seed=seed, where=where)
         description |= {"drop": list(drop)} if drop else {}
@@ -99,7 +99,7 @@ def _notes(records: draw.Records, kind: str) -> list[str]:
     """Return remarks on the values that differ from the input in their form."""
     notes = []
     dataset = records.dataset
-    if dataset.format == "csv" and kind != ".parquet" and not dataset.all_varchar:
+    if dataset.format == "csv" and release.is_csv(kind) and not dataset.all_varchar:
         notes.append(
             f"cells of {dataset.name} are written as values and not as they stand there (1.50 as "
             "1.5), because the key or the filter is of dates, times or decimals; --all-varchar "

@@ -40,7 +40,7 @@ from qifsql.query import render
 from qifsql.query.columns import union
 from qifsql.query.plan import Plan, Step
 from qifsql.query.splice import make_step, splice
-from qifsql.results import release
+from qifsql.results import release, release_files
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin, atomic_file, check_place
 
@@ -99,7 +99,7 @@ def pram(
     origin = Origin.now(settings, "pram")
     dataset, path = Dataset.open(source), Path(out)
     files = [Dataset.open(file) for _, file in pairs]
-    ending = release.ending(path)
+    ending = release_files.ending_of(path)
     inputs = tuple(p for d in (dataset, *files) for p in d.paths)
     path = check_place(path, inputs)
     law = check_place(path.with_name(f"{path.name[: -len(ending)]}.matrix.csv"), inputs)
@@ -125,7 +125,7 @@ def _bind(catalog: Catalog, options: AnonymiseOptions, files: dict[str, str], en
     Of a CSV file that is written as CSV, values are the texts of the file.
     """
     records = draw.read_records(catalog, None, options["where"])
-    texts = draw.read_as_text(records) if ending != ".parquet" else None
+    texts = draw.read_as_text(records) if release.is_csv(ending) else None
     randomised = _find_columns(catalog, texts or records, options, files)
     drop = _check_dropped(catalog, randomised, as_names(options["drop"]))
     rows = _released(records, randomised, drop)
@@ -134,7 +134,7 @@ def _bind(catalog: Catalog, options: AnonymiseOptions, files: dict[str, str], en
 
 def _write_release(tables: Tables, path: Path, origin: Origin, work: Work, records: int) -> Origin:
     """Write the release, which has so many records; return its origin, with all statements."""
-    ending, dataset = release.ending(path), work.records.dataset
+    ending, dataset = release_files.ending_of(path), work.records.dataset
     tables.make("cells", _cells(work.randomised, ending))
     tables.make("membership", exp.select("part AS record", "part").from_("cells"))
     plan = plan_records(work.rows, ending)

@@ -49,7 +49,8 @@ class Work:
         self.plans: list[Plan] = []
         self.suppressed: dict[int, None] = {}  # how many records are, in the releases measured
         self.tried = 0
-        self.changed = Changed.of(catalog, bound.microdata.qids, trees)
+        microdata = bound.microdata
+        self.changed = Changed.of(catalog, microdata.qids, trees, microdata.where)
         self.remarks = self.changed.remarks
         self.trees = self.changed.hierarchies
         self.raws = [

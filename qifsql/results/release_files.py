@@ -1,0 +1,209 @@
+"""Releases as files of a format, written from rows in Parquet: CSV, JSON, Excel, SPSS, Stata, SAS.
+
+CSV is like the input: its delimiter, encoding, ends of lines, and the mark of UTF-8 if it has one.
+"""
+
+import codecs
+import csv
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from importlib.util import find_spec
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from qifsql.data import installation
+from qifsql.data.dataset import Dataset
+from qifsql.data.formats import CSV_ENDINGS, JSON_ENDINGS, PACKED
+from qifsql.errors import OutputError
+from qifsql.results.storage import check_output, wrong_ending
+
+EXCEL = ".xlsx"
+STATISTICS = (".dta", ".sav", ".zsav", ".xpt")
+ENDINGS = (".parquet", ".pq", *CSV_ENDINGS, *JSON_ENDINGS, EXCEL, *STATISTICS)
+UNWRITTEN = {
+    ".sas7bdat": "no library writes files of SAS; name .xpt, which SAS reads",
+    **dict.fromkeys(
+        (".duckdb", ".db", ".sqlite", ".sqlite3"),
+        "a release is one file and no table of a database; name .parquet or .csv",
+    ),
+    ".zip": "a release is one file; name .csv.gz or .parquet",
+}
+EXTRAS = {EXCEL: ("xlsxwriter", "excel"), **dict.fromkeys(STATISTICS, ("pyreadstat", "stats"))}
+PACKING = {".gz": "gzip", ".zst": "zstd"}
+MARK = codecs.BOM_UTF8
+BEGIN = 65_536  # bytes of the input that are looked at
+BLOCK = 1_000_000  # characters that are encoded at a time
+BATCH = 20_000  # records that are written as JSON at a time
+CREATED = datetime(2000, 1, 1)
+
+
+def ending_like(file: str) -> str:
+    """Return the ending of a release of a file: that of the file, or .parquet if it has another."""
+    name = file.casefold()
+    return next((e for e in sorted(ENDINGS, key=len, reverse=True) if name.endswith(e)), ".parquet")
+
+
+def ending_of(path: Path) -> str:
+    """Return the one of ``ENDINGS`` that a file has; OutputError if it has another ending.
+
+    Raises OutputError, too, if the library that writes it is not installed.
+    """
+    name = path.name.casefold()
+    ending = next((e for e in sorted(ENDINGS, key=len, reverse=True) if name.endswith(e)), None)
+    check_output(path)
+    if ending is None:
+        reason = next((why for e, why in UNWRITTEN.items() if name.endswith(e)), None)
+        raise OutputError(f"{path}: {reason}") if reason else wrong_ending(path, ENDINGS)
+    module, extra = EXTRAS.get(ending, ("polars", ""))
+    if find_spec(module) is None:
+        raise OutputError(f"{ending} files need the extra: {installation.command(extra)}")
+    return ".parquet" if ending == ".pq" else ending
+
+
+def write(
+    rows: Path, target: Path, names: Sequence[str], *, kind: str, source: Dataset | None
+) -> None:
+    """Write rows in Parquet as a file of a kind, with these names of columns.
+
+    ``source`` is the input, whose writing and labels are kept.
+    """
+    writers: dict[str, Callable[..., None]] = {EXCEL: _write_workbook}
+    writers |= dict.fromkeys(STATISTICS, _write_statistics)
+    writers |= dict.fromkeys(CSV_ENDINGS, _write_csv) | dict.fromkeys(JSON_ENDINGS, _write_json)
+    writers[kind](rows, target, names, kind, source)
+
+
+@dataclass(frozen=True)
+class _Style:
+    """The style of a CSV file: its delimiter, encoding and ends of lines, and a mark of UTF-8."""
+
+    delimiter: str
+    encoding: str = "utf-8"
+    line_end: str = "\n"
+    mark: bytes = b""
+
+    @classmethod
+    def of(cls, source: Dataset | None, kind: str) -> "_Style":
+        """Return the style of the input; the usual one if it is no CSV."""
+        usual = "\t" if kind.startswith(".tsv") else ","
+        if source is None or source.format != "csv":
+            return cls(usual)
+        of_input = source.delimiter if usual == "," and source.delimiter != "\t" else None
+        delimiter = of_input if of_input and of_input.isascii() else usual  # Polars writes a byte
+        begin = b""
+        if not source.paths[0].casefold().endswith((*PACKED, ".zip")):
+            with Path(source.paths[0]).open("rb") as file:
+                begin = file.read(BEGIN)
+        line_end = "\r\n" if b"\r\n" in begin else "\n"
+        encoding = source.encoding or "utf-8"
+        mark = MARK if begin.startswith(MARK) else b""
+        return cls(delimiter, codecs.lookup(encoding).name, line_end, mark)
+
+
+def _write_csv(
+    rows: Path, target: Path, names: Sequence[str], kind: str, source: Dataset | None
+) -> None:
+    """Write the rows below a line of names, which is compressed separately."""
+    style = _Style.of(source, kind)
+    line = StringIO()
+    writer = csv.writer(line, lineterminator=style.line_end, delimiter=style.delimiter)
+    writer.writerow(names)
+    options: dict[str, Any] = {"include_header": False, "separator": style.delimiter}
+    options |= {"line_terminator": style.line_end}
+    if style.encoding not in ("utf-8", "utf-8-sig", "ascii"):
+        plain = rows.with_name("rows.csv")
+        pl.scan_parquet(rows).sink_csv(plain, **options)
+        _encode(line.getvalue(), plain, target, kind, style.encoding)
+        plain.unlink()
+        return
+    with _opened(target, kind) as file:
+        file.write(style.mark + line.getvalue().encode())
+    options["compression"] = PACKING.get(Path(kind).suffix, "uncompressed")
+    with target.open("ab") as file:
+        pl.scan_parquet(rows).sink_csv(file, **options)
+
+
+def _encode(head: str, plain: Path, target: Path, kind: str, encoding: str) -> None:
+    """Write a line and a file of UTF-8 to another file in an encoding."""
+    encoder = codecs.getincrementalencoder(encoding)()
+    with plain.open(encoding="utf-8", newline="") as text, _opened(target, kind) as file:
+        try:
+            file.write(encoder.encode(head))
+            while block := text.read(BLOCK):
+                file.write(encoder.encode(block))
+        except UnicodeEncodeError as e:
+            raise OutputError(
+                f"the release has characters that {encoding}, the encoding of the input, lacks; "
+                "write .parquet or .xlsx"
+            ) from e
+
+
+@contextmanager
+def _opened(target: Path, kind: str) -> Iterator[Any]:
+    """Open a file to write bytes, which are compressed if its ending says so."""
+    packing = PACKING.get(Path(kind).suffix)
+    with target.open("wb") as file:
+        if packing is None:
+            yield file
+            return
+        with pa.CompressedOutputStream(file, packing) as packed:
+            yield packed
+
+
+def _write_json(
+    rows: Path, target: Path, names: Sequence[str], kind: str, _source: Dataset | None
+) -> None:
+    """Write a record per line: in a list, or alone where the ending is that of lines."""
+    is_list = kind.startswith(".json") and not kind.startswith(".jsonl")
+    begin, between, end = ("[\n", ",\n", "\n]\n") if is_list else ("", "\n", "\n")
+    with _opened(target, kind) as file, pq.ParquetFile(rows) as parquet:
+        before = begin
+        for batch in parquet.iter_batches(batch_size=BATCH):
+            frame = pl.DataFrame(pa.RecordBatch.from_arrays(batch.columns, names=list(names)))
+            decimals = [n for n, kind_ in frame.schema.items() if kind_.is_decimal()]
+            lines = frame.cast(dict.fromkeys(decimals, pl.Float64)).write_ndjson().rstrip("\n")
+            if frame.height:  # a line end in a text is escaped
+                file.write((before + lines.replace("\n", between)).encode())
+                before = between
+        file.write((before + end if before == begin else end).encode())
+
+
+def _write_workbook(
+    rows: Path, target: Path, names: Sequence[str], _kind: str, source: Dataset | None
+) -> None:
+    """Write a workbook of one sheet, which has the name of that of the input."""
+    from qifsql.presentation import spreadsheet
+
+    frame = pl.read_parquet(rows)
+    frame.columns = list(names)
+    is_sheet = source is not None and source.format == "excel" and source.table
+    sheet = source.table if is_sheet and source else "release"
+    target.write_bytes(spreadsheet.workbook({sheet: frame}, CREATED))
+
+
+def _write_statistics(
+    rows: Path, target: Path, names: Sequence[str], kind: str, source: Dataset | None
+) -> None:
+    """Write a file of SPSS, Stata or SAS, with the labels of the input."""
+    from qifsql.engine import statistics_files
+
+    frame = pl.read_parquet(rows)
+    frame.columns = list(names)
+    try:
+        statistics_files.write_release(frame, target, kind, source)
+    except (OSError, MemoryError):
+        raise
+    except Exception as e:
+        raise OutputError(
+            f"the release cannot be written as {kind}: names of its columns must begin with a "
+            "letter and have letters, digits and _ only, and texts not be too long; write .csv or "
+            ".parquet",
+            detail=str(e),
+        ) from e
