@@ -82,12 +82,13 @@ def write(
 
 @dataclass(frozen=True)
 class _Style:
-    """The style of a CSV file: its delimiter, encoding and ends of lines, and a mark of UTF-8."""
+    """The style of a CSV file: its delimiter, encoding, ends of lines, mark and decimal comma."""
 
     delimiter: str
     encoding: str = "utf-8"
     line_end: str = "\n"
     mark: bytes = b""
+    decimal_comma: bool = False
 
     @classmethod
     def of(cls, source: Dataset | None, kind: str) -> "_Style":
@@ -104,7 +105,8 @@ class _Style:
         line_end = "\r\n" if b"\r\n" in begin else "\n"
         encoding = source.encoding or "utf-8"
         mark = MARK if begin.startswith(MARK) else b""
-        return cls(delimiter, codecs.lookup(encoding).name, line_end, mark)
+        decimal_comma = source.decimal == "," != delimiter
+        return cls(delimiter, codecs.lookup(encoding).name, line_end, mark, decimal_comma)
 
 
 def _write_csv(
@@ -116,7 +118,7 @@ def _write_csv(
     writer = csv.writer(line, lineterminator=style.line_end, delimiter=style.delimiter)
     writer.writerow(names)
     options: dict[str, Any] = {"include_header": False, "separator": style.delimiter}
-    options |= {"line_terminator": style.line_end}
+    options |= {"line_terminator": style.line_end, "decimal_comma": style.decimal_comma}
     if style.encoding not in ("utf-8", "utf-8-sig", "ascii"):
         plain = rows.with_name("rows.csv")
         pl.scan_parquet(rows).sink_csv(plain, **options)

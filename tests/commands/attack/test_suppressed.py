@@ -173,6 +173,7 @@ def test_missing_cells_are_suppressed_where_the_manifest_says_so(tmp_path: Path)
         suppress=0.2,
         change=["n:100", "drop=t"],
         minimise="penalty",
+        cells="interval",
     )
     read = qifsql.attack("crs", tmp_path / "release.parquet", qids="n,t")
     moved = tmp_path / "moved.parquet"
