@@ -203,6 +203,13 @@ def _column_of(name: str | None, schema: Schema, role: str) -> Attributes:
     return columns
 
 
+def group_of(name: str, catalog: Catalog) -> Attribute:
+    """Return the column or named expression whose values are groups, with its type."""
+    untyped = _column_of(name, catalog.schema, roles.GROUP)
+    (group,) = with_types({roles.GROUP: untyped}, None, catalog)[roles.GROUP]
+    return group
+
+
 def _check_rules(attack: Attack) -> None:
     """Refuse unknown rules for missing values and absent people."""
     if attack.null not in NULL_RULES:

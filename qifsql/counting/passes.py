@@ -30,7 +30,8 @@ class Coded:
     """The table ``coded``: its dataset, numbers of quasi-identifiers and records, and secrets.
 
     Secrets without a limit are not in the table, so they are not listed here. ``owners`` are the
-    people of whom some have several records.
+    people of whom some have several records. ``stratum``: the last place is that of a column whose
+    values no class mixes; it is no quasi-identifier, but counts in ``width``.
     """
 
     name: str
@@ -38,6 +39,12 @@ class Coded:
     records: int
     secrets: tuple[Secret, ...] = ()
     owners: Owners | None = None
+    stratum: bool = False
+
+    @property
+    def first_parts(self) -> dict[str, str]:
+        """Return the column of the parts that people are in before any cut; one part without."""
+        return {"own_stratum": f"place_{self.width}"} if self.stratum else {}
 
     @property
     def carried(self) -> int:
@@ -112,9 +119,9 @@ class Passes:
             file if "/" in file else f"anonymise/{file}",
             places=range(1, self.coded.width + 1),
             secrets=self.coded.carried,
-            columns=self.coded.person_column,
+            columns=self.coded.person_column | self.coded.first_parts,
             tables={name: own_name(tables.get(name, name)) for name in (*self.names, *tables)},
-            numbers=numbers,
+            numbers={**({} if self.coded.stratum else {"own_stratum": 1}), **(numbers or {})},
             shape=shape,
         )
 
@@ -210,10 +217,10 @@ class Passes:
             self._texts[key] = render.keeping(plan, "refused", LOADED)
         self._send(self._texts[key])
 
-    def broken(self, wishes: Wishes) -> bool:
-        """Return whether a class of all records breaks a limit on a secret."""
+    def broken(self, wishes: Wishes) -> int:
+        """Return of how many strata a class of all records breaks a limit; of one without any."""
         plan = self.coded.refused(wishes, self.query("everybody"))
-        return bool(self.stream.rows(render.statement(plan)))
+        return len(self.stream.rows(render.statement(plan)))
 
     def _send(self, sql: str) -> int:
         self.statements[sql] = None

@@ -82,3 +82,26 @@ def _keeps(counts: Counts, totals: Counts, limits: Mapping[str, Any]) -> bool:
         c, l = required["l_recursive"]  # noqa: E741 - the field's own letter
         aims.append((recursive(l), c))
     return not counts or all(m.holds(counts, totals, Fraction(aim)) for m, aim in aims)
+
+
+def kept_records(
+    rows: Rows, combinations: Mapping[tuple[str, ...], int], person: str | None = None
+) -> set[int]:
+    """Return the largest set of records of which each keeps all ``combinations`` (M192).
+
+    A combination of columns has a k: so many records of the set, or different people with a
+    ``person``, have the same values there. Records are numbered from 0. Those that break a
+    combination are removed, then those that break one among the others, until there are none.
+    """
+    whose, remaining = owners(rows, person), set(range(len(rows)))
+    while True:
+        broken: set[int] = set()
+        for names, k in combinations.items():
+            people: dict[Any, set[Any]] = {}
+            cells = {i: tuple(value(rows[i][n]) for n in names) for i in remaining}
+            for i, key in cells.items():
+                people.setdefault(key, set()).add(whose[i])
+            broken |= {i for i, key in cells.items() if len(people[key]) < k}
+        if not broken:
+            return remaining
+        remaining -= broken

@@ -1,14 +1,27 @@
--- Which cuts are refused, because one side would not keep a limit on a secret.
+-- Which cuts are refused, because one side would not keep a limit on a secret; which classes stay, so
+-- that by some of the quasi-identifiers alone every class has enough records?
 
--- One row per combination of secrets: how many people have it, all of them on one side.
+-- One row per stratum and combination of secrets: how many people have it, all of them on one side.
 CREATE OR REPLACE VIEW everybody AS
 SELECT
-    1 AS part,
+    own_stratum AS part,
     FALSE AS side,
     secrets,
     count(*) AS people
 FROM coded
-GROUP BY secrets;
+GROUP BY part, secrets;
+
+-- One row: how many strata there are, and how many of them have too few records or people.
+{# strata(people=False), strata(people=True) #}
+CREATE OR REPLACE VIEW strata AS
+SELECT
+    count(*) AS strata,
+    count(*) FILTER (WHERE people < wanted_k) AS small
+FROM (
+    SELECT {{ "count(DISTINCT person)" if people else "count(*)" }} AS people
+    FROM coded
+    GROUP BY own_stratum
+) AS counted;
 
 -- One row per side of a cut and combination of secrets: how many people have it.
 CREATE OR REPLACE VIEW sides AS
@@ -157,3 +170,84 @@ GROUP BY part, side, size
 HAVING
     wanted_denominator * sum(distance)::HUGEINT
     > wanted_numerator * (wanted_values - 1) * size * wanted_records;
+
+-- One row: the records of a node in classes by some quasi-identifiers that have too few records, or people.
+{# rare_records(qids=[1, 3], people=False), rare_records(qids=[1], people=True) #}
+CREATE OR REPLACE VIEW rare_records AS
+SELECT coalesce(sum(size), 0)::BIGINT AS records
+FROM (
+    SELECT sum(people)::BIGINT AS size
+    FROM tuples
+    GROUP BY {{ qids | each("list_extract(steps_#, ?)", ", ") }}
+    HAVING {{ "count(DISTINCT person)" if people else "sum(people)" }} < wanted_k
+) AS rare;
+
+-- One row per class of a node that breaks no limit on a secret, and per person in it where some people
+-- have several records: its steps, how many records.
+{# shown_of_node(people=False), shown_of_node(people=True) #}
+CREATE OR REPLACE VIEW shown_of_node AS
+SELECT
+    ranked.part,
+    step,
+    {{ "person," if people }}
+    sum(people)::BIGINT AS people
+FROM (
+    SELECT
+        dense_rank() OVER (ORDER BY step) AS part,
+        step,
+        {{ "person," if people }}
+        people
+    FROM tuples_of_node
+) AS ranked
+ANTI JOIN refused ON ranked.part = refused.part
+GROUP BY ALL;
+
+-- One row per class of a release that breaks no limit on a secret, and per person in it where some people
+-- have several records: its steps, how many records.
+{# shown_of_done(people=False), shown_of_done(people=True) #}
+CREATE OR REPLACE VIEW shown_of_done AS
+SELECT
+    done.part,
+    step,
+    {{ "person, count(*)" if people else "sum(people)" }}::BIGINT AS people
+FROM done
+{{ "INNER JOIN coded USING (place)" if people }}
+ANTI JOIN refused ON done.part = refused.part
+GROUP BY {{ "done.part, step, person" if people else "done.part, step" }};
+
+-- One row per class that is still shown, and person in it. Classes are left out whose records, by one of
+-- the `combinations` alone, are in a class of too few records or people.
+{# still_shown(combinations=[[1, 2], [3]], people=False), still_shown(combinations=[[1]], people=True) #}
+CREATE OR REPLACE VIEW still_shown AS
+SELECT shown.*
+FROM shown
+ANTI JOIN (
+    {% for qids in combinations %}
+    {{ "UNION ALL" if not loop.first }}
+    SELECT shown.part
+    FROM shown SEMI JOIN (
+        SELECT {{ qids | each("step_#", ", ") }}
+        FROM shown
+        GROUP BY {{ qids | each("step_#", ", ") }}
+        HAVING {{ "count(DISTINCT person)" if people else "sum(people)" }} < wanted_k_{{ loop.index }}
+    ) AS rare ON {{ qids | each("shown.step_# = rare.step_#", " AND ") }}
+    {% endfor %}
+) AS broken ON shown.part = broken.part;
+
+-- One row per class that is not shown.
+CREATE OR REPLACE VIEW hidden_classes AS
+SELECT DISTINCT sides.part
+FROM sides ANTI JOIN shown ON sides.part = shown.part;
+
+-- One row: how many classes what is shown has by some quasi-identifiers alone, and the records, or people,
+-- of the smallest.
+{# shown_classes(qids=[1, 3], people=False), shown_classes(qids=[1], people=True) #}
+CREATE OR REPLACE VIEW shown_classes AS
+SELECT
+    count(*) AS classes,
+    min(people) AS smallest
+FROM (
+    SELECT {{ "count(DISTINCT person)" if people else "sum(people)" }}::BIGINT AS people
+    FROM shown
+    GROUP BY {{ qids | each("step_#", ", ") }}
+) AS counted;

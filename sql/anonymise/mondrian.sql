@@ -1,9 +1,9 @@
 -- Mondrian: parts are cut at medians, all of a level at once.
 
--- One row per different person: all are in part 1, nothing was tried yet.
+-- One row per different person: part is the stratum, 1 where there are none; nothing was tried yet.
 CREATE OR REPLACE VIEW people AS
 SELECT
-    1::BIGINT AS part,
+    own_stratum::BIGINT AS part,
     0::BIGINT AS tried,
     place,
     secrets,

@@ -12,7 +12,7 @@ from typing import Unpack
 
 import polars as pl
 
-from qifsql.adversary.bind import bind
+from qifsql.adversary.bind import bind, group_of
 from qifsql.adversary.changes import changed_names
 from qifsql.adversary.notes import NAMES_OF_PEOPLE
 from qifsql.adversary.spec import Attack, Microdata
@@ -128,6 +128,8 @@ def anonymise(
         if dataset.format == "csv":
             dataset = engine.load(dataset)
         attack = _refuse_generalised_cells(bind(replace(spec, dataset=dataset), catalog).microdata)
+        if options["strata"] is not None:
+            attack = replace(attack, by=group_of(options["strata"], catalog))
         write.released_columns(attack, catalog.schema.columns, request.drop)  # before the work
         work = Work(engine, catalog, attack, request, meter)
         summary = work.run(ending)
@@ -280,6 +282,7 @@ def _describe(
         "suppress": float(request.suppress),
         "where": where,
         **({"person": microdata.person.name} if microdata.person is not None else {}),
+        **({"strata": microdata.by.name} if microdata.by is not None else {}),
         **_describe_recoding(request),
         **{name: value for name, value in dataset.read_with.items() if value},
         **repeated_people(microdata.repeated),
@@ -293,6 +296,8 @@ def _describe_recoding(request: Request) -> dict[str, object]:
     plain: dict[str, object] = {
         "changes": list(request.changes),
         **({"suppress_cells": list(request.suppress_cells)} if request.suppress_cells else {}),
+        **({"subsets": request.subsets} if request.subsets is not None else {}),
+        **({"k_for": list(request.k_for)} if request.k_for else {}),
         "hierarchies": dict(request.hierarchies) or None,
     }
     if request.method == "lattice":

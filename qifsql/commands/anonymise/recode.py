@@ -18,6 +18,7 @@ from typing import NamedTuple
 import polars as pl
 
 from qifsql.commands.anonymise.lattice import Measured, Node
+from qifsql.commands.anonymise.limited_combinations import Combination
 from qifsql.commands.anonymise.value_steps import StepLoss, ValueStep, column_of
 from qifsql.counting.constraints import Wishes
 from qifsql.counting.passes import Passes
@@ -51,6 +52,8 @@ class Recoding:
     """The steps of all quasi-identifiers of a coded release, as tables, and the nodes of them.
 
     A step is known by its number ``s`` from 0, a quasi-identifier by its number ``i`` from 1.
+    ``combinations`` have a k of their own (``qifsql.commands.anonymise.kept_records``);
+    ``shown_node`` is the node whose classes that stay are in the table ``shown``.
     """
 
     passes: Passes
@@ -60,6 +63,9 @@ class Recoding:
     sources: list[Source] = field(default_factory=list)
     texts: dict[str, str] = field(default_factory=dict)
     prior: dict[tuple[int, int], Profile] = field(default_factory=dict)
+    combinations: Sequence[Combination] = ()
+    rare_records: dict[tuple[Combination, Node], int] = field(default_factory=dict)
+    shown_node: Node | None = None
 
     @property
     def heights(self) -> Node:
@@ -71,6 +77,27 @@ class Recoding:
         """Return the numbers of the quasi-identifiers."""
         return range(1, len(self.steps) + 1)
 
+    @property
+    def strata(self) -> range:
+        """Return the number of the column that no class mixes, if there is one.
+
+        It has one step, the values as they are, and follows the quasi-identifiers.
+        """
+        return range(len(self.steps) + 1, self.passes.coded.width + 1)
+
+    @property
+    def columns(self) -> range:
+        """Return the numbers of all columns that make classes."""
+        return range(1, self.passes.coded.width + 1)
+
+    def positions(self, node: Node) -> list[int]:
+        """Return the position of the step of each column in its list of steps, from 1."""
+        return [*(s + 1 for s in node), *(1 for _ in self.strata)]
+
+    def numbered_positions(self, node: Node) -> dict[str, int]:
+        """Return the positions of the steps by their names in SQL: ``at_1 ..``."""
+        return {f"at_{i}": at for i, at in enumerate(self.positions(node), 1)}
+
     def make(self, *, nested: bool) -> None:
         """Make the tables ``steps_1 ..``, a row per value, and ``tuples``, one per kind of person.
 
@@ -78,21 +105,24 @@ class Recoding:
         ``nested`` and one is not coarser than the one before it.
         """
         for i, steps in enumerate(self.steps, 1):
-            self._make_steps(i, steps)
+            self._make_steps(i, steps[1:])
             self._check_levels(i, steps)
             if nested:
                 self._check_nested(i, steps)
+        for i in self.strata:
+            self._make_steps(i, ())
         combinations = self.passes.query("combinations")
         people = Step("combinations", "One row per different person.", combinations)
-        tables = {f"steps_{i}": own_name(f"steps_{i}") for i in self.qids}
-        tuples = self.view("tuples", tables=tables, heights=self.heights)
+        tables = {f"steps_{i}": own_name(f"steps_{i}") for i in self.columns}
+        heights = [*self.heights, *(0 for _ in self.strata)]
+        tuples = self.view("tuples", tables=tables, heights=heights)
         rows = self.passes.keep("tuples", Plan((people,), tuples))
         self.sources = [Source((0,) * len(self.steps), "tuples", rows)]
 
-    def _make_steps(self, i: int, steps: Sequence[ValueStep]) -> None:
+    def _make_steps(self, i: int, coarser: Sequence[ValueStep]) -> None:
         """Make the table ``steps_i``: a row per value, with its group number in each step."""
-        forms = microdata_steps.forms(own_name(scale_table(i)), [step.form for step in steps[1:]])
-        query = splice("anonymise/steps", shape={"qid": i, "height": len(steps) - 1})
+        forms = microdata_steps.forms(own_name(scale_table(i)), [step.form for step in coarser])
+        query = splice("anonymise/steps", shape={"qid": i, "height": len(coarser)})
         self.passes.keep(f"steps_{i}", Plan((forms,), query))
 
     def _check_levels(self, i: int, steps: Sequence[ValueStep]) -> None:
@@ -151,12 +181,13 @@ class Recoding:
 
         The loss of suppressed records is measured if there are any, and at most ``limit`` records.
         """
-        source = self._smallest_source(node)
-        if source.table not in self.texts:
-            self.texts[source.table] = render.statement(self.measuring_plan(source.table))
-        parameters = [s + 1 for s in node]  # places in lists of steps, which SQL counts from 1
+        source, is_shown = self.smallest_source(node), node == self.shown_node
+        key = f"{source.table} shown" if is_shown else source.table
+        if key not in self.texts:
+            plan = self.measuring_plan(source.table, is_shown=is_shown)
+            self.texts[key] = render.statement(plan)
         ((blocks, classes, suppressed, smallest, squares, all_squares, guessed),) = (
-            self.passes.stream.rows(self.texts[source.table], parameters)
+            self.passes.stream.rows(self.texts[key], self.positions(node))
         )
         shrinks = source.rows > LARGE and source.rows >= 4 * blocks
         if shrinks and len(self.sources) < SOURCES and self._is_worth_a_table(node):
@@ -173,14 +204,14 @@ class Recoding:
 
         Both are means over all records and quasi-identifiers; entropy is in nats.
         """
-        table = self._smallest_source(node).table
-        key = f"suppression in {table}"
+        table, is_shown = self.smallest_source(node).table, node == self.shown_node
+        key = f"suppression in {table}, {is_shown}"
         if key not in self.texts:
-            sized = self._size_steps(table, None, "judged_classes")
+            sized = self._size_steps(table, None, "judged_classes", is_shown=is_shown)
             heights = make_step("anonymise/heights", shape={"qids": self.qids})
             plan = Plan((*sized, heights), self.view("lost_by_suppression"))
             self.texts[key] = render.statement(plan)
-        rows = self.passes.stream.rows(self.texts[key], [*(s + 1 for s in node), *node])
+        rows = self.passes.stream.rows(self.texts[key], [*self.positions(node), *node])
         penalty = entropy = Fraction(0)
         for scale, (_number, listed, spanned, lost) in zip(self.scales, rows, strict=True):
             covered, length = (spanned, scale.span) if scale.interval else (listed, scale.values)
@@ -189,7 +220,7 @@ class Recoding:
         cells = self.passes.coded.records * len(node)
         return penalty / cells, entropy / cells
 
-    def _smallest_source(self, node: Node) -> Source:
+    def smallest_source(self, node: Node) -> Source:
         """Return the table with the fewest rows of those that a node can be counted from."""
         usable = (s for s in self.sources if all(map(operator.le, s.node, node)))
         return min(usable, key=lambda source: source.rows)
@@ -210,8 +241,9 @@ class Recoding:
 
     def _released_steps(self, node: Node) -> list[Step]:
         """Return the steps of a plan that ends with ``released``: people by class and secrets."""
-        steps = self._judged_steps(self._smallest_source(node).table, node)
-        if not self.wishes.of_secret:  # no limit needs the two views yet
+        is_shown = node == self.shown_node
+        steps = self.judged_steps(self.smallest_source(node).table, node, is_shown=is_shown)
+        if not is_shown and not self.wishes.of_secret:  # no limit needs the two views yet
             steps.append(Step("sides", "One row per class.", self.view("sides_of_node")))
             steps.append(make_step("anonymise/none_refused", "refused"))
         released = self.view("released_sides")
@@ -237,14 +269,16 @@ class Recoding:
         above = math.prod(h - s + 1 for h, s in zip(self.heights, node, strict=True))
         return above * SERVED >= math.prod(h + 1 for h in self.heights)
 
-    def measuring_plan(self, table: str, node: Node | None = None) -> Plan:
-        """Return the plan that measures a node in a table of people."""
+    def measuring_plan(
+        self, table: str, node: Node | None = None, *, is_shown: bool = False
+    ) -> Plan:
+        """Return the plan that measures a node in a table of people (``judged_steps``)."""
         of_people = self.passes.coded.owners is not None
-        sized = self._size_steps(table, node, "judged_sizes", people=of_people)
+        sized = self._size_steps(table, node, "judged_sizes", is_shown=is_shown, people=of_people)
         return Plan(sized, self.view("measured_node"))
 
     def _size_steps(
-        self, table: str, node: Node | None, judged: str, **shape: bool
+        self, table: str, node: Node | None, judged: str, *, is_shown: bool, **shape: bool
     ) -> tuple[Step, ...]:
         """Return the steps of a plan that ends with the sizes of the classes of a node.
 
@@ -252,24 +286,29 @@ class Recoding:
         ``node`` its steps are parameters, so that one text serves all nodes.
         """
         sizes = self.view("sizes_of_node")
-        if self.passes.coded.judges(self.wishes):
-            sizes = self.view(judged, tables=None, numbers=None, **shape)
+        if is_shown or self.passes.coded.judges(self.wishes):
+            sizes = self.view(judged, tables=None, numbers=None, places=(), **shape)
         sized = Step("sizes_of_node", "One row per class.", sizes)
-        return *self._judged_steps(table, node), sized
+        return *self.judged_steps(table, node, is_shown=is_shown), sized
 
-    def _judged_steps(self, table: str, node: Node | None) -> list[Step]:
+    def judged_steps(self, table: str, node: Node | None, *, is_shown: bool = False) -> list[Step]:
         """Return the steps ``tuples_of_node`` and, if limits need it, ``refused`` (classes).
 
-        ``table`` has the people. Without a ``node`` its steps are parameters of the SQL.
+        ``table`` has the people. Without a ``node`` its steps are parameters of the SQL. With
+        ``is_shown``, all classes are refused that are not in the table ``shown``.
         """
         people = self.view(
             "tuples_of_node",
             tables={"tuples": own_name(table)},
-            numbers={} if node is None else positions(node),
-            qids=self.qids,
+            numbers={} if node is None else self.numbered_positions(node),
+            qids=self.columns,
             parameters=node is None,
         )
         steps = [Step("tuples_of_node", "One row per person.", people)]
+        if is_shown:
+            sides = Step("sides", "One row per class and secrets.", self.view("sides_of_node"))
+            hidden = self.view("hidden_classes", tables={"shown": own_name("shown")})
+            return [*steps, sides, Step("refused", BROKEN, hidden)]
         if self.passes.coded.judges(self.wishes):
             broken = self.passes.coded.refused(self.wishes, self.view("sides_of_node"))
             steps += [*broken.steps, Step("refused", BROKEN, broken.result)]
@@ -278,7 +317,8 @@ class Recoding:
     def _roll_up(self, node: Node, source: Source) -> None:
         """Make a table of the classes of a node from ``source``, to count coarser nodes from."""
         name, tables = f"rolled_{len(self.sources)}", {"tuples": own_name(source.table)}
-        people = self.view("rolled_up", tables=tables, numbers=positions(node), qids=self.qids)
+        numbers = self.numbered_positions(node)
+        people = self.view("rolled_up", tables=tables, numbers=numbers, qids=self.columns)
         rows = self.passes.keep(name, people)
         # a table that is not half as large counts as no smaller, so that it is not preferred
         self.sources.append(Source(node, name, rows if 2 * rows <= source.rows else source.rows))
@@ -290,8 +330,8 @@ class Recoding:
 
     def drop(self) -> None:
         """Drop the tables that were made."""
-        self.passes.drop("left_by_steps", *(source.table for source in self.sources))
-        self.passes.drop(*(f"steps_{i}" for i in self.qids))
+        self.passes.drop("left_by_steps", "shown", *(source.table for source in self.sources))
+        self.passes.drop(*(f"steps_{i}" for i in self.columns))
 
     def view(
         self,
@@ -299,15 +339,19 @@ class Recoding:
         *,
         tables: Mapping[str, str] | None = None,
         numbers: Mapping[str, int] | None = None,
+        places: Sequence[int] = (),
         **shape: Shape,
     ) -> Select:
-        """Return the query of a view about people at a node, with its placeholders filled."""
+        """Return the query of a view about people at a node, with its placeholders filled.
+
+        ``places`` are the columns that it is about, by default all.
+        """
         return splice(
             f"anonymise/{view}",
-            places=self.qids,
+            places=places or self.columns,
             secrets=self.passes.coded.carried,
             columns=self.passes.coded.person_column,
-            numbers={"wanted_k": self.wishes.k, "width": len(self.steps)} | dict(numbers or {}),
+            numbers={"wanted_k": self.wishes.k, "width": len(self.columns)} | dict(numbers or {}),
             tables={"left_by_steps": own_name("left_by_steps")} | dict(tables or {}),
             shape=shape,
         )
@@ -330,8 +374,3 @@ class Recoding:
             numbers=numbers,
             shape=shape,
         )
-
-
-def positions(node: Node) -> dict[str, int]:
-    """Return the positions ``at_1 ..`` of the steps of a node in lists of steps, from 1."""
-    return {f"at_{i}": s + 1 for i, s in enumerate(node, 1)}

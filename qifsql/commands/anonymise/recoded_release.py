@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 
+from qifsql.commands.anonymise import kept_records
 from qifsql.commands.anonymise.generalise import Cells, Loss, check_sets, make_values
 from qifsql.commands.anonymise.lattice import Node
-from qifsql.commands.anonymise.recode import Recoding, positions
+from qifsql.commands.anonymise.recode import Recoding
 from qifsql.commands.anonymise.value_steps import ValueStep, column_of
 from qifsql.counting.scales import own_name
 from qifsql.query import render
@@ -20,18 +21,21 @@ def make_release(recoding: Recoding, node: Node, order: Sequence[int] = ()) -> N
     suppressed one after the other; records that then look alike form new classes, of which those
     that still break a limit are in ``refused``. Other classes stay as they are.
     """
-    passes, qids = recoding.passes, recoding.qids
+    passes, columns = recoding.passes, recoding.columns
     passes.statements[render.statement(recoding.measuring_plan("tuples", node))] = None
-    people = recoding.view("placed_tuples", tables=TABLES, numbers=positions(node), qids=qids)
+    numbers = recoding.numbered_positions(node)
+    people = recoding.view("placed_tuples", tables=TABLES, numbers=numbers, qids=columns)
     of_node = Step("tuples_of_node", "One row per person.", people)
     passes.keep("done", Plan((of_node,), recoding.view("done_of_node")))
     _refuse_classes(recoding)
     for i in order:
-        passes.replace("done", recoding.view("suppressed_cells", tables=TABLES, qids=qids, qid=i))
+        view = recoding.view("suppressed_cells", tables=TABLES, qids=columns, qid=i)
+        passes.replace("done", view)
         passes.drop("refused")
         _refuse_classes(recoding)
-    if len(set(order)) == len(qids):
-        passes.append("refused", recoding.view("nothing_left", tables=TABLES))
+    if len(set(order)) == len(recoding.qids):
+        view = recoding.view("nothing_left", tables=TABLES, places=recoding.qids)
+        passes.append("refused", view)
 
 
 def _refuse_classes(recoding: Recoding) -> None:
@@ -39,11 +43,14 @@ def _refuse_classes(recoding: Recoding) -> None:
     passes = recoding.passes
     passes.judge(recoding.wishes, "sides_of_classes")
     passes.append("refused", passes.query("too_small", {"wanted_k": recoding.wishes.k}))
+    if recoding.combinations:
+        kept_records.refuse_classes(recoding)
 
 
 def suppressed_cells(recoding: Recoding) -> list[int]:
     """Return the number of suppressed cells by quasi-identifier, without those of whole records."""
-    return [int(n) for n in recoding.passes.row(recoding.view("cells_suppressed", tables=TABLES))]
+    view = recoding.view("cells_suppressed", tables=TABLES, places=recoding.qids)
+    return [int(n) for n in recoding.passes.row(view)]
 
 
 def widen_intervals(recoding: Recoding) -> None:

@@ -11,7 +11,7 @@ import polars as pl
 from sqlglot import exp
 
 from qifsql.adversary.spec import Microdata
-from qifsql.commands.anonymise import mdav, mondrian, recoded_release
+from qifsql.commands.anonymise import kept_records, mdav, mondrian, recoded_release, strata
 from qifsql.commands.anonymise.generalise import (
     Cells,
     Content,
@@ -21,6 +21,7 @@ from qifsql.commands.anonymise.generalise import (
 )
 from qifsql.commands.anonymise.generalise import Loss as ColumnLoss
 from qifsql.commands.anonymise.lattice import Lattice, Loss, Measured, Node
+from qifsql.commands.anonymise.limited_combinations import required_combinations
 from qifsql.commands.anonymise.recode import Recoding
 from qifsql.commands.anonymise.spec import Request
 from qifsql.commands.anonymise.value_steps import RequestedSteps, StepLoss, ValueStep
@@ -111,14 +112,18 @@ class Work:
         """Check the names in the options; ``run`` makes the release, and fills what is empty."""
         self.engine = engine
         self.catalog = catalog
-        self.microdata = replace(microdata, person=None)
+        self.microdata = replace(microdata, person=None, by=None)
         self.person = microdata.person
+        self.strata = () if microdata.by is None else (microdata.by,)
+        strata.check_column(microdata)
         self.request = request
         self.order = self._suppression_order()
+        self.combinations = required_combinations(request, [q.name for q in microdata.qids])
         self.rules = bounds.until(request.until, [s.name for s in microdata.secrets])
         self.meter = meter
         self.name = microdata.dataset.name
-        self.scales: list[Scale] = []
+        self.scales: list[Scale] = []  # of the quasi-identifiers
+        self.places: list[Scale] = []  # of all columns that make classes
         self.notes = bounds.remarks(self.rules)
         self.cells: list[Cells] = []
         self.details: dict[str, pl.DataFrame] = {}
@@ -167,7 +172,9 @@ class Work:
     def _make_local_classes(self, ending: str) -> dict[str, Any]:
         """Make the classes of Mondrian or MDAV and their cells; return the row of the summary."""
         passes, coded, shape = self.passes, self.passes.coded, self.request.cells
-        if coded.secrets and passes.broken(self.request.wishes):
+        if self.strata:
+            strata.check_sizes(passes, self.request, quoted(self.strata[0].name))
+        elif coded.secrets and passes.broken(self.request.wishes):
             raise InputError(
                 f"not even one class of all {plural(coded.records, 'record')} of {self.name} "
                 f"keeps {self.request.wishes.diversity}: the most frequent values of the secret "
@@ -175,7 +182,7 @@ class Work:
             )
         self._partition()
         self.meter.inside(0.8, "writing cells")
-        passes.make("classes", "classes", {"missing": [s.missing for s in self.scales]})
+        passes.make("classes", "classes", {"missing": [s.missing for s in self.places]})
         sizes = self._class_sizes()
         for i, scale in enumerate(self.scales, 1):
             content: Content = "interval" if scale.interval else "set"
@@ -262,6 +269,9 @@ class Work:
                 name = quoted(self.scales[i - 1].attribute.name)
                 raise InputError(f"{name} is dropped and has no cells; leave it out of one of them")
         recoding = Recoding(passes, self.scales, steps, request.wishes)
+        if self.combinations:  # their k takes the place of that of classes
+            wishes = replace(request.wishes, k=1)
+            recoding = replace(recoding, wishes=wishes, combinations=self.combinations)
         recoding.make(nested=request.method == "lattice")
         step_losses = [recoding.losses(i) for i in recoding.qids]
         node, optimal = recoding.heights, None  # recode: the last step is all its changes
@@ -269,7 +279,7 @@ class Work:
             node, optimal = self._search(recoding, step_losses)
         self.meter.inside(0.8, "writing cells")
         recoded_release.make_release(recoding, node, self.order)
-        passes.make("own_classes", "classes", {"missing": [s.missing for s in self.scales]})
+        passes.make("own_classes", "classes", {"missing": [s.missing for s in self.places]})
         recoded_release.widen_intervals(recoding)
         sizes = self._class_sizes()
         chosen = [steps_of_qid[s] for steps_of_qid, s in zip(steps, node, strict=True)]
@@ -277,6 +287,8 @@ class Work:
         self._make_recoded_cells(recoding, node, chosen, ending, starred=starred)
         passes.make("membership", "membership")
         hidden = recoded_release.suppressed_cells(recoding) if request.suppress_cells else []
+        if self.combinations:
+            self._report_combinations(recoding, sizes)
         cell_losses = [recoded_release.measure_loss(recoding, i, s) for i, s in enumerate(node, 1)]
         recoding.drop()
         passes.drop("coded", "done", "classes", "refused")
@@ -289,6 +301,17 @@ class Work:
         return self._summary(
             sizes, cell_losses, changes=changes, hidden=hidden, steps=heights, optimal=optimal
         )
+
+    def _report_combinations(self, recoding: Recoding, sizes: dict[str, Any]) -> None:
+        """Add the table of combinations, and a note on classes of all quasi-identifiers."""
+        self.details["combinations"] = kept_records.rows_of_combinations(recoding)
+        smallest = sizes["smallest_class"]
+        if smallest is not None and smallest < max(c.k for c in self.combinations):
+            unit = "record" if self.person is None else "person"
+            self.notes.append(
+                f"{self.request.words_of_k}: by all quasi-identifiers together, the smallest class "
+                f"has {plural(smallest, unit)}"
+            )
 
     def _make_recoded_cells(
         self,
@@ -346,6 +369,8 @@ class Work:
             spent = (time.monotonic() - began) / request.time_budget
             done = max(len(lattice.nodes) / total, min(1.0, spent))
             self.meter.inside(0.1 + 0.7 * done, f"{len(lattice.nodes):,} of {total:,} nodes")
+            if self.combinations:
+                return kept_records.measure(recoding, node, limit)
             return recoding.measure(node, limit)
 
         def keeps_bounds(node: Node) -> bool:
@@ -372,8 +397,8 @@ class Work:
     def _no_node_error(self, lattice: Lattice, limit: int, total: int) -> InputError:
         """Return the error of a search of ``total`` nodes that found none to release."""
         wishes, until = self.request.wishes, self.request.until
-        limits = [wishes.words] if wishes.k > 1 or wishes.of_secret else []
-        required = " and ".join([*limits, *until])
+        limits = [self.request.words_of_k, wishes.diversity]
+        required = " and ".join([*filter(None, limits), *until])
         if not lattice.optimal:
             return InputError(
                 f"the time ended after {len(lattice.nodes):,} of {total:,} nodes, and none of them "
@@ -387,12 +412,14 @@ class Work:
     def _code_people(self) -> Coded:
         """Create the scales, the secrets, and the table ``coded``, one row per record."""
         self.meter.inside(0.0, "reading")
-        self.scales = scales.make_scales(self.engine, self.microdata)
+        by_place = replace(self.microdata, qids=(*self.microdata.qids, *self.strata))
+        self.places = scales.make_scales(self.engine, by_place)
+        self.scales = self.places[: len(self.microdata.qids)]
         secrets = tuple[Secret, ...]()  # none if no limit is about them
         if self.request.wishes.of_secret or self.request.until:
             secrets = tuple(scales.make_secrets(self.engine, self.microdata))
         used = self.microdata.secrets[: len(secrets)]
-        coded = replace(self.microdata, secrets=used, person=self.person)
+        coded = replace(by_place, secrets=used, person=self.person)
         scales.code_records(self.engine, coded, secrets)
         self.meter.inside(0.1, "reading")
         counted = exp.select(exp.Count(this=exp.Star())).from_(own_table("coded"))
@@ -400,7 +427,8 @@ class Work:
         owners = None
         if self.person is not None:
             owners = scales.count_owners(self.engine, self.name, secrets)
-        return Coded(self.name, len(self.scales), records, secrets, owners)
+        stratum = bool(self.strata)
+        return Coded(self.name, len(self.places), records, secrets, owners, stratum=stratum)
 
     def _check_limits(self, coded: Coded) -> None:
         """Refuse limits that not even one class of all records keeps."""
@@ -408,12 +436,11 @@ class Work:
         if not records:
             filtered = self.microdata.where is not None
             raise no_records(self.name, "nobody to anonymise", filtered=filtered)
-        if wishes.k > coded.people:
+        k = max(wishes.k, *(c.k for c in self.combinations), 1)
+        if k > coded.people:
             has = plural(records, "record")
             has += "" if coded.owners is None else f" of {plural(coded.people, 'person')}"
-            raise InputError(
-                f"k is {wishes.k:,}, and {self.name} has {has}; no class can have so many"
-            )
+            raise InputError(f"k is {k:,}, and {self.name} has {has}; no class can have so many")
         for secret in coded.secrets:
             check_secret_limits(wishes, secret)
 

@@ -29,9 +29,9 @@ from qifsql.data.option import (
     is_given,
     one_of,
 )
-from qifsql.errors import InputError, did_you_mean, quoted
+from qifsql.errors import InputError, did_you_mean, plural, quoted
 
-LIMITS = ("k", "l", "l_entropy", "l_recursive", "t", "t_ordered", "until")
+LIMITS = ("k", "k_for", "l", "l_entropy", "l_recursive", "t", "t_ordered", "until")
 METHODS = ("mondrian", "mdav", "recode", "lattice", "pram")
 Shape = Literal["text", "interval", "bounds", "midpoint", "centroid"]
 SHAPES: tuple[Shape, ...] = get_args(Shape)
@@ -149,6 +149,25 @@ class AnonymiseOptions(TypedDict, total=False):
         ),
     ]
     k: Annotated[int | None, _limit(WHOLE, "k-anonymity: records per class >= K.")]
+    subsets: Annotated[
+        int | None,
+        _limit(
+            WHOLE,
+            "recode, lattice: k for every M quasi-identifiers (and so for fewer), instead of for "
+            "all of them together.",
+        ),
+    ]
+    k_for: Annotated[
+        str | Sequence[str],
+        Option(
+            TEXTS,
+            "recode, lattice: k for these quasi-identifiers together: age,sex=5. Repeatable.",
+            text="recode, lattice: k for named quasi-identifiers together, besides k: age,sex=5. "
+            "With subsets and k_for, a record is suppressed if too few records that stay have its "
+            "cells in one of the combinations; the most records that can stay do.",
+            panel="Limits that every class keeps",
+        ),
+    ]
     l: Annotated[  # noqa: E741 - it is called l
         int | None,
         _limit(WHOLE, "Distinct l-diversity: distinct values of each secret per class >= L."),
@@ -265,6 +284,18 @@ class AnonymiseOptions(TypedDict, total=False):
             panel=DATA,
         ),
     ]
+    strata: Annotated[
+        str | None,
+        Option(
+            NAME,
+            "Column that no class mixes: limits hold in each of its groups. It stays as it is, in "
+            "suppressed records, too.",
+            text="Column or named expression whose values no class mixes, as if everybody knew "
+            "them: all limits hold within each group (t: against the whole release). The column "
+            "stays as it is, in suppressed records, too, which may then be anybody's of the group.",
+            panel=DATA,
+        ),
+    ]
     where: Where
 
 
@@ -288,11 +319,14 @@ class Request:
     time_budget: float = BUDGET
     until: tuple[str, ...] = ()
     suppress_cells: tuple[str, ...] = ()
+    subsets: int | None = None
+    k_for: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, options: AnonymiseOptions) -> "Request":
         """Return the request of complete options; InputError if they do not go together."""
-        searched = options["hierarchies"] or options["change"]
+        of_combinations = options["subsets"] is not None or options["k_for"]
+        searched = options["hierarchies"] or options["change"] or of_combinations
         values: Mapping[str, object] = {**options}
         is_limited = any(values[name] not in (None, ()) for name in LIMITS)
         usual = "recode" if options["change"] and not is_limited else "lattice"
@@ -332,8 +366,15 @@ class Request:
             time_budget=options["time_budget"] or BUDGET,
             until=as_tuple(options["until"]),
             suppress_cells=as_names(options["suppress_cells"]),
+            subsets=options["subsets"],
+            k_for=as_tuple(options["k_for"]),
         )
         request.check(secret=bool(options["secret"]), k=options["k"] is not None)
+        if request.until and options["strata"] is not None:
+            raise InputError(
+                "until measures an attack by the quasi-identifiers alone, and strata are known, "
+                "too; name the column as a quasi-identifier instead, or leave one of them out"
+            )
         if request.until and options["person"] is not None:
             raise InputError(
                 "until measures an attack on records; where records are those of people (person), "
@@ -346,11 +387,21 @@ class Request:
         """Return whether all records with the same value get the same cell."""
         return self.method in ("recode", "lattice")
 
+    @property
+    def words_of_k(self) -> str:
+        """Return the limits on k in words; empty if there is none."""
+        k = f"k={self.wishes.k}" if self.wishes.k > 1 else ""
+        if k and self.subsets is not None:
+            k += f" for every {plural(self.subsets, 'quasi-identifier')}"
+        named = [f"k={k} for {names}" for names, _, k in (t.rpartition("=") for t in self.k_for)]
+        return " and ".join(filter(None, [k, *named]))
+
     def check(self, *, secret: bool, k: bool) -> None:
         """Refuse options that contradict each other; ``k`` and ``secret``: whether one is named."""
-        limited = k or self.wishes.of_secret
+        limited = k or bool(self.k_for) or self.wishes.of_secret
         if self.wishes.of_secret and not secret:
             raise InputError("l and t are about a secret; name one with --secret")
+        self._check_combinations(k=k)
         if self.method in ("mondrian", "mdav") and not k:
             raise InputError(f"{self.method} needs the size of classes; name it with --k")
         if self.method == "lattice" and not limited and not self.until:
@@ -375,6 +426,21 @@ class Request:
             raise InputError(
                 "no limit says which cells to suppress; name one, such as --k 5, or leave "
                 "suppress_cells out"
+            )
+
+    def _check_combinations(self, *, k: bool) -> None:
+        """Refuse ``subsets`` without k, and combinations where classes are made of all columns."""
+        if self.subsets is not None and (isinstance(self.subsets, bool) or self.subsets < 1):
+            raise InputError("subsets is a number of quasi-identifiers from 1")
+        if self.subsets is not None and not k:
+            raise InputError(
+                "subsets says for how many quasi-identifiers k holds; name it with --k"
+            )
+        if not self.recoded and (self.subsets is not None or self.k_for):
+            raise InputError(
+                f"classes of {self.method} have k records for all quasi-identifiers together, and "
+                "so for every combination of them: leave subsets and k_for out (the largest k as "
+                "--k), or use --method lattice or recode, which may lose less"
             )
 
     def remarks(self, *, secret: bool) -> list[str]:

@@ -42,6 +42,14 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     if hidden := [f"{name} ({words.count(n)})" for name, n in counts.items() if n]:
         message = "Cells suppressed (*) in records that otherwise show their values: {columns}."
         parts.insert(1, Paragraph(said(message, columns=escaping.cell(words.listed(hidden)))))
+    if column := spec.get("strata"):
+        message = (
+            "No class mixes the groups of {column}, which stays as it is; a suppressed record may "
+            "be anybody's in its group."
+        )
+        parts.insert(1, Paragraph(said(message, column=escaping.cell(column))))
+    if "combinations" in tables:
+        parts.insert(1, Paragraph(_of_combinations(tables["combinations"], row)))
     if limits := spec.get("until"):
         message = (
             "The release keeps {bounds}, as an attack on it measures them: all suppressed records "
@@ -49,6 +57,17 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
         )
         parts.insert(1, Paragraph(said(message, bounds=escaping.cell(words.listed(limits)))))
     return [*parts, *_frontier(tables["frontier"])] if "frontier" in tables else parts
+
+
+def _of_combinations(combinations: pl.DataFrame, row: Mapping[str, Any]) -> str:
+    """Return the sentence on combinations of quasi-identifiers that have a k of their own."""
+    least = int(combinations["smallest_class"].min() or 0)  # type: ignore[arg-type]
+    return said(
+        "k is kept for {combinations} of quasi-identifiers: the smallest class by one of them has "
+        "{records}.",
+        combinations=counted("{n} combination", "{n} combinations", combinations.height),
+        records=words.records(least) if row.get("people") is None else words.persons(least),
+    )
 
 
 def _cell_kinds() -> Mapping[str, str]:

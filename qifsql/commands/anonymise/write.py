@@ -122,6 +122,7 @@ def roles_of_columns(microdata: Microdata, rows: Rows) -> list[ColumnRoles]:
     """Return the roles of the columns of the input, and then of computed quasi-identifiers."""
     secrets = read(*(s.expression for s in microdata.secrets))
     person = frozenset() if microdata.person is None else read(microdata.person.expression)
+    strata = frozenset() if microdata.by is None else read(microdata.by.expression)
     released = {c.name.removesuffix(c.suffix): c for c in rows.released}
     column_roles = []
     for column in rows.columns:
@@ -133,7 +134,8 @@ def roles_of_columns(microdata: Microdata, rows: Rows) -> list[ColumnRoles]:
         else:
             of_secret = (roles.SECRET,) * (column.source_name in secrets)
             of_person = (roles.PERSON,) * (column.source_name in person)
-            column_roles.append(ColumnRoles(column.name, of_secret + of_person))
+            of_strata = (roles.GROUP,) * (column.source_name in strata)
+            column_roles.append(ColumnRoles(column.name, of_secret + of_person + of_strata))
     return [*column_roles, *(ColumnRoles(name, (roles.QID,)) for name in released)]
 
 
