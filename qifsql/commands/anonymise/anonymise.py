@@ -127,9 +127,7 @@ def anonymise(
         dataset = catalog.dataset
         if dataset.format == "csv":
             dataset = engine.load(dataset)
-        attack = _refuse_generalised_cells(bind(replace(spec, dataset=dataset), catalog).microdata)
-        if options["strata"] is not None:
-            attack = replace(attack, by=group_of(options["strata"], catalog))
+        attack = _bind_release(replace(spec, dataset=dataset), catalog, options["strata"])
         write.released_columns(attack, catalog.schema.columns, request.drop)  # before the work
         work = Work(engine, catalog, attack, request, meter)
         summary = work.run(ending)
@@ -255,8 +253,14 @@ def _check_alone(options: AnonymiseOptions, work: str | None, accepted: set[str]
         )
 
 
-def _refuse_generalised_cells(microdata: Microdata) -> Microdata:
-    """Return the microdata; refuse a quasi-identifier that already has generalised cells."""
+def _bind_release(spec: Attack, catalog: Catalog, strata: str | None) -> Microdata:
+    """Return the microdata to release; its groups (``by``) are strata.
+
+    Raises ColumnError for a quasi-identifier that already has generalised cells.
+    """
+    microdata = bind(spec, catalog).microdata
+    if strata is not None:
+        microdata = replace(microdata, by=group_of(strata, catalog))
     for attribute in microdata.qids:
         if nested(attribute.type):
             raise ColumnError(
