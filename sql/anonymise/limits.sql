@@ -16,9 +16,9 @@ GROUP BY part, secrets;
 CREATE OR REPLACE VIEW strata AS
 SELECT
     count(*) AS strata,
-    count(*) FILTER (WHERE people < wanted_k) AS small
+    count(*) FILTER (WHERE small) AS small
 FROM (
-    SELECT {{ "count(DISTINCT person)" if people else "count(*)" }} AS people
+    SELECT {{ "count(DISTINCT person)" if people else "count(*)" }} < wanted_k AS small
     FROM coded
     GROUP BY own_stratum
 ) AS counted;
