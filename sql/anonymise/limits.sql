@@ -229,7 +229,7 @@ ANTI JOIN (
         SELECT {{ qids | each("step_#", ", ") }}
         FROM shown
         GROUP BY {{ qids | each("step_#", ", ") }}
-        HAVING {{ "count(DISTINCT person)" if people else "sum(people)" }} < wanted_k_{{ loop.index }}
+        HAVING {{ "count(DISTINCT shown.person)" if people else "sum(shown.people)" }} < wanted_k_{{ loop.index }}
     ) AS rare ON {{ qids | each("shown.step_# = rare.step_#", " AND ") }}
     {% endfor %}
 ) AS broken ON shown.part = broken.part;

@@ -78,7 +78,11 @@ TYPES = {  # of columns that are no whole numbers
 }
 TYPES_OF_TABLES = {("cells", "cell"): "BLOB", ("rarest", "known"): "BIGINT[]"}
 NUMBERS = dict.fromkeys(  # that the compiler fills in
-    ("all_people", "parts_of_one", "unlisted_one", "unlisted_other"), 1
+    (
+        *("all_people", "parts_of_one", "unlisted_one", "unlisted_other"),
+        *("wanted_k", "wanted_k_1", "wanted_k_2"),
+    ),
+    1,
 )
 BOUNDS = {  # a table of one row, in whose place its values are filled in
     "bounds": {
