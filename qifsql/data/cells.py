@@ -77,10 +77,14 @@ def with_points(text: str) -> str:
 
     >>> [with_points(t) for t in ("[1,5;2,25)", "[1,5,2,25]", "[20,30]", "1,5-2", "<3,75")]
     ['[1.5,2.25)', '[1.5,2.25]', '[20,30]', '1.5-2', '<3.75']
+    >>> [with_points(t) for t in ("{1,5;2,25}", "{1,2,3,4}")]  # items that commas divide are whole
+    ['{1.5,2.25}', '{1,2,3,4}']
     """
     if ";" in text:
         return _DECIMAL_COMMA.sub(".", text).replace(";", ",")
-    if text.startswith(("[", "(", "]", "{")):  # a single comma divides its bounds
+    if text.startswith("{"):
+        return text
+    if text.startswith(("[", "(", "]")):  # a single comma divides its bounds
         return _FOUR_PARTS.sub(r"\1.\2,\3.\4", text) if _FOUR_PARTS.fullmatch(text) else text
     return _DECIMAL_COMMA.sub(".", text)
 
