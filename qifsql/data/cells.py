@@ -6,7 +6,7 @@
 ``20-29`` ``1.5-2``       the interval [20,29] of whole numbers from 0; of numbers [1.5,2]
 ``-5 to -1``              an interval, its ends included
 ``1980s`` ``Jan-Mar 2019`` a period of days (``qifsql.data.periods``); a decade, of years, too
-``2019-01-01/2019-03-31`` the interval of ISO 8601, its ends included; ``..``: no bound
+``2019-01-01/2019-03-31`` the interval of ISO 8601, its last day included; ``..``: no bound
 ``<30`` ``>=40``          an interval with one bound
 ``[20,30]?``              an interval and the missing value
 ``{France,"a,b",}``       a set, one CSV row in braces; an empty item without quotes: missing
@@ -40,6 +40,7 @@ _FOUR_PARTS = re.compile(r"([^,]+),([^,]+),([^,]+),([^,]+)")
 _ONE_BOUND = re.compile(rf"(<=|>=|<|>|≤|≥){_BOUND}(\??)")
 _PREFIX = re.compile(r"([^*]*)(\*+)", re.S)
 _ITEM = re.compile(r'\s*(?:"((?:[^"]|"")*)"|([^",{}]*?))\s*(,|$)', re.S)
+_DAY, _END_OF_DAY = Domain("date", "DATE"), "T23:59:59.999999"
 _INFINITE = ("inf", "-inf")  # as the engine writes them
 _NO_LOWER_BOUND, _NO_UPPER_BOUND = ("-inf", "-∞", ".."), ("inf", "+inf", "∞", "..")
 
@@ -143,9 +144,14 @@ def _period(text: str, domain: Domain) -> Cell | None:
     if domain.kind not in ("date", "timestamp") or (days := days_of(period)) is None:
         return None
     first, last = map(str, days)
-    if domain.kind == "timestamp":  # to the last microsecond of the last day
-        last += "T23:59:59.999999"
-    return Cell(ranged=True, lower=first, upper=last, missing=missing)
+    return _to_end_of_day(Cell(ranged=True, lower=first, upper=last, missing=missing), domain)
+
+
+def _to_end_of_day(cell: Cell, domain: Domain) -> Cell:
+    """Return an interval of timestamps up to the end of its last day, where it names no time."""
+    if domain.kind != "timestamp" or cell.upper is None or reader(_DAY)(cell.upper) is None:
+        return cell
+    return replace(cell, upper=cell.upper + _END_OF_DAY)
 
 
 def _interval(text: str, domain: Domain) -> Cell | None:
@@ -161,9 +167,9 @@ def _interval(text: str, domain: Domain) -> Cell | None:
     if match := closed.fullmatch(text):
         return _between(*match.groups())
     if domain.ordered and (match := _WORDED.fullmatch(text)):
-        return _between(*match.groups())
+        return _to_end_of_day(_between(*match.groups()), domain)
     if domain.kind in DATED and (match := _ISO_INTERVAL.fullmatch(text)):
-        return _between(*match.groups())
+        return _to_end_of_day(_between(*match.groups()), domain)
     if match := _ONE_BOUND.fullmatch(text):
         sign, bound, missing = match.groups()
         cell = Cell(ranged=True, missing=bool(missing))

@@ -10,6 +10,7 @@ from qifsql.data.hierarchy import Hierarchy
 from qifsql.errors import DatasetError
 
 WHOLE, TEXT, DATE, FLOAT = (domain(t) for t in ("INTEGER", "VARCHAR", "DATE", "DOUBLE"))
+TIMESTAMP = domain("TIMESTAMP")
 DECIMAL = domain("DECIMAL(6,2)")
 
 
@@ -54,6 +55,18 @@ def test_intervals_of_decimals_and_of_iso_8601_have_both_ends() -> None:
     for text in ("2019-03-31/2019-01-01", "2019-01-01/soon"):
         with pytest.raises(UnreadableError):
             parse(text, DATE)
+
+
+@pytest.mark.parametrize("text", ["2019-01-01/2019-03-31", "2019-01-01 to 2019-03-31"])
+def test_intervals_of_days_hold_the_timestamps_of_their_last_day(text: str) -> None:
+    until = interval("2019-01-01T00:00:00", "2019-03-31T23:59:59.999999")
+    assert parse(text, TIMESTAMP) == until
+    assert parse(f"{text}T10:00?", TIMESTAMP) == interval(
+        "2019-01-01T00:00:00", "2019-03-31T10:00:00", missing=True
+    )
+    one_day = parse("2019-03-31/2019-03-31", TIMESTAMP)
+    assert (one_day.lower, one_day.upper) == ("2019-03-31T00:00:00", until.upper)
+    assert parse("[2019-01-01,2019-03-31]", TIMESTAMP).upper == "2019-03-31T00:00:00"
 
 
 @pytest.mark.parametrize(
