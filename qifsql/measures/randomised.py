@@ -1,38 +1,177 @@
 """Values that were drawn from the true ones by a known transition matrix (post-randomisation)."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from math import log, sqrt
 from operator import mul
+from typing import TypeAlias
 
-ROUNDS = 5_000
-STEADY = 1e-12  # a change of shares that is not improved further
+ROUNDS = 200  # most Newton steps
+NEAR = 1e-12  # how far the likelihood per record may be from its maximum; errors of rounding
+LEAST = 1e-12  # share of a value that is possible, and that the likeliest shares leave out
+MOST_SEARCHED = 200  # most true values of a matrix that is not inverted
+SINGULAR = 1e-12  # a pivot below this has lost its digits
+ROUNDED = 1e-8  # how far probabilities of a matrix may be from adding up to 1
+CLOSE = 0.99  # part of the way to the border that a step goes at most
+
+Lines: TypeAlias = Sequence[Sequence[float]]
 
 
 def estimate_true_shares(
     chances: Iterable[tuple[int, int, float]], counts: Mapping[int, int]
-) -> list[float]:
+) -> list[float] | None:
     """Estimate the shares of the true values from the released ones by maximum likelihood (M197).
 
     ``chances`` are triples: a true value (numbers from 1, without gaps), a released one, and the
     probability that the first is released as the second. ``counts`` has the weight of each released
-    value, above 0; each occurs in a triple. The shares are those of the values in their order, in
-    [0, 1], and add up to 1: a fixed point of the expectation-maximisation algorithm, reached from
-    equal shares.
+    value, above 0; each occurs in a triple. The shares are those of the values in their order,
+    above 0, and add up to 1. They are the inverse of the matrix where that has no share below 0,
+    otherwise the maximum under this condition; a value that it leaves out has the share ``LEAST``.
+    None if the maximum is not reached, or not searched: of more than ``MOST_SEARCHED`` values.
     """
-    sources: dict[int, tuple[list[int], list[float]]] = {released: ([], []) for released in counts}
-    for value, released, probability in chances:
-        values, probabilities = sources[released]
-        values.append(value - 1)
-        probabilities.append(probability)
-    size = 1 + max(max(values) for values, _ in sources.values())
+    places = {released: place for place, released in enumerate(counts)}
     total = sum(counts.values())
-    shares = [1 / size] * size
+    weights = [n / total for n in counts.values()]
+    triples = list(chances)
+    matrix = [[0.0] * len(places) for _ in range(max(value for value, _, _ in triples))]
+    for value, released, probability in triples:
+        matrix[value - 1][places[released]] = probability
+    shares = _invert(matrix, weights)
+    if shares is None and len(matrix) <= MOST_SEARCHED:
+        shares = _search(matrix, weights)
+    return shares and _scaled([max(share, LEAST) for share in shares])
+
+
+def _invert(matrix: Lines, weights: Sequence[float]) -> list[float] | None:
+    """Return the shares that make the released ones exactly; None if there are none, or several."""
+    size = len(matrix)
+    if size != len(weights):
+        return None
+    columns = zip(*matrix, strict=True)
+    rows = [[*column, weight] for column, weight in zip(columns, weights, strict=True)]
+    for i in range(size):
+        best = max(range(i, size), key=lambda k: abs(rows[k][i]))
+        rows[i], rows[best] = rows[best], rows[i]
+        if abs(rows[i][i]) < SINGULAR:
+            return None
+        pivot = rows[i][i:]
+        for k in range(i + 1, size):
+            if factor := rows[k][i] / pivot[0]:
+                rows[k][i:] = [a - factor * b for a, b in zip(rows[k][i:], pivot, strict=True)]
+    shares = [0.0] * size
+    for i in reversed(range(size)):
+        explained = _product(rows[i][i + 1 : size], shares[i + 1 :])
+        shares[i] = (rows[i][size] - explained) / rows[i][i]
+    # A true value may also lead to what was not released: then the sum is above 1.
+    return shares if min(shares) >= -NEAR and abs(sum(shares) - 1) <= ROUNDED else None
+
+
+def _search(matrix: Lines, weights: Sequence[float]) -> list[float] | None:
+    """Return the likeliest shares, by Newton steps that stay above 0; None if not reached.
+
+    The likelihood per record is within ``NEAR`` of its maximum, by the condition of Kuhn and
+    Tucker: no share has a slope above 1. ``slacks`` are 1 less these slopes; the product with the
+    shares, equal for all values, goes to 0.
+    """
+    size = len(matrix)
+    shares, slacks = [1 / size] * size, [1.0] * size
     for _ in range(ROUNDS):
-        before, shares = shares, [0.0] * size
-        for released, (values, probabilities) in sources.items():
-            joint = list(map(mul, map(before.__getitem__, values), probabilities))
-            factor = counts[released] / total / sum(joint)
-            for value, mass in zip(values, joint, strict=True):
-                shares[value] += mass * factor
-        if max(abs(a - b) for a, b in zip(before, shares, strict=True)) < STEADY:
-            break
-    return shares
+        scaled = _scaled(shares)
+        if max(_slopes(matrix, weights, scaled)) <= 1 + NEAR:
+            return scaled
+        goal = 0.1 * _product(shares, slacks) / size
+        slopes = _slopes(matrix, weights, shares)
+        push = [s - 1 + goal / p for s, p in zip(slopes, shares, strict=True)]
+        curve = _curvature(matrix, weights, shares)
+        for i, (p, z) in enumerate(zip(shares, slacks, strict=True)):
+            curve[i][i] += z / p
+        step = _solve_symmetric(curve, push)
+        turn = [goal / p - z - z / p * d for p, z, d in zip(shares, slacks, step, strict=True)]
+        shares = _descend(partial(_loss, matrix, weights, goal), shares, step, _product(push, step))
+        slacks = _moved(slacks, turn, _length(slacks, turn))
+    return None
+
+
+def _loss(matrix: Lines, weights: Sequence[float], goal: float, shares: Sequence[float]) -> float:
+    """Return what the Newton steps lower: it is the less, the likelier the shares are."""
+    likelihood = _product(weights, map(log, _released(matrix, shares)))
+    return sum(shares) - likelihood - goal * sum(map(log, shares))
+
+
+def _descend(
+    loss: Callable[[Sequence[float]], float],
+    shares: Sequence[float],
+    step: Sequence[float],
+    slope: float,
+) -> list[float]:
+    """Return the shares after a step, which is halved until it lowers the loss enough.
+
+    ``slope`` is how much the loss falls at first, per length of the step.
+    """
+    before, length = loss(shares), _length(shares, step)
+    after = _moved(shares, step, length)
+    while length > NEAR and loss(after) > before - 1e-4 * length * slope + 1e-14:
+        length /= 2
+        after = _moved(shares, step, length)
+    return after
+
+
+def _length(numbers: Sequence[float], step: Sequence[float]) -> float:
+    """Return the part of a step, at most 1, after which all numbers are above 0."""
+    return min(1.0, *(CLOSE * -n / d for n, d in zip(numbers, step, strict=True) if d < 0), 1.0)
+
+
+def _moved(numbers: Sequence[float], step: Sequence[float], length: float) -> list[float]:
+    return [n + length * d for n, d in zip(numbers, step, strict=True)]
+
+
+def _released(matrix: Lines, shares: Sequence[float]) -> list[float]:
+    """Return the shares of released values that true ones lead to."""
+    return [_product(shares, column) for column in zip(*matrix, strict=True)]
+
+
+def _slopes(matrix: Lines, weights: Sequence[float], shares: Sequence[float]) -> list[float]:
+    """Return the slope of the likelihood per record for each share."""
+    ratios = [w / q for w, q in zip(weights, _released(matrix, shares), strict=True)]
+    return [_product(line, ratios) for line in matrix]
+
+
+def _curvature(
+    matrix: Lines, weights: Sequence[float], shares: Sequence[float]
+) -> list[list[float]]:
+    """Return the lower half of the second derivatives of the likelihood, with the sign turned."""
+    released = _released(matrix, shares)
+    roots = [sqrt(w) / q for w, q in zip(weights, released, strict=True)]
+    lines = [list(map(mul, line, roots)) for line in matrix]
+    return [[_product(lines[i], lines[k]) for k in range(i + 1)] for i in range(len(lines))]
+
+
+def _solve_symmetric(half: Lines, right: Sequence[float]) -> list[float]:
+    """Return the solution of a positive definite system (Cholesky), from its lower half."""
+    size = len(half)
+    factor: list[list[float]] = []
+    for i, line in enumerate(half):
+        row: list[float] = []
+        for k in range(i):
+            row.append((line[k] - _product(row, factor[k])) / factor[k][k])
+        row.append(sqrt(max(line[i] - _product(row, row), 1e-14 * line[i])))
+        factor.append(row)
+    middle: list[float] = []
+    for i in range(size):
+        middle.append((right[i] - _product(middle, factor[i])) / factor[i][i])
+    solution = [0.0] * size
+    for i in reversed(range(size)):
+        solved = sum(factor[k][i] * solution[k] for k in range(i + 1, size))
+        solution[i] = (middle[i] - solved) / factor[i][i]
+    return solution
+
+
+def _product(a: Iterable[float], b: Iterable[float]) -> float:
+    """Return the sum of products, of as many numbers as the shorter one has."""
+    return float(sum(map(mul, a, b)))
+
+
+def _scaled(shares: Sequence[float]) -> list[float]:
+    """Return the shares in proportion, with the sum 1."""
+    total = sum(shares)
+    return [share / total for share in shares]

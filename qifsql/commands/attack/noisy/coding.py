@@ -27,7 +27,7 @@ from qifsql.engine.protocol import Engine
 from qifsql.engine.tables import Tables
 from qifsql.errors import InputError, plural, quoted
 from qifsql.measures.bayes import Success
-from qifsql.measures.randomised import estimate_true_shares
+from qifsql.measures.randomised import MOST_SEARCHED, estimate_true_shares
 from qifsql.query import microdata_steps
 from qifsql.query.columns import double, number, same, same_block
 from qifsql.query.plan import Plan, Step
@@ -380,7 +380,12 @@ class Coded:
                 f"{plural(len(impossible), 'value')} of {name} cannot come of {file}; name the "
                 "matrix by which the release was drawn"
             )
-        return estimate_true_shares(sorted(rows), counts)
+        if (shares := estimate_true_shares(sorted(rows), counts)) is None:
+            raise InputError(
+                f"the likeliest shares of the true values of {name} are not found by {file}, which "
+                f"is searched for up to {MOST_SEARCHED:,} values; attack coarser values"
+            )
+        return shares
 
 
 def _shares_query(shares: Sequence[float]) -> exp.Select:
