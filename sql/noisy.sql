@@ -213,6 +213,19 @@ SELECT
     weight
 FROM labelled;
 
+-- One row: how many values are released, missing ones aside, and to how many, or to missing ones, a
+-- matrix leads.
+CREATE OR REPLACE VIEW fitting_releases AS
+SELECT
+    count(*) FILTER (WHERE value IS NOT NULL) AS released_values,
+    count(*) FILTER (
+        WHERE EXISTS (
+            SELECT 1 FROM transitions WHERE transitions.after IS NOT DISTINCT FROM dictionary.value
+        )
+    ) AS fitting
+FROM dictionary
+WHERE frequency > 0;
+
 -- One row per true value and released value that a matrix may make of it: their numbers, and the
 -- probability. A value that the matrix does not list is released as it is.
 CREATE OR REPLACE VIEW origins AS

@@ -6,6 +6,7 @@ from qifsql.adversary import value_files
 from qifsql.adversary.spec import Attribute
 from qifsql.data.dataset import Column, Dataset
 from qifsql.data.expressions import column
+from qifsql.data.formats import named
 from qifsql.data.types import family
 from qifsql.engine.catalog import open_beside
 from qifsql.engine.protocol import Engine
@@ -14,12 +15,15 @@ from qifsql.query.plan import Plan, Step
 from qifsql.query.templates import load
 
 MOST_COLUMNS = 1_000  # that a file of transitions is about
+MOST_VALUES = 500  # of a column whose release by a matrix of all pairs can be attacked
+MOST_PAIRS = (MOST_VALUES + 1) ** 2  # of a true and a released value, missing ones, too
 
 
 def read_lines(engine: Engine, path: str, drifting: Attribute) -> tuple[Dataset, Step]:
     """Return a file of transitions and its lines; values get the type of the drifting column.
 
-    If the file has a column named ``column``, the lines are those that name the drifting one.
+    If the file has a column named ``column``, the lines are those that name the drifting one,
+    exactly or else in any case.
     """
     dataset, schema = open_beside(engine, path)
     before, after, chance = (schema.find(name) for name in ("from", "to", "probability"))
@@ -37,8 +41,9 @@ def read_lines(engine: Engine, path: str, drifting: Attribute) -> tuple[Dataset,
     }
     query = value_files.lines(dataset, columns_by_name)
     if (about := schema.find("column")) is not None:
-        name = exp.Literal.string(drifting.name)
-        query = query.where(exp.EQ(this=column(about), expression=name))
+        spellings = named(drifting.name, columns(engine, path), lambda name: [name])
+        written = [exp.Literal.string(name) for name in spellings or [drifting.name]]
+        query = query.where(exp.In(this=column(about), expressions=written))
     return dataset, Step("transitions", "One row per line of a table of transitions.", query)
 
 

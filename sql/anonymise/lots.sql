@@ -167,6 +167,23 @@ FROM (
 ) AS pairs
 WHERE probability > 0;
 
+-- One row about a given matrix: the values that it does not list, their records (of both, missing
+-- values aside), and how many values it lists.
+CREATE OR REPLACE VIEW unlisted AS
+SELECT
+    count(*) FILTER (WHERE value IS NOT NULL AND NOT is_listed) AS staying_values,
+    coalesce(sum(frequency) FILTER (WHERE value IS NOT NULL AND NOT is_listed), 0)::BIGINT AS staying_records,
+    count(*) FILTER (WHERE is_listed) AS listed_values
+FROM (
+    SELECT
+        value,
+        frequency,
+        EXISTS (
+            SELECT 1 FROM matrix WHERE matrix.before IS NOT DISTINCT FROM values_here.value
+        ) AS is_listed
+    FROM values_here
+) AS compared;
+
 -- One row per value and value that may take its place: the least lot for that. A value that the matrix
 -- does not list stays.
 CREATE OR REPLACE VIEW turns AS

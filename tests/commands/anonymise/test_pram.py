@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 import qifsql
 from qifsql.errors import QifError
 from qifsql.reference.randomised_release import invariant
+from qifsql.results import release
 
 NEAR = pytest.approx
 F = Fraction
@@ -162,6 +163,9 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "absent": ({"matrix": "nowhere.csv"}, "nowhere.csv"),
     "unnamed": ({"matrix": "plain.csv"}, "write COLUMN=FILE"),
     "two": ({"matrix": ["a=plain.csv", "a=plain.csv"]}, "twice"),
+    "case": ({"matrix": ["a=plain.csv", "A=plain.csv"]}, "twice"),
+    "foreign": ({"matrix": "a=foreign.csv"}, "no line for a value"),
+    "many": ({"secret": "m"}, "501 values"),
     "half": ({"matrix": "a=half.csv"}, "do not add up to 1"),
     "unfit": ({"matrix": "n=plain.csv"}, "no BIGINT"),
     "header": ({"matrix": "a=header.csv"}, "no transitions"),
@@ -169,6 +173,7 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
 }
 FILES = {
     "plain.csv": "from,to,probability\nx,x,1\n",
+    "foreign.csv": "from,to,probability\nzz,y,1\n",
     "half.csv": "from,to,probability\nx,x,0.5\n",
     "header.csv": "from,to,probability\n",
 }
@@ -182,8 +187,36 @@ def test_what_has_no_meaning_is_refused(
     for file, lines in FILES.items():
         Path(file).write_text(lines)
     asked, says = WRONG[name]
-    frame = pl.DataFrame({"a": ["x", "y"], "n": [1, 2], "l": [[1], [2]]})
+    columns = {"a": ["x", "y", None], "n": [1, 2, 2], "l": [[1], [2], []]}
+    frame = pl.DataFrame(columns if name != "many" else {"m": range(501)})
     with pytest.raises(QifError, match=says):
         qifsql.anonymise(frame, "out.csv", **{"method": "pram", **asked})
     assert not Path("out.csv").exists()
     assert not Path("out.matrix.csv").exists()
+
+
+def test_values_without_a_line_are_counted(tmp_path: Path) -> None:
+    """The matrix names its column in another case; missing values stay anyhow."""
+    law = matrix_file(tmp_path / "m.csv", "A", {("x", "y"): 1})
+    frame = pl.DataFrame({"a": ["x", "y", "y", "z", None]})
+    result = qifsql.anonymise(frame, tmp_path / "o.csv", method="pram", matrix=law)
+    assert result.frame["changed"].to_list() == [1]
+    assert any('2 values of "a" (3 records) stay' in note for note in result.notes)
+    assert '"a"' not in (tmp_path / "o.matrix.csv").read_text()
+
+
+def test_an_interruption_leaves_the_old_release_and_matrix(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    frame = pl.DataFrame({"a": ["x", "y"] * 5})
+    asked: dict[str, Any] = {"method": "pram", "secret": "a"}
+    qifsql.anonymise(frame, tmp_path / "o.csv", **asked, seed=1)
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+
+    def interrupt(*_args: Any, **_names: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(release, "write", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        qifsql.anonymise(frame, tmp_path / "o.csv", **asked, seed=2, pd=0.6)
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before

@@ -80,6 +80,11 @@ def test_it_is_the_success_over_all_true_tables(
         with pytest.raises(QifError, match="cannot come of"):
             qifsql.attack("crs,cas", frame, knows=text, **asked)
         return
+    cells = {name: set(c) for name, c in zip(VALUES, columns, strict=True) if any(c)}
+    if any(cells[name].isdisjoint(n for _, n in MATRICES[name]) for name in randomised & {*cells}):
+        with pytest.raises(QifError, match="leads to no value"):
+            qifsql.attack("crs,cas", frame, knows=text, **asked)
+        return
     result = qifsql.attack("crs,cas", frame, knows=text, **asked)
     shares = [shares_of(*column) for column in zip(columns, matrices, strict=True)]
     for model, width in (("CRS", 2), ("CAS", 3)):
@@ -136,6 +141,7 @@ WRONG: dict[str, tuple[str, dict[str, Any]]] = {
     "a:matrix=value.csv": ("needs the columns from, to, probability", {}),
     "a:matrix=other.csv": ('no transitions of "a"', {}),
     "a:matrix=half.csv": ("do not add up to 1", {}),
+    "a:matrix=foreign.csv": ("leads to no value", {}),
     "a:matrix=free.csv": ("cannot come of free.csv", {}),
     "t:matrix=half.csv": ("not a quasi-identifier", {}),
     "s:right=0.5": ("not a quasi-identifier", {}),
@@ -145,6 +151,7 @@ FILES = {
     "value.csv": "value,known as,probability\nx,x,1\n",
     "other.csv": "column,from,to,probability\nb,x,x,1\n",
     "half.csv": "from,to,probability\nx,x,0.5\n",
+    "foreign.csv": "from,to,probability\nzz,y2,1\n",
     "free.csv": "from,to,probability\nx,z,1\n",
     "good.csv": "from,to,probability\nu,u,1\n",
 }

@@ -106,14 +106,17 @@ def pram(
     access: Access = {"sources": [dataset, *files], "outputs": [path, law], "ordered": True}
     with open_engine(settings, **access) as engine:
         catalog = Catalog(engine, dataset)
-        work = _bind(catalog, options, transition_matrices.find(engine, pairs), ending)
+        matrices = transition_matrices.find(engine, pairs, catalog.schema)
+        work = _bind(catalog, options, matrices, ending)
         tables = Tables(engine, "randomising", dataset.name)
-        _draw_cells(tables, work, parameters, settings.seed or 0)
+        remarks = _draw_cells(tables, work, parameters, settings.seed or 0)
         summary = [_summarise(tables, column) for column in work.randomised]
         origin = origin.about(_describe(work, parameters, options, law), inputs)
-        _write_matrices(engine, law, origin, work.randomised)
-        origin = _write_release(tables, path, origin, work, summary[0]["records"])
-        notes = [*catalog.remarks, f"the matrices are in {law.name}, to be published, too", *notes]
+        with atomic_file(law, origin) as unfinished:  # replaced after the release
+            _write_matrices(engine, unfinished, origin, work.randomised)
+            origin = _write_release(tables, path, origin, work, summary[0]["records"])
+        public = f"the matrices are in {law.name}, to be published, too"
+        notes = [*catalog.remarks, *remarks, public, *notes]
     frame = pl.DataFrame([row | {"seconds": origin.seconds} for row in summary], schema=SUMMARY)
     notes += release.note_changed_types(work.records.columns) if ending == ".parquet" else []
     return Result(frame=frame, origin=origin, details={}, notes=tuple(notes))
@@ -158,7 +161,6 @@ def _find_columns(
                 f"{quoted(attribute.name)} is no column: pram draws the cells of columns as they "
                 "are; name these"
             )
-    files = {schema[name].name: file for name, file in files.items()}
     chosen = {*(a.name for a in attributes), *files}
     randomised = []
     for number, source in enumerate(read.columns, 1):
@@ -189,8 +191,10 @@ def _check_dropped(
     return drop
 
 
-def _draw_cells(tables: Tables, work: Work, parameters: dict[str, Fraction], seed: int) -> None:
-    """Draw the cells of all columns: make ``matrix_i`` and ``drawn_i``."""
+def _draw_cells(
+    tables: Tables, work: Work, parameters: dict[str, Fraction], seed: int
+) -> list[str]:
+    """Draw the cells of all columns: make ``matrix_i`` and ``drawn_i``; return remarks."""
     records, randomised = work.read, work.randomised
     numbered = Step("numbered", "One row per record.", draw.number_records(records))
     texts = make_step(
@@ -202,8 +206,7 @@ def _draw_cells(tables: Tables, work: Work, parameters: dict[str, Fraction], see
     tables.make("draws", Plan((numbered, texts), _with_missing(draws, randomised)), "drawing lots")
     if not tables.count("draws"):
         raise no_records(tables.where, "nothing to draw", filtered=records.where is not None)
-    for column_ in randomised:
-        _draw_column(tables, column_, parameters)
+    return [note for c in randomised for note in _draw_column(tables, c, parameters)]
 
 
 def _with_missing(draws: exp.Select, randomised: Sequence[Randomised]) -> exp.Select:
@@ -215,20 +218,28 @@ def _with_missing(draws: exp.Select, randomised: Sequence[Randomised]) -> exp.Se
     return draws
 
 
-def _draw_column(tables: Tables, randomised: Randomised, parameters: dict[str, Fraction]) -> None:
-    """Draw the cells of a column: make its matrix, and a table of cells before and after."""
-    i = randomised.number
+def _draw_column(
+    tables: Tables, randomised: Randomised, parameters: dict[str, Fraction]
+) -> list[str]:
+    """Draw the cells of a column: make its matrix, and a table of cells before and after.
+
+    Return a note on the values that a given matrix lacks.
+    """
+    i, notes = randomised.number, []
     cells = {"cell": f"value_{i}", "lot": f"lot_{i}"}
     tables.make(f"values_{i}", splice("anonymise/values_here", columns=cells))
     if randomised.file is None:
         transition_matrices.make_invariant(tables, randomised.attribute, i, parameters)
     else:
-        transition_matrices.make_given(tables, randomised.file, randomised.attribute, i)
+        matrix = randomised.file, randomised.attribute, i
+        transition_matrices.make_given(tables, *matrix)
+        notes = transition_matrices.note_unlisted(tables, *matrix)
     inputs = {"values_here": f"values_{i}", "matrix": f"matrix_{i}"}
     tables.make(f"turns_{i}", splice("anonymise/turns", tables=inputs))
     inputs["turns"] = f"turns_{i}"
     tables.make(f"drawn_{i}", splice("anonymise/drawn", columns=cells, tables=inputs))
     tables.drop(f"turns_{i}")
+    return notes
 
 
 def _cells(randomised: Sequence[Randomised], ending: str) -> exp.Select:
@@ -288,10 +299,8 @@ def _write_matrices(
     lines = exp.select("*").from_(union(queries).subquery("laws"))
     plan = Plan((), lines.order_by("law_1", "law_2", "law_3"))
     heads = ["column", "from", "to", "probability"]
-    with atomic_file(path, origin, engine.partial) as temporary:
-        release.write_rows(
-            engine, plan, temporary, names=heads, kind=".csv", where=str(origin.spec["dataset"])
-        )
+    where = str(origin.spec["dataset"])
+    release.write_rows(engine, plan, path, names=heads, kind=".csv", where=where)
 
 
 def _describe(

@@ -15,15 +15,14 @@ from sqlglot import exp
 from qifsql.adversary.spec import Attribute
 from qifsql.counting import transition_files
 from qifsql.counting.constraints import Number, fraction
-from qifsql.data.dataset import Dataset
+from qifsql.data.dataset import Schema
 from qifsql.data.files import path_text
 from qifsql.engine.protocol import Engine
 from qifsql.engine.tables import Tables
-from qifsql.errors import InputError, quoted
+from qifsql.errors import InputError, plural, quoted
 from qifsql.query.plan import Plan
 from qifsql.query.splice import splice
 
-MOST_VALUES = 1_000  # of a column with an invariant matrix, which has the square of that
 USUAL = {"pd": Fraction(4, 5), "alpha": Fraction(1, 2)}
 
 
@@ -37,23 +36,44 @@ def split(texts: str | Path | Sequence[str | Path]) -> list[tuple[str, str]]:
     return pairs
 
 
-def find(engine: Engine, pairs: Sequence[tuple[str, str]]) -> dict[str, str]:
-    """Return the file of the matrix of each column; refuse a column with two."""
+def find(engine: Engine, pairs: Sequence[tuple[str, str]], schema: Schema) -> dict[str, str]:
+    """Return the file of the matrix of each column, as the schema names it; refuse two for one."""
     files: dict[str, str] = {}
     for column, file in pairs:
-        for name in [column] if column else transition_files.columns(engine, file):
+        for written in [column] if column else transition_files.columns(engine, file):
+            name = schema[written].name
             if name in files:
                 raise InputError(f"matrix names {quoted(name)} twice; each column has one matrix")
             files[name] = file
     return files
 
 
-def make_given(tables: Tables, file: str, attribute: Attribute, number: int) -> Dataset:
-    """Create the table ``matrix_i`` of a file: before, after, probability; return the file."""
+def make_given(tables: Tables, file: str, attribute: Attribute, number: int) -> None:
+    """Create the table ``matrix_i`` of a file: before, after, probability."""
     dataset, step = transition_files.read_lines(tables.engine, file, attribute)
     transition_files.check(tables.engine, step, dataset, attribute)
     tables.make(f"matrix_{number}", Plan((step,), splice("keyless/known_transitions")))
-    return dataset
+
+
+def note_unlisted(tables: Tables, file: str, attribute: Attribute, number: int) -> list[str]:
+    """Return a note on the values that stay because a given matrix lacks them; [] if none does.
+
+    InputError if the matrix lists no value of the column.
+    """
+    inputs = {"values_here": f"values_{number}", "matrix": f"matrix_{number}"}
+    ((values, records, listed),) = tables.rows(splice("anonymise/unlisted", tables=inputs))
+    name = quoted(attribute.name)
+    if values and not listed:
+        raise InputError(
+            f"{file} has no line for a value that {name} has, so nothing would be drawn; write "
+            "its values as they are read: 1.5, and 2019-12-31 where the column has dates"
+        )
+    if not values:
+        return []
+    return [
+        f"{plural(values, 'value')} of {name} ({plural(records, 'record')}) stay as they are, "
+        f"because {file} does not list them"
+    ]
 
 
 def make_invariant(
@@ -63,10 +83,10 @@ def make_invariant(
     present = exp.not_(exp.column("value").is_(exp.null()))
     values = exp.table_(f"values_{number}")
     ((size,),) = tables.rows(exp.select("count(*)").from_(values).where(present))
-    if size > MOST_VALUES:
+    if size > transition_files.MOST_VALUES:
         raise InputError(
             f"{quoted(attribute.name)} has {size:,} values; an invariant matrix is made for at "
-            f"most {MOST_VALUES:,}: recode it first, or give a matrix"
+            f"most {transition_files.MOST_VALUES:,}: recode it first, or give a matrix"
         )
     numbers = {
         f"{name}_{part}": int(getattr(parameters[name], part))

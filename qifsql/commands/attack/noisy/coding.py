@@ -19,6 +19,7 @@ from qifsql.commands.attack.noisy.bind import (
     with_scales,
 )
 from qifsql.counting import transition_files
+from qifsql.counting.transition_files import MOST_PAIRS
 from qifsql.data.dataset import Dataset
 from qifsql.data.expressions import column
 from qifsql.data.types import family
@@ -34,12 +35,11 @@ from qifsql.query.plan import Plan, Step
 from qifsql.query.splice import Numbers, splice
 
 FREQUENCIES = 50  # most different frequencies of values for weights that are whole numbers
-MATRIX_LINES = 250_000  # most pairs of a true and a released value of a column
 LAW_ROWS = 50_000_000  # most pairs of a true value and what may be known instead
 SLIGHT = 1e-6  # relative errors up to this are not mentioned
 FAR = 2**60  # numbers beyond have no law
 ORIGINS = "One row per true value and released value that a matrix may make of it."
-PAIRS = exp.select("origin", "code", "probability").from_("origins").limit(MATRIX_LINES + 1)
+PAIRS = exp.select("origin", "code", "probability").from_("origins").limit(MOST_PAIRS + 1)
 RESTORED = "One row per released value and true value that it may stand for: the chance of that."
 NEEDED = ("value", "known as", "probability")
 
@@ -357,8 +357,19 @@ class Coded:
         transition_files.check(self.tables.engine, step, dataset, qid.attribute)
         origins = Step("origins", ORIGINS, self._query_of(qid, "origins"))
         shares = self._estimated_shares(qid, dataset.name, Plan((step, origins), PAIRS))
+        self._check_that_some_fit(qid, dataset.name, step)
         query = _with_table(self._query_of(qid, "restored"), "shares", _shares_query(shares))
         return self._labelled_values(qid, step, origins, Step("listed", RESTORED, query))
+
+    def _check_that_some_fit(self, qid: NoisyQid, file: str, step: Step) -> None:
+        """Refuse a matrix that leads to no released value: all would stand for themselves."""
+        plan = Plan((step,), self._query_of(qid, "fitting_releases"))
+        ((released, fitting),) = self.tables.rows(plan)
+        if released and not fitting:
+            raise InputError(
+                f"{file} leads to no value that {quoted(qid.attribute.name)} has; name the matrix "
+                "by which the release was drawn"
+            )
 
     def _estimated_shares(self, qid: NoisyQid, file: str, pairs: Plan) -> list[float]:
         """Return the shares of the true values; refuse released values that the matrix excludes.
@@ -367,9 +378,9 @@ class Coded:
         """
         rows = self.tables.rows(pairs)
         name = quoted(qid.attribute.name)
-        if len(rows) > MATRIX_LINES:
+        if len(rows) > MOST_PAIRS:
             raise InputError(
-                f"{name} and {file} make more than {MATRIX_LINES:,} pairs of a true and a released "
+                f"{name} and {file} make more than {MOST_PAIRS:,} pairs of a true and a released "
                 "value; attack coarser values"
             )
         dictionary = exp.table_(f"dictionary_{qid.number}")
