@@ -99,7 +99,11 @@ SELECT
     {% endfor %}
 FROM (
     SELECT
-        told.*,
+        told.position,
+        told.record,
+        {% for i in drawn %}
+        told.column_{{ i }},
+        {% endfor %}
         row_number() OVER (PARTITION BY told.record ORDER BY told.position) AS copy
     FROM told
 ) AS twins;
