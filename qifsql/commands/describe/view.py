@@ -6,6 +6,25 @@ from typing import Any
 
 import polars as pl
 
+from qifsql.commands.describe.guesses import (
+    BINARY,
+    BODY_WEIGHT,
+    CODED,
+    CONFIDENCE,
+    CONSTANT,
+    COPY,
+    DATED,
+    DOCUMENT,
+    EMPTY,
+    EVENT,
+    ITEM,
+    MEASURED,
+    NAMES,
+    NESTED,
+    PRODUCT,
+    UNIQUE,
+    UNKNOWN,
+)
 from qifsql.presentation import escaping, words
 from qifsql.presentation.language import number, said
 from qifsql.presentation.listings import frame
@@ -17,10 +36,6 @@ ROLES = (
     *("quasi-identifier", "secret", "key", "identifier", "household", "weight", "time", "other"),
     *("constant", "nested"),
 )
-CONFIDENCE = ("high", "medium", "low")
-MEASURED = "a measurement that few people know"
-BINARY = "yes or no, and its name is not known"
-CODED = "an answer, and its name does not say to what"
 REASONS = (  # of roles that ``describe`` suggests
     *("name: weight", "name: household", "name: identifying number", "name: name or address"),
     *("name: health", "name: sexual life", "name: belief", "name: offences", "name: money"),
@@ -33,14 +48,8 @@ REASONS = (  # of roles that ``describe`` suggests
     *("values: benefits", "values: results and scores"),
     *("values: place", "values: age", "values: sex", "values: origin", "values: family"),
     *("values: education", "values: work", "values: housing", "values: body"),
-    *("use a part of it as an expression", "one value only", "no value at all"),
-    *("nearly every record has a different value", "a point in time"),
-    *(MEASURED, BINARY),
-    *("one answer to a question", CODED, "other people may know it"),
-    "its texts look like names of people",
-    "numbers of documents or addresses, as their form shows",
-    *("the weight of a body, not of a record", "made of other columns", "the date of an event"),
-    "the same values as another column",
+    *(NESTED, CONSTANT, EMPTY, UNIQUE, DATED, MEASURED, BINARY, ITEM, CODED, UNKNOWN, NAMES),
+    *(DOCUMENT, BODY_WEIGHT, PRODUCT, EVENT, COPY),
 )
 QIDS, SECRETS = 12, 3
 """The number of quasi-identifiers and secrets that are taken at first, if none are clear."""
@@ -55,8 +64,7 @@ MAYBE_SENSITIVE = (
     *(MEASURED, BINARY, CODED),
 )
 """Reasons of doubtful secrets that may be sensitive: a question in plain words would say so."""
-LIKE_NAMES = "its texts look like names of people"
-DERIVED = ("made of other columns", "the same values as another column")
+LIKE_NAMES = NAMES
 
 
 def parts(data: pl.DataFrame, tables: Tables, _spec: Spec) -> list[Part]:
@@ -126,7 +134,7 @@ def ranked(rows: Sequence[Mapping[str, Any]], role: str) -> list[Mapping[str, An
 
 def proposal(rows: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[str]]:
     """Return the names of the quasi-identifiers and secrets to begin with."""
-    usable = [row for row in rows if row["why"] not in DERIVED]
+    usable = [row for row in rows if row["why"] not in (PRODUCT, COPY)]
     qids = ranked(usable, "quasi-identifier")
     high, medium, low = ([r for r in qids if r["confidence"] == c] for c in CONFIDENCE)
     clear = [*high, *medium[: max(0, MOST_QIDS - len(high))]]
