@@ -57,6 +57,8 @@ MOST_QIDS, MOST_SECRETS = 24, 40
 """The greatest number of clear ones that are taken, beside quasi-identifiers that are sure."""
 DOUBTFUL_SECRETS = 16
 """The number of secrets up to which doubtful ones that may be sensitive are taken."""
+FEWEST = 5
+"""The number of records from which on a doubtful secret is taken, or half of all records."""
 SENSITIVE = ("health", "sexual life", "belief", "offences", "money", "results and scores")
 """Subjects of which a doubtful column is taken, too."""
 MAYBE_SENSITIVE = (
@@ -146,17 +148,22 @@ def proposal(rows: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[str]]:
 
 def _proposed_secrets(secrets: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """Return the clear secrets and, up to ``DOUBTFUL_SECRETS`` in all, those that may be."""
-    reported = [row for row in secrets if _reported(row)]
+    reported = [row for row in secrets if _is_reported(row)]
     clear = [row for row in reported if row["confidence"] != "low"][:MOST_SECRETS]
-    low = [row for row in reported if row["confidence"] == "low"]
+    low = [row for row in reported if row["confidence"] == "low" and _is_reported_by_some(row)]
     doubtful = [row for row in low if row["why"] in MAYBE_SENSITIVE]
     taken = [*clear, *doubtful[: max(0, DOUBTFUL_SECRETS - len(clear))]]
-    return sorted(taken, key=lambda row: row["rank"]) or list(secrets[:SECRETS])
+    return sorted(taken, key=lambda row: row["rank"]) or low[:SECRETS]
 
 
-def _reported(row: Mapping[str, Any]) -> bool:
-    """Return whether more than a few people have a value in a column."""
+def _is_reported(row: Mapping[str, Any]) -> bool:
+    """Return whether at least 1 of 100 records has a value in a column."""
     return bool(100 * (row["records"] - row["missing"]) >= row["records"])
+
+
+def _is_reported_by_some(row: Mapping[str, Any]) -> bool:
+    """Return whether ``FEWEST`` records, or half of them, have a value in a column."""
+    return bool(row["records"] - row["missing"] >= min(FEWEST, row["records"] / 2))
 
 
 def command(

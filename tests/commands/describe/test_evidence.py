@@ -130,6 +130,18 @@ def test_nearly_empty_columns_number_nobody_and_follow_their_siblings() -> None:
     assert "P20A05" not in proposal(list(rows.values()))[1]
 
 
+@pytest.mark.parametrize(
+    ("records", "values", "secrets"), [(60, 1, []), (60, 5, ["P1"]), (4, 2, ["P1"])]
+)
+def test_doubtful_secrets_that_a_few_records_have_are_not_taken(
+    records: int, values: int, secrets: list[str]
+) -> None:
+    answers = [7] * values + [None] * (records - values)
+    rows = described({"sex": ["F", "M"] * (records // 2), "P1": answers})
+    assert rows["P1"]["confidence"] == "low"
+    assert proposal(list(rows.values()))[1] == secrets
+
+
 def test_copies_and_products_of_columns_are_not_attacked_beside_them() -> None:
     hiv = [int(i % 7 == 0) for i in range(RECORDS)]
     male = [i % 2 for i in range(RECORDS)]
