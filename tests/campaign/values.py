@@ -128,6 +128,7 @@ VALUES: dict[str, Value] = {
     "--dominance": _one("1,85", "2,70", "3,99.5"),
     "--draws": _one("10", "1000"),
     "--drop": lambda d: [row([d.data.key])],
+    "--keep": lambda d: [row([d.data.key])],
     "--one-per": lambda d: [d.data.key],
     "--refines": lambda d: [row(d.qids())],
     "--na": lambda d: [d.one("NA", "NA,.,-9", "", "-9", f"{d.qids(1)[0]}=-9")],

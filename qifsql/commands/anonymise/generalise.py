@@ -8,7 +8,7 @@ and ``centroid``.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from sqlglot import exp
@@ -115,6 +115,14 @@ class Cells:
         if self.content == "node" and not (self.scale.interval and self.parted):
             return "labelled"  # bounds and midpoints need the numbers below the node, not its name
         return "ranged" if self.scale.interval else "listed"
+
+    @property
+    def of_single_values(self) -> "Cells":
+        """Return the column if all classes have one value in it: its type stays, but for texts."""
+        is_text = family(self.scale.attribute.type) in TEXTS
+        if self.kind != "ranged" or self.shape != "text" or is_text:
+            return self
+        return replace(self, content="value", starred=False)
 
     @property
     def parted(self) -> bool:

@@ -192,7 +192,11 @@ class Work:
         losses = [
             measure_loss(passes, column, suppressed=sizes["suppressed"]) for column in self.cells
         ]
-        make_cells(passes, self.cells)
+        merged = [loss.generalised > 0 for loss in losses]
+        make_cells(
+            passes,
+            [c if m else c.of_single_values for c, m in zip(self.cells, merged, strict=True)],
+        )
         passes.make("membership", "membership")
         passes.drop("coded", "done", "classes", "refused")
         return self._summary(sizes, losses)

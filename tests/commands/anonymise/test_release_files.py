@@ -267,3 +267,13 @@ def test_roles_are_those_of_start_if_none_are_named(tmp_path: Path) -> None:
 def test_columns_alone_are_dropped(tmp_path: Path) -> None:
     qifsql.anonymise(PEOPLE, tmp_path / "out.csv", drop="zip,pay")
     assert pl.read_csv(tmp_path / "out.csv").columns == ["age", "born", "town"]
+
+
+def test_a_column_in_which_nothing_is_merged_keeps_its_type(tmp_path: Path) -> None:
+    people = pl.DataFrame({"a": [0, 0, 1, 1], "b": [1, 2, 3, 4]})
+    release = tmp_path / "release.parquet"
+    qifsql.anonymise(people, release, method="mondrian", k=2, qids=["a", "b"])
+    cells = pl.read_parquet(release)
+    assert cells["a"].dtype == pl.Int64
+    assert sorted(cells.rows()) == [(0, "1-2"), (0, "1-2"), (1, "3-4"), (1, "3-4")]
+    assert qifsql.compare(people, [release], qids=["a", "b"]).frame["misled"].sum() == 0
