@@ -127,18 +127,17 @@ def of_categories(spellings: Mapping[str, Spelling]) -> tuple[str, ...]:
 
 def of_decimals(names: Sequence[str], decimal: str | None) -> str:
     """Return the note on columns of CSV whose texts are numbers; ``decimal`` is the mark named."""
-    listed = ", ".join(map(quoted, names))
+    listed, field = ", ".join(map(quoted, names)), identifier(names[0]).sql("duckdb")
+    expression = f"NAME=try_cast(replace(replace({field}, '.', ''), ',', '.') AS DOUBLE)"
     if decimal != ",":
         return (
             f"{listed}: most values are numbers with commas or points between thousands, which are "
             "text; if the comma is the decimal mark, --decimal , reads those without points as "
-            "numbers"
+            f"numbers, and an expression reads all of them, as in {expression}"
         )
-    field = identifier(names[0]).sql("duckdb")
     return (
         f"{listed}: most values are numbers with a decimal comma or points between thousands, and "
-        "others keep the column text; an expression makes numbers of those, as in "
-        f"NAME=try_cast(replace(replace({field}, '.', ''), ',', '.') AS DOUBLE)"
+        f"others keep the column text; an expression makes numbers of those, as in {expression}"
     )
 
 

@@ -428,6 +428,7 @@ def test_categories_that_are_nearly_equal_are_noted(
     ("fields", "options", "says"),
     [
         (["1,5", "2,5", "x"], {}, "reads those without points as numbers"),
+        (["1.200", "2.500", "1.200.000"], {}, "NAME=try_cast(replace(replace(\"w\", '.', '')"),
         (["1,5", "2,5", "3"], {"decimal": ","}, ""),
         (["1.200", "2.500,5", "3,5"], {"decimal": ","}, "points between thousands"),
         (["1,5", "x", "y"], {}, ""),
