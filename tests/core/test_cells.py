@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from qifsql.data.cells import Cell, UnreadableError, parse
+from qifsql.data.cells import Cell, UnreadableError, parse, with_points
 from qifsql.data.domains import domain
 from qifsql.data.hierarchy import Hierarchy
 from qifsql.errors import DatasetError
@@ -55,6 +55,12 @@ def test_intervals_of_decimals_and_of_iso_8601_have_both_ends() -> None:
     for text in ("2019-03-31/2019-01-01", "2019-01-01/soon"):
         with pytest.raises(UnreadableError):
             parse(text, DATE)
+
+
+def test_four_parts_of_an_interval_are_decimals_and_those_of_a_set_are_items() -> None:
+    assert parse(with_points("[1,5,2,25]"), FLOAT) == interval("1.5", "2.25")
+    assert parse(with_points("{1,2,3,4}"), FLOAT) == Cell(items=("1", "2", "3", "4"))
+    assert parse(with_points("{1,2;3,4}"), FLOAT) == Cell(items=("1.2", "3.4"))
 
 
 @pytest.mark.parametrize("text", ["2019-01-01/2019-03-31", "2019-01-01 to 2019-03-31"])
