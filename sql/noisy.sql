@@ -227,17 +227,20 @@ FROM dictionary
 WHERE frequency > 0;
 
 -- One row per true value and released value that a matrix may make of it: their numbers, and the
--- probability. A value that the matrix does not list is released as it is.
+-- probability, and the share of the true value where the file tells it. A value that the matrix does
+-- not list is released as it is.
 CREATE OR REPLACE VIEW origins AS
 SELECT
     dense_rank() OVER (ORDER BY before ASC NULLS LAST) AS origin,
     code,
-    probability
+    probability,
+    share
 FROM (
     SELECT
         transitions.before,
         dictionary.code,
-        transitions.probability
+        transitions.probability,
+        transitions.share
     FROM transitions
     JOIN dictionary ON dictionary.value IS NOT DISTINCT FROM transitions.after
     WHERE transitions.probability > 0 AND dictionary.frequency > 0
@@ -245,11 +248,33 @@ FROM (
     SELECT
         dictionary.value AS before,
         dictionary.code,
-        1::DOUBLE AS probability
+        1::DOUBLE AS probability,
+        NULL::DOUBLE AS share
     FROM dictionary
     ANTI JOIN transitions ON transitions.before IS NOT DISTINCT FROM dictionary.value
     WHERE dictionary.frequency > 0
 ) AS every;
+
+-- One row about the shares in a file of transitions: how many lines have one, how many values have
+-- none from 0 to 1 or several, and whether the shares add up to 1.
+CREATE OR REPLACE VIEW told_shares AS
+SELECT
+    sum(told)::BIGINT AS told,
+    count(*) FILTER (WHERE NOT sound) AS wrong,
+    abs(sum(share ORDER BY share ASC) - 1) <= 1e-9 AS whole
+FROM (
+    SELECT
+        before,
+        count(share) AS told,
+        max(share) AS share,
+        coalesce(
+            count(share) = count(*) AND min(share) = max(share) AND min(share) >= 0
+            AND max(share) <= 1,
+            false
+        ) AS sound
+    FROM transitions
+    GROUP BY before
+) AS departures;
 
 -- One row per released value and true value that it may stand for: the chance of that, from the
 -- shares of the true values before the release.

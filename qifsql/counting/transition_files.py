@@ -23,7 +23,8 @@ def read_lines(engine: Engine, path: str, drifting: Attribute) -> tuple[Dataset,
     """Return a file of transitions and its lines; values get the type of the drifting column.
 
     If the file has a column named ``column``, the lines are those that name the drifting one,
-    exactly or else in any case.
+    exactly or else in any case. The column ``share`` is that of the value before, NULL without one,
+    and -1 where it is no number.
     """
     dataset, schema = open_beside(engine, path)
     before, after, chance = (schema.find(name) for name in ("from", "to", "probability"))
@@ -38,6 +39,7 @@ def read_lines(engine: Engine, path: str, drifting: Attribute) -> tuple[Dataset,
         "unfit_before": _does_not_fit(before, drifting),
         "unfit_after": _does_not_fit(after, drifting),
         "probability": value_files.number(chance),
+        "share": _share(schema.find("share")),
     }
     query = value_files.lines(dataset, columns_by_name)
     if (about := schema.find("column")) is not None:
@@ -103,6 +105,19 @@ def _in_type_of(field: Column, drifting: Attribute) -> exp.Expr:
     if family(drifting.type) == "ENUM":
         return exp.cast(column(field), "VARCHAR")
     return value_files.typed(column(field), drifting)
+
+
+def _share(field: Column | None) -> exp.Expr:
+    """Return the share in a field, NULL where it is empty; a text that is no number becomes -1."""
+    if field is None:
+        return exp.cast(exp.null(), "DOUBLE")
+    empty = column(field).is_(exp.null())
+    wrong = exp.Literal.number(-1)
+    return (
+        exp.case()
+        .when(empty, exp.null())
+        .else_(exp.func("coalesce", value_files.number(field), wrong))
+    )
 
 
 def _does_not_fit(field: Column, drifting: Attribute) -> exp.Expr:

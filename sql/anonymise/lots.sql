@@ -149,15 +149,18 @@ FROM (
 
 -- One row per value and value that may take its place in an invariant matrix: the probability. The
 -- second stage takes a value back to one that it may have come from; with 1 - alpha nothing is done.
+-- The share is that of the first value.
 CREATE OR REPLACE VIEW invariant AS
 SELECT
     before,
     after,
-    probability
+    probability,
+    share
 FROM (
     SELECT
         first.value AS before,
         second.value AS after,
+        first.share,
         CASE WHEN first.value = second.value THEN 1 - alpha_numerator / alpha_denominator ELSE 0 END
         + alpha_numerator / alpha_denominator * second.share * (
             CASE WHEN first.value = second.value THEN first.extra ^ 2 / first.reached ELSE 0 END

@@ -136,6 +136,29 @@ def test_shares_that_are_not_searched_are_refused(monkeypatch: pytest.MonkeyPatc
     assert estimate_true_shares([(1, 0, 0.5), (2, 0, 0.5)], {0: 7}) is None
 
 
+@pytest.mark.parametrize("seed", [1, 3])
+def test_the_matrix_of_a_release_tells_the_true_shares(tmp_path: Path, seed: int) -> None:
+    """Not the draws: 40 of 60 people have the true value a; two miss it, and are released so."""
+    people = pl.DataFrame(
+        {"g": [i % 15 for i in range(62)], "s": ["a"] * 40 + ["b"] * 20 + [None] * 2}
+    )
+    out, law = tmp_path / "t.parquet", tmp_path / "t.matrix.csv"
+    asked: dict[str, Any] = {"secret": "s", "seed": seed, "pd": 0.6, "alpha": 1}
+    qifsql.anonymise(people, out, method="pram", **asked)
+    result = qifsql.attack("cas", out, qids="g", secret="s", knows=f"s:matrix={law}")
+    shares = {"a": F(40, 62), "b": F(20, 62), None: F(2, 62)}
+    matrix = oracle.invariant({"a": F(2, 3), "b": F(1, 3)}, F(3, 5), F(1)) | {(None, None): F(1)}
+    groups: dict[int, Counter[Any]] = {}
+    for g, released in pl.read_parquet(out).select("g", "s").rows():
+        chances = oracle.true_values(released, shares, matrix)
+        groups.setdefault(g, Counter()).update(chances)
+    posterior = sum(max(group.values()) for group in groups.values()) / 62
+    prior = max(sum(groups.values(), Counter()).values()) / 62
+    row = result.frame.row(1, named=True)
+    assert row["posterior_probabilistic"] == NEAR(float(posterior), abs=1e-9)
+    assert row["prior_probabilistic"] == NEAR(float(prior), abs=1e-9)
+
+
 WRONG: dict[str, tuple[str, dict[str, Any]]] = {
     "a:matrix=nowhere.csv": ("nowhere.csv", {}),
     "a:matrix=value.csv": ("needs the columns from, to, probability", {}),
@@ -143,6 +166,12 @@ WRONG: dict[str, tuple[str, dict[str, Any]]] = {
     "a:matrix=half.csv": ("do not add up to 1", {}),
     "a:matrix=foreign.csv": ("leads to no value", {}),
     "a:matrix=free.csv": ("cannot come of free.csv", {}),
+    "s:matrix=shares.csv": ("do not add up to 1", {}),
+    "s:matrix=some.csv": ("1 value .* no share", {}),
+    "s:matrix=several.csv": ("1 value .* no share", {}),
+    "s:matrix=text.csv": ("2 values .* no share", {}),
+    "s:matrix=beyond.csv": ("does not lead from", {}),
+    "s:matrix=nobody.csv": ("cannot come of nobody.csv", {}),
     "t:matrix=half.csv": ("not a quasi-identifier", {}),
     "s:right=0.5": ("not a quasi-identifier", {}),
     "s:matrix=good.csv": ("records", {"records": "out.csv"}),
@@ -153,6 +182,12 @@ FILES = {
     "half.csv": "from,to,probability\nx,x,0.5\n",
     "foreign.csv": "from,to,probability\nzz,y2,1\n",
     "free.csv": "from,to,probability\nx,z,1\n",
+    "shares.csv": "from,to,probability,share\nu,u,1,0.5\nv,v,1,0.4\n",
+    "some.csv": "from,to,probability,share\nu,u,1,1\nv,v,1,\n",
+    "several.csv": "from,to,probability,share\nu,u,0.5,0.5\nu,v,0.5,0.6\nv,v,1,0.5\n",
+    "text.csv": "from,to,probability,share\nu,u,1,half\nv,v,1,half\n",
+    "beyond.csv": "from,to,probability,share\nu,u,0.5,1\nu,v,0.5,1\n",
+    "nobody.csv": "from,to,probability,share\nu,u,1,1\nv,v,1,0\n",
     "good.csv": "from,to,probability\nu,u,1\n",
 }
 

@@ -293,12 +293,13 @@ def _write_matrices(
     queries = []
     for c in randomised:
         texts = [exp.cast(exp.column(name), "VARCHAR") for name in ("before", "after")]
-        columns = [exp.Literal.string(c.attribute.name), *texts, exp.column("probability")]
+        share = exp.column("share") if c.file is None else exp.null()
+        columns = [exp.Literal.string(c.attribute.name), *texts, exp.column("probability"), share]
         named = [exp.alias_(tree, f"law_{n}") for n, tree in enumerate(columns, 1)]
         queries.append(exp.select(*named).from_(exp.table_(f"matrix_{c.number}")))
     lines = exp.select("*").from_(union(queries).subquery("laws"))
     plan = Plan((), lines.order_by("law_1", "law_2", "law_3"))
-    heads = ["column", "from", "to", "probability"]
+    heads = ["column", "from", "to", "probability", "share"]
     where = str(origin.spec["dataset"])
     release.write_rows(engine, plan, path, names=heads, kind=".csv", where=where)
 

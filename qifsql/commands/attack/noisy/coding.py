@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 from sqlglot import exp
 
@@ -39,7 +40,7 @@ LAW_ROWS = 50_000_000  # most pairs of a true value and what may be known instea
 SLIGHT = 1e-6  # relative errors up to this are not mentioned
 FAR = 2**60  # numbers beyond have no law
 ORIGINS = "One row per true value and released value that a matrix may make of it."
-PAIRS = exp.select("origin", "code", "probability").from_("origins").limit(MOST_PAIRS + 1)
+PAIRS = exp.select("origin", "code", "probability", "share").from_("origins").limit(MOST_PAIRS + 1)
 RESTORED = "One row per released value and true value that it may stand for: the chance of that."
 NEEDED = ("value", "known as", "probability")
 
@@ -80,9 +81,10 @@ class Coded:
         scaled = with_scales(noisy, self.people, wholes)
         self.noisy = tuple(q for q in scaled if q.number <= self.width)
         self.randomised = {q.number - self.width: q for q in scaled if q.number > self.width}
+        self.notes: list[str] = []
         for qid in scaled:
             self._make_law(qid, lines.get(qid.number))
-        self.notes = self._note_on_rounding([q for q in scaled if q.rounded])
+        self.notes += self._note_on_rounding([q for q in scaled if q.rounded])
 
     def _note_on_rounding(self, rounded: Sequence[NoisyQid]) -> list[str]:
         """Return a note on the laws whose probabilities are rounded; [] if none is."""
@@ -356,7 +358,9 @@ class Coded:
         """Return the plan of a law from the lines of a matrix: what a released value stands for."""
         transition_files.check(self.tables.engine, step, dataset, qid.attribute)
         origins = Step("origins", ORIGINS, self._query_of(qid, "origins"))
-        shares = self._estimated_shares(qid, dataset.name, Plan((step, origins), PAIRS))
+        has_shares = self._tells_shares(dataset.name, step)
+        pairs = Plan((step, origins), PAIRS)
+        shares = self._true_shares(qid, dataset.name, pairs, has_shares=has_shares)
         self._check_that_some_fit(qid, dataset.name, step)
         query = _with_table(self._query_of(qid, "restored"), "shares", _shares_query(shares))
         return self._labelled_values(qid, step, origins, Step("listed", RESTORED, query))
@@ -371,12 +375,27 @@ class Coded:
                 "by which the release was drawn"
             )
 
-    def _estimated_shares(self, qid: NoisyQid, file: str, pairs: Plan) -> list[float]:
+    def _tells_shares(self, file: str, step: Step) -> bool:
+        """Return whether a matrix tells the shares of all true values; refuse wrong shares."""
+        ((lines, wrong, adds_up),) = self.tables.rows(Plan((step,), self.query("told_shares")))
+        if lines and wrong:
+            raise InputError(
+                f"{plural(wrong, 'value')} that {file} leads from have no share from 0 to 1, or "
+                "several; each line has the share of its value before, or none has one"
+            )
+        if lines and not adds_up:
+            raise InputError(f"the shares of the values that {file} leads from do not add up to 1")
+        return bool(lines)
+
+    def _true_shares(
+        self, qid: NoisyQid, file: str, pairs: Plan, *, has_shares: bool
+    ) -> list[float]:
         """Return the shares of the true values; refuse released values that the matrix excludes.
 
-        ``pairs`` has a row per true and released value: their numbers, and the probability.
+        ``pairs`` has a row per true and released value: their numbers, the probability, and the
+        share if the file ``has_shares``; otherwise the shares are estimated.
         """
-        rows = self.tables.rows(pairs)
+        rows = sorted(self.tables.rows(pairs))
         name = quoted(qid.attribute.name)
         if len(rows) > MOST_PAIRS:
             raise InputError(
@@ -386,17 +405,43 @@ class Coded:
         dictionary = exp.table_(f"dictionary_{qid.number}")
         frequencies = exp.select("code", "frequency").from_(dictionary)
         counts = {code: int(n) for code, n in sorted(self.tables.rows(frequencies)) if n}
-        if impossible := counts.keys() - {code for _, code, _ in rows}:
+        if impossible := counts.keys() - {code for _, code, _, share in rows if share != 0}:
             raise InputError(
                 f"{plural(len(impossible), 'value')} of {name} cannot come of {file}; name the "
                 "matrix by which the release was drawn"
             )
-        if (shares := estimate_true_shares(sorted(rows), counts)) is None:
+        if has_shares:
+            self.notes.append(f"the shares of the true values of {name} are those in {file}")
+            return _told_shares(rows, counts, file)
+        self.notes.append(f"the shares of the true values of {name} are estimated from the release")
+        shares = estimate_true_shares([row[:3] for row in rows], counts)
+        if shares is None:
             raise InputError(
                 f"the likeliest shares of the true values of {name} are not found by {file}, which "
                 f"is searched for up to {MOST_SEARCHED:,} values; attack coarser values"
             )
         return shares
+
+
+def _told_shares(
+    rows: Sequence[tuple[Any, ...]], counts: Mapping[int, int], file: str
+) -> list[float]:
+    """Return the shares of true values by their numbers, from those that a matrix tells.
+
+    ``rows`` have the number of a true value, that of a released one, a probability and the share:
+    None if the matrix does not list the value, which is released as it is.
+    """
+    unlisted = {code: origin for origin, code, _, share in rows if share is None}
+    if any(code in unlisted for _, code, _, share in rows if share is not None):
+        raise InputError(
+            f"{file} tells shares, and leads to a value that it does not lead from; give this "
+            "value a line and its share, too"
+        )
+    total = sum(counts.values())
+    as_released = {origin: counts[code] / total for code, origin in unlisted.items()}
+    rest = 1 - sum(as_released.values())
+    shares = {origin: share for origin, _, _, share in rows}
+    return [as_released[o] if share is None else rest * share for o, share in shares.items()]
 
 
 def _shares_query(shares: Sequence[float]) -> exp.Select:

@@ -47,8 +47,8 @@ where there are too many pairs to count it exactly."""
 
 EXACT = "exact"
 RANDOMISED = (
-    "{column} was drawn by a matrix: the prior and the success are about its true values, whose "
-    "shares are estimated, and not about those with a reported value alone"
+    "{column} was drawn by a matrix: the prior and the success are about its true values, and not "
+    "about those with a reported value alone"
 )
 UNREPORTED = (
     "where people are drawn, or there are too many pairs, the success against those with a "

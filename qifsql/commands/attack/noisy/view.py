@@ -33,7 +33,7 @@ def knowledge(rows: Sequence[Row]) -> Paragraph:
         message = (
             "Not known from the release as it is true: {laws}. Who takes its cells to be true does "
             "not see that; who knows the laws weighs what each cell may stand for. The shares of "
-            "true values are estimated from the release and its matrix."
+            "true values are told by the file of the matrix, or else estimated."
         )
     return Paragraph(said(message, laws=named))
 
