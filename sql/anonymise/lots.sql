@@ -174,8 +174,8 @@ FROM (
 ) AS pairs
 WHERE probability > 0;
 
--- One row about a given matrix: the values that it does not list, their records (of both, missing
--- values aside), and how many values it lists.
+-- One row about a given matrix: how many values it does not list, missing ones aside, how many records
+-- have these, and how many values it lists.
 CREATE OR REPLACE VIEW unlisted AS
 SELECT
     count(*) FILTER (WHERE value IS NOT NULL AND NOT is_listed) AS staying_values,
@@ -237,6 +237,17 @@ FROM (
     JOIN values_here ON values_here.value IS NOT DISTINCT FROM draws.cell
 ) AS lots
 ASOF JOIN turns ON lots.code = turns.code AND lots.lot >= turns.below;
+
+-- One row per value of a column of a CSV file: the shortest text of the file that is read as it, the
+-- first of these. Cells that stay and cells that change to a value are written alike.
+CREATE OR REPLACE VIEW writings AS
+SELECT
+    drawn.before AS value,
+    arg_min(numbered.cell, (strlen(numbered.cell), numbered.cell)) AS text
+FROM drawn
+JOIN numbered ON numbered.position = drawn.position
+WHERE drawn.before IS NOT NULL
+GROUP BY drawn.before;
 
 -- One row about a column whose cells were drawn: its records, values before, records with another
 -- value, the sum of the differences in how many records have a value, and how many records the matrix

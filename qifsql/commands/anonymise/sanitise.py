@@ -144,7 +144,7 @@ class Work:
         stream = self.engine.stream(self.name)
         self.passes = Passes(stream, coded, self._progress_reporter(coded.records))
         if release.is_csv(ending) and isinstance(self.catalog.dataset, Dataset):
-            self.writing = writing_of(self.engine, self.catalog.dataset, self.microdata)
+            self.writing = writing_of(self.engine, self.catalog.dataset, self.microdata.qids)
         row: dict[str, Any] = {"method": self.request.method, "records": coded.records}
 
         def make_classes(_stream: Stream) -> None:

@@ -1,17 +1,17 @@
 """The writing of values in CSV: the decimal mark and the form of dates of the input."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
-from qifsql.adversary.spec import Microdata
+from qifsql.adversary.spec import Attribute
 from qifsql.data.dataset import Dataset
 from qifsql.data.dates import DAYS, WRITTEN
 from qifsql.data.expressions import filled, identifier
 from qifsql.data.readers import relation
 from qifsql.data.types import NUMBERS, family
-from qifsql.engine.protocol import LocalEngine
+from qifsql.engine.protocol import Engine
 
 ISO = "%Y-%m-%d"
 IS_FORM = "bool_and(strftime(try_strptime(field, {form}), {form}) IS NOT DISTINCT FROM field)"
@@ -48,22 +48,23 @@ PLAIN = Writing()
 """The usual writing: a decimal point, and dates as in ISO 8601."""
 
 
-def writing_of(engine: LocalEngine, dataset: Dataset, microdata: Microdata) -> Writing:
-    """Return how the fields of a CSV file are written; the usual writing for other formats."""
+def writing_of(engine: Engine, dataset: Dataset, qids: Sequence[Attribute]) -> Writing:
+    """Return how the fields of a CSV file are written; the usual writing for other formats.
+
+    ``qids`` are the quasi-identifiers, or other columns, that are numbered from 1.
+    """
     if dataset.format != "csv" or dataset.all_varchar:
         return PLAIN
     source = relation(replace(dataset, all_varchar=True))
     forms: dict[int, str] = {}
-    for i, qid in enumerate(microdata.qids, 1):
+    for i, qid in enumerate(qids, 1):
         if qid.type == "DATE" and isinstance(qid.expression, exp.Column):
             form = _form_of_dates(engine, dataset, source, qid.expression.name)
             forms |= {i: form} if form not in (None, ISO) else {}
     return Writing(comma=dataset.decimal == ",", dates=forms)
 
 
-def _form_of_dates(
-    engine: LocalEngine, dataset: Dataset, source: exp.Expr, column: str
-) -> str | None:
+def _form_of_dates(engine: Engine, dataset: Dataset, source: exp.Expr, column: str) -> str | None:
     """Return the first form that all dates of a column have; None if they have several."""
     order = dataset.date_order
     orders = dict.fromkeys((order, "ymd") if order else ("ymd", *WRITTEN))

@@ -220,3 +220,50 @@ def test_an_interruption_leaves_the_old_release_and_matrix(
     with pytest.raises(KeyboardInterrupt):
         qifsql.anonymise(frame, tmp_path / "o.csv", **asked, seed=2, pd=0.6)
     assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+TYPED: dict[str, tuple[str, dict[str, Any], list[str]]] = {
+    "comma": ("1,50 1,5 2,5 2,50 4,0", {"decimal": ",", "delimiter": ";"}, ["1,5", "2,5", "4,0"]),
+    "date": ("31.12.2019 13.01.2020 14.02.2020", {}, ["13.01.2020", "14.02.2020", "31.12.2019"]),
+    "point": ("1.50 1.5 2.0 2", {}, ["1.5", "2"]),
+}
+
+
+@pytest.mark.parametrize("name", TYPED)
+def test_a_csv_file_is_drawn_by_values_and_attacked_by_its_matrix(
+    tmp_path: Path, name: str
+) -> None:
+    """A value has one text in the release, whether a record had it before or not."""
+    fields, reading, texts = TYPED[name]
+    lines = [f"{i};{field}" for i, field in enumerate(fields.split() * 6)]
+    source, out = tmp_path / "in.csv", tmp_path / "out.csv"
+    source.write_text("\n".join(["id;v", *lines]) + "\n")
+    asked: dict[str, Any] = {"method": "pram", "pd": 0.5, "alpha": 1, "seed": 1}
+    result = qifsql.anonymise(qifsql.Dataset.open(source, **reading), out, secret="v", **asked)
+    assert result.frame["values"].to_list() == [len(texts)]
+    assert result.frame["changed"][0] > 0
+    cells = [line.partition(";")[2] for line in out.read_text().split()[1:]]
+    assert sorted({*cells}) == texts
+    written = qifsql.Dataset.open(out, **reading)
+    knows = f"v:matrix={tmp_path / 'out.matrix.csv'}"
+    found = qifsql.attack("cas", written, qids="id", secret="v", knows=knows).rows()
+    assert found[-1]["knows"] != "exact"
+    assert found[-1]["posterior_probabilistic"] < 1
+
+
+@pytest.mark.parametrize(
+    ("fields", "lines", "written"),
+    [
+        ("1,50 2,5", "1.5,3.25,1\n2.5,1.5,1", ["3,25", "1,50"]),
+        ("31.12.2019 13.01.2020", "2019-12-31,2020-02-01,1", ["01.02.2020", "13.01.2020"]),
+    ],
+)
+def test_a_new_value_is_written_like_the_others(
+    tmp_path: Path, fields: str, lines: str, written: list[str]
+) -> None:
+    source, out, law = (tmp_path / name for name in ("in.csv", "out.csv", "m.csv"))
+    source.write_text("\n".join(["id;v", *(f"0;{field}" for field in fields.split())]) + "\n")
+    law.write_text(f"from,to,probability\n{lines}\n")
+    dataset = qifsql.Dataset.open(source, decimal=",", delimiter=";")
+    qifsql.anonymise(dataset, out, method="pram", matrix=f"v={law}")
+    assert out.read_text().split() == ["id;v", *(f"0;{text}" for text in written)]

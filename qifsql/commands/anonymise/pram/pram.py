@@ -8,7 +8,7 @@ gets a random one, which only the manifest has. Source: Gouweleeuw et al. 1998; 
 
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ from qifsql.commands.anonymise.one_per.one_per import UTC
 from qifsql.commands.anonymise.pram import transition_matrices
 from qifsql.commands.anonymise.spec import AnonymiseOptions
 from qifsql.commands.anonymise.write import OutColumn, Rows, plan_records
+from qifsql.commands.anonymise.writing import Writing, writing_of
 from qifsql.data.dataset import Dataset, Tabular
 from qifsql.data.expressions import column, with_one_missing
 from qifsql.data.option import as_names
@@ -71,10 +72,9 @@ class Randomised:
 
 @dataclass(frozen=True)
 class Work:
-    """The records, typed and as they are ``read`` for the draws, and the columns of the release."""
+    """The records, those of their columns that are randomised, and the columns of the release."""
 
     records: Records
-    read: Records
     randomised: Sequence[Randomised]
     rows: Rows
 
@@ -107,7 +107,7 @@ def pram(
     with open_engine(settings, **access) as engine:
         catalog = Catalog(engine, dataset)
         matrices = transition_matrices.find(engine, pairs, catalog.schema)
-        work = _bind(catalog, options, matrices, ending)
+        work = _bind(catalog, options, matrices)
         tables = Tables(engine, "randomising", dataset.name)
         remarks = _draw_cells(tables, work, parameters, settings.seed or 0)
         summary = [_summarise(tables, column) for column in work.randomised]
@@ -122,26 +122,23 @@ def pram(
     return Result(frame=frame, origin=origin, details={}, notes=tuple(notes))
 
 
-def _bind(catalog: Catalog, options: AnonymiseOptions, files: dict[str, str], ending: str) -> Work:
-    """Return the records and columns, looked up; ``files`` are those of matrices, by column.
-
-    Of a CSV file that is written as CSV, values are the texts of the file.
-    """
+def _bind(catalog: Catalog, options: AnonymiseOptions, files: dict[str, str]) -> Work:
+    """Return the records and columns, looked up; ``files`` are those of matrices, by column."""
     records = draw.read_records(catalog, None, options["where"])
-    texts = draw.read_as_text(records) if release.is_csv(ending) else None
-    randomised = _find_columns(catalog, texts or records, options, files)
+    randomised = _find_columns(catalog, records, options, files)
     drop = _check_dropped(catalog, randomised, as_names(options["drop"]))
-    rows = _released(records, randomised, drop)
-    return Work(records, texts or records, randomised, rows)
+    return Work(records, randomised, _released(records, randomised, drop))
 
 
 def _write_release(tables: Tables, path: Path, origin: Origin, work: Work, records: int) -> Origin:
     """Write the release, which has so many records; return its origin, with all statements."""
     ending, dataset = release_files.ending_of(path), work.records.dataset
-    tables.make("cells", _cells(work.randomised, ending))
+    writing = _find_writing(tables, work, ending)
+    tables.make("cells", _cells(work.randomised, ending, writing))
     tables.make("membership", exp.select("part AS record", "part").from_("cells"))
     plan = plan_records(work.rows, ending)
-    setup = [*openings(dataset), *openings(work.read.dataset), UTC, *tables.statements]
+    texts = replace(dataset, all_varchar=dataset.format == "csv")
+    setup = [*openings(dataset), *openings(texts), UTC, *tables.statements]
     origin = origin.sending([*dict.fromkeys(setup), render.statement(plan, pretty=True)])
     titles = release.header([c.name for c in work.rows.released], work.records.columns, ending)
     release.write(tables.engine, plan, path, origin, names=titles, rows=records, source=dataset)
@@ -149,7 +146,7 @@ def _write_release(tables: Tables, path: Path, origin: Origin, work: Work, recor
 
 
 def _find_columns(
-    catalog: Catalog, read: Records, options: AnonymiseOptions, files: dict[str, str]
+    catalog: Catalog, records: Records, options: AnonymiseOptions, files: dict[str, str]
 ) -> list[Randomised]:
     """Return the columns to randomise, in the order of the input; refuse none, and nested ones."""
     schema = catalog.schema
@@ -163,7 +160,7 @@ def _find_columns(
             )
     chosen = {*(a.name for a in attributes), *files}
     randomised = []
-    for number, source in enumerate(read.columns, 1):
+    for number, source in enumerate(records.columns, 1):
         if source.name not in chosen:
             continue
         if nested(source.type):
@@ -195,7 +192,7 @@ def _draw_cells(
     tables: Tables, work: Work, parameters: dict[str, Fraction], seed: int
 ) -> list[str]:
     """Draw the cells of all columns: make ``matrix_i`` and ``drawn_i``; return remarks."""
-    records, randomised = work.read, work.randomised
+    records, randomised = work.records, work.randomised
     numbered = Step("numbered", "One row per record.", draw.number_records(records))
     texts = make_step(
         "anonymise/told",
@@ -242,16 +239,41 @@ def _draw_column(
     return notes
 
 
-def _cells(randomised: Sequence[Randomised], ending: str) -> exp.Select:
-    """Return the query of a row per record: its position, and its cells that were drawn."""
+def _find_writing(tables: Tables, work: Work, ending: str) -> Writing | None:
+    """Return how a CSV file writes new values, if the release is CSV, too; make ``writings_i``.
+
+    These are the texts that the file has for the values of each column.
+    """
+    dataset, randomised = work.records.dataset, work.randomised
+    if dataset.format != "csv" or not release.is_csv(ending):
+        return None
+    texts = replace(work.records, dataset=replace(dataset, all_varchar=True), where=None)
+    numbered = Step("numbered", "One row per record: its texts.", draw.number_records(texts))
+    for i in (c.number for c in randomised):
+        inputs = {"drawn": f"drawn_{i}"}
+        query = splice("anonymise/writings", tables=inputs, columns={"cell": f"column_{i}"})
+        tables.make(f"writings_{i}", Plan((numbered,), query))
+    return writing_of(tables.engine, dataset, [c.attribute for c in randomised])
+
+
+def _cells(randomised: Sequence[Randomised], ending: str, writing: Writing | None) -> exp.Select:
+    """Return the query of a row per record: its position, and its cells that were drawn.
+
+    With a ``writing``, values are texts: those of ``writings_i``, or else as it writes them.
+    """
     first, *others = [f"drawn_{c.number}" for c in randomised]
     query = exp.select(exp.alias_(exp.column("position", first), "part")).from_(first)
     for name in others:
         same = exp.EQ(this=exp.column("position", name), expression=exp.column("position", first))
         query = query.join(exp.table_(name), on=same)
-    for c in randomised:
+    for n, c in enumerate(randomised, 1):
         cell: exp.Expr = exp.column("after", f"drawn_{c.number}")
-        if release.as_text(c.attribute.type, ending):
+        if writing is not None:
+            value, text = (exp.column(name, f"writings_{c.number}") for name in ("value", "text"))
+            same = exp.EQ(this=value, expression=cell.copy())
+            query = query.join(exp.table_(value.table), on=same, join_type="left")
+            cell = exp.func("coalesce", text, writing.value(cell, c.attribute.type, n))
+        elif release.as_text(c.attribute.type, ending):
             cell = exp.cast(cell, "VARCHAR")
         query = query.select(exp.alias_(cell, f"cell_{c.number}"))
     return query
