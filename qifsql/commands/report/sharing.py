@@ -352,15 +352,17 @@ def _public_spec(
         **dict.fromkeys(COLUMNS, literals.named),
         "gains": literals.gain,
         "link": literals.rule,
-        "knows": literals.knowledge,
         "changes": lambda text: literals.change(text, qids),
     }
+    if "knows" in of_kind:  # laws, with files; elsewhere it is names and numbers
+        writers["knows"] = of_kind["knows"]
     if "tables" in of_kind:
         writers |= dict.fromkeys(("tables", "nested"), of_kind["tables"])
     public_spec: dict[str, Any] = {}
     for name, value in spec.items():
         # a list of ``order`` has values of people
-        if name in PLAIN or value is None or (name == "order" and isinstance(value, str)):
+        is_plain = name in PLAIN and name not in writers
+        if is_plain or value is None or (name == "order" and isinstance(value, str)):
             public_spec[name] = value
         elif name in writers:
             public_spec[name] = _texts_of(value, writers[name])

@@ -7,6 +7,7 @@ from typing import Any
 
 import polars as pl
 
+from qifsql.adversary.laws import laws
 from qifsql.commands.check import result as verdicts
 from qifsql.commands.check import view
 from qifsql.data.types import Row
@@ -201,6 +202,10 @@ def _attack_rows(stored: Stored) -> Iterator[Row]:
         frame = frame.filter(pl.col(name).is_null())
     if "knowledge" in frame.columns:  # only for comparison: nobody knows the key
         frame = frame.filter(pl.col("knowledge") != "with the key")
+    if stored.kind == "attack" and "knows" in frame.columns:
+        laws_of_rows = [law for text in frame["knows"] if text != "exact" for law in laws(text)]
+        if any(law.kind == "matrix" for law in laws_of_rows):  # the exact rows are mere beliefs
+            frame = frame.filter(pl.col("knows") != "exact")
     keys = ["posterior_probabilistic", "posterior_deterministic", "n_qids"]
     dataset = {"dataset": str(stored.spec.get("dataset", ""))}
     for row in frame.sort(keys, descending=[True, True, False]).iter_rows(named=True):

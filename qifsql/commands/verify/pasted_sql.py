@@ -11,6 +11,7 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
+from qifsql.adversary.laws import laws
 from qifsql.commands.verify import exact_measures
 from qifsql.commands.verify.input_digests import Inputs, path_literals
 from qifsql.commands.verify.numbers import (
@@ -54,6 +55,8 @@ GROUP_COLUMNS = {
 }
 NOISY = ("blocks", "total", "most", "certain", "worst_case")
 """Columns of an answer about noisy knowledge."""
+OF_PRIOR = ("prior_", "degradation_", "leakage_additive", "min_entropy_leakage")
+"""Columns, or their beginnings, that compare with the success before a release."""
 DETAILS = {  # table: the column that names a row, and the columns of numbers
     "histogram": ("bin", ("individuals",)),
     "thresholds": ("threshold", ("individuals",)),
@@ -294,6 +297,8 @@ class Pasted:
             numbers |= place_numbers(RESULTS, question.row, {"low": None, "high": None})
         for question in noisy:
             prior = self._kinds("prior_profile", question)
+            knows = self.stored.frame["knows"][question.row]
+            is_drawn = any(law.kind == "matrix" for law in laws(knows))
             records = sum(kind.size * kind.blocks for kind in prior)
             reidentified = _noisy_success(outcome_by_secret[0], records)
             after = _noisy_success(outcome_by_secret[question.secret], records)
@@ -303,6 +308,8 @@ class Pasted:
                 "singled_out": reidentified.certain,
                 **compared(success(prior), after),
             }
+            if is_drawn:  # the prior is about true values, which no profile counts
+                values = {n: v for n, v in values.items() if not n.startswith(OF_PRIOR)}
             numbers |= place_numbers(RESULTS, question.row, values)
         return numbers
 

@@ -13,9 +13,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import qifsql
+from qifsql.commands.report import sharing, summary
 from qifsql.errors import QifError
 from qifsql.measures.randomised import estimate_true_shares
 from qifsql.reference import randomised_release as oracle
+from qifsql.results import stored as results
 
 NEAR = pytest.approx
 F = Fraction
@@ -157,6 +159,22 @@ def test_the_matrix_of_a_release_tells_the_true_shares(tmp_path: Path, seed: int
     row = result.frame.row(1, named=True)
     assert row["posterior_probabilistic"] == NEAR(float(posterior), abs=1e-9)
     assert row["prior_probabilistic"] == NEAR(float(prior), abs=1e-9)
+
+
+def test_right_numbers_are_verified_and_folders_are_not_shared(tmp_path: Path) -> None:
+    release, law = tmp_path / "release.parquet", tmp_path / "matrix.csv"
+    pl.DataFrame({"a": ["x", "x", "y"], "s": ["u", "u", "v"]}).write_parquet(release)
+    law.write_text("from,to,probability\nu,u,0.8\nu,v,0.2\nv,v,0.9\nv,u,0.1\n")
+    result = qifsql.attack("cas", release, qids="a", secret="s", knows=f"s:matrix={law}")
+    frame = qifsql.verify(result).frame
+    assert "differs" not in frame["verdict"]
+    agreed = frame.filter(pl.col("verdict") == "agrees", row=1)["column"]
+    assert "posterior_probabilistic" in agreed
+    stored = results.read([result.save(tmp_path / "attack.json")])
+    assert [row["knows"] for row in summary.worst(stored)] != ["exact"]
+    (shared,), _ = sharing.share(stored, sharing.Reader(minimum=1))
+    assert str(tmp_path) not in str(shared.spec)
+    assert "matrix.csv" in str(shared.spec["knows"])
 
 
 WRONG: dict[str, tuple[str, dict[str, Any]]] = {
