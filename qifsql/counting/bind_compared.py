@@ -50,7 +50,8 @@ def bind(
 
     A file has its columns, how their cells are read, and the attack on it. ``person`` is the
     column of each file that says whose record it is, ``key`` one that names each record. Without
-    ``secrets_of_all`` the original need not have the secrets. Raises ColumnError, ExpressionError
+    ``secrets_of_all`` the original need not have the secrets, and may be of other people: then a
+    release is looked at for people with several records, too. Raises ColumnError, ExpressionError
     or InputError if a name, a tag or a type does not fit.
     """
     if person is not None and key is not None:
@@ -86,7 +87,7 @@ def bind(
         qids_of_file = [attribute for _, attribute in columns]
         owners = {roles.PERSON: [whose] if whose else [], roles.KEY: [named] if named else []}
         attack = _bind_attack(catalog, qids_of_file, file_secrets, spec.where, owners)
-        if number == 1 and whose is None:
+        if whose is None and (number == 1 or not secrets_of_all):
             attack = attack.on(_noted(attack.microdata, catalog))
         files.append(Compared(number, title, columns, attack, named))
     _check_known(raws, files)

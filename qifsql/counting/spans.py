@@ -20,7 +20,7 @@ from sqlglot import exp
 from qifsql.data.cells import INTERVAL, Cell, UnreadableError, parse, with_points
 from qifsql.data.dataset import Dataset
 from qifsql.data.dates import WRITTEN, instant, iso
-from qifsql.data.domains import NUMBERS, Domain, clash, domain, parts, together
+from qifsql.data.domains import NUMBERS, Domain, clash, domain, parts, reader, together
 from qifsql.data.expressions import filled
 from qifsql.data.hierarchy import Hierarchy
 from qifsql.data.missing import USUAL
@@ -190,7 +190,7 @@ def _parse_cells(
     )
     generalised = _write_parsed(tables, unread, path, source)
     # Where people have numbers or dates, text may only be generalised cells, or values of a CSV.
-    clashes = column.plain if generalised else column.typed
+    clashes = column.plain if generalised else column.typed and not _has_numbers(column)
     if values.kind != "text" and clashes and tables.count(names["cells"]):
         raise column.clash("text")
     rows = exp.select("*").from_(relation(Dataset.open(path)))
@@ -218,7 +218,14 @@ class CellSource:
     order: str | None = None
 
     def usual(self, text: str) -> str:
-        """Return a cell with decimal points and ISO dates, as they are parsed."""
+        """Return a cell with decimal points and ISO dates, as they are parsed.
+
+        A number that is a node of the hierarchy but for its decimals, all 0, is that node.
+        """
+        if self.nodes and self.domain.kind in NUMBERS and text not in self.nodes:
+            node = text.rstrip("0").removesuffix(".") if "." in text else text
+            if node in self.nodes:
+                return node
         if self.comma and text not in (self.nodes or ()):
             return with_points(text)
         return iso(text, self.order) if self.order else text
@@ -312,7 +319,27 @@ def _reading_mode(column: Generalised) -> tuple[str, Domain]:
         prefix = {"list": "lists of ", "interval": "intervals of "}.get(mode, "")
         words = cells.words if cells.kind != "other" else family(inner)
         raise column.clash(prefix + words)
+    if mode == "plain" and _may_be_nodes(column):
+        return "text", raw
     return mode, shared
+
+
+def _has_numbers(column: Generalised) -> bool:
+    """Return whether the cells and the raw values of a column are single numbers."""
+    mode, inner = parts(column.type)
+    return mode == "plain" and {domain(inner).kind, column.raw.domain.kind} <= {*NUMBERS}
+
+
+def _may_be_nodes(column: Generalised) -> bool:
+    """Return whether cells that are numbers may be nodes of the hierarchy, such as 130 for 130**.
+
+    Plain values are none.
+    """
+    tree = column.raw.hierarchy
+    if tree is None or column.plain or not _has_numbers(column):
+        return False
+    read = reader(column.raw.domain)
+    return any(read(node) is not None for node in tree.nodes.keys() - {*tree.leaves})
 
 
 def count_rows(tables: Tables, columns: Sequence[Generalised], classes: str) -> int:

@@ -22,7 +22,7 @@ from qifsql.data.missing import USUAL
 from qifsql.engine.settings import Settings
 from qifsql.query.suppression import STAR
 from qifsql.reference import compatible_records, people_with_records, success
-from qifsql.reference.microdata import blocks
+from qifsql.reference.microdata import Key, Rows, blocks
 from qifsql.reference.success import Number, Success, compared
 from qifsql.results.stored import Stored
 
@@ -208,9 +208,18 @@ def _of_cells(stored: Stored, release: _File, row: Mapping[str, Any]) -> dict[st
     of_others: dict[str, Number] = {"candidates": None, "misled": None}
     if stored.spec.get("person"):
         known_records = row["known_records"]
+        if known_records == "all":
+            persons = people_with_records.all_known(rows, "the owner", qids, None)
+            alike = people_with_records.suppressed_people(persons, hidden)
+            of_others["k"] = _least_block(persons, ["known"], alike)
         return of_others | people_with_records.attack(
             rows, "the owner", qids, secret, known_records=known_records, suppressed=hidden
         )
-    before, after = (blocks(rows, names, secret) for names in ([], qids))
-    of_others["k"] = min(kind.size for kind in success.kinds_of(before, after, hidden))
+    of_others["k"] = _least_block(rows, qids, hidden)
     return of_others | success.attack(rows, qids, secret, suppressed=hidden)
+
+
+def _least_block(rows: Rows, names: Sequence[str], suppressed: Sequence[Key]) -> int:
+    """Return the size of the smallest block of equal values in some columns."""
+    before, after = (blocks(rows, columns, None) for columns in ([], names))
+    return min(kind.size for kind in success.kinds_of(before, after, suppressed))

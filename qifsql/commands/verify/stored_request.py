@@ -156,9 +156,10 @@ def current_source(stored: Stored, inputs: Inputs) -> Dataset | Collection:
 def named_dataset(stored: Stored, inputs: Inputs, option: str) -> Dataset:
     """Return the file that an option of a manifest of several files names, where it is now."""
     spec = stored.spec
-    names = [str(spec[name]) for name in ("dataset", "people")]
+    options = ("people", "dataset")  # in the order of the inputs
+    names = [str(spec[role]) for role in options]
     name = str(spec[option])
-    path = _path(names, names.index(name), list(inputs.paths))
+    path = _path(names, options.index(option), list(inputs.paths))
     read = _reading_of_files(spec["csv"]).get(name, {})
     hive = "hive_partitioning = true" in str(stored.manifest["sql"]).casefold()
     csv = {**read, "na": (spec.get("na") or {}).get(name, ())}

@@ -215,8 +215,51 @@ def test_the_command_says_what_raw_knowledge_finds_and_verify_agrees(written: Pa
     assert set(differing) == {"candidates"}
 
 
+def test_numbers_may_be_nodes_of_the_hierarchy(tmp_path: Path) -> None:
+    """The cells 130 and 140 of a CSV, which are read as numbers, contain the leaves below them."""
+    codes = [13001, 13002, 14000]
+    people = tmp_path / "people.csv"
+    pl.DataFrame({"zip": codes}).write_csv(people)
+    tree = tmp_path / "zip.csv"
+    tree.write_text("13001;130;*\n13002;130;*\n14000;140;*\n")
+    for name, cells, found in (
+        ("whole", [130, 130, 140], 5 / 3),
+        ("decimal", [130.0, 130.0, 140.0], 5 / 3),
+        ("leaves", codes, 1),
+    ):
+        release = tmp_path / f"{name}.parquet"
+        pl.DataFrame({"zip": cells}).write_parquet(release)
+        asked: dict[str, Any] = {"people": people, "qids": "zip", "hierarchies": {"zip": tree}}
+        row = qifsql.attack("crs", release, **asked).frame.row(1, named=True)
+        assert (row["misled"], row["candidates"]) == (0, pytest.approx(found)), name
+
+
+def test_records_of_one_person_are_noted_in_either_file_and_verify_tells_the_files(
+    tmp_path: Path,
+) -> None:
+    """Both files have one name, and the release alone has people of several records."""
+    people, release = tmp_path / "raw" / "x.csv", tmp_path / "written" / "x.csv"
+    for path, columns in (
+        (people, {"a": [1, 2, 3, 4] * 10}),
+        (release, {"patient_id": [i // 2 for i in range(40)], "a": ["[1,2]", "*"] * 20}),
+    ):
+        path.parent.mkdir()
+        pl.DataFrame(columns).write_csv(path)
+    result = qifsql.attack("crs", release, people=people, qids="a")
+    assert any(note.startswith("records are counted, not people") for note in result.notes)
+    assert "patient_id" in result.origin.spec["repeated"]
+    assert qifsql.verify(result.save(tmp_path / "result.json"))
+
+
 @pytest.mark.slow(because="2 s; the key is looked up in the same way")
 def test_verify_counts_people_record_by_record(written: Path) -> None:
     asked: dict[str, Any] = {"people": written / "people.parquet", "person": "id"}
     result = qifsql.attack("crs,cas", written / "release.csv", qids="a", secret="s", **asked)
     assert qifsql.verify(result.save(written / "result.json"))
+    RELEASE.vstack(RELEASE).write_csv(written / "release.csv")  # each person has two equal records
+    result = qifsql.attack("crs", written / "release.csv", qids="a", **asked)
+    stored = result.save(written / "twice.json")
+    assert qifsql.verify(stored)
+    stored.write_text(stored.read_text().replace('"k": 1', '"k": 3'))
+    differing = qifsql.verify(stored).frame.filter(verdict="differs")
+    assert "k" in set(differing["column"])

@@ -12,6 +12,7 @@ import polars as pl
 
 from qifsql.adversary import roles
 from qifsql.adversary.models import model as model_of
+from qifsql.adversary.spec import Microdata
 from qifsql.commands.attack.spec import IDENTITY, AttackOptions, one_file, refuse_others
 from qifsql.counting import compatibility, losses, risks, suppressed
 from qifsql.counting.bind_compared import bind, check_records
@@ -34,7 +35,7 @@ from qifsql.measures import bayes
 from qifsql.query.render import expressions
 from qifsql.results.assessment import PEOPLE, SCHEMA
 from qifsql.results.result import Result
-from qifsql.results.storage import Origin
+from qifsql.results.storage import Origin, repeated_people
 
 CANDIDATES: dict[str, pl.DataType] = {
     "view": pl.String(),
@@ -50,9 +51,11 @@ looks for the records of the release whose cells contain their values (M196; of 
 records, M200). ``candidates`` is the mean number of these, 0 or more; ``k`` is the smallest but 0
 of people in the release; ``singled_out`` people have one; ``misled`` people have a record in the
 release, but not among these (NULL: nothing tells whose record is whose, and the success is what the
-adversary believes). ``posterior_deterministic`` is the share of people whose only candidate is
-their own record, or who have candidates with one secret; ``individuals_certain`` people have one
-candidate, or candidates with one secret. ``blocks`` is NULL."""
+adversary believes). ``posterior_deterministic`` is the share of records of people whose only
+candidate is their own, or whose candidates have one secret, and ``candidates`` the mean over these.
+``individuals_certain`` people have one candidate, or candidates with one secret. With a person,
+``singled_out``, ``individuals_certain`` and ``misled`` count the people who have such a record.
+``blocks`` is NULL."""
 
 WHO = "an attack with raw knowledge of people (people)"
 TAKEN = ("qids", "secret", "where", "people", "person", "key", "hierarchies")
@@ -145,7 +148,7 @@ def attack(
         success = compatibility.find(tables, bound.people, bound.release)
         opened_by = [s for dataset in files.releases for s in openings(dataset)]
         statements = dict.fromkeys([*opened_by, *tables.statements])
-        notes = [*as_values.microdata.notes, *_notes(bound, success), *remarks(engine)]
+        notes = [*_notes(bound, as_values.microdata, success), *remarks(engine)]
     paths = (*(path for d in files.releases for path in d.paths), *files.hierarchies.values())
     hidden = as_values.microdata.suppressed
     origin = origin.about(
@@ -159,7 +162,7 @@ def attack(
     common |= {"qids": [raw.name for raw in bound.raws]}
     rows = [common | row for row in _rows(request.models, of_cells, success)]
     frame = pl.DataFrame([{name: row.get(name) for name in schema} for row in rows], schema=schema)
-    return Result(frame=frame, origin=origin, notes=tuple(notes))
+    return Result(frame=frame, origin=origin, notes=tuple(dict.fromkeys(notes)))
 
 
 def rehearse(
@@ -222,8 +225,13 @@ def _row_of_candidates(success: Compatible, question: Compatible | Guess) -> dic
     }
 
 
-def _notes(bound: _Bound, success: Compatible) -> Iterator[str]:
-    """Yield notes on columns that the release lacks, and on whom it says something false."""
+def _notes(bound: _Bound, attacked: Microdata, success: Compatible) -> Iterator[str]:
+    """Yield notes on both files, on columns that the release lacks, and on whom it is false.
+
+    ``attacked`` is the release with its suppressed records.
+    """
+    yield from bound.people.attack.microdata.notes
+    yield from attacked.notes
     present = {g.raw.number for g, _ in bound.release.cells}
     if lacking := [quoted(raw.name) for raw in bound.raws if raw.number not in present]:
         yield f"{bound.release.title} has no {', '.join(lacking)}: nothing is told of it there"
@@ -248,5 +256,6 @@ def _plain_request(request: Request, bound: _Bound, suppressed_records: int) -> 
         "hierarchies": dict(files.hierarchies) or None,
         "suppressed_records": suppressed_records,
         **{name: text for name, text in optional.items() if text is not None},
+        **repeated_people(column for m in attacked for column in m.repeated),
         **of_files(m.dataset for m in attacked),
     }
