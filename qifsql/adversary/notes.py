@@ -97,6 +97,22 @@ def of_words(
     return tuple(notes)
 
 
+def of_lost_words(catalog: Catalog, columns: Sequence[str], where: exp.Expr | None) -> list[str]:
+    """Return a note on each column of a release with words that often mean missing.
+
+    Who knows raw values takes such a word for any value, if it contains none of them.
+    """
+    notes = []
+    for name, (words, *_) in catalog.usual_words(columns, where).items():
+        texts = ", ".join(quoted(word) if word else "the empty text" for word in words)
+        notes.append(
+            f"{quoted(name)} has {texts}: a value in the view cells, and in the view compatible "
+            "any value, unless somebody has it as a raw value; if it means missing, say so with "
+            f"--na {shlex.quote(option(name, words))}"
+        )
+    return notes
+
+
 def of_spellings(
     attack: Attack, catalog: Catalog, attributes: Attributes, where: exp.Expr | None
 ) -> tuple[str, ...]:

@@ -251,6 +251,16 @@ def test_records_of_one_person_are_noted_in_either_file_and_verify_tells_the_fil
     assert qifsql.verify(result.save(tmp_path / "result.json"))
 
 
+def test_words_for_missing_and_spellings_of_the_release_are_noted(written: Path) -> None:
+    cells = ["NA", "[1,2]", "2", "3"]
+    release = RELEASE.with_columns(a=pl.Series(cells), s=pl.Series(["x", "X", "y", "y"]))
+    release.write_csv(written / "words.csv")
+    asked: dict[str, Any] = {"people": written / "people.parquet", "qids": "a", "secret": "s"}
+    notes = " ".join(qifsql.attack("crs,cas", written / "words.csv", key="id", **asked).notes)
+    assert "a has NA: a value in the view cells" in notes.replace('"', "")
+    assert "s has 3 values, which are 2 without case" in notes.replace('"', "")
+
+
 @pytest.mark.slow(because="2 s; the key is looked up in the same way")
 def test_verify_counts_people_record_by_record(written: Path) -> None:
     asked: dict[str, Any] = {"people": written / "people.parquet", "person": "id"}

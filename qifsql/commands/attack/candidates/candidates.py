@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from typing import Any, Unpack
 
 import polars as pl
+from sqlglot import exp
 
 from qifsql.adversary import roles
 from qifsql.adversary.models import model as model_of
+from qifsql.adversary.notes import of_categories, of_lost_words
 from qifsql.adversary.spec import Microdata
 from qifsql.commands.attack.spec import IDENTITY, AttackOptions, one_file, refuse_others
 from qifsql.counting import compatibility, losses, risks, suppressed
@@ -25,6 +27,7 @@ from qifsql.data.files import path_text
 from qifsql.data.option import as_names, check_names
 from qifsql.data.readers import openings
 from qifsql.data.reading import of_files
+from qifsql.engine.catalog import Catalog
 from qifsql.engine.csv_types import remarks
 from qifsql.engine.engines import open_engine
 from qifsql.engine.protocol import Engine
@@ -149,6 +152,7 @@ def attack(
         opened_by = [s for dataset in files.releases for s in openings(dataset)]
         statements = dict.fromkeys([*opened_by, *tables.statements])
         notes = [*_notes(bound, as_values.microdata, success), *remarks(engine)]
+        notes += _notes_on_texts(engine, bound.release)
     paths = (*(path for d in files.releases for path in d.paths), *files.hierarchies.values())
     hidden = as_values.microdata.suppressed
     origin = origin.about(
@@ -191,6 +195,18 @@ def _bind(engine: Engine, request: Request) -> _Bound:
         engine, request.files, request.person, request.key, secrets_of_all=False
     )
     return _Bound(raws, people, release)
+
+
+def _notes_on_texts(engine: Engine, release: Compared) -> list[str]:
+    """Return notes on texts of the release: words for missing, and spellings of its secrets."""
+    microdata = release.attack.microdata
+    catalog = Catalog(engine, microdata.dataset)
+    cells, secrets = (
+        [a.expression.name for a in attributes if isinstance(a.expression, exp.Column)]
+        for attributes in ([attribute for _, attribute in release.cells], release.secrets)
+    )
+    words = of_lost_words(catalog, cells, microdata.where)
+    return [*words, *of_categories(catalog.spellings(secrets, microdata.where))]
 
 
 def _rows(
