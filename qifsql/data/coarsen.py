@@ -12,7 +12,8 @@ dates, ``t:10y``               the beginning of the band of 10 years (y), months
 dates, ``t:age@2024-12-31``    the age on that day, in full years; ``t:age5@2024-12-31``: in
                                intervals of 5 years
 numbers, dates, ``x:18/65``    the bands between limits, as texts: <18, 18-64, >=65; ``x:18/``
-                               has one limit
+                               has one limit; dates without times alone, in ISO 8601, and decimal
+                               points
 =============================  =====================================================================
 
 A missing value stays missing. A column whose name is the whole text is that column.
@@ -21,6 +22,7 @@ A missing value stays missing. A column whose name is the whole text is that col
 import re
 from collections.abc import Callable, Sequence
 from datetime import date, timedelta
+from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise
 
@@ -37,6 +39,7 @@ OF_TIMES = ("hour", "minute")
 BAND = re.compile(r"([1-9]\d{0,4})([ymwd])", re.ASCII)
 AGE = re.compile(r"age([1-9]\d{0,2})?@(\d{4}-\d{2}-\d{2})", re.ASCII)
 MONDAY = "1970-01-05"  # a day on which a week begins
+LARGEST = 10**39  # above all whole numbers and decimals of DuckDB
 MARK = "/"  # between limits of bands
 QUANTILES = re.compile(r"q([2-9]|[1-9]\d{1,2})", re.ASCII)
 _DIGITS_OF_DAY = "(year(born) * 10000 + month(born) * 100 + day(born))"  # 19800407
@@ -123,7 +126,10 @@ def _date(original: Column, how: str) -> exp.Expr:
     if match := BAND.fullmatch(how):
         return _period(original, int(match[1]), match[2])
     units = OF_DATES if original.type == "DATE" else (*OF_DATES, *OF_TIMES)
-    _check_unit(original, how, units, "a band such as 10y, 6m, 2w or 14d, or age@2024-12-31")
+    bands = ["a band such as 10y, 6m, 2w or 14d, or age@2024-12-31"]
+    if original.type != "DATE":
+        bands.append("for quantiles or limits, make it a date with NAME=CAST({name} AS DATE)")
+    _check_unit(original, how, units, *bands)
     begun = _truncated(how, exp.cast(column(original), "TIMESTAMP"))
     return exp.cast(begun, "DATE") if how in OF_DATES else begun
 
@@ -168,6 +174,7 @@ def _bands(original: Column, how: str) -> exp.Expr:
         if original.type != "DATE":
             kind = f"numbers of type {family(original.type)}, as in {{name}}:18/65"
         raise _wrong(original, how, f"limits in ascending order, {kind}")
+    limits = [_write_limit(text, original.type) for text in limits]
     value: exp.Expr = column(original)
     value = exp.paren(with_one_missing(value)) if original.type in FLOATING else value
     case = exp.Case()
@@ -188,10 +195,19 @@ def _value_reader(type_: str) -> Callable[[str], Fraction | date | None]:
             value = date.fromisoformat(text) if type_ == "DATE" else exact(text)
         except ValueError:
             return None
-        is_held = type_ == "DATE" or type_ in FLOATING or not value * 10 ** scale_of(type_) % 1
+        if isinstance(value, date) or type_ in FLOATING:
+            return value
+        is_held = abs(value) < LARGEST and not value * 10 ** scale_of(type_) % 1
         return value if is_held else None
 
     return read
+
+
+def _write_limit(limit: str, type_: str) -> str:
+    """Return a limit as SQL and labels have it: ``1e1`` as 10, ``19600101`` as 1960-01-01."""
+    if type_ == "DATE":
+        return date.fromisoformat(limit).isoformat()
+    return str(int(exact(limit))) if family(type_) in INTEGERS else f"{Decimal(limit):f}"
 
 
 def _labels(limits: Sequence[str], type_: str) -> list[str]:

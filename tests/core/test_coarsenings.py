@@ -1,7 +1,7 @@
 """Coarser forms of columns: age:5, place:3, time:hour, against Python's own arithmetic."""
 
 import math
-from datetime import UTC, datetime, time
+from datetime import UTC, date, datetime, time
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -120,10 +120,22 @@ def test_of_a_collection_every_dataset_that_has_the_column_is_coarser(samples: P
     assert one["qids"] == ["2:CO_ENTIDADE:1000"]
 
 
+def test_limits_may_be_written_in_any_form_of_their_values(tmp_path: Path):
+    assert values(tmp_path, [15, 20], "10.0/2e1", pa.int64()) == ["10-19", ">=20"]
+    cells = [Decimal("15.5")]
+    assert values(tmp_path, cells, "1e1/1_6", pa.decimal128(10, 2)) == ["[10,16)"]
+    born = [date(1960, 1, 1), date(1959, 12, 31)]
+    assert values(tmp_path, born, "19600101/19700101") == [
+        "1960-01-01 to 1969-12-31",
+        "<1960-01-01",
+    ]
+
+
 @pytest.mark.cases(5)
 @pytest.mark.parametrize(
     ("how", "type_", "says"),
     [
+        ("1e9999/", pa.int64(), "limits in ascending order"),
         ("0", pa.int64(), "a whole number from 1, as in x:5"),
         ("0.5", pa.int64(), "a whole number from 1, as in x:5"),
         ("-5", pa.int64(), "a whole number from 1"),
@@ -134,6 +146,7 @@ def test_of_a_collection_every_dataset_that_has_the_column_is_coarser(samples: P
         ("month", pa.string(), "as in x:3"),
         ("hour", pa.date32(), "one of year, quarter, month, week, day"),
         ("moth", pa.timestamp("us"), "one of year, quarter"),
+        ("q4", pa.timestamp("us"), "make it a date with NAME=CAST(x AS DATE)"),
         ("day", pa.time64("us"), "one of hour, minute"),
         ("2", pa.bool_(), "which has no coarser form here"),
     ],

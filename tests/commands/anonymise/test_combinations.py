@@ -63,6 +63,7 @@ def test_what_stays_is_the_largest_of_all_sets_of_records(
     assert keeps(rows, sorted(kept), combinations)
 
 
+@pytest.mark.slow(because="5 s; an exact search beside the release")
 @settings(max_examples=examples(12))
 @given(visits(), every_combination, st.booleans())
 @example(  # without the one of b=1, there is one of a=2
@@ -97,6 +98,7 @@ def test_recode_suppresses_the_fewest_records(
         )
 
 
+@pytest.mark.slow(because="45 s; the lattice against all nodes")
 @settings(max_examples=examples(10))
 @given(visits(), st.integers(2, 4), st.integers(1, 2), st.integers(0, 15), every_combination)
 def test_the_lattice_finds_the_least_loss_of_all_nodes(

@@ -49,7 +49,7 @@ def groups(rows: Sequence[Row]) -> list[list[int]]:
     return [[i for i, row in enumerate(rows) if row["g"] == name] for name in names]
 
 
-@settings(max_examples=examples(12))
+@settings(max_examples=examples(3))
 @given(records, limits, st.booleans())
 def test_classes_are_those_of_each_stratum(rows: list[Row], limit: Limits, cut: bool) -> None:
     fits = class_limits.judge(rows, ["s"], vars(limit), "p")
@@ -58,7 +58,7 @@ def test_classes_are_those_of_each_stratum(rows: list[Row], limit: Limits, cut: 
     method = "mondrian" if cut else "mdav"
     how = asked(limit, method=method, suppress=not cut and limit.l is not None)
     if not all(map(fits if cut else k_alone, groups(rows))) or not any(map(fits, groups(rows))):
-        with pytest.raises(InputError, match=r'of the \d groups of "g" break'):
+        with pytest.raises(InputError, match=r'of the \d groups of "g" break|no class can'):
             anonymised(table, **how)
         return
     whose = class_limits.owners(rows, "p")
@@ -78,6 +78,7 @@ def test_classes_are_those_of_each_stratum(rows: list[Row], limit: Limits, cut: 
     assert made == right
 
 
+@pytest.mark.slow(because="45 s; the lattice against all nodes")
 @settings(max_examples=examples(12))
 @given(records, limits, st.integers(0, 20), st.booleans())
 def test_a_node_has_the_classes_of_each_stratum(
