@@ -58,12 +58,11 @@ def identifiers_among(
 ) -> list[str]:
     """Return the columns among ``names`` that identify people.
 
-    They are names, addresses and numbers of people; unique values of other columns are not. Many
-    columns are not looked at.
+    They are names, addresses and numbers of people; unique values of other columns are not.
     """
-    if not names or len(names) > MOST:
-        return []
-    rows = describe(dataset, columns=list(names), where=where, settings=settings).rows()
+    slices = [list(names[start : start + MOST]) for start in range(0, len(names), MOST)]
+    results = (describe(dataset, columns=s, where=where, settings=settings) for s in slices)
+    rows = (row for result in results for row in result.rows())
     return [row["column"] for row in rows if _identifies(row["suggested_role"], row["confidence"])]
 
 

@@ -233,7 +233,12 @@ def test_changes_that_make_no_bands_are_refused(change: str, tmp_path: Path) -> 
 # Roles that nobody names.
 
 
-def test_identifiers_are_left_out_unless_they_are_kept(tmp_path: Path) -> None:
+@pytest.mark.parametrize("most", [2000, 2])
+def test_identifiers_are_left_out_unless_they_are_kept(
+    most: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where the columns are more than are described at a time."""
+    monkeypatch.setattr("qifsql.commands.anonymise.proposed.MOST", most)
     people = PEOPLE.with_columns(person_id=pl.arange(5000, 5024), note=pl.col("zip") + "x")
     out = tmp_path / "out.csv"
     result = qifsql.anonymise(people, out, qids="age", k=3)
