@@ -12,20 +12,14 @@ from typing import Unpack
 
 import polars as pl
 
-from qifsql.adversary import roles
 from qifsql.adversary.bind import bind, group_of
 from qifsql.adversary.changes import changed_names
 from qifsql.adversary.notes import NAMES_OF_PEOPLE
-from qifsql.adversary.spec import Attack, ColumnRoles, Microdata
+from qifsql.adversary.spec import Attack, Microdata
 from qifsql.commands.anonymise import write
 from qifsql.commands.anonymise.one_per.one_per import one_per
 from qifsql.commands.anonymise.pram.pram import pram
-from qifsql.commands.anonymise.proposed import (
-    Proposals,
-    identifiers_among,
-    note_person,
-    propose_roles,
-)
+from qifsql.commands.anonymise.proposed import Proposals, identifiers_among, propose_roles
 from qifsql.commands.anonymise.sanitise import SUMMARY, Work
 from qifsql.commands.anonymise.spec import LIMITS, AnonymiseOptions, Request
 from qifsql.counting.changed_attributes import nothing_changed
@@ -137,8 +131,8 @@ def anonymise(
         write.released_columns(attack, catalog.schema.columns, request.drop)  # before the work
         work = Work(engine, catalog, attack, request, meter)
         summary = work.run(ending)
-        persons, identifiers = _find_left_out(request, attack, catalog, where, settings)
-        request = replace(request, drop=(*request.drop, *persons, *identifiers))
+        identifiers = _find_identifiers(request, attack, catalog, where, settings)
+        request = replace(request, drop=(*request.drop, *identifiers))
         rows = _rows_of_release(catalog, dataset, attack, request, work)
         names = [column.name for column in rows.released]
         release_plan = write.plan_records(rows, ending)
@@ -166,8 +160,8 @@ def anonymise(
     origin = origin.about(description, (*dataset.paths, *request.hierarchies.values()))
     schema = SUMMARY | (PEOPLE if attack.person is not None else {})
     frame = pl.DataFrame([summary | {"seconds": origin.seconds}], schema=schema)
-    notes = [*proposals.notes, *_note_left_out(persons, identifiers)]
-    notes += [note for note in attack.notes if not (identifiers and NAMES_OF_PEOPLE in note)]
+    of_input = [note for note in attack.notes if not (identifiers and NAMES_OF_PEOPLE in note)]
+    notes = [*proposals.notes, *_note_identifiers(identifiers), *of_input]
     notes += [*write.notes(attack, rows, ending), *work.notes, *(d.note for d in revealing)]
     notes += [nothing_changed(texts, attack.qids[i - 1]) for i, texts in work.idle.items()]
     notes += request.remarks(secret=bool(secret))
@@ -209,40 +203,35 @@ def _only_drops(options: AnonymiseOptions) -> bool:
     return bool(options["drop"]) and not any(is_given(named[name]) for name in generalising)
 
 
-def _note_left_out(persons: Sequence[str], identifiers: Sequence[str]) -> list[str]:
-    """Return notes on the columns that are left out: those of persons, and other identifiers."""
-    listed = ", ".join(map(quoted, identifiers))
+def _note_identifiers(names: Sequence[str]) -> list[str]:
+    """Return a note on columns that are left out, if any are."""
+    listed = ", ".join(map(quoted, names))
     note = f"left out, because they identify people: {listed}; release a column with --keep"
-    return [*map(note_person, persons), *([note] if identifiers else ())]
+    return [note] if names else []
 
 
-def _find_left_out(
+def _find_identifiers(
     request: Request,
     microdata: Microdata,
     catalog: Catalog,
     where: str | None,
     settings: Settings,
-) -> tuple[list[str], list[str]]:
-    """Return the columns of the person, and others that identify people, which are left out.
+) -> list[str]:
+    """Return the columns to leave out because they identify people.
 
-    Columns with another role, and those to keep, stay.
+    Columns with a role, and those to keep, stay.
     """
-    assert isinstance(catalog.dataset, Dataset)  # noqa: S101 - it is no collection
-    columns = _roles_of_input(request, microdata, catalog)
-    columns = [column for column in columns if column.name not in request.keep]
-    persons = [column.name for column in columns if column.roles == (roles.PERSON,)]
-    plain = [column.name for column in columns if not column.roles]
-    quiet = replace(settings, progress=silent)
-    return persons, identifiers_among(catalog.dataset, plain, where, quiet)
-
-
-def _roles_of_input(request: Request, microdata: Microdata, catalog: Catalog) -> list[ColumnRoles]:
-    """Return the columns of the input with their roles, of which some are left out."""
     assert isinstance(catalog.dataset, Dataset)  # noqa: S101 - it is no collection
     there = catalog.schema.columns
     columns = write.released_columns(microdata, there, request.drop)
-    rows = write.Rows(catalog.dataset, catalog.dataset, there, columns)
-    return write.roles_of_columns(microdata, rows)
+    roles = write.roles_of_columns(
+        microdata, write.Rows(catalog.dataset, catalog.dataset, there, columns)
+    )
+    plain = [c.name for c in columns if c.column is not None and c.name not in request.keep]
+    without_role = {column.name for column in roles if not column.roles}
+    names = [name for name in plain if name in without_role]
+    quiet = replace(settings, progress=silent)
+    return identifiers_among(catalog.dataset, names, where, quiet)
 
 
 def _check_alone(options: AnonymiseOptions, work: str | None, accepted: set[str]) -> None:

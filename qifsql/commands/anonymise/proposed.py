@@ -43,14 +43,10 @@ def propose_roles(
     reasons = view.reasoned(rows, qids)
     notes = [f"no quasi-identifiers are named: these are taken, as start does: {reasons}"]
     if proposed_person is not None and proposed_person not in as_names(options["keep"]):
-        notes.append(note_person(proposed_person))
+        name = quoted(proposed_person)
+        notes.append(f"{name} says whose record it is, and is left out; release it with --keep")
         drop = (*drop, proposed_person)
     return Proposals(tuple(qids), proposed_person, drop, tuple(notes))
-
-
-def note_person(name: str) -> str:
-    """Return a note on the column of the person, which is left out."""
-    return f"{quoted(name)} says whose record it is, and is left out; release it with --keep"
 
 
 def identifiers_among(

@@ -219,9 +219,9 @@ class AnonymiseOptions(TypedDict, total=False):
         str | Sequence[str],
         Option(
             NAMES,
-            "Identifiers to release; others, and the column of --person, are left out.",
-            text="Columns that identify people and stay in the release: the column of person, and "
-            "others that describe takes for names, addresses or numbers of people, are left out.",
+            "Identifiers to release; others are left out.",
+            text="Columns that identify people and stay in the release: others that describe takes "
+            "for names, addresses or numbers of people are left out.",
             panel=DETAILS,
         ),
     ]

@@ -105,7 +105,8 @@ def notes(microdata: Microdata, rows: Rows, ending: str) -> list[str]:
     ]
     column_roles = roles_of_columns(microdata, rows)
     lines += [
-        f"column {quoted(c.name)} is released, and puts the records of a person together"
+        f"column {quoted(c.name)} is released, and puts the records of a person together; leave it "
+        "out with --drop"
         for c in column_roles
         if roles.PERSON in c.roles
     ]

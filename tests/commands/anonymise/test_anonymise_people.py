@@ -58,7 +58,7 @@ def whose(rows: Sequence[Row]) -> list[Any]:
 
 def asked(limits: Limits, **more: Any) -> dict[str, Any]:
     secret = {"secret": "s"} if limits != Limits(limits.k) else {}
-    return vars(limits) | {"qids": [*QIDS], "person": "p", "keep": "p"} | secret | more
+    return vars(limits) | {"qids": [*QIDS], "person": "p"} | secret | more
 
 
 def table(rows: Sequence[Row]) -> pa.Table:
@@ -189,7 +189,7 @@ def test_levels_and_a_check_of_the_release_agree(how: dict[str, Any], tmp_path: 
     aims: dict[str, Any] = {"k": 3, "l": 2, "l_entropy": 1.5, "t": 0.8}
     about: dict[str, Any] = {"qids": "a,b", "secret": "s", "person": "p"}
     out = tmp_path / "out.parquet"
-    qifsql.anonymise(STAYS, out, **how, **aims, **about, keep="p")
+    qifsql.anonymise(STAYS, out, **how, **aims, **about)
     kept = pl.read_parquet(out).filter(pl.col("a").is_not_null() | pl.col("b").is_not_null())
     kept.write_parquet(out)
     rows = qifsql.levels(out, **aims, **about).frame.filter(pl.col("met").is_not_null())
@@ -219,7 +219,7 @@ def test_one_record_each_is_as_without_a_person(tmp_path: Path) -> None:
         about = {"qids": "a,b", "secret": "s", "k": 3, "l": 2, **how}
         files = [tmp_path / "records.csv", tmp_path / "people.csv"]
         records = qifsql.anonymise(frame, files[0], **about)
-        people = qifsql.anonymise(frame, files[1], **about, person="p", keep="p")
+        people = qifsql.anonymise(frame, files[1], **about, person="p")
         assert files[0].read_bytes() == files[1].read_bytes()
         shared = records.frame.drop("seconds")
         assert people.frame.select(shared.columns).equals(shared)
@@ -231,16 +231,14 @@ def test_one_record_each_is_as_without_a_person(tmp_path: Path) -> None:
 def test_the_numbers_and_words_are_of_people(tmp_path: Path) -> None:
     STAYS.write_csv(tmp_path / "in.csv")
     words = ("anonymise", tmp_path / "in.csv", "-o", tmp_path / "out.csv", "-q", "a,b", "--k", "3")
-    done = run(*words, "--person", "p", "--keep", "p", "--format", "table")
+    done = run(*words, "--person", "p", "--format", "table")
     assert "different people" in done.out
     assert "the 90 records are those of 23 people" in done.err
     assert 'column "p" is released, and puts the records of a person together' in done.err
     assert "records are counted, not people" not in done.err
-    assert pl.read_csv(tmp_path / "out.csv").columns == STAYS.columns
-    done = run(*words, "--person", "p", "--format", "json")
-    assert '"p" says whose record it is, and is left out; release it with --keep' in done.err
+    done = run(*words, "--person", "p", "--drop", "p", "--format", "json")
     assert "puts the records of a person together" not in done.err
-    assert pl.read_csv(tmp_path / "out.csv").columns == ["a", "b", "s"]
+    assert "p" not in pl.read_csv(tmp_path / "out.csv").columns
     for text in ('"unit": "people"', '"people": 23', '"records": 90', '"known_records": "one"'):
         assert text in done.out
 

@@ -38,8 +38,9 @@ SCHEMA = {"p": pl.String, "a": pl.Int64, "b": pl.Int64, "g": pl.String, "s": pl.
 
 def asked(limit: Limits, **more: Any) -> dict[str, Any]:
     secret = {"secret": "s"} if limit.l is not None else {}
-    of_people = {"person": "p", "keep": "p"} | secret
-    return {"k": limit.k, "l": limit.l, "qids": [*QIDS], "strata": "g"} | of_people | more
+    return (
+        {"k": limit.k, "l": limit.l, "qids": [*QIDS], "strata": "g", "person": "p"} | secret | more
+    )
 
 
 def groups(rows: Sequence[Row]) -> list[list[int]]:
