@@ -6,7 +6,7 @@ codes, not their labels, unless all columns are read as text.
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -109,10 +109,16 @@ def _labels_of_values(contents: Any) -> dict[str, dict[str, str]]:
     }
 
 
-def write_release(frame: pl.DataFrame, path: Path, kind: str, source: Dataset | None) -> None:
+def write_release(
+    frame: pl.DataFrame,
+    path: Path,
+    kind: str,
+    source: Dataset | None,
+    unlabelled: Collection[str] = (),
+) -> None:
     """Write rows as a file of a kind, with the labels that its columns have in the source.
 
-    Labels of values are those of columns that still have numbers.
+    Labels of values are those of columns that still have numbers and are not ``unlabelled``.
     """
     import pyreadstat
 
@@ -120,6 +126,7 @@ def write_release(frame: pl.DataFrame, path: Path, kind: str, source: Dataset | 
         pyreadstat.write_xport(frame, path, column_labels=_labels_of(source, frame)[0])
         return
     of_columns, of_values = _labels_of(source, frame)
+    of_values = {name: texts for name, texts in of_values.items() if name not in unlabelled}
     labels: dict[str, Any] = {"column_labels": of_columns, "variable_value_labels": of_values}
     if kind == ".dta":
         pyreadstat.write_dta(frame, path, **labels)

@@ -5,7 +5,7 @@ names, DuckDB writes the rows with other names, and a copy of the file restores 
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -72,19 +72,27 @@ def write(
     names: Sequence[str],
     rows: int,
     source: Dataset,
+    unlabelled: Collection[str] = (),
 ) -> None:
     """Write all ``rows`` rows of a plan in order, completely or not at all.
 
-    The file is like the ``source`` (``release_files``). The names of the plan's columns are
-    ``aliases(names)``. The manifest is next to the file and not in it: others get the release, but
-    not its seed and the path of its source. Other files are converted from Parquet: DuckDB 2.0.0
-    may wait forever if writing CSV fails.
+    The file is like the ``source`` (``release_files``); values of the columns ``unlabelled`` have
+    no labels. The names of the plan's columns are ``aliases(names)``. The manifest is next to the
+    file and not in it: others get the release, but not its seed and the path of its source. Other
+    files are converted from Parquet: DuckDB 2.0.0 may wait forever if writing CSV fails.
     """
     dataset = str(origin.spec["dataset"])
     with atomic_file(path, origin, engine.partial) as temporary:
         kind = ending_of(path)
         written = write_rows(
-            engine, plan, temporary, names=names, kind=kind, where=dataset, source=source
+            engine,
+            plan,
+            temporary,
+            names=names,
+            kind=kind,
+            where=dataset,
+            source=source,
+            unlabelled=unlabelled,
         )
         if written != rows:
             raise InternalError(f"{written:,} records of {dataset} would be written, not {rows:,}")
@@ -100,13 +108,14 @@ def write_rows(
     kind: str,
     where: str,
     source: Dataset | None = None,
+    unlabelled: Collection[str] = (),
 ) -> int:
     """Write the rows of a plan to a file of a kind, without a manifest; return their number."""
     direct = kind == ".parquet" and aliases(names) == list(names)
     target = path if direct else engine.scratch / "rows.parquet"
     written = engine.copy(plan, target, what="writing records", where=where)
     if kind != ".parquet":
-        release_files.write(target, path, names, kind=kind, source=source)
+        release_files.write(target, path, names, kind=kind, source=source, unlabelled=unlabelled)
     elif not direct:
         _copy_renamed(target, path, names)
     return written

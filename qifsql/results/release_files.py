@@ -5,10 +5,11 @@ CSV is like the input: its delimiter, encoding, ends of lines, and the mark of U
 
 import codecs
 import csv
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from importlib.util import find_spec
 from io import StringIO
 from pathlib import Path
@@ -68,14 +69,21 @@ def ending_of(path: Path) -> str:
 
 
 def write(
-    rows: Path, target: Path, names: Sequence[str], *, kind: str, source: Dataset | None
+    rows: Path,
+    target: Path,
+    names: Sequence[str],
+    *,
+    kind: str,
+    source: Dataset | None,
+    unlabelled: Collection[str] = (),
 ) -> None:
     """Write rows in Parquet as a file of a kind, with these names of columns.
 
-    ``source`` is the input, whose writing and labels are kept.
+    ``source`` is the input, whose writing and labels are kept; values of the columns
+    ``unlabelled`` get no labels.
     """
     writers: dict[str, Callable[..., None]] = {EXCEL: _write_workbook}
-    writers |= dict.fromkeys(STATISTICS, _write_statistics)
+    writers |= dict.fromkeys(STATISTICS, partial(_write_statistics, unlabelled=unlabelled))
     writers |= dict.fromkeys(CSV_ENDINGS, _write_csv) | dict.fromkeys(JSON_ENDINGS, _write_json)
     writers[kind](rows, target, names, kind, source)
 
@@ -191,7 +199,13 @@ def _write_workbook(
 
 
 def _write_statistics(
-    rows: Path, target: Path, names: Sequence[str], kind: str, source: Dataset | None
+    rows: Path,
+    target: Path,
+    names: Sequence[str],
+    kind: str,
+    source: Dataset | None,
+    *,
+    unlabelled: Collection[str],
 ) -> None:
     """Write a file of SPSS, Stata or SAS, with the labels of the input."""
     from qifsql.engine import statistics_files
@@ -199,7 +213,7 @@ def _write_statistics(
     frame = pl.read_parquet(rows)
     frame.columns = list(names)
     try:
-        statistics_files.write_release(frame, target, kind, source)
+        statistics_files.write_release(frame, target, kind, source, unlabelled)
     except (OSError, MemoryError):
         raise
     except Exception as e:

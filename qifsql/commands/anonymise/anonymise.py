@@ -156,6 +156,7 @@ def anonymise(
             names=release.header(names, catalog.schema.columns, ending),
             rows=summary["records"],
             source=catalog.dataset,
+            unlabelled=_find_averages(request, rows),
         )
     origin = origin.about(description, (*dataset.paths, *request.hierarchies.values()))
     schema = SUMMARY | (PEOPLE if attack.person is not None else {})
@@ -166,6 +167,13 @@ def anonymise(
     notes += [nothing_changed(texts, attack.qids[i - 1]) for i, texts in work.idle.items()]
     notes += request.remarks(secret=bool(secret))
     return Result(frame=frame, origin=origin, details=work.details, notes=tuple(notes))
+
+
+def _find_averages(request: Request, rows: write.Rows) -> frozenset[str]:
+    """Return the columns of midpoints or means, which labels of single values would misname."""
+    if request.cells not in ("midpoint", "centroid"):
+        return frozenset()
+    return frozenset(column.name for column in rows.released if column.qid is not None)
 
 
 def _write_ungeneralised(

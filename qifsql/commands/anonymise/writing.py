@@ -22,7 +22,7 @@ class Writing:
     """The forms of numbers and dates as texts.
 
     ``comma``: numbers have a decimal comma. ``dates`` are forms of ``strftime`` by the number of a
-    quasi-identifier; others have the form of ISO 8601.
+    quasi-identifier; others, and the ends of intervals and bands, have the form of ISO 8601.
     """
 
     comma: bool = False

@@ -105,6 +105,12 @@ def test_labels_of_spss_are_kept_in_stata_too(tmp_path: Path) -> None:
     assert contents.variable_value_labels == LABELS["variable_value_labels"]
 
 
+def test_means_have_no_labels_of_values(tmp_path: Path) -> None:
+    source, out = write_input(tmp_path, ".sav"), tmp_path / "out.sav"
+    qifsql.anonymise(source, out, qids="pay", k=3, cells="centroid")
+    assert pyreadstat.read_sav(out)[1].variable_value_labels == {}
+
+
 def test_csv_keeps_its_encoding_marks_dates_and_line_ends(tmp_path: Path) -> None:
     source, out = tmp_path / "in.csv", tmp_path / "out.csv"
     lines = ["town;born;pay", "Köln;31/01/1980;1,5", "Köln;02/11/1985;2,5", "Ulm;05/06/1991;3,0"]
