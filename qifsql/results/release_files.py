@@ -41,6 +41,7 @@ PACKING = {".gz": "gzip", ".zst": "zstd"}
 MARK = codecs.BOM_UTF8
 BEGIN = 65_536  # bytes of the input that are looked at
 BLOCK = 1_000_000  # characters that are encoded at a time
+MOST_CELLS = 20_000_000  # of files of statistics packages and workbooks
 BATCH = 20_000  # records that are written as JSON at a time
 CREATED = datetime(2000, 1, 1)
 
@@ -185,14 +186,27 @@ def _write_json(
         file.write((before + end if before == begin else end).encode())
 
 
+def _read_all(rows: Path, names: Sequence[str]) -> pl.DataFrame:
+    """Return all rows, for a kind of file that is made in memory; refuse too many."""
+    with pq.ParquetFile(rows) as parquet:
+        records = parquet.metadata.num_rows
+    if records * len(names) > MOST_CELLS:
+        raise OutputError(
+            f"a file of this kind is made in memory, and {records:,} records of {len(names):,} "
+            "columns are too many; write .parquet or .csv"
+        )
+    frame = pl.read_parquet(rows)
+    frame.columns = list(names)
+    return frame
+
+
 def _write_workbook(
     rows: Path, target: Path, names: Sequence[str], _kind: str, source: Dataset | None
 ) -> None:
     """Write a workbook of one sheet, which has the name of that of the input."""
     from qifsql.presentation import spreadsheet
 
-    frame = pl.read_parquet(rows)
-    frame.columns = list(names)
+    frame = _read_all(rows, names)
     is_sheet = source is not None and source.format == "excel" and source.table
     sheet = source.table if is_sheet and source else "release"
     target.write_bytes(spreadsheet.workbook({sheet: frame}, CREATED))
@@ -210,8 +224,7 @@ def _write_statistics(
     """Write a file of SPSS, Stata or SAS, with the labels of the input."""
     from qifsql.engine import statistics_files
 
-    frame = pl.read_parquet(rows)
-    frame.columns = list(names)
+    frame = _read_all(rows, names)
     try:
         statistics_files.write_release(frame, target, kind, source, unlabelled)
     except (OSError, MemoryError):

@@ -7,6 +7,7 @@ from typing import Any
 import duckdb
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pyreadstat
 import pytest
 from effort import examples
@@ -40,8 +41,9 @@ def write_input(folder: Path, ending: str) -> Path:
         PEOPLE.write_parquet(path)
     elif ending in (".csv", ".csv.gz"):
         PEOPLE.to_pandas().to_csv(path, index=False, date_format="%Y-%m-%d")
-    elif ending in (".tsv", ".tsv.zst"):
-        PEOPLE.to_pandas().to_csv(path, index=False, sep="\t")
+    elif ending in (".tsv", ".tsv.zst"):  # pandas needs one more library for the latter
+        with pa.output_stream(str(path), compression="zstd" if ".zst" in ending else None) as text:
+            PEOPLE.to_pandas().to_csv(text, index=False, sep="\t")
     elif ending in (".jsonl", ".ndjson"):
         PEOPLE.write_ndjson(path)
     elif ending == ".json":
@@ -71,7 +73,11 @@ def read_by_others(path: Path, ending: str) -> pd.DataFrame:
     }
     if ending in readers:
         return readers[ending](path)
-    return pd.read_csv(path, sep="\t" if ".tsv" in ending else ",")
+    separator = "\t" if ".tsv" in ending else ","
+    if ending.endswith(".zst"):
+        with pa.input_stream(str(path), compression="zstd") as text:
+            return pd.read_csv(text, sep=separator)
+    return pd.read_csv(path, sep=separator)
 
 
 @pytest.mark.cases(3)
@@ -288,3 +294,14 @@ def test_a_column_in_which_nothing_is_merged_keeps_its_type(tmp_path: Path) -> N
     assert cells["a"].dtype == pl.Int64
     assert sorted(cells.rows()) == [(0, "1-2"), (0, "1-2"), (1, "3-4"), (1, "3-4")]
     assert qifsql.compare(people, [release], qids=["a", "b"]).frame["misled"].sum() == 0
+
+
+def test_files_that_are_made_in_memory_have_a_limit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("qifsql.results.release_files.MOST_CELLS", 7)
+    people = pl.DataFrame({"a": [0, 0, 1, 1], "b": [1, 2, 3, 4]})
+    for name in ("release.sav", "release.xlsx"):
+        with pytest.raises(OutputError, match="4 records of 2 columns are too many"):
+            qifsql.anonymise(people, tmp_path / name, method="mondrian", k=2, qids=["a", "b"])
+        assert not list(tmp_path.iterdir())
