@@ -218,7 +218,7 @@ def test_a_beginner_attacks_people(visits: Path, tmp_path: Path) -> None:
     assert 'person = "patient_id"' in study
     assert "8 of 8 people are singled out" in done.out
     assert "--preset k5 --qids age,ward --secret" in done.out
-    assert done.out.count("--person patient_id") == 2  # check and compare
+    assert done.out.count("--person patient_id") == 3  # check, compare and anonymise
     assert NOTE not in done.err
     assert "--person patient_id" in run("describe", visits, "--format", "table").out
 
