@@ -121,6 +121,7 @@ def test_a_prefix_shows_so_many_characters_whatever_is_in_the_column(
         assert covered(cell, texts) == {t for t in texts if t[:kept] == text[:kept]}
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize(
     ("texts", "change", "expected"),
     [

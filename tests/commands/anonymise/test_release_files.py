@@ -80,7 +80,7 @@ def read_by_others(path: Path, ending: str) -> pd.DataFrame:
     return pd.read_csv(path, sep=separator)
 
 
-@pytest.mark.cases(3)
+@pytest.mark.cases(2)
 @pytest.mark.parametrize(
     "ending",
     [
@@ -193,6 +193,7 @@ BANDS = {
 }
 
 
+@pytest.mark.slow(because="5 s; formats are read back in the fast set, too")
 def test_cells_are_what_people_write_and_compare_reads(tmp_path: Path) -> None:
     """A column for each change; a missing value stays one."""
     values = {"d": DAYS, "n": [-5, 7, 25, None], "w": [0.5, 1.0, 3.0, None]}

@@ -356,7 +356,7 @@ def test_what_a_hand_computation_gives(tmp_path: Path) -> None:
     assert (found["singled_out"], found["individuals_certain"]) == (0, 2)
 
 
-@pytest.mark.cases(3)
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("empty", ["", "NA", "-9"])
 @pytest.mark.parametrize("known", [[20, 30, 40, 40], [20, 30, 40, None]])
 def test_a_cell_that_lost_its_value_costs_what_a_star_costs(

@@ -141,6 +141,7 @@ def test_all_distances_are_those_of_releases_made_anew(table: Table, limits: Lim
     assert of(found, "emd")["different"] == sum(changed) / len(changed)
 
 
+@pytest.mark.slow(because="3 s; the numbers of records are those of the oracle in the fast set")
 def test_every_record_has_its_own_row(people: Path, tmp_path: Path) -> None:
     out = tmp_path / "records.parquet"
     found = qifsql.dit(people, qids=QIDS, secret="occupation", k=3, records=out, key="id")
@@ -510,6 +511,7 @@ def test_bad_questions(people: Path, asked: dict[str, Any], says: str) -> None:
     assert "Exec-managerial" not in str(trouble.value)
 
 
+@pytest.mark.slow(because="3 s; the oracle of releases draws such tables, too")
 def test_a_class_that_vanishes_and_a_limit_that_breaks_without_somebody() -> None:
     rows = [{"q": i // 2, "s": "ab"[i % 2]} for i in range(8)] + [{"q": 9, "s": "c"}]
     found = inferred(pa.Table.from_pylist(rows), qids=["q"], secret="s", k=2)

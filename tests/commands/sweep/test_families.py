@@ -77,6 +77,7 @@ def test_thirty_quasi_identifiers_resume_where_they_stopped(
         qifsql.sweep(table, qids=names, search=True, threshold=0.5)
 
 
+@pytest.mark.cases(1)
 def test_what_reads_subsets_by_their_bits_refuses_more_columns_than_bits(tmp_path: Path):
     rng, names = random.Random(7), [f"c{i}" for i in range(30)]
     table = pl.DataFrame({name: [rng.randrange(4) for _ in range(20)] for name in names})

@@ -23,7 +23,7 @@ PEOPLE = pl.DataFrame(
 )
 
 
-@pytest.mark.cases(3)
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("options", [{}, {"person": "id"}, {"weight": "b"}])
 def test_a_sweep_has_the_numbers_of_attacks(options: dict[str, Any]) -> None:
     """Each row has the numbers of an attack on its subset."""
@@ -51,6 +51,7 @@ def test_complete_secrets_have_no_further_columns() -> None:
     assert not {*REPORTED} & {*swept.frame.columns}
 
 
+@pytest.mark.cases(1)
 def test_what_is_told_is_of_people_and_never_of_two_rows_for_one() -> None:
     told: list[str] = []
     qifsql.sweep(PEOPLE, qids="a,b", secret="s", told=told.append)
@@ -64,6 +65,7 @@ def test_a_sample_says_what_it_leaves_out() -> None:
     assert any("may be missing" in note for note in swept.notes)
 
 
+@pytest.mark.cases(1)
 @settings(max_examples=examples(30), deadline=None)
 @given(
     st.lists(

@@ -114,7 +114,7 @@ ATTACKS: Mapping[str, tuple[str, dict[str, Any]]] = {
 }
 
 
-@pytest.mark.cases(6)
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("name", ATTACKS)
 def test_right_numbers_agree(people: Path, name: str) -> None:
     model, options = ATTACKS[name]
