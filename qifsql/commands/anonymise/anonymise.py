@@ -23,7 +23,7 @@ from qifsql.commands.anonymise.proposed import Proposals, identifiers_among, pro
 from qifsql.commands.anonymise.sanitise import SUMMARY, Work
 from qifsql.commands.anonymise.spec import LIMITS, AnonymiseOptions, Request
 from qifsql.counting.changed_attributes import nothing_changed
-from qifsql.counting.dependents import dependents
+from qifsql.counting.dependents import Dependent, dependents
 from qifsql.data.dataset import Dataset, Tabular
 from qifsql.data.option import complete, is_given
 from qifsql.data.readers import openings
@@ -107,18 +107,10 @@ def anonymise(
     if ungeneralised is not None:
         return ungeneralised
     origin = Origin.now(settings, "anonymise")
-    request = Request.of(options)
-    path, dataset = Path(out), Dataset.open(source)
-    ending = release_files.ending_of(path)
-    path = check_place(path, dataset.paths)
-    named, proposals = options["qids"] or changed_names(options["change"]), Proposals()
-    if not named:
-        proposals = propose_roles(dataset, options, settings)
-        request = replace(request, drop=proposals.drop)
-    secret, where = options["secret"], options["where"]
-    models, person = "crs,cas" if secret else "crs", options["person"] or proposals.person
-    qids = named or proposals.qids
-    spec = Attack.of(models, dataset, qids=qids, secret=secret, where=where, person=person)
+    dataset = Dataset.open(source)
+    ending = release_files.ending_of(Path(out))
+    path = check_place(Path(out), dataset.paths)
+    request, spec, of_roles = _specify(dataset, options, settings)
     meter = Meter("anonymising", (settings or Settings()).progress)
     settings = replace(settings or Settings(), progress=meter)
     with open_engine(settings, sources=[dataset], outputs=[path], ordered=True) as engine:
@@ -131,42 +123,72 @@ def anonymise(
         write.released_columns(attack, catalog.schema.columns, request.drop)  # before the work
         work = Work(engine, catalog, attack, request, meter)
         summary = work.run(ending)
-        identifiers = _find_identifiers(request, attack, catalog, where, settings)
+        identifiers = _find_identifiers(request, attack, catalog, spec.where, settings)
         request = replace(request, drop=(*request.drop, *identifiers))
         rows = _rows_of_release(catalog, dataset, attack, request, work)
-        names = [column.name for column in rows.released]
-        release_plan = write.plan_records(rows, ending)
-        released = (column for column in attack.columns if column.name in names)
-        revealing, plans = dependents(engine, attack, attack.qids, [*released])
-        statements = [
-            *openings(catalog.dataset),
-            *openings(dataset),
-            *work.passes.statements,
-            *(statement(plan, pretty=True) for plan in (*plans, release_plan)),
-        ]
-        description = _describe(attack, request, where, catalog.dataset)
-        about = origin.about(description, dataset.paths).sending(dict.fromkeys(statements))
-        origin = about.listing(write.roles_of_columns(attack, rows))
-        meter.inside(0.9, "writing records")
-        release.write(
-            engine,
-            release_plan,
-            path,
-            origin,
-            names=release.header(names, catalog.schema.columns, ending),
-            rows=summary["records"],
-            source=catalog.dataset,
-            unlabelled=_find_averages(request, rows),
-        )
-    origin = origin.about(description, (*dataset.paths, *request.hierarchies.values()))
+        described = _describe(attack, request, spec.where, catalog.dataset)
+        origin = origin.about(described, dataset.paths)
+        origin, revealing = _write_records(path, origin, rows, work, attack)
+    origin = origin.about(origin.spec, (*dataset.paths, *request.hierarchies.values()))
     schema = SUMMARY | (PEOPLE if attack.person is not None else {})
     frame = pl.DataFrame([summary | {"seconds": origin.seconds}], schema=schema)
     of_input = [note for note in attack.notes if not (identifiers and NAMES_OF_PEOPLE in note)]
-    notes = [*proposals.notes, *_note_identifiers(identifiers), *of_input]
+    notes = [*of_roles, *_note_identifiers(identifiers), *of_input]
     notes += [*write.notes(attack, rows, ending), *work.notes, *(d.note for d in revealing)]
     notes += [nothing_changed(texts, attack.qids[i - 1]) for i, texts in work.idle.items()]
-    notes += request.remarks(secret=bool(secret))
+    notes += request.remarks(secret=bool(spec.secrets))
     return Result(frame=frame, origin=origin, details=work.details, notes=tuple(notes))
+
+
+def _specify(
+    dataset: Dataset, options: AnonymiseOptions, settings: Settings | None
+) -> tuple[Request, Attack, tuple[str, ...]]:
+    """Return the request, the attack whose records are released, and notes on proposed roles."""
+    request = Request.of(options)
+    named, proposals = options["qids"] or changed_names(options["change"]), Proposals()
+    if not named:
+        proposals = propose_roles(dataset, options, settings)
+        request = replace(request, drop=proposals.drop)
+    spec = Attack.of(
+        "crs,cas" if options["secret"] else "crs",
+        dataset,
+        qids=named or proposals.qids,
+        secret=options["secret"],
+        where=options["where"],
+        person=options["person"] or proposals.person,
+    )
+    return request, spec, proposals.notes
+
+
+def _write_records(
+    path: Path, origin: Origin, rows: write.Rows, work: Work, attack: Microdata
+) -> tuple[Origin, list[Dependent]]:
+    """Write the release with its manifest; return this, and columns that reveal what is hidden."""
+    ending = release_files.ending_of(path)
+    names = [column.name for column in rows.released]
+    records = write.plan_records(rows, ending)
+    released = [column for column in attack.columns if column.name in names]
+    revealing, plans = dependents(work.engine, attack, attack.qids, released)
+    statements = [
+        *openings(rows.dataset),
+        *openings(rows.read),
+        *work.passes.statements,
+        *(statement(plan, pretty=True) for plan in (*plans, records)),
+    ]
+    origin = origin.sending(dict.fromkeys(statements))
+    origin = origin.listing(write.roles_of_columns(attack, rows))
+    work.meter.inside(0.9, "writing records")
+    release.write(
+        work.engine,
+        records,
+        path,
+        origin,
+        names=release.header(names, rows.columns, ending),
+        rows=work.passes.coded.records,
+        source=rows.dataset,
+        unlabelled=_find_averages(work.request, rows),
+    )
+    return origin, revealing
 
 
 def _find_averages(request: Request, rows: write.Rows) -> frozenset[str]:

@@ -15,7 +15,7 @@ def charts(_frame: pl.DataFrame, details: Tables, _spec: Spec) -> dict[str, Char
 
 
 def frontier(nodes: pl.DataFrame) -> Chart:
-    """Return a chart of risk against penalty: a point per node (a row of ``sanitise.NODES``)."""
+    """Return a chart of risk against penalty: a point per node (a row of ``node_search.NODES``)."""
     alt, _ = extra()
     release, others = said("the release"), said("other node")
     names = pl.when(pl.col("released")).then(pl.lit(release)).otherwise(pl.lit(others))

@@ -1,7 +1,6 @@
 """The work of anonymisation: the checks before it, its steps, and its summary."""
 
 import math
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import astuple, replace
 from itertools import zip_longest
@@ -11,7 +10,14 @@ import polars as pl
 from sqlglot import exp
 
 from qifsql.adversary.spec import Microdata
-from qifsql.commands.anonymise import kept_records, mdav, mondrian, recoded_release, strata
+from qifsql.commands.anonymise import (
+    kept_records,
+    mdav,
+    mondrian,
+    node_search,
+    recoded_release,
+    strata,
+)
 from qifsql.commands.anonymise.generalise import (
     Cells,
     Content,
@@ -20,11 +26,11 @@ from qifsql.commands.anonymise.generalise import (
     measure_loss,
 )
 from qifsql.commands.anonymise.generalise import Loss as ColumnLoss
-from qifsql.commands.anonymise.lattice import Lattice, Loss, Measured, Node
+from qifsql.commands.anonymise.lattice import Node
 from qifsql.commands.anonymise.limited_combinations import required_combinations
 from qifsql.commands.anonymise.recode import Recoding
 from qifsql.commands.anonymise.spec import Request
-from qifsql.commands.anonymise.value_steps import RequestedSteps, StepLoss, ValueStep
+from qifsql.commands.anonymise.value_steps import RequestedSteps, ValueStep
 from qifsql.commands.anonymise.writing import PLAIN, writing_of
 from qifsql.counting import scales
 from qifsql.counting.cuts import check_secret_limits
@@ -80,22 +86,6 @@ COLUMNS: dict[str, pl.DataType] = {
 ``centroids``, ``bounds``, ``midpoints``, ``labels``, ``values`` as they are, ``suppressed`` in all
 records, ``left out``), the same two shares, the changes that make them (recode, lattice), and the
 cells that are suppressed beside those of whole records (NULL unless it is asked for)."""
-
-NODES: dict[str, pl.DataType] = {
-    "steps": pl.List(pl.Int64()),
-    "changes": pl.List(pl.String()),
-    **dict.fromkeys(("loss", "penalty", "risk"), pl.Float64()),
-    **dict.fromkeys(("suppressed", "blocks", "classes", "smallest_class"), pl.Int64()),
-    "released": pl.Boolean(),
-}
-"""The frontier of risk against loss: one row per node of the lattice that keeps the limits, so that
-no other one that was measured has neither more risk nor more loss; by rising loss. ``risk``: the
-chance of the best guess at whose a record is (classes per record that is not suppressed), in
-[0, 1]. ``loss`` is the one that is minimised: ``penalty`` and ``generalisation`` in [0, 1];
-``entropy`` in bits per cell; ``classes``: records per class; ``discernibility``: per record, the
-size of its class, or the number of all records where it is suppressed. In ``penalty`` and
-``entropy``, too, a suppressed record loses all; in ``generalisation`` no more than the others.
-``released``: this node was written."""
 
 
 class Work:
@@ -280,7 +270,10 @@ class Work:
         step_losses = [recoding.losses(i) for i in recoding.qids]
         node, optimal = recoding.heights, None  # recode: the last step is all its changes
         if request.method == "lattice":
-            node, optimal = self._search(recoding, step_losses)
+            best = node_search.search(recoding, step_losses, request, self.rules, self.meter)
+            node, optimal = best.node, best.optimal
+            self.details["frontier"] = best.frontier
+            self.notes += best.notes
         self.meter.inside(0.8, "writing cells")
         recoded_release.make_release(recoding, node, self.order)
         passes.make("own_classes", "classes", {"missing": [s.missing for s in self.places]})
@@ -354,65 +347,6 @@ class Work:
                 )
         return [names.index(name) + 1 for name in dict.fromkeys(self.request.suppress_cells)]
 
-    def _search(
-        self, recoding: Recoding, losses: Sequence[Sequence[StepLoss]]
-    ) -> tuple[Node, bool]:
-        """Search the lattice; return the best node and whether none is better; add the frontier."""
-        request, records = self.request, recoding.passes.coded.records
-        penalties = Loss("penalty", [[s.penalty for s in steps] for steps in losses], records)
-        loss = replace(penalties, name=request.minimise)
-        if request.minimise == "entropy":
-            loss = replace(loss, steps=[[s.entropy for s in steps] for steps in losses])
-        limit = int(request.suppress * records)
-        if limit:
-            recoding.make_suppression_losses()
-        total = math.prod(height + 1 for height in recoding.heights)
-        began = time.monotonic()
-
-        def measure(node: Node) -> Measured:
-            spent = (time.monotonic() - began) / request.time_budget
-            done = max(len(lattice.nodes) / total, min(1.0, spent))
-            self.meter.inside(0.1 + 0.7 * done, f"{len(lattice.nodes):,} of {total:,} nodes")
-            if self.combinations:
-                return kept_records.measure(recoding, node, limit)
-            return recoding.measure(node, limit)
-
-        def keeps_bounds(node: Node) -> bool:
-            risks = recoding.risks(node) if self.rules else []
-            return all(rule.met(risks) for rule in self.rules)
-
-        lattice = Lattice(
-            recoding.heights,
-            loss,
-            measure,
-            limit=min(limit, records - 1),  # some record stays
-            monotone=request.wishes.monotone(adding=limit == 0 and self.person is None),
-            late=lambda: time.monotonic() - began > request.time_budget,
-            keeps=keeps_bounds,
-            falling=limit == 0 and all(rule.monotone for rule in self.rules),
-        )
-        node = lattice.search()
-        if node is None:
-            raise self._no_node_error(lattice, limit, total)
-        self.notes += _notes_on_search(lattice, total)
-        self.details["frontier"] = _frontier_rows(lattice, recoding, penalties, node)
-        return node, lattice.optimal
-
-    def _no_node_error(self, lattice: Lattice, limit: int, total: int) -> InputError:
-        """Return the error of a search of ``total`` nodes that found none to release."""
-        wishes, until = self.request.wishes, self.request.until
-        limits = [self.request.words_of_k, wishes.diversity]
-        required = " and ".join([*filter(None, limits), *until])
-        if not lattice.optimal:
-            return InputError(
-                f"the time ended after {len(lattice.nodes):,} of {total:,} nodes, and none of them "
-                f"keeps {required}; allow more time (--time-budget)"
-            )
-        return InputError(
-            f"no node of the lattice keeps {required} with at most {plural(limit, 'record')} "
-            "suppressed; allow more (--suppress), or add coarser steps to the hierarchies"
-        )
-
     def _code_people(self) -> Coded:
         """Create the scales, the secrets, and the table ``coded``, one row per record."""
         self.meter.inside(0.0, "reading")
@@ -475,44 +409,3 @@ class Work:
             self.meter.inside(0.1 + 0.7 * (1 - math.exp(-2 * passes / usual_passes)), detail)
 
         return show_pass
-
-
-def _notes_on_search(lattice: Lattice, total: int) -> list[str]:
-    """Return a note on a search that ended before all of its ``total`` nodes were settled."""
-    n = len(lattice.nodes)
-    if not lattice.optimal:
-        return [
-            f"the time ended after {n:,} of {total:,} nodes: this is the best of them, and another "
-            "may lose less; allow more time (--time-budget)"
-        ]
-    if not lattice.complete:
-        return [
-            f"the frontier is that of the {n:,} nodes that were measured; below a loss of "
-            f"{float(lattice.covered):.4g} all were"
-        ]
-    return []
-
-
-def _frontier_rows(
-    lattice: Lattice, recoding: Recoding, penalties: Loss, released: Node
-) -> pl.DataFrame:
-    """Return the frontier of risk against loss: one row per node, as ``NODES``."""
-    unit = math.log(2) if lattice.loss.name == "entropy" else 1.0  # nats per bit
-    rows = []
-    for node in dict.fromkeys((*lattice.frontier(), released)):
-        measured = lattice.nodes[node]
-        rows.append(
-            {
-                "steps": list(node),
-                "changes": recoding.changes(node),
-                "loss": float(lattice.loss.of(node, measured)) / unit,
-                "penalty": float(penalties.of(node, measured)),
-                "risk": float(measured.risk(lattice.loss.records)),
-                "suppressed": measured.suppressed,
-                "blocks": measured.blocks,
-                "classes": measured.classes,
-                "smallest_class": measured.smallest,
-                "released": node == released,
-            }
-        )
-    return pl.DataFrame(rows, schema=NODES).sort("loss", "steps", maintain_order=True)
