@@ -20,6 +20,7 @@ import polars as pl
 from qifsql.adversary.names import subset
 from qifsql.adversary.spec import BoundAttack, Microdata
 from qifsql.commands.sweep import spec
+from qifsql.commands.sweep.answers import release_subsets
 from qifsql.commands.sweep.layout import MOST, Layout
 from qifsql.commands.sweep.plan import Task
 from qifsql.commands.sweep.result import HISTOGRAMS, SUPPRESSED, SWEPT, UNREPORTED
@@ -88,6 +89,18 @@ class Strategy:
             "search": self.searched,
             "sample": list(self.sample),
         }
+
+
+def strategy_for(microdata: Microdata, request: SweepSpec, seed: int | None = None) -> Strategy:
+    """Return the strategy for the requested subsets of the quasi-identifiers of an attack."""
+    numbers = [q.number for q in microdata.qids]
+    if len(numbers) > MOST and microdata.datasets > 1:
+        raise InputError(
+            f"a sweep of several releases takes {MOST} quasi-identifiers at most, not "
+            f"{len(numbers)}; name fewer"
+        )
+    releases = release_subsets(numbers, microdata.datasets) if request.releases else ()
+    return choose_strategy(request, [q.name for q in microdata.qids], releases=releases, seed=seed)
 
 
 def choose_strategy(

@@ -13,7 +13,8 @@ from qifsql.commands.sweep import kernel_choice, plan, reported
 from qifsql.commands.sweep.affordable import affordable, expected_seconds
 from qifsql.commands.sweep.result import UNREPORTED, Sweep
 from qifsql.commands.sweep.spec import SweepOptions, SweepSpec, Tell
-from qifsql.commands.sweep.sweep_run import SweepRun, strategy_for
+from qifsql.commands.sweep.strategies import strategy_for
+from qifsql.commands.sweep.sweep_run import SweepRun
 from qifsql.commands.sweep.workspace import follow_link, lock_workspace, prepare_file
 from qifsql.counting import missing_secrets
 from qifsql.counting.session import opened

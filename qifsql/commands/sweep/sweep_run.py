@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from qifsql.adversary.spec import Attack, BoundAttack, Microdata
+from qifsql.adversary.spec import Attack, BoundAttack
 from qifsql.commands.sweep import answers, kernel_choice, plan, result, samples, strategies
 from qifsql.commands.sweep.affordable import seconds_alone
 from qifsql.commands.sweep.families import FamilySweep
@@ -18,7 +18,7 @@ from qifsql.commands.sweep.result import Sweep
 from qifsql.commands.sweep.scheduler import Pass
 from qifsql.commands.sweep.search import BorderSearch, OutOfTimeError
 from qifsql.commands.sweep.spec import SweepSpec
-from qifsql.commands.sweep.strategies import Strategy, attack_each
+from qifsql.commands.sweep.strategies import attack_each
 from qifsql.commands.sweep.subset_sums import Collected, collect
 from qifsql.commands.sweep.workspace import Workspace
 from qifsql.counting import suppressed
@@ -59,7 +59,7 @@ class SweepRun:
         self.names = [q.name for q in bound.microdata.qids]
         self.numbers = [q.number for q in bound.microdata.qids]
         self.secrets = [s.name for s in bound.microdata.secrets]
-        self.strategy = strategy_for(bound.microdata, spec, engine.settings.seed)
+        self.strategy = strategies.strategy_for(bound.microdata, spec, engine.settings.seed)
         self.starred = suppressed.has_cells(engine, bound.microdata)
         self.on_spark = engine.settings.engine_name == "spark"
         if self.on_spark and spec.sample is not None:
@@ -85,7 +85,7 @@ class SweepRun:
         if self.bound.microdata.null == "drop":
             facts |= {"population": POPULATION}
         if "suppressed" in frame.columns:
-            facts["suppressed_records"] = _most_suppressed(frame)
+            facts["suppressed_records"] = max(frame["suppressed"].to_list(), default=0)
         origin = origin.of(self.bound, self.attack, *plans, **facts)
         of_passes = (s for data_pass in self.passes for s in data_pass.history)
         origin = origin.sending([*of_passes, *self.history])
@@ -363,7 +363,7 @@ class SweepRun:
                 "the whole subset and so one of anything, which tells no less; attack that subset "
                 "alone"
             ]
-        records = _most_suppressed(frame)
+        records = max(frame["suppressed"].to_list(), default=0)
         return [
             f"up to {plural(records, 'record')} of a subset may be anybody's, because all its "
             "quasi-identifiers are * there (the column suppressed has the number): counted in no "
@@ -484,21 +484,3 @@ class SweepRun:
         streams = self.workspace.open_streams(1)  # one that is prepared already
         self.engine.here.together(streams, work, self.passes[0].report_progress)
         return collected[0]
-
-
-def _most_suppressed(frame: pl.DataFrame) -> int:
-    return max(frame["suppressed"].to_list(), default=0)
-
-
-def strategy_for(microdata: Microdata, spec: SweepSpec, seed: int | None = None) -> Strategy:
-    """Return the strategy for the requested subsets of the quasi-identifiers of an attack."""
-    numbers = [q.number for q in microdata.qids]
-    if len(numbers) > MOST and microdata.datasets > 1:
-        raise InputError(
-            f"a sweep of several releases takes {MOST} quasi-identifiers at most, not "
-            f"{len(numbers)}; name fewer"
-        )
-    releases = answers.release_subsets(numbers, microdata.datasets) if spec.releases else ()
-    return strategies.choose_strategy(
-        spec, [q.name for q in microdata.qids], releases=releases, seed=seed
-    )
