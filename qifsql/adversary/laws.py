@@ -18,6 +18,7 @@ from qifsql.errors import InputError, quoted
 
 Kind = Literal["exact", "within", "sd", "right", "missing", "table", "matrix"]
 FORMS = "age:+-2; city:right=0.9; job:missing=0.3"
+EXACT = "exact"  # in place of laws: all is known exactly
 FILES = ("table", "matrix")  # the laws that name a file
 WHAT = "what is known (knows)"
 WIDEST = 1_000_000  # largest w of +-w
@@ -82,6 +83,13 @@ def laws(text: str | Sequence[str]) -> tuple[Law, ...]:
         if names.count(name) > 1:
             raise InputError(f"knows names {quoted(name)} twice; each quasi-identifier has one law")
     return tuple(named)
+
+
+def has_matrix(text: str | None) -> bool:
+    """Return whether a text has laws (not None or ``exact``), and one is that of a matrix."""
+    if text is None or text == EXACT:
+        return False
+    return any(law.kind == "matrix" for law in laws(text))
 
 
 def _laws(piece: str) -> list[Law]:

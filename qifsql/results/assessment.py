@@ -6,6 +6,7 @@ from typing import Any
 
 import polars as pl
 
+from qifsql.adversary.laws import EXACT, has_matrix
 from qifsql.errors import InputError, quoted
 from qifsql.measures import bayes
 from qifsql.results.result import Result
@@ -197,6 +198,21 @@ def readings(row: Mapping[str, Any]) -> list[dict[str, Any]]:
     """
     numbers, of_all = bayes.of_reported(row), {**row, "of_reported": False}
     return [of_all] if numbers is None else [of_all, {**row, **numbers, "of_reported": True}]
+
+
+def without_beliefs(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return rows of attacks without those of who takes cells that a matrix drew to be true.
+
+    They are the rows ``exact`` beside those of who knows the matrix: the former states what
+    somebody believes, and not what is right. In a study the entries (``name``) differ in this.
+    """
+    if "knows" not in frame.columns:
+        return frame
+    entries = frame["name"] if "name" in frame.columns else [""] * frame.height
+    rows = list(zip(entries, frame["knows"], strict=True))
+    with_matrix = {entry for entry, knows in rows if has_matrix(knows)}
+    results = [knows != EXACT or entry not in with_matrix for entry, knows in rows]
+    return frame.filter(pl.Series(results, dtype=pl.Boolean))
 
 
 ALL = ("bayes", *MEASURES)

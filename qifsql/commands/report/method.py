@@ -4,6 +4,7 @@ import json
 from collections.abc import Sequence
 
 from qifsql import __version__
+from qifsql.adversary.laws import EXACT, laws
 from qifsql.commands.explain.explain import words_of
 from qifsql.presentation.language import said
 from qifsql.presentation.parts import Fold, Heading, Paragraph, Part, Section, Table
@@ -54,6 +55,12 @@ OF_NOISE = (
     "they are independent given the person. Whoever knows the quasi-identifiers better than that "
     "has more success."
 )
+OF_MATRIX = (
+    "Columns drawn by a matrix: the adversary knows the matrix. Before the release each such "
+    "column is taken to be independent of all others, and the shares of its values are those that "
+    "the file of the matrix tells, or else the likeliest ones given the release; the remarks say "
+    "which."
+)
 OF_SYNTHETIC = (
     "Synthetic releases: the adversary has the release, knows the quasi-identifiers of the people "
     "exactly, and guesses the most frequent value among the records that look the same; where "
@@ -67,7 +74,7 @@ OF_TABLES = (
     "To a Bayesian adversary every assignment of the people to combinations that agrees with the "
     "tables is equally likely. What is proved needs no such assumption.",
 )
-"""Assumptions about attacks with noisy knowledge, on synthetic releases, on published tables."""
+"""Assumptions: of noisy knowledge, of a matrix, on synthetic releases, on published tables."""
 
 
 def method(results: Sequence[Stored]) -> Section:
@@ -75,8 +82,7 @@ def method(results: Sequence[Stored]) -> Section:
     parts: list[Part] = [Heading(said("What is measured")), _formulas(results)]
     attacks = [s for s in results if s.kind in ATTACKS]
     assumptions = [*_assumptions(attacks), said(BASE_RATE)] if attacks else []
-    if any(NOISY in s.frame.columns for s in attacks):
-        assumptions.append(said(OF_NOISE))
+    assumptions += _assumptions_on_laws(attacks)
     if any(s.kind == "synthetic" for s in results):
         assumptions += [said(text) for text in OF_SYNTHETIC]
     if any(s.kind == "tables" for s in results):
@@ -94,6 +100,14 @@ def method(results: Sequence[Stored]) -> Section:
             title = said("The SQL behind {name}", name=stored.name)
             parts.append(Fold(title, str(stored.manifest["sql"])))
     return Section("method", said("How it was measured"), parts)
+
+
+def _assumptions_on_laws(attacks: Sequence[Stored]) -> list[str]:
+    """Return what is assumed about errors of what is known, and about matrices, if any are."""
+    texts = [text for s in attacks if NOISY in s.frame.columns for text in s.frame[NOISY]]
+    kinds = {law.kind for text in texts if text not in (None, EXACT) for law in laws(text)}
+    of_noise = [said(OF_NOISE)] if kinds - {"matrix"} else []
+    return [*of_noise, said(OF_MATRIX)] if "matrix" in kinds else of_noise
 
 
 def measures_used(results: Sequence[Stored]) -> list[str]:

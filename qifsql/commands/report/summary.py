@@ -7,7 +7,6 @@ from typing import Any
 
 import polars as pl
 
-from qifsql.adversary.laws import laws
 from qifsql.commands.check import result as verdicts
 from qifsql.commands.check import view
 from qifsql.data.types import Row
@@ -15,7 +14,7 @@ from qifsql.presentation import words
 from qifsql.presentation.language import counted, counting, said
 from qifsql.presentation.parts import Box, Card, Cards, Light, Paragraph, Part
 from qifsql.results import uncovered
-from qifsql.results.assessment import readings
+from qifsql.results.assessment import readings, without_beliefs
 from qifsql.results.kinds import view_of
 from qifsql.results.stored import Stored
 
@@ -193,7 +192,7 @@ def shown_by_others(stored: Stored, results: Sequence[Stored]) -> bool:
 
 def _attack_rows(stored: Stored) -> Iterator[Row]:
     """Yield the rows of attacks on everybody, each with its dataset."""
-    frame = stored.frame
+    frame = without_beliefs(stored.frame)
     if stored.kind not in ("attack", "sweep", *STUDIES) or frame.is_empty():
         return
     if "learner" in frame.columns:  # about another file than that of the people (see headline)
@@ -202,10 +201,6 @@ def _attack_rows(stored: Stored) -> Iterator[Row]:
         frame = frame.filter(pl.col(name).is_null())
     if "knowledge" in frame.columns:  # only for comparison: nobody knows the key
         frame = frame.filter(pl.col("knowledge") != "with the key")
-    if stored.kind == "attack" and "knows" in frame.columns:
-        laws_of_rows = [law for text in frame["knows"] if text != "exact" for law in laws(text)]
-        if any(law.kind == "matrix" for law in laws_of_rows):  # the exact rows are mere beliefs
-            frame = frame.filter(pl.col("knows") != "exact")
     keys = ["posterior_probabilistic", "posterior_deterministic", "n_qids"]
     dataset = {"dataset": str(stored.spec.get("dataset", ""))}
     for row in frame.sort(keys, descending=[True, True, False]).iter_rows(named=True):

@@ -13,6 +13,7 @@ from qifsql.commands.synthetic.view import points, release_name
 from qifsql.presentation import escaping, words
 from qifsql.presentation.language import said
 from qifsql.presentation.parts import Heading, Paragraph, Part, Spec, Table, Tables
+from qifsql.results.assessment import without_beliefs
 from qifsql.results.kinds import Kind
 from qifsql.results.stored import Stored
 
@@ -53,7 +54,7 @@ def _attacks(table: pl.DataFrame) -> Table:
     heads = [said("name"), said("model"), said("of"), said("known"), said("certain")]
     heads += [said("before"), said("after"), said("degradation")]
     listing = Table.of(heads, right=(4, 5, 6, 7))
-    for row in table.iter_rows(named=True):
+    for row in without_beliefs(table).iter_rows(named=True):
         gain = ""
         if row.get("gain") not in (None, "identity"):
             gain = said(", gain {gain}", gain=row["gain"])

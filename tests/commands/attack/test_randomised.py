@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -13,11 +14,14 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import qifsql
-from qifsql.commands.report import sharing, summary
+from qifsql.commands.attack.noisy.view import comparison_table
+from qifsql.commands.report import method, sharing, summary
 from qifsql.errors import QifError
 from qifsql.measures.randomised import estimate_true_shares
+from qifsql.presentation.parts import Paragraph
 from qifsql.reference import randomised_release as oracle
 from qifsql.results import stored as results
+from qifsql.results.assessment import without_beliefs
 
 NEAR = pytest.approx
 F = Fraction
@@ -175,6 +179,33 @@ def test_right_numbers_are_verified_and_folders_are_not_shared(tmp_path: Path) -
     (shared,), _ = sharing.share(stored, sharing.Reader(minimum=1))
     assert str(tmp_path) not in str(shared.spec)
     assert "matrix.csv" in str(shared.spec["knows"])
+
+
+def test_what_somebody_believes_is_no_result(tmp_path: Path) -> None:
+    """Neither in an attack nor in a study, and the factor is that of the numbers shown."""
+    law = tmp_path / "m.csv"
+    law.write_text("from,to,probability\nu,u,0.8\nu,v,0.2\nv,v,0.9\nv,u,0.1\n")
+    release = pl.DataFrame({"a": ["x", "x", "y"], "s": ["u", "u", "v"]})
+    drawn, erring = (
+        results.read([qifsql.attack("cas", release, qids="a", secret="s", knows=knows)])[0]
+        for knows in (f"s:matrix={law}", "a:right=0.9")
+    )
+    entries = {"drawn": drawn, "erring": erring}
+    frames = [part.frame.with_columns(name=pl.lit(name)) for name, part in entries.items()]
+    study = replace(drawn, kind="run", frame=pl.concat(frames, how="diagonal"))
+    exact, knowing = drawn.frame.to_dicts()
+    assert without_beliefs(study.frame)["knows"].to_list() == [
+        knowing["knows"], "exact", "a:right=0.9",
+    ]  # fmt: skip
+    for stored in (drawn, replace(study, frame=frames[0])):
+        assert [row["knows"] for row in summary.worst([stored])] == [knowing["knows"]]
+    rows = comparison_table(exact, knowing).rows
+    for (_, _, before, _), (_, _, after, factor) in zip(rows[:2], rows[2:], strict=True):
+        shown = [float(cell.strip("x% ")) for cell in (before, after, factor)]
+        assert shown[1] / shown[0] == NEAR(shown[2], abs=0.01)
+    said = [isinstance(part, Paragraph) and part.text for part in method.method([drawn]).parts]
+    assert method.OF_MATRIX in said
+    assert method.OF_NOISE not in said
 
 
 WRONG: dict[str, tuple[str, dict[str, Any]]] = {

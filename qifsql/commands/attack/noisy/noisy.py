@@ -10,7 +10,7 @@ from typing import Any, Unpack
 
 import polars as pl
 
-from qifsql.adversary.laws import Law, laws
+from qifsql.adversary.laws import EXACT, Law, laws
 from qifsql.adversary.spec import Attack, BoundAttack, refuse
 from qifsql.commands.attack import keyed
 from qifsql.commands.attack.noisy import bind, coding, elimination, expectations, reporting_people
@@ -45,7 +45,6 @@ were drawn. So are ``certain_reported`` and ``certain_missing``, where some peop
 the success after the release against those who report it is NULL where people were drawn, or
 where there are too many pairs to count it exactly."""
 
-EXACT = "exact"
 RANDOMISED = (
     "{column} was drawn by a matrix: the prior and the success are about its true values, and not "
     "about those with a reported value alone"

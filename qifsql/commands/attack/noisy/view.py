@@ -5,13 +5,12 @@ from pathlib import Path
 
 import polars as pl
 
-from qifsql.adversary.laws import Law, as_decimal, laws
+from qifsql.adversary.laws import EXACT, Law, as_decimal, has_matrix, laws
 from qifsql.data.types import Row
 from qifsql.presentation import words
 from qifsql.presentation.language import number, said
 from qifsql.presentation.parts import Heading, Paragraph, Part, Table
-
-EXACT = "exact"
+from qifsql.results.assessment import without_beliefs
 
 
 def parts(frame: pl.DataFrame) -> list[Part]:
@@ -29,18 +28,13 @@ def knowledge(rows: Sequence[Row]) -> Paragraph:
     text = next(row["knows"] for row in rows if row["knows"] != EXACT)
     named = "; ".join(law_words(law) for law in laws(text))
     message = "Known with errors and gaps: {laws}. All else is known exactly."
-    if is_randomised(text):
+    if has_matrix(text):
         message = (
             "Not known from the release as it is true: {laws}. Who takes its cells to be true does "
             "not see that; who knows the laws weighs what each cell may stand for. The shares of "
             "true values are told by the file of the matrix, or else estimated."
         )
     return Paragraph(said(message, laws=named))
-
-
-def is_randomised(knows: str) -> bool:
-    """Return whether a column was randomised by a matrix, by the laws of a row."""
-    return knows != EXACT and any(law.kind == "matrix" for law in laws(knows))
 
 
 def law_words(law: Law) -> str:
@@ -66,18 +60,24 @@ def law_words(law: Law) -> str:
 
 
 def comparison_table(exact: Row, noisy: Row) -> Table:
-    """Return a question as a table: nothing known, all known exactly, known with errors."""
+    """Return a question as a table: nothing known, all known exactly, known with errors.
+
+    Who knows the laws of a secret that was drawn has another prior than who takes it to be true.
+    """
     heads = [said("the adversary knows"), said("certain"), said("best guess")]
     table = Table.of([*heads, said("over the prior")], right=(1, 2, 3))
-    table.add_row(
-        said("nothing (prior)"),
-        words.percent(exact["prior_deterministic"]),
-        words.percent(exact["prior_probabilistic"]),
-        "",
-    )
+    priors = {said("nothing (prior)"): exact}
     names = said("all exactly"), said("it with errors and gaps")
-    if is_randomised(noisy["knows"]):
+    if has_matrix(noisy["knows"]):
         names = said("the cells, as if true"), said("the laws of the cells")
+    if noisy["prior_probabilistic"] != exact["prior_probabilistic"]:
+        priors = {
+            said("nothing, cells as if true"): exact,
+            said("nothing, laws of the cells"): noisy,
+        }
+    for name, row in priors.items():
+        before = row["prior_deterministic"], row["prior_probabilistic"]
+        table.add_row(name, *map(words.percent, before), "")
     for name, row in zip(names, (exact, noisy), strict=True):
         table.add_row(
             name,
@@ -102,7 +102,7 @@ def loss_sentences(exact: Row, noisy: Row) -> str:
             "{noisy} with errors and gaps. {sure} of {records} {people} are singled out, and "
             "{left} with errors and gaps."
         )
-    if is_randomised(noisy["knows"]):
+    if has_matrix(noisy["knows"]):
         message = (
             "The best guess of {secret} is right for {noisy} if the laws are known. Who takes the "
             "cells to be true expects {exact}. {secret} is certain of {left} of {records} {people}."
@@ -137,9 +137,12 @@ def loss_sentences(exact: Row, noisy: Row) -> str:
 
 
 def numbered_adversaries(frame: pl.DataFrame) -> tuple[pl.DataFrame, dict[int, str]]:
-    """Return the rows numbered by adversary in the column ``datasets``, and the names of these."""
+    """Return the rows numbered by adversary in the column ``datasets``, and the names of these.
+
+    Where a matrix is known, rows of mere beliefs are left out, with their prior.
+    """
     number = pl.when(pl.col("knows") == EXACT).then(1).otherwise(2)
     names = {1: said("after, known exactly"), 2: said("after, with errors and gaps")}
-    if any(is_randomised(knows) for knows in frame["knows"]):
-        names = {1: said("after, cells as if true"), 2: said("after, laws known")}
-    return frame.with_columns(number.alias("datasets")), names
+    if any(has_matrix(knows) for knows in frame["knows"]):
+        names = {2: said("after, laws known")}
+    return without_beliefs(frame).with_columns(number.alias("datasets")), names
