@@ -92,13 +92,17 @@ def labels(dataset: Dataset) -> tuple[dict[str, str], dict[str, dict[str, str]]]
 
     Variables without are left out.
     """
-    import pyreadstat
-
-    path = dataset.files[0]
-    read = getattr(pyreadstat, READERS[Path(path).suffix.casefold()])
-    _, contents = read(path, metadataonly=True)
+    contents = _contents(dataset.files[0])
     of_variables = {n: text for n, text in contents.column_names_to_labels.items() if text}
     return of_variables, _labels_of_values(contents)
+
+
+def _contents(path: str | Path) -> Any:
+    """Return what a file says of its columns."""
+    import pyreadstat
+
+    read = getattr(pyreadstat, READERS[Path(path).suffix.casefold()])
+    return read(path, metadataonly=True)[1]
 
 
 def _labels_of_values(contents: Any) -> dict[str, dict[str, str]]:
@@ -118,15 +122,26 @@ def write_release(
 ) -> None:
     """Write rows as a file of a kind, with the labels that its columns have in the source.
 
-    Labels of values are those of columns that still have numbers and are not ``unlabelled``.
+    Values of the columns ``unlabelled`` get no labels; neither do texts in Stata.
     """
     import pyreadstat
 
+    of_columns: dict[str, str | None] = {}
+    of_values: dict[str, dict[Any, str]] = {}
+    if source is not None and source.format == "statistics":
+        contents = _contents(source.files[0])
+        texts = contents.column_names_to_labels
+        of_columns = {name: texts[name] for name in frame.columns if texts.get(name)}
+        names = {*frame.columns}.difference(unlabelled) if not source.all_varchar else set()
+        of_values = {
+            name: _labels_of_cells(by_value, frame[name], of_texts=kind in SPSS)
+            for name, by_value in contents.variable_value_labels.items()
+            if name in names
+        }
+        of_values = {name: codes for name, codes in of_values.items() if codes}
     if kind == ".xpt":
-        pyreadstat.write_xport(frame, path, column_labels=_labels_of(source, frame)[0])
+        pyreadstat.write_xport(frame, path, column_labels=of_columns)
         return
-    of_columns, of_values = _labels_of(source, frame)
-    of_values = {name: texts for name, texts in of_values.items() if name not in unlabelled}
     labels: dict[str, Any] = {"column_labels": of_columns, "variable_value_labels": of_values}
     if kind == ".dta":
         pyreadstat.write_dta(frame, path, **labels)
@@ -134,25 +149,33 @@ def write_release(
         pyreadstat.write_sav(frame, path, compress=kind == ".zsav", **labels)
 
 
-def _labels_of(
-    source: Dataset | None, frame: pl.DataFrame
-) -> tuple[dict[str, str | None], dict[str, dict[int | float, str]]]:
-    """Return the labels of the columns of a frame, and of the values of those with numbers."""
-    import pyreadstat
+def _labels_of_cells(
+    by_value: Mapping[Any, object], cells: pl.Series, *, of_texts: bool
+) -> dict[Any, str]:
+    """Return the labels of the cells of a column of a release; of texts only if asked.
 
-    if source is None or source.format != "statistics":
-        return {}, {}
-    path = source.files[0]
-    read = getattr(pyreadstat, READERS[Path(path).suffix.casefold()])
-    _, contents = read(path, metadataonly=True)
-    labels = contents.column_names_to_labels
-    of_columns = {name: labels[name] for name in frame.columns if labels.get(name)}
-    of_values = {
-        name: {n: str(text) for n, text in by_value.items() if isinstance(n, int | float)}
-        for name, by_value in contents.variable_value_labels.items()
-        if name in frame.columns and frame.schema[name].is_numeric()
-    }
-    return of_columns, {name: texts for name, texts in of_values.items() if texts}
+    A text has the label of a value if all of it is that value. Those that begin or end as sets and
+    suppressed cells do are left out.
+    """
+    if cells.dtype.is_numeric():
+        return {n: str(label) for n, label in by_value.items() if isinstance(n, int | float)}
+    if not of_texts or cells.dtype != pl.String:
+        return {}
+    written = {form(n): str(label) for n, label in by_value.items() for form in (str, _text)}
+    present = {*cells.filter(cells.is_in([*written]))}
+    return {n: written[n] for n in present if n[:1] not in "{*" and n[-1:] != "*"}
+
+
+def unlabelled_columns(source: Dataset, path: Path) -> list[str]:
+    """Return the columns of the release at ``path`` whose values have labels in the source alone.
+
+    There are none if the source is read as labels.
+    """
+    if source.format != "statistics" or source.all_varchar:
+        return []
+    released, before = _contents(path), _contents(source.files[0]).variable_value_labels
+    after = released.variable_value_labels
+    return [name for name in released.column_names if before.get(name) and not after.get(name)]
 
 
 def _text(value: object) -> str:

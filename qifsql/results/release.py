@@ -73,8 +73,8 @@ def write(
     rows: int,
     source: Dataset,
     unlabelled: Collection[str] = (),
-) -> None:
-    """Write all ``rows`` rows of a plan in order, completely or not at all.
+) -> list[str]:
+    """Write all ``rows`` rows of a plan in order, completely or not at all; return notes on labels.
 
     The file is like the ``source`` (``release_files``); values of the columns ``unlabelled`` have
     no labels. The names of the plan's columns are ``aliases(names)``. The manifest is next to the
@@ -97,6 +97,7 @@ def write(
         if written != rows:
             raise InternalError(f"{written:,} records of {dataset} would be written, not {rows:,}")
         write_manifest(path, origin.about(origin.spec, origin.paths, *origin.plans))
+    return release_files.note_lost_labels(source, path)
 
 
 def write_rows(

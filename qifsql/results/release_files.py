@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 from qifsql.data import installation
 from qifsql.data.dataset import Dataset
 from qifsql.data.formats import CSV_ENDINGS, JSON_ENDINGS, PACKED
-from qifsql.errors import OutputError
+from qifsql.errors import OutputError, quoted
 from qifsql.results.storage import check_output, wrong_ending
 
 EXCEL = ".xlsx"
@@ -236,3 +236,17 @@ def _write_statistics(
             ".parquet",
             detail=str(e),
         ) from e
+
+
+def note_lost_labels(source: Dataset, path: Path) -> list[str]:
+    """Return a note on columns whose values have labels in the source, but not in the release."""
+    from qifsql.engine import statistics_files
+
+    if ending_of(path) not in STATISTICS:
+        return []
+    names = ", ".join(map(quoted, statistics_files.unlabelled_columns(source, path)))
+    note = (
+        f"values of {names} have no labels in the release: a label is of one code (in .dta of a "
+        "number alone; .xpt has none)"
+    )
+    return [note] if names else []

@@ -23,7 +23,7 @@ from qifsql.commands.anonymise.proposed import Proposals, identifiers_among, pro
 from qifsql.commands.anonymise.sanitise import SUMMARY, Work
 from qifsql.commands.anonymise.spec import LIMITS, AnonymiseOptions, Request
 from qifsql.counting.changed_attributes import nothing_changed
-from qifsql.counting.dependents import Dependent, dependents
+from qifsql.counting.dependents import dependents
 from qifsql.data.dataset import Dataset, Tabular
 from qifsql.data.option import complete, is_given
 from qifsql.data.readers import openings
@@ -128,13 +128,13 @@ def anonymise(
         rows = _rows_of_release(catalog, dataset, attack, request, work)
         described = _describe(attack, request, spec.where, catalog.dataset)
         origin = origin.about(described, dataset.paths)
-        origin, revealing = _write_records(path, origin, rows, work, attack)
+        origin, of_release = _write_records(path, origin, rows, work, attack)
     origin = origin.about(origin.spec, (*dataset.paths, *request.hierarchies.values()))
     schema = SUMMARY | (PEOPLE if attack.person is not None else {})
     frame = pl.DataFrame([summary | {"seconds": origin.seconds}], schema=schema)
     of_input = [note for note in attack.notes if not (identifiers and NAMES_OF_PEOPLE in note)]
     notes = [*of_roles, *_note_identifiers(identifiers), *of_input]
-    notes += [*write.notes(attack, rows, ending), *work.notes, *(d.note for d in revealing)]
+    notes += [*write.notes(attack, rows, ending), *work.notes, *of_release]
     notes += [nothing_changed(texts, attack.qids[i - 1]) for i, texts in work.idle.items()]
     notes += request.remarks(secret=bool(spec.secrets))
     return Result(frame=frame, origin=origin, details=work.details, notes=tuple(notes))
@@ -162,8 +162,8 @@ def _specify(
 
 def _write_records(
     path: Path, origin: Origin, rows: write.Rows, work: Work, attack: Microdata
-) -> tuple[Origin, list[Dependent]]:
-    """Write the release with its manifest; return this, and columns that reveal what is hidden."""
+) -> tuple[Origin, list[str]]:
+    """Write the release; return its manifest, and notes on what columns reveal and lose."""
     ending = release_files.ending_of(path)
     names = [column.name for column in rows.released]
     records = write.plan_records(rows, ending)
@@ -178,7 +178,7 @@ def _write_records(
     origin = origin.sending(dict.fromkeys(statements))
     origin = origin.listing(write.roles_of_columns(attack, rows))
     work.meter.inside(0.9, "writing records")
-    release.write(
+    lost_labels = release.write(
         work.engine,
         records,
         path,
@@ -186,16 +186,15 @@ def _write_records(
         names=release.header(names, rows.columns, ending),
         rows=work.passes.coded.records,
         source=rows.dataset,
-        unlabelled=_find_averages(work.request, rows),
+        unlabelled=_find_uncoded(rows, work),
     )
-    return origin, revealing
+    return origin, [*(column.note for column in revealing), *lost_labels]
 
 
-def _find_averages(request: Request, rows: write.Rows) -> frozenset[str]:
-    """Return the columns of midpoints or means, which labels of single values would misname."""
-    if request.cells not in ("midpoint", "centroid"):
-        return frozenset()
-    return frozenset(column.name for column in rows.released if column.qid is not None)
+def _find_uncoded(rows: write.Rows, work: Work) -> frozenset[str]:
+    """Return the columns of the release with cells that labels of single values would misname."""
+    uncoded = {cells.number for cells in work.cells if not cells.has_values}
+    return frozenset(column.name for column in rows.released if column.qid in uncoded)
 
 
 def _write_ungeneralised(

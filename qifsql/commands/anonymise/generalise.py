@@ -120,9 +120,19 @@ class Cells:
     def of_single_values(self) -> "Cells":
         """Return the column if all classes have one value in it: its type stays, but for texts."""
         is_text = family(self.scale.attribute.type) in TEXTS
-        if self.kind != "ranged" or self.shape != "text" or is_text:
+        if self.kind != "ranged" or self.nominal is not None or self.shape != "text" or is_text:
             return self
         return replace(self, content="value", starred=False)
+
+    @property
+    def has_values(self) -> bool:
+        """Return whether a cell that reads as one value of a column of the input is that value.
+
+        Means, midpoints, labels of changes and what an expression computes may be other values.
+        """
+        is_middle = self.kind == "ranged" and self.shape == "midpoint"
+        is_column = isinstance(self.scale.attribute.expression, exp.Column)
+        return is_column and self.kind not in ("centred", "labelled") and not is_middle
 
     @property
     def parted(self) -> bool:

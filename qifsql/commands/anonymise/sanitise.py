@@ -280,13 +280,14 @@ class Work:
         recoded_release.widen_intervals(recoding)
         sizes = self._class_sizes()
         chosen = [steps_of_qid[s] for steps_of_qid, s in zip(steps, node, strict=True)]
-        starred = bool(sizes["suppressed"] or self.order)
-        self._make_recoded_cells(recoding, node, chosen, ending, starred=starred)
-        passes.make("membership", "membership")
         hidden = recoded_release.suppressed_cells(recoding) if request.suppress_cells else []
+        starred = [bool(sizes["suppressed"] or cells) for cells in hidden or [0 for _ in node]]
+        cell_losses = [recoded_release.measure_loss(recoding, i, s) for i, s in enumerate(node, 1)]
+        merged = [loss.generalised > 0 for loss in cell_losses]
+        self._make_recoded_cells(recoding, node, chosen, ending, starred=starred, merged=merged)
+        passes.make("membership", "membership")
         if self.combinations:
             self._report_combinations(recoding, sizes)
-        cell_losses = [recoded_release.measure_loss(recoding, i, s) for i, s in enumerate(node, 1)]
         recoding.drop()
         passes.drop("coded", "done", "classes", "refused")
         changes = [step.texts for step in chosen]
@@ -317,13 +318,15 @@ class Work:
         chosen: Sequence[ValueStep],
         ending: str,
         *,
-        starred: bool,
+        starred: Sequence[bool],
+        merged: Sequence[bool],
     ) -> None:
         """Make the cells of all classes: of each quasi-identifier the step ``chosen`` by the node.
 
-        A column that recode drops has none. ``starred``: some cells are suppressed.
+        A column that recode drops has none. Of each column, ``starred``: some cells are suppressed;
+        ``merged``: some stand for several values, or are suppressed.
         """
-        request = self.request
+        request, columns = self.request, []
         for i, (step, s) in enumerate(zip(chosen, node, strict=True), 1):
             if request.method == "recode" and step.content == "everything":
                 continue
@@ -331,11 +334,16 @@ class Work:
             cells = Cells(i, self.scales[i - 1], step.content, request.cells, ending, by_step=True)
             type_ = "VARCHAR" if label is None else label.type
             column = replace(
-                cells, type=type_, interval=step.interval, writing=self.writing, starred=starred
+                cells,
+                type=type_,
+                interval=step.interval,
+                writing=self.writing,
+                starred=starred[i - 1],
             )
             recoded_release.make_cell_values(recoding, column, step, s)
             self.cells.append(column)
-        make_cells(self.passes, self.cells)
+            columns.append(column if merged[i - 1] else column.of_single_values)
+        make_cells(self.passes, columns)
 
     def _suppression_order(self) -> list[int]:
         """Return the numbers of the quasi-identifiers whose cells are suppressed, in that order."""

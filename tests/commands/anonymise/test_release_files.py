@@ -111,10 +111,63 @@ def test_labels_of_spss_are_kept_in_stata_too(tmp_path: Path) -> None:
     assert contents.variable_value_labels == LABELS["variable_value_labels"]
 
 
-def test_means_have_no_labels_of_values(tmp_path: Path) -> None:
-    source, out = write_input(tmp_path, ".sav"), tmp_path / "out.sav"
-    qifsql.anonymise(source, out, qids="pay", k=3, cells="centroid")
-    assert pyreadstat.read_sav(out)[1].variable_value_labels == {}
+CODED = pl.DataFrame({"sex": [1, 2] * 4, "age": [*range(20, 28)], "region": [*"aaaabbbb"]})
+CODES: dict[str, Any] = {
+    "sex": {1: "male", 2: "female"},
+    "age": {20: "twenty", 25: "twenty-five", 99: "unknown"},
+    "region": {"a": "North", "b": "South", "c": "East"},
+}
+
+
+@pytest.mark.parametrize(
+    ("options", "labelled", "lost"),
+    [
+        ({"method": "recode", "change": "age:4"}, "sex,region", "age"),
+        ({"k": 2, "method": "mondrian"}, "sex,region", "age"),
+        ({"method": "recode", "change": "top(age)=26"}, "sex,age,region", ""),
+        ({"method": "recode", "change": "age=age//5*5"}, "sex,region", "age"),
+        ({"qids": "age=age//5*5,sex", "change": "sex=3-sex"}, "region", "sex,age"),
+        ({"qids": "age", "k": 4, "cells": "centroid"}, "sex,region", "age"),
+    ],
+)
+def test_labels_of_values_are_those_of_single_codes(
+    options: dict[str, Any], labelled: str, lost: str, tmp_path: Path
+) -> None:
+    source, out = tmp_path / "in.sav", tmp_path / "out.sav"
+    pyreadstat.write_sav(CODED, source, variable_value_labels=CODES)
+    result = qifsql.anonymise(source, out, **{"qids": "age,sex,region", **options})
+    cells, contents = pyreadstat.read_sav(out)
+    assert ",".join(n for n in CODED.columns if n in contents.variable_value_labels) == labelled
+    for name, codes in contents.variable_value_labels.items():
+        before = {str(code): label for code, label in CODES[name].items()}
+        after = {str(code).removesuffix(".0"): label for code, label in codes.items()}
+        assert after.items() <= before.items()
+        assert cells[name].dtype.kind == "f" or {*codes} <= {*cells[name]}
+    names = ", ".join(f'"{name}"' for name in lost.split(",") if name)
+    assert [n.partition(" have no labels")[0] for n in result.notes if "have no labels" in n] == (
+        [f"values of {names}"] if names else []
+    )
+
+
+def test_texts_have_no_labels_in_stata_and_a_note_says_so(tmp_path: Path) -> None:
+    source, out = tmp_path / "in.sav", tmp_path / "out.dta"
+    pyreadstat.write_sav(CODED, source, variable_value_labels=CODES)
+    result = qifsql.anonymise(source, out, drop="age")
+    assert pyreadstat.read_dta(out)[1].variable_value_labels == {"sex": CODES["sex"]}
+    assert any('values of "region" have no labels' in note for note in result.notes)
+
+
+def test_columns_without_suppressed_cells_keep_numbers_and_labels(tmp_path: Path) -> None:
+    source, out = tmp_path / "in.sav", tmp_path / "out.sav"
+    pyreadstat.write_sav(CODED, source, variable_value_labels=CODES)
+    options: dict[str, Any] = {"method": "recode", "suppress_cells": "age", "k": 4}
+    qifsql.anonymise(source, out, qids="age,sex", suppress=0, **options)
+    cells, contents = pyreadstat.read_sav(out)
+    assert ({*cells["age"]}, {*cells["sex"]}) == ({"*"}, {1, 2})
+    assert contents.variable_value_labels == {
+        "sex": CODES["sex"],
+        "region": {"a": "North", "b": "South"},
+    }
 
 
 def test_csv_keeps_its_encoding_marks_dates_and_line_ends(tmp_path: Path) -> None:

@@ -77,8 +77,11 @@ def one_per(
         remaining = frame["records"][0] - frame["dropped"][0]
         titles = release.header(names, typed.columns, kind)
         source = typed.dataset
-        release.write(engine, final, path, origin, names=titles, rows=remaining, source=source)
+        lost_labels = release.write(
+            engine, final, path, origin, names=titles, rows=remaining, source=source
+        )
         notes = (
+            *lost_labels,
             *(notes_of_people(attack.microdata) if attack else catalog.remarks),
             *_notes(rows, kind),
         )

@@ -114,9 +114,9 @@ def pram(
         origin = origin.about(_describe(work, parameters, options, law), inputs)
         with atomic_file(law, origin) as unfinished:  # replaced after the release
             _write_matrices(engine, unfinished, origin, work.randomised)
-            origin = _write_release(tables, path, origin, work, summary[0]["records"])
+            origin, lost_labels = _write_release(tables, path, origin, work, summary[0]["records"])
         public = f"the matrices are in {law.name}, to be published, too"
-        notes = [*catalog.remarks, *remarks, public, *notes]
+        notes = [*catalog.remarks, *remarks, public, *notes, *lost_labels]
     frame = pl.DataFrame([row | {"seconds": origin.seconds} for row in summary], schema=SUMMARY)
     notes += release.note_changed_types(work.records.columns) if ending == ".parquet" else []
     return Result(frame=frame, origin=origin, details={}, notes=tuple(notes))
@@ -130,8 +130,10 @@ def _bind(catalog: Catalog, options: AnonymiseOptions, files: dict[str, str]) ->
     return Work(records, randomised, _released(records, randomised, drop))
 
 
-def _write_release(tables: Tables, path: Path, origin: Origin, work: Work, records: int) -> Origin:
-    """Write the release, which has so many records; return its origin, with all statements."""
+def _write_release(
+    tables: Tables, path: Path, origin: Origin, work: Work, records: int
+) -> tuple[Origin, list[str]]:
+    """Write the release of so many records; return its origin with all statements, and notes."""
     ending, dataset = release_files.ending_of(path), work.records.dataset
     writing = _find_writing(tables, work, ending)
     tables.make("cells", _cells(work.randomised, ending, writing))
@@ -141,8 +143,10 @@ def _write_release(tables: Tables, path: Path, origin: Origin, work: Work, recor
     setup = [*openings(dataset), *openings(texts), UTC, *tables.statements]
     origin = origin.sending([*dict.fromkeys(setup), render.statement(plan, pretty=True)])
     titles = release.header([c.name for c in work.rows.released], work.records.columns, ending)
-    release.write(tables.engine, plan, path, origin, names=titles, rows=records, source=dataset)
-    return origin
+    notes = release.write(
+        tables.engine, plan, path, origin, names=titles, rows=records, source=dataset
+    )
+    return origin, notes
 
 
 def _find_columns(
