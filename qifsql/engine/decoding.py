@@ -94,7 +94,9 @@ def _copy(folder: Path, dataset: Dataset, path: str) -> Path:
     copy.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     part = copy.with_suffix(".part")
     try:
-        with _opened(path, dataset, folder) as source, _created(part) as target:
+        if path.casefold().endswith(ZIPPED):
+            _check_room(path, dataset.table, folder)
+        with unpacked(path, dataset.table) as source, _created(part) as target:
             if is_text:
                 _transcode(source, target, encoding)
             else:
@@ -126,16 +128,14 @@ def _created(path: Path) -> Iterator[IO[bytes]]:
 
 
 @contextmanager
-def _opened(path: str, dataset: Dataset, folder: Path) -> Iterator[Readable]:
-    """Open the bytes of a file, unpacked."""
+def unpacked(path: str, table: str) -> Iterator[Readable]:
+    """Open the bytes of a file, unpacked; in a .zip those of a ``table``."""
     if path.casefold().endswith(ZIPPED):
-        with zipfile.ZipFile(path) as box:
-            _check_room(box.getinfo(dataset.table).file_size, folder)
-            with box.open(dataset.table) as member:
-                yield member
+        with zipfile.ZipFile(path) as box, box.open(table) as member:
+            yield member
     elif path.casefold().endswith(".gz"):
-        with gzip.open(path) as unpacked:
-            yield unpacked
+        with gzip.open(path) as source:
+            yield source
     elif path.casefold().endswith(".zst"):
         import pyarrow as pa
 
@@ -146,8 +146,10 @@ def _opened(path: str, dataset: Dataset, folder: Path) -> Iterator[Readable]:
             yield file
 
 
-def _check_room(size: int, folder: Path) -> None:
-    """Refuse a file that unpacks to more bytes than the folder has room for."""
+def _check_room(path: str, table: str, folder: Path) -> None:
+    """Refuse a table in a .zip that unpacks to more bytes than the folder has room for."""
+    with zipfile.ZipFile(path) as box:
+        size = box.getinfo(table).file_size
     if size > shutil.disk_usage(folder).free:
         raise OSError(errno.ENOSPC, f"it unpacks to {size:,} bytes")
 

@@ -21,7 +21,8 @@ import pyarrow.parquet as pq
 
 from qifsql.data import installation
 from qifsql.data.dataset import Dataset
-from qifsql.data.formats import CSV_ENDINGS, JSON_ENDINGS, PACKED
+from qifsql.data.formats import CSV_ENDINGS, JSON_ENDINGS
+from qifsql.engine.decoding import unpacked
 from qifsql.errors import OutputError, quoted
 from qifsql.results.storage import check_output, wrong_ending
 
@@ -107,15 +108,14 @@ class _Style:
             return cls(usual)
         of_input = source.delimiter if usual == "," and source.delimiter != "\t" else None
         delimiter = of_input if of_input and of_input.isascii() else usual  # Polars writes a byte
-        begin = b""
-        if not source.paths[0].casefold().endswith((*PACKED, ".zip")):
-            with Path(source.paths[0]).open("rb") as file:
-                begin = file.read(BEGIN)
-        line_end = "\r\n" if b"\r\n" in begin else "\n"
-        encoding = source.encoding or "utf-8"
+        with unpacked(source.paths[0], source.table) as file:
+            begin = file.read(BEGIN)
+        encoding = codecs.lookup(source.encoding or "utf-8").name
+        text = codecs.getincrementaldecoder(encoding)("replace").decode(begin)
+        line_end = "\r\n" if "\r\n" in text else "\n"
         mark = MARK if begin.startswith(MARK) else b""
         decimal_comma = source.decimal == "," != delimiter
-        return cls(delimiter, codecs.lookup(encoding).name, line_end, mark, decimal_comma)
+        return cls(delimiter, encoding, line_end, mark, decimal_comma)
 
 
 def _write_csv(

@@ -1,6 +1,9 @@
 """A release is like its input, and is read again by qifsql and by the library of its format."""
 
+import gzip
+import zipfile
 from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -189,6 +192,23 @@ def test_csv_keeps_its_encoding_marks_dates_and_line_ends(tmp_path: Path) -> Non
     source.write_bytes(b"\xef\xbb\xbfa,b\n1,x\n1,y\n")
     qifsql.anonymise(source, out, qids="a", k=2)
     assert out.read_bytes() == b"\xef\xbb\xbfa,b\n1,x\n1,y\n"
+
+
+@pytest.mark.parametrize(
+    ("encoding", "packing"),
+    [("utf-16", ""), ("utf-16-be", ""), ("utf-8", ".gz"), ("utf-8", ".zst"), ("utf-8", ".zip")],
+)
+def test_line_ends_are_those_of_the_input(encoding: str, packing: str, tmp_path: Path) -> None:
+    source, out = tmp_path / f"in.csv{packing}", tmp_path / "out.csv"
+    text = "a,b\r\n1,x\r\n1,y\r\n".encode(encoding)
+    if packing == ".zip":
+        with zipfile.ZipFile(source, "w") as box:
+            box.writestr("in.csv", text)
+    else:
+        packers = {"": bytes, ".gz": gzip.compress, ".zst": partial(pa.compress, codec="zstd")}
+        source.write_bytes(packers[packing](text))
+    qifsql.anonymise(qifsql.Dataset.open(source, encoding=encoding), out, drop="b")
+    assert out.read_bytes().decode(encoding) == "a\r\n1\r\n1\r\n"
 
 
 def test_characters_that_the_encoding_lacks_are_refused(tmp_path: Path) -> None:
