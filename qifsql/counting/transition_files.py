@@ -79,10 +79,25 @@ def check(engine: Engine, step: Step, dataset: Dataset, drifting: Attribute) -> 
             f"{name} has no transitions of {quoted(drifting.name)}; each line is from, to, "
             "probability, and column where it is about several"
         )
+    refuse_lines(name, drifting, "a from and to", (unfit, wrong, twice))
+    if unsound:
+        raise InputError(
+            f"the probabilities of {unsound:,} of {plural(values, 'value')} that {name} leads "
+            "from do not add up to 1; mend them (what stays is a transition, too)"
+        )
+
+
+def refuse_lines(name: str, attribute: Attribute, pair: str, counts: tuple[int, int, int]) -> None:
+    """Refuse a table of probabilities with lines that cannot be used.
+
+    ``counts`` are those of lines with a value that does not fit the type of the ``attribute``, with
+    no probability, and with a ``pair`` of values that another line has.
+    """
+    unfit, wrong, twice = counts
     if unfit:
         raise InputError(
             f"{plural(unfit, 'line')} of {name} have a value that is no "
-            f"{family(drifting.type)}, as column {quoted(drifting.name)} is"
+            f"{family(attribute.type)}, as column {quoted(attribute.name)} is"
         )
     if wrong:
         raise InputError(
@@ -90,13 +105,8 @@ def check(engine: Engine, step: Step, dataset: Dataset, drifting: Attribute) -> 
         )
     if twice:
         raise InputError(
-            f"{name} has {plural(twice, 'line')} for a from and to that another line has; each "
-            "pair has one probability"
-        )
-    if unsound:
-        raise InputError(
-            f"the probabilities of {unsound:,} of {plural(values, 'value')} that {name} leads "
-            "from do not add up to 1; mend them (what stays is a transition, too)"
+            f"{name} has {plural(twice, 'line')} for {pair} that another line has; each pair has "
+            "one probability"
         )
 
 

@@ -18,7 +18,7 @@ from places import SAMPLES
 import qifsql
 from qifsql.adversary.laws import laws
 from qifsql.adversary.spec import Attack
-from qifsql.commands.attack.noisy import elimination, reporting_people
+from qifsql.commands.attack.noisy import elimination, law_tables, reporting_people
 from qifsql.commands.attack.noisy.bind import bind
 from qifsql.commands.attack.noisy.coding import Coded
 from qifsql.commands.attack.noisy.draws import Draws
@@ -325,7 +325,8 @@ def covered(seeds: range, draws: int) -> list[bool]:
     qids, secret = "NU_ANO,TP_SEXO,CO_ENTIDADE", "IN_TRANSPORTE_PUBLICO"
     inside = []
     with opened(Attack.of("crs,cas", path, qids=qids, secret=secret)) as (engine, bound):
-        coded = Coded(engine, bound, bind(laws(NOISY), bound.microdata.qids), {})
+        coded = Coded(engine, bound, bind(laws(NOISY), bound.microdata.qids))
+        law_tables.make(coded, {})
         truth = [measure(coded, j) for j in (0, 1)]
         for seed in seeds:
             people = Draws(coded, seed=seed, draws=draws)

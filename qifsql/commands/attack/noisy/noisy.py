@@ -13,7 +13,14 @@ import polars as pl
 from qifsql.adversary.laws import EXACT, Law, laws
 from qifsql.adversary.spec import Attack, BoundAttack, refuse
 from qifsql.commands.attack import keyed
-from qifsql.commands.attack.noisy import bind, coding, elimination, expectations, reporting_people
+from qifsql.commands.attack.noisy import (
+    bind,
+    elimination,
+    expectations,
+    law_files,
+    law_tables,
+    reporting_people,
+)
 from qifsql.commands.attack.noisy.bind import NoisyQid
 from qifsql.commands.attack.noisy.coding import Coded
 from qifsql.commands.attack.noisy.draws import Draws
@@ -107,9 +114,10 @@ def attack(
         engine.here.set_aside(FREED_LATE)
         noisy = bind.bind(request.laws, bound.microdata.qids, bound.microdata.secrets)
         _check_records(request, noisy, bound)
-        listed = coding.read_tables(noisy, engine)
+        listed = law_files.read_tables(noisy, engine)
         exact, priors = keyed.measured(engine, request.spec, bound, origin)
-        coded = Coded(engine, bound, noisy, listed)
+        coded = Coded(engine, bound, noisy)
+        law_tables.make(coded, listed)
         outcomes = _outcomes(coded, [0, *(j for j in priors if j)], request, settings)
         rows = _rows_of_both(coded, request, exact.frame, priors, outcomes)
         origin = _origin_of(exact.origin, request).sending(coded.tables.statements)
@@ -181,7 +189,7 @@ def rehearse(
         microdata = bound.microdata
         noisy = bind.bind(request.laws, microdata.qids, microdata.secrets)
         _check_records(request, noisy, bound)
-        coding.read_tables(noisy, engine)
+        law_files.read_tables(noisy, engine)
 
 
 def specify(
