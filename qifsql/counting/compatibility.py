@@ -9,7 +9,7 @@ that the records of one person are in.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import NamedTuple
@@ -74,7 +74,8 @@ class Compatible:
     and ``believed`` the success if each record that is found may be the own one. If nothing tells
     whose record is whose, ``after`` is that, and ``misled`` is None. ``singled_out`` people have
     one candidate. The own record of ``misled`` people is not among their candidates; ``lost``
-    records have no candidate.
+    records have no candidate. ``outside`` classes of records have a cell that contains no value of
+    any of the people.
     """
 
     records: int
@@ -88,6 +89,7 @@ class Compatible:
     misled: int | None
     lost: int
     guesses: tuple[Guess, ...]
+    outside: int = 0
 
 
 TABLES = ("classes", "owners", "points", "located", "found")
@@ -106,13 +108,16 @@ def find(tables: Tables, original: Compared, release: Compared) -> Compatible:
     numbers = [g.raw.number for g, _ in release.cells]
     tables = tables.doing("locating people", release.title)
     is_told = _read(tables, original, release, numbers)
+    spans = {f"spans_{g.raw.number}": g.names["spans"] for g, _ in release.cells}
+    shape: dict[str, Shape] = {"qids": numbers}
+    ((outside,),) = tables.rows(splice("cells/classes_outside", tables=spans, shape=shape))
     _locate(tables, release, _open_sets(tables, release, numbers))
     if release.attack.microdata.person is not None:
         _count_persons(tables, release)
     for name in COUNTED:
         tables.make(name, splice(f"cells/{name}"))
     guesses = [_guess(tables, s.name, j) for j, s in enumerate(release.secrets, 1)]
-    success = _count(tables, guesses, is_told=is_told)
+    success = replace(_count(tables, guesses, is_told=is_told), outside=int(outside))
     _drop_tables(tables, release)
     return success
 
@@ -357,7 +362,19 @@ def _naming(rows: Sequence[_Tally], singled_out: int) -> Success:
 def notes(release: Compared, success: Compatible) -> list[str]:
     """Return notes on what is not counted, and of whom a release says something false."""
     of_people = [] if release.attack.microdata.person is None else [ONE_RECORD]
-    return [*of_people, *_notes_on_truth(release, success)]
+    return [*of_people, *_notes_on_truth(release, success), *_notes_on_nearest(release, success)]
+
+
+def _notes_on_nearest(release: Compared, success: Compatible) -> list[str]:
+    """Return a note on cells beside the values of people who are not found, such as means."""
+    is_found = not (success.lost if success.misled is None else success.misled)
+    if is_found or not success.outside:
+        return []
+    return [
+        f"{release.title} has cells that contain no raw value, such as centroids: the view "
+        "compatible does not measure who looks for the nearest one, and its success may be far too "
+        "low; use the view cells"
+    ]
 
 
 def _notes_on_truth(release: Compared, success: Compatible) -> list[str]:

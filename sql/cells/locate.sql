@@ -265,6 +265,14 @@ SELECT
 FROM coded_records
 GROUP BY {{ qids | each("id_#", ", ") }};
 
+-- One row: how many classes have a cell that contains no value of people, as that of a mean may.
+{# classes_outside(qids=[1, 2]), classes_outside(qids=[1]) #}
+CREATE OR REPLACE VIEW classes_outside AS
+SELECT count(*) AS outside
+FROM classes
+{{ qids | each("LEFT JOIN spans_# ON classes.id_# = spans_#.id") }}
+WHERE {{ qids | each("(spans_#.id IS NOT NULL AND coalesce(spans_#.width, 0) = 0)", " OR ") }};
+
 -- One row per record of a release: its class, its key, its secrets.
 {# owners(qids=[1, 2], secrets=1), owners(qids=[1], secrets=0) #}
 CREATE OR REPLACE VIEW owners AS

@@ -145,8 +145,7 @@ def _measure_file(
     rows = [named | _cells_view(risk) | totals for risk in file_risks]
     notes = _notes_on_suppressed(file, attack, hidden)
     if file.number > 1 and file.cells:
-        has_outside = any(column["outside"] for column in columns)
-        of_success, of_compatible = _find(tables, original, file, has_outside=has_outside)
+        of_success, of_compatible = _find(tables, original, file)
         rows += [named | row | totals for row in of_success]
         notes += of_compatible
     return _Measured(rows, columns, plans, notes)
@@ -164,23 +163,14 @@ def _cells_view(risk: risks.Risk) -> dict[str, Any]:
 
 
 def _find(
-    tables: Tables, original: Compared, release: Compared, *, has_outside: bool
+    tables: Tables, original: Compared, release: Compared
 ) -> tuple[list[dict[str, Any]], list[str]]:
-    """Return the rows of what people with raw knowledge find in a release, and notes.
-
-    ``has_outside``: some cell contains no value of the original, as a centroid does.
-    """
+    """Return the rows of what people with raw knowledge find in a release, and notes."""
     try:
         success = compatibility.find(tables, original, release)
     except UncountedError as e:
         return [], [str(e)]
     notes = compatibility.notes(release, success)
-    if has_outside:
-        notes.append(
-            f"{release.title} has cells that contain no raw value, such as centroids: the view "
-            "compatible does not measure who looks for the nearest one, and its success may be far "
-            "too low; use the view cells"
-        )
     return _compatible_view(success, of_people=release.attack.microdata.person is not None), notes
 
 

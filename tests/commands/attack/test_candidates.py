@@ -191,12 +191,31 @@ def test_releases_of_values_that_may_be_false_are_told(written: Path) -> None:
     noise = written / "noise.csv"
     PEOPLE.with_columns(a=pl.col("a") + 7).write_csv(noise)
     asked: dict[str, Any] = {"people": written / "people.parquet", "qids": "a"}
-    (note,) = qifsql.attack("crs", noise, **asked).notes
+    note, of_nearest = qifsql.attack("crs", noise, **asked).notes
+    assert "does not measure who looks for the nearest one" in of_nearest
     assert "says something false of 100.0% of the people" in note
     manifest = {"result": "anonymise", "spec": {"method": "pram"}}
     Path(f"{noise}.manifest.json").write_text(json.dumps(manifest))
     with pytest.raises(InputError, match="by the method pram: its cells are values that"):
         qifsql.attack("crs", noise, **asked)
+
+
+@pytest.mark.parametrize(
+    ("cells", "people", "is_noted"),
+    [
+        (["1.5", "1.5", "2.5", "2.5"], PEOPLE, True),
+        (["1", "NA", "*", "[2,3]"], PEOPLE, False),
+        (["1", "2", "2", "3"], PEOPLE[:2], False),  # the cell 3 is that of somebody else
+    ],
+)
+def test_cells_beside_all_values_of_people_who_are_misled_are_noted(
+    cells: list[str], people: pl.DataFrame, is_noted: bool, tmp_path: Path
+) -> None:
+    pl.DataFrame({"id": PEOPLE["id"], "a": cells}).write_csv(tmp_path / "release.csv")
+    people.with_columns(pl.col("a").cast(pl.Float64)).write_parquet(tmp_path / "people.parquet")
+    asked: dict[str, Any] = {"people": tmp_path / "people.parquet", "qids": "a", "key": "id"}
+    notes = qifsql.attack("crs", tmp_path / "release.csv", **asked).notes
+    assert any("no raw value, such as centroids" in note for note in notes) is is_noted
 
 
 def test_the_command_says_what_raw_knowledge_finds_and_verify_agrees(written: Path) -> None:
