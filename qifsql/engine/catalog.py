@@ -64,6 +64,7 @@ DECIMALS = f"""
         2 * count(*) FILTER (regexp_full_match(trim(field), '{NUMBER}')) > count(field), FALSE
     )
 """  # most are numbers with a decimal comma, or with points between thousands
+WORDS = ("list_sort(list(DISTINCT word) FILTER (WHERE word IS NOT NULL))", "count(word)")
 MOST = 2_000_000  # rows in which the first values are looked for: a twentieth of a second
 
 
@@ -242,20 +243,17 @@ class Catalog:
         rows = rows if where is None else rows.where(where.copy())
         rows = rows.limit(FIRST) if of_first else rows
         codes = self._codes_of_nines(columns, rows)
-        phrases = [exp.Literal.string(text) for text in sorted(unanswered())]
-        aggregates: list[exp.Expr] = []  # two for each column
-        for i, column in enumerate(columns):
-            text = exp.cast(_column(column), "VARCHAR")
-            words = [exp.Literal.string(word) for word in (*USUAL, *codes.get(column.name, ()))]
-            is_usual: exp.Expr = text.isin(*words)
-            if family(column.type) in CATEGORIES:
-                is_usual = exp.or_(is_usual, exp.func("lower", text.copy()).isin(*phrases))
-            is_word = exp.Where(this=is_usual)
-            distinct = exp.func("list", exp.Distinct(expressions=[text.copy()]), dialect="duckdb")
-            used = exp.ArraySort(this=exp.Filter(this=distinct, expression=is_word))
-            records = exp.Filter(this=exp.Count(this=exp.Star()), expression=is_word.copy())
-            aggregates += [exp.alias_(used, f"words_{i}"), exp.alias_(records, f"records_{i}")]
-        query = exp.select(exp.Count(this=exp.Star()), *aggregates).from_(rows.subquery(SOURCE))
+        words = [
+            exp.alias_(_usual_word(column, codes.get(column.name, ())), f"word_{i}", copy=False)
+            for i, column in enumerate(columns)
+        ]
+        cells = exp.select(*words, copy=False).from_(rows.subquery(SOURCE, copy=False), copy=False)
+        counts = [
+            filled(template, {"word": exp.column(f"word_{i}")})
+            for i in range(len(columns))
+            for template in WORDS
+        ]
+        query = exp.select("count(*)", *counts).from_(cells.subquery("cells"), copy=False)
         ((read, *row),) = self.engine.query(query, self.dataset.name)
         is_part = of_first and read == FIRST
         by_column = zip(columns, row[::2], row[1::2], strict=True)
@@ -462,3 +460,15 @@ def open_beside(engine: Engine, path: str) -> tuple[Dataset, Schema]:
     if opened.format == "duckdb":
         raise DatasetError(f"{path} is a table of a database; give a CSV or Parquet file")
     return read_columns(engine, replace(opened, all_varchar=opened.format == "csv"), None)
+
+
+def _usual_word(column: Column, codes: Sequence[str]) -> exp.Expr:
+    """Return the text of a cell that is a usual word for a missing value or one of the codes."""
+    text = exp.cast(_column(column), "VARCHAR")
+    words = [exp.Literal.string(word) for word in (*USUAL, *codes)]
+    is_usual: exp.Expr = exp.In(this=text.copy(), expressions=words)
+    if family(column.type) in CATEGORIES:
+        phrases = [exp.Literal.string(phrase) for phrase in sorted(unanswered())]
+        is_phrase = exp.In(this=exp.Lower(this=text.copy()), expressions=phrases)
+        is_usual = exp.or_(is_usual, is_phrase, copy=False)
+    return exp.Case(ifs=[exp.If(this=is_usual, true=text)])

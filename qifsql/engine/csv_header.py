@@ -51,7 +51,8 @@ def read_header(engine: Engine, dataset: Dataset) -> Header:
     If the user names no delimiter, it is the one that splits the first line into most names.
     """
     candidates = [dataset.delimiter] if dataset.delimiter else list(DELIMITERS)
-    split = {delimiter: _lines(engine, dataset, delimiter) for delimiter in candidates}
+    lines = _read_lines(engine, dataset)
+    split = {delimiter: _split(lines, delimiter, dataset) for delimiter in candidates}
     best = max(candidates, key=lambda delimiter: len(split[delimiter][0]))
     rows: Rows = split[best]
     has_row_names = dataset.header_rows == 1 and _has_row_names(rows)
@@ -63,7 +64,7 @@ def read_header(engine: Engine, dataset: Dataset) -> Header:
     copy_of = {p: (copy,) for p, copy in zip(dataset.paths, dataset.copies, strict=False)}
     for path in dataset.paths[1:]:
         part = replace(dataset, paths=(path,), copies=copy_of.get(path, ()))
-        file_rows: Rows = _lines(engine, part, best)
+        file_rows: Rows = _split(_read_lines(engine, part), best, part)
         if has_row_names and _is_wider(file_rows):
             file_rows = _with_row_names(file_rows)
         file_names, _ = _names(part, file_rows)
@@ -205,14 +206,18 @@ def is_number(field: str) -> bool:
     return re.fullmatch(r"[+-]?\d[\d.,]*", field.strip()) is not None
 
 
-def _lines(engine: Engine, dataset: Dataset, delimiter: str) -> list[list[str]]:
-    """Return the fields in the first lines of the first file, split by a delimiter."""
+def _read_lines(engine: Engine, dataset: Dataset) -> list[str]:
+    """Return the first lines of the first file, each with its end."""
     n_lines = HEADER + dataset.header_rows
     query = exp.select("line").from_(header_line(dataset)).limit(n_lines)
     lines = [f"{row[0] or ''}\n" for row in engine.query(query, dataset.name)]
     if not lines or not lines[0].strip():
         raise DatasetError(f"{dataset.name} is empty: its first line must name the columns")
-    lines[0] = lines[0].removeprefix("\ufeff")
+    return [lines[0].removeprefix("\ufeff"), *lines[1:]]
+
+
+def _split(lines: Sequence[str], delimiter: str, dataset: Dataset) -> list[list[str]]:
+    """Return the fields of lines, split by a delimiter."""
     reader = csv.reader(lines, delimiter=delimiter)
     try:
         rows = [next(reader)]
