@@ -65,6 +65,39 @@ def substituted(tree: exp.Expr, name: str, value: exp.Expr) -> exp.Expr:
     return tree.transform(substitute)
 
 
+def copy_tree(tree: exp.Expr) -> exp.Expr:
+    """Return a copy of a tree, in less than half the time of ``tree.copy()``."""
+    root = _copy_node(tree)
+    nodes = [(tree, root)]
+    for node, new in nodes:  # which become more on the way
+        for key, part in node.args.items():
+            if isinstance(part, exp.Expr):
+                copied = new.args[key] = _copy_node(part, new, key)
+                nodes.append((part, copied))
+            elif isinstance(part, list):
+                items = new.args[key] = part.copy()
+                for place, item in enumerate(part):
+                    if isinstance(item, exp.Expr):
+                        copied = items[place] = _copy_node(item, new, key, place)
+                        nodes.append((item, copied))
+            else:
+                new.args[key] = part
+    return root
+
+
+def _copy_node(
+    node: exp.Expr, parent: exp.Expr | None = None, key: str | None = None, place: int | None = None
+) -> exp.Expr:
+    """Return a copy of a node without its parts, which stands at this place of its parent."""
+    kind = node.__class__
+    new: exp.Expr = kind.__new__(kind)
+    new.args, new.parent, new.arg_key, new.index = {}, parent, key, place
+    new.comments = list(node.comments) if node.comments else None
+    new._type, new._hash = node._type, node._hash
+    new._meta = dict(node._meta) if node._meta else None
+    return new
+
+
 FLOATING = ("FLOAT", "DOUBLE")
 
 

@@ -10,6 +10,7 @@ from sqlglot.errors import ErrorLevel
 from sqlglot.generators.duckdb import DuckDBGenerator
 
 from qifsql.adversary.spec import Attribute
+from qifsql.data.expressions import copy_tree
 from qifsql.errors import NOT_UTF8, InputError
 from qifsql.query.plan import Plan, Step
 
@@ -26,7 +27,8 @@ def render(tree: exp.Expr, *, pretty: bool = False, copy: bool = True) -> str:
     ``copy``: the tree is used again, so that it must stay as it is. InputError if a name or a text
     in the tree has bytes that are not characters.
     """
-    text = tree.sql(DUCKDB, pretty=pretty, copy=copy, unsupported_level=ErrorLevel.RAISE)
+    used = copy_tree(tree) if copy else tree  # which the generator changes
+    text = used.sql(DUCKDB, pretty=pretty, copy=False, unsupported_level=ErrorLevel.RAISE)
     try:
         text.encode()
     except UnicodeEncodeError as e:

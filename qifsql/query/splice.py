@@ -28,12 +28,12 @@ elsewhere every item that contains it.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from sqlglot import exp
 
 from qifsql.data.domains import Domain
-from qifsql.data.expressions import with_one_missing
+from qifsql.data.expressions import copy_tree, with_one_missing
 from qifsql.errors import InternalError
 from qifsql.query.columns import number
 from qifsql.query.plan import Step
@@ -115,7 +115,7 @@ def splice(
 
     """
     template = load(view, **(shape or {})) if isinstance(view, str) else view
-    query = template.query.copy()
+    query = cast("exp.Select", copy_tree(template.query))
     present = template.names
     tallied = [_Copy(ending=f"_{t.secret}_{t.value}", tally=t) for t in tallies]
     families = [_Family(("tally",), tallied), _Family.of("qid", width)]
@@ -256,7 +256,7 @@ def _copied(item: exp.Expr, family: _Family, copy: _Copy) -> exp.Expr:
 
     Placeholders of numbers become those of the copy, such as 2 in place of ``number``.
     """
-    holder = exp.paren(item.copy())  # so that the item itself can be replaced
+    holder = exp.paren(copy_tree(item), copy=False)  # so that the item itself can be replaced
     for column in list(holder.find_all(exp.Column)):
         if column.name in copy.numbers and not column.table:
             column.replace(number(copy.numbers[column.name]))
