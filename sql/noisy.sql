@@ -314,6 +314,7 @@ GROUP BY state.exact, state.place, law.known;
 CREATE OR REPLACE VIEW true_secrets AS
 SELECT
     max(mass) AS best,
+    sum(mass) AS total,
     count(*) AS possible
 FROM (
     SELECT

@@ -11,10 +11,12 @@ from sqlglot import exp
 from qifsql.adversary.gains import Gain
 from qifsql.adversary.spec import Attribute
 from qifsql.data.dataset import Column, Dataset, Schema
-from qifsql.data.expressions import SOURCE, column, is_nan, with_one_missing
+from qifsql.data.expressions import SOURCE, column, filled, is_nan, with_one_missing
 from qifsql.data.readers import relation
+from qifsql.data.types import INTEGERS, family
 from qifsql.errors import InputError, quoted
 
+WHOLE = "CASE WHEN NOT coalesce(number <> value, FALSE) THEN value END"  # a cast would round 2.5
 MISSING = ("", "(missing)")  # names of the column for the missing value in a wide matrix
 WIDE = 500  # most columns of values in a wide matrix
 
@@ -105,9 +107,17 @@ def _wide(dataset: Dataset, first: Column, amount: Column, secret: Attribute) ->
 
 def typed(tree: exp.Expr, attribute: Attribute) -> exp.Expr:
     """Return a value cast to the type of an attribute; a value that does not fit becomes NULL."""
-    kind = exp.DataType.build(attribute.type, dialect="duckdb")
-    tried: exp.Expr = exp.TryCast(this=tree, to=kind)
-    return with_one_missing(tried) if attribute.floating else tried
+    fitting = cast_exactly(tree, attribute.type)
+    return with_one_missing(fitting) if attribute.floating else fitting
+
+
+def cast_exactly(tree: exp.Expr, type_: str) -> exp.Expr:
+    """Return a value cast to a type; NULL if it does not fit, as 2.5 in a whole number."""
+    tried = exp.TryCast(this=tree, to=exp.DataType.build(type_, dialect="duckdb"))
+    if family(type_) not in INTEGERS:
+        return tried
+    number = exp.TryCast(this=tree.copy(), to=exp.DataType.build("DOUBLE"))
+    return filled(WHOLE, {"value": tried, "number": number})
 
 
 def _text(value: Column) -> exp.Expr:

@@ -97,7 +97,8 @@ def refuse_lines(name: str, attribute: Attribute, pair: str, counts: tuple[int, 
     if unfit:
         raise InputError(
             f"{plural(unfit, 'line')} of {name} have a value that is no "
-            f"{family(attribute.type)}, as column {quoted(attribute.name)} is"
+            f"{family(attribute.type)}, as column {quoted(attribute.name)} is; a column of CSV in "
+            "which only numbers are left stays text with --all-varchar"
         )
     if wrong:
         raise InputError(
@@ -135,5 +136,5 @@ def _does_not_fit(field: Column, drifting: Attribute) -> exp.Expr:
     if family(drifting.type) == "ENUM":
         return exp.false()
     present = exp.not_(column(field).is_(exp.null()))
-    kind = exp.DataType.build(drifting.type, dialect="duckdb")
-    return exp.and_(present, exp.TryCast(this=column(field), to=kind).is_(exp.null()))
+    fitting = value_files.cast_exactly(column(field), drifting.type)
+    return exp.and_(present, fitting.is_(exp.null()))

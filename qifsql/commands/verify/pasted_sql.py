@@ -55,8 +55,8 @@ GROUP_COLUMNS = {
 }
 NOISY = ("blocks", "total", "most", "certain", "worst_case")
 """Columns of an answer about noisy knowledge."""
-OF_PRIOR = ("prior_", "degradation_", "leakage_additive", "min_entropy_leakage")
-"""Columns, or their beginnings, that compare with the success before a release."""
+TRUE_SECRETS = ("best", "total", "possible")
+"""Columns of an answer about the true values of a secret that was drawn by a matrix."""
 DETAILS = {  # table: the column that names a row, and the columns of numbers
     "histogram": ("bin", ("individuals",)),
     "thresholds": ("threshold", ("individuals",)),
@@ -289,29 +289,36 @@ class Pasted:
         noisy = questions(self.stored, noisy=True)
         secrets = list(dict.fromkeys([0, *(question.secret for question in noisy)]))
         outcomes = [answer.lines()[0] for answer in raw if answer.columns == NOISY]
-        if len(outcomes) != len(secrets):  # estimates from drawn people have other columns
-            return {}
+        drawn = [question for question in noisy if self._is_drawn(question)]
+        of_true = [answer.lines()[0] for answer in raw if answer.columns == TRUE_SECRETS]
+        if len(outcomes) != len(secrets) or len(of_true) != len(drawn):
+            return {}  # estimates from drawn people have other columns
+        true_secrets = dict(zip(drawn, of_true, strict=True))
         outcome_by_secret = dict(zip(secrets, outcomes, strict=True))
         numbers: dict[Place, Number] = {}
         for question in (*questions(self.stored), *noisy):  # no row is an estimate with an interval
             numbers |= place_numbers(RESULTS, question.row, {"low": None, "high": None})
         for question in noisy:
-            prior = self._kinds("prior_profile", question)
-            knows = self.stored.frame["knows"][question.row]
-            is_drawn = any(law.kind == "matrix" for law in laws(knows))
-            records = sum(kind.size * kind.blocks for kind in prior)
+            kinds = self._kinds("prior_profile", question)
+            records = sum(kind.size * kind.blocks for kind in kinds)
+            drawn_from = true_secrets.get(question)
+            prior = _true_success(drawn_from, records) if drawn_from else success(kinds)
             reidentified = _noisy_success(outcome_by_secret[0], records)
             after = _noisy_success(outcome_by_secret[question.secret], records)
             values = {
                 "records": records,
                 "blocks": int(outcome_by_secret[question.secret]["blocks"]),
                 "singled_out": reidentified.certain,
-                **compared(success(prior), after),
+                **compared(prior, after),
             }
-            if is_drawn:  # the prior is about true values, which no profile counts
-                values = {n: v for n, v in values.items() if not n.startswith(OF_PRIOR)}
             numbers |= place_numbers(RESULTS, question.row, values)
         return numbers
+
+    def _is_drawn(self, question: Question) -> bool:
+        """Return whether the secret of a question was drawn by a matrix that is known."""
+        row = self.stored.frame.row(question.row, named=True)
+        drawn = {law.column.casefold() for law in laws(row["knows"]) if law.kind == "matrix"}
+        return question.secret > 0 and str(row["secret"]).casefold() in drawn
 
     def details(self, results: Mapping[Place, Number]) -> dict[Place, Number]:
         """Return the numbers of the tables of details; ``results`` has those of the results."""
@@ -396,6 +403,12 @@ def _noisy_success(row: Mapping[str, Any], records: int) -> Success:
     total = Fraction(int(row["total"]))
     sure, best = int(row["certain"]) / total, int(row["most"]) / total
     return Success(sure, best, Fraction(row["worst_case"]), int(sure * records))
+
+
+def _true_success(row: Mapping[str, Any], records: int) -> Success:
+    """Return the success of who knows the shares of true values alone (TRUE_SECRETS)."""
+    best, is_certain = Fraction(int(row["best"]), int(row["total"])), row["possible"] == 1
+    return Success(Fraction(is_certain), best, best, is_certain * records)
 
 
 def _bayes_security(answers: Mapping[str, Rows], posterior: Sequence[Kind]) -> dict[str, Number]:

@@ -61,8 +61,9 @@ class Coded:
             return released
         law = self.randomised[secret]
         tables = {name: f"{name}_{law.number}" for name in ("dictionary", "law")}
-        ((best, possible),) = self.tables.answer(self.query("true_secrets", law, tables=tables))
-        guessed, certain = Fraction(int(best), self.people * law.scale), possible == 1
+        query = self.query("true_secrets", law, tables=tables)
+        ((best, total, possible),) = self.tables.answer(query)
+        guessed, certain = Fraction(int(best), int(total)), possible == 1
         return Success(Fraction(certain), guessed, float(guessed), certain * self.records)
 
     def of(self, microdata: Microdata) -> "Coded":
