@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import re
 import signal
 import sys
 import tempfile
@@ -64,10 +65,21 @@ NEEDED = {
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Leave out what ``make quick`` does not run: reading all tests takes half its time."""
-    if config.getoption("markexpr") != "quick" or not collection_path.is_file():
+    """Leave out files that ``make quick`` and ``make marked`` do not run: reading them takes long.
+
+    A test has a mark, or a fixture that gives it one, only if its file has the word.
+    """
+    asked = config.getoption("markexpr")
+    if not collection_path.is_file():
         return None
-    return collection_path not in QUICK or None
+    if asked == "quick":
+        return collection_path not in QUICK or None
+    marks = {mark for mark in ("spark", "supply", "notebooks", *NEEDED.values()) if mark in asked}
+    if "not " in asked.removesuffix("and not slow") or not marks:
+        return None
+    words = marks | {fixture for fixture, mark in NEEDED.items() if mark in marks}
+    pattern = rf"\b({'|'.join(sorted(words))})\b"
+    return re.search(pattern, collection_path.read_text("utf-8")) is None or None
 
 
 def pytest_report_header() -> str | None:

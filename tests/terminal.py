@@ -5,14 +5,20 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Sequence
 from contextlib import redirect_stderr, redirect_stdout
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 from unittest.mock import patch
 
 from effort import PATIENCE
+from typer.main import get_command
 
-from qifsql.app import main
+from qifsql import app
+from qifsql.presentation.language import of_locale
+
+application = app.application
 
 
 class Done(NamedTuple):
@@ -23,15 +29,27 @@ class Done(NamedTuple):
     err: str
 
 
+@cache
+def _built(names: Sequence[str], language: str) -> Callable[..., int | None]:
+    """Return the parser of these commands, whose help texts are in the language of the locale."""
+    return get_command(application(names))
+
+
+def _built_once(names: Sequence[str]) -> Callable[..., int | None]:
+    """Return the parser of these commands: to build one takes as long as a small attack."""
+    return _built(tuple(names), of_locale())
+
+
 def run(*arguments: object) -> Done:
     """Run ``qifsql`` with these arguments."""
     out, err = io.StringIO(), io.StringIO()
     with (
+        patch.object(app, "application", _built_once),
         patch.object(sys, "argv", ["qifsql", *map(str, arguments)]),
         redirect_stdout(out),
         redirect_stderr(err),
     ):
-        code = main()
+        code = app.main()
     return Done(code, out.getvalue(), err.getvalue())
 
 
