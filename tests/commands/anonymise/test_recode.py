@@ -99,7 +99,7 @@ def covered(cell: str, values: Sequence[str]) -> set[str]:
     return {value for value in begun if len(value) == len(cell)} or begun
 
 
-@settings(max_examples=examples(200))
+@settings(max_examples=examples(80))
 @given(
     st.lists(LETTERS | st.sampled_from(["NA", "J45", "J45.0", "J45.901", "07001"]), min_size=1),
     st.integers(1, 5),
@@ -377,7 +377,7 @@ def hidden(
     return [tuple(row) for row in shown]
 
 
-@settings(max_examples=examples(60))
+@settings(max_examples=examples(30))
 @given(
     st.lists(
         st.tuples(st.integers(0, 9), st.sampled_from("abc"), st.integers(0, 2), st.integers(0, 2)),

@@ -122,6 +122,7 @@ CODES: dict[str, Any] = {
 }
 
 
+@pytest.mark.cases(3)
 @pytest.mark.parametrize(
     ("options", "labelled", "lost"),
     [

@@ -36,7 +36,7 @@ def as_values(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [{n: "!" if v == "*" else v for n, v in row.items()} for row in rows]
 
 
-@settings(max_examples=examples(60), deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(ROWS)
 def test_suppressed_records_are_in_no_block_of_others(rows: list[dict[str, Any]]) -> None:
     """Attacks equal the definition, and no success is smaller than with ``*`` as a value."""

@@ -424,7 +424,7 @@ def test_cutting_finds_what_comparing_all_finds(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """Many overlapping boxes in two dimensions: cut often, or not at all."""
-    n = 4000
+    n = 1500
     x = pl.Series([i * 7919 % 997 for i in range(n)])
     y = pl.Series([i * 104729 % 499 for i in range(n)])
     frame = pl.DataFrame({"x": x, "y": y, "s": x % 7})

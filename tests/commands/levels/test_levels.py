@@ -453,7 +453,7 @@ VISITS = st.lists(
 )
 
 
-@settings(max_examples=examples(50))
+@settings(max_examples=examples(30))
 @given(VISITS)
 def test_levels_of_people_of_whom_all_records_are_known_or_one(rows: list[tuple[Any, ...]]) -> None:
     """k counts people; a secret that some miss is read both ways."""

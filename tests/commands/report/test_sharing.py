@@ -206,7 +206,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, command in (*attacks(i), *tables(i), *others(i)):
         work = ("--workspace", i.folder / "work.sweep") if command[0] == "sweep" else ()
         made(*command, *work, "-o", i.out / f"{name}.parquet")
-        if name in ("by_region", "sql", "changes", "tables"):
+        if name in ("by_region", "sql", "changes", "published"):
             made(*command, "-o", i.out / f"{name}_again.json")
     asked = ("--method", "mondrian", "--k", 3, "--summary", i.out / "anonymised.parquet")
     made("anonymise", i.data, *KNOWN, *WANTED, *FILTER, *asked, "-o", i.folder / "three.parquet")
