@@ -66,14 +66,29 @@ SELECT
 FROM records
 WHERE person IN (SELECT several.person FROM several);
 
--- One row per combination of quasi-identifiers that these records have: its number. Lists of numbers
--- are made, sorted and compared faster than lists of values.
+-- One row per person with several records and different record of hers: how many of her records are
+-- alike.
+{# different(qids=2), different(qids=1) #}
+CREATE OR REPLACE VIEW different AS
+SELECT
+    {{ range(1, qids + 1) | each("qid_#,") }}
+    person,
+    count(*) AS alike
+FROM of_several
+GROUP BY {{ range(1, qids + 1) | each("qid_#,") }} person;
+
+-- One row per combination of quasi-identifiers that these records have: how many of them, of how many
+-- people, one of these, and its number. Lists of numbers are made, sorted and compared faster than
+-- lists of values.
 {# tuples(qids=2), tuples(qids=1) #}
 CREATE OR REPLACE VIEW tuples AS
 SELECT
     {{ range(1, qids + 1) | each("qid_#,") }}
+    sum(alike)::BIGINT AS records,
+    count(*) AS people,
+    any_value(person) AS person,
     row_number() OVER ()::UINTEGER AS number
-FROM of_several
+FROM different
 GROUP BY {{ range(1, qids + 1) | each("qid_#", ", ") }};
 
 -- One row per value of a secret that records have: its number, in the order of the values, missing
@@ -169,30 +184,6 @@ FROM (
     FROM sets
 ) AS everybody;
 
--- One row per person with several records and different record of hers: her secrets, and how many of
--- her records are alike.
-{# different(qids=2, secrets=2), different(qids=1, secrets=0) #}
-CREATE OR REPLACE VIEW different AS
-SELECT
-    {{ range(1, qids + 1) | each("tuples.qid_#,") }}
-    numbered.person,
-    len(list_filter(numbered.numbers, lambda same: same = numbered.number)) AS alike
-    {{ range(1, secrets + 1) | each(", numbered.secret_#") }}
-FROM (
-    SELECT
-        person,
-        numbers,
-        unnest(
-            list_filter(
-                numbers,
-                lambda number, place: place = 1 OR number != list_extract(numbers, place - 1)
-            )
-        ) AS number
-        {{ range(1, secrets + 1) | each(", secret_#") }}
-    FROM sets
-) AS numbered
-JOIN tuples ON tuples.number = numbered.number;
-
 -- One row per person and different record of hers, if one record is known, and her secrets. `lone`:
 -- she has no other; then `person` is NULL.
 {# numbers_of_one(qids=2, secrets=2), numbers_of_one(qids=1, secrets=0) #}
@@ -209,47 +200,63 @@ FROM (
     FROM singles
     UNION ALL
     SELECT
-        {{ range(1, qids + 1) | each("qid_#,") }}
-        person,
+        {{ range(1, qids + 1) | each("different.qid_#,") }}
+        different.person,
         0 AS alone,
-        alike,
+        different.alike,
         FALSE AS lone
-        {{ range(1, secrets + 1) | each(", secret_#") }}
+        {{ range(1, secrets + 1) | each(", sets.secret_#") }}
     FROM different
+    JOIN sets ON sets.person = different.person
 ) AS everybody;
 
 -- One row per kind of block of equal records, if one record is known and the secret is whose it is:
 -- how many records there are, how many people have one of them, how many of these have no other,
--- and who has them, if it is one person with several records. All records are grouped, and different
--- ones of these people beside them: that takes less than leaving their records out first.
+-- and who has them, if it is one person with several records. All records are grouped, and the
+-- combinations that these people have beside them, which number their blocks: that takes less than
+-- leaving their records out first.
 {# known_kinds(qids=2), known_kinds(qids=1) #}
 CREATE OR REPLACE VIEW known_kinds AS
 SELECT
     records,
-    lone_people + others AS size,
+    size,
     lone_people,
-    CASE WHEN lone_people + others = 1 THEN person END AS sole_owner,
-    count(*) AS blocks
+    sole_owner,
+    sum(blocks)::BIGINT AS blocks
 FROM (
     SELECT
-        count(*) - count(alike) AS records,
-        count(*) - count(alike) - coalesce(sum(alike), 0)::BIGINT AS lone_people,
-        count(alike) AS others,
-        any_value(person) AS person
+        blocks.records,
+        blocks.records - coalesce(tuples.records, 0) + coalesce(tuples.people, 0) AS size,
+        blocks.records - coalesce(tuples.records, 0) AS lone_people,
+        CASE
+            WHEN blocks.records = tuples.records AND tuples.people = 1 THEN tuples.person
+        END AS sole_owner,
+        blocks.blocks
     FROM (
         SELECT
-            {{ range(1, qids + 1) | each("qid_#,") }}
-            NULL AS alike,
-            NULL AS person
-        FROM records
-        UNION ALL
-        SELECT
-            {{ range(1, qids + 1) | each("qid_#,") }}
-            alike,
-            person
-        FROM different
-    ) AS counted
-    GROUP BY {{ range(1, qids + 1) | each("qid_#", ", ") }}
+            rows - (number IS NOT NULL)::BIGINT AS records,
+            number,
+            count(*) AS blocks
+        FROM (
+            SELECT
+                count(*) AS rows,
+                max(number) AS number
+            FROM (
+                SELECT
+                    {{ range(1, qids + 1) | each("qid_#,") }}
+                    NULL::UINTEGER AS number
+                FROM records
+                UNION ALL
+                SELECT
+                    {{ range(1, qids + 1) | each("qid_#,") }}
+                    number
+                FROM tuples
+            ) AS counted
+            GROUP BY {{ range(1, qids + 1) | each("qid_#", ", ") }}
+        ) AS numbered
+        GROUP BY records, number
+    ) AS blocks
+    LEFT JOIN tuples ON tuples.number = blocks.number
 ) AS known_blocks
 GROUP BY records, size, lone_people, sole_owner;
 
@@ -307,4 +314,7 @@ SELECT
     1::BIGINT AS mode,
     1::BIGINT AS heaviest,
     size AS "values"
-FROM (SELECT sum(size * blocks)::BIGINT AS size FROM profile_0) AS everybody;
+FROM (
+    SELECT (coalesce(sum(lone_people * blocks), 0) + (SELECT count(*) FROM sets))::BIGINT AS size
+    FROM known_kinds
+) AS everybody;

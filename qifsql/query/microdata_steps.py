@@ -93,6 +93,7 @@ def _people_by_numbers(qids: int, secrets: int, reported: bool, knows_all: bool)
     steps = [
         make_step("people/several"),
         make_step("people/of_several", shape=shape),
+        make_step("people/different", shape={"qids": qids}),
         make_step("people/tuples", shape={"qids": qids}, materialized=True),
         *(make_step("people/secret_numbers", f"secret_numbers_{j}", secret=j) for j in numbers),
         make_step("people/gathered", shape=records),
@@ -113,7 +114,6 @@ def _people_by_numbers(qids: int, secrets: int, reported: bool, knows_all: bool)
         return (*steps, Step("microdata", steps[-1].doc, exp.select("*").from_(PERSONS)))
     return (
         *steps,
-        make_step("people/different", shape=shape),
         make_step("people/numbers_of_one", "microdata", shape=shape),
         make_step("people/known_kinds", KNOWN_KINDS, shape={"qids": qids}),
     )
@@ -146,7 +146,7 @@ def lasting_steps(microdata: Microdata) -> list[str]:
     if microdata.numbered:
         sets = [f"secret_sets_{j}" for j in range(1, len(microdata.secrets) + 1)]
         singles = ["singles"] if len(sets) > 1 else []  # which join them all
-        return ["several", "of_several", "tuples", "gathered", *sets, "sets", *singles]
+        return ["several", "of_several", "different", "tuples", "gathered", *sets, "sets", *singles]
     return [PERSONS, "microdata"] if microdata.known_records == "one" else ["microdata"]
 
 

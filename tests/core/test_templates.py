@@ -517,9 +517,7 @@ class Both:
 
     def agree(self, view: str, step: str | None = None, **more: Any) -> None:
         """The rows of a view by hand are those of a step of the compiler."""
-        plan = compiler.step_plan(
-            self.attack, step or view, [(self.secret, self.gain)], key=True, **more
-        )
+        plan = compiler.step_plan(self.attack, step or view, [(self.secret, self.gain)], **more)
         nearly = view.removeprefix("prior_") in NEARLY
         same(everything(self.con, view), self.rows(plan), nearly=nearly)
 
