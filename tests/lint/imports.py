@@ -39,7 +39,7 @@ IMPORTERS = {  # library -> the rooms that may import it
     "vl_convert": ("presentation",),
     "starlette": ("commands.open.server",),
     "uvicorn": ("commands.open.open",),
-    "highspy": ("commands.tables.integer_programs",),
+    "highspy": ("counting.integer_programs",),
 }
 IN_ONE_ROOM = {"engine.duckdb": "engine"}  # module -> the room that may import it
 OF_THE_PACKAGE = ("__version__", *ROOMS)  # what modules may import from qifsql itself

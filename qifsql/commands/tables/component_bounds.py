@@ -17,8 +17,8 @@ from qifsql.commands.tables.component_program import (
     people_in,
 )
 from qifsql.commands.tables.hypergraph import Edge
-from qifsql.commands.tables.integer_programs import Array, Least, Row
 from qifsql.commands.tables.proofs import Question
+from qifsql.counting.integer_programs import Array, Least, Row
 
 BRACKET_NODES = 50  # branches for the bracket of the best guess
 

@@ -16,14 +16,7 @@ from typing import NamedTuple
 
 from qifsql.commands.tables.arrays import Cell
 from qifsql.commands.tables.hypergraph import Edge, Link, join_tree
-from qifsql.commands.tables.integer_programs import (
-    Array,
-    InfeasibleError,
-    Least,
-    OpenError,
-    Program,
-    Row,
-)
+from qifsql.counting.integer_programs import Array, InfeasibleError, Least, OpenError, Program, Row
 
 ARRAYS = 300  # solutions that are remembered
 TURNS = 20  # rounds in which several columns are moved at once

@@ -20,7 +20,6 @@ from qifsql.commands.tables.arrays import Cell, Solved
 from qifsql.commands.tables.component_bounds import solve
 from qifsql.commands.tables.component_program import Component, System
 from qifsql.commands.tables.hypergraph import NOTHING, Edge, Link, maximal_edges, triangulated
-from qifsql.commands.tables.integer_programs import InfeasibleError, OpenError
 from qifsql.commands.tables.margins import ContradictionError, Margins, places
 from qifsql.commands.tables.measured import in_components
 from qifsql.commands.tables.proofs import (
@@ -33,6 +32,7 @@ from qifsql.commands.tables.proofs import (
     is_complete,
 )
 from qifsql.commands.tables.small_components import Bounded, bounded_cells
+from qifsql.counting.integer_programs import InfeasibleError, OpenError
 from qifsql.data.expressions import filled
 from qifsql.data.files import parsed_json
 from qifsql.query.columns import number

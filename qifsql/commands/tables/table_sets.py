@@ -7,7 +7,7 @@ from itertools import combinations, pairwise
 
 from sqlglot import exp
 
-from qifsql.commands.tables import fit, integer_programs, small_components, solver
+from qifsql.commands.tables import fit, small_components, solver
 from qifsql.commands.tables.hypergraph import Edge
 from qifsql.commands.tables.margins import (
     ContradictionError,
@@ -29,6 +29,7 @@ from qifsql.commands.tables.proofs import (
     sharpen,
 )
 from qifsql.commands.tables.table_release import Release
+from qifsql.counting import integer_programs
 from qifsql.errors import InputError, plural
 from qifsql.query.columns import union
 from qifsql.query.splice import splice

@@ -12,8 +12,9 @@ from hypothesis import given, settings
 from test_against_oracle import Case, Table, cases, check_truth, frame, sharp
 
 import qifsql
-from qifsql.commands.tables import fit, integer_programs, small_components, solver
-from qifsql.commands.tables.integer_programs import InfeasibleError, OpenError, Program, Row
+from qifsql.commands.tables import fit, small_components, solver
+from qifsql.counting import integer_programs
+from qifsql.counting.integer_programs import InfeasibleError, OpenError, Program, Row
 from qifsql.errors import InputError
 
 LATER = 10.0**9
