@@ -166,9 +166,9 @@ class Passes:
         """Create an internal table from a query; return its number of rows."""
         return self._send(render.keeping(as_plan(tree), name, LOADED))
 
-    def replace(self, name: str, query: exp.Query) -> int:
-        """Replace an internal table by the rows of a query, which may read it."""
-        return self._send(render.keeping(Plan((), query), name, LOADED, again=True))
+    def replace(self, name: str, tree: exp.Query | Plan) -> int:
+        """Replace an internal table, or make it, by the rows of a query, which may read it."""
+        return self._send(render.keeping(as_plan(tree), name, LOADED, again=True))
 
     def keep_empty(self, name: str, columns: Sequence[str]) -> None:
         """Create an internal table without rows, with columns of whole numbers."""

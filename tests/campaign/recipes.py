@@ -351,7 +351,7 @@ def anonymise(d: Draft) -> Words:
     if d.chance(0.15):
         asked = ["--method", "pram", "--seed", "3", "--pd", d.one("0.5", "0.8", "0", "1")]
         return ["anonymise", d.file, *d.known(qids), *d.wants(d.secret()), *asked, "-o", out]
-    name = d.one("mondrian", "mdav", "recode", "lattice")
+    name = d.one("mondrian", "mdav", "recode", "lattice", "suppress")
     if d.chance(0.1):
         return ["anonymise", d.file, "--drop", row(qids), "-o", out]
     method = ["--method", name, "--k", d.one("1", "2", "2", "3", "5")]

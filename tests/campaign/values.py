@@ -181,7 +181,7 @@ VALUES: dict[str, Value] = {
     "--mechanism": _one("oblivious", "local", "randomised_response", "all"),
     "--member": lambda d: [d.one(d.data.weight, f"flag={identifier(d.data.weight)} > 1")],
     "--memory": _one("400MB", "512MB", "1GB"),
-    "--method": _one("mondrian", "mdav", "recode", "lattice"),
+    "--method": _one("mondrian", "mdav", "recode", "lattice", "suppress"),
     "--minimise": _one("penalty", "classes", "discernibility", "entropy", "generalisation"),
     "--minimum": _one("1", "3", "10", "200"),
     "--name-groups": lambda d: [d.one(*d.data.columns)],

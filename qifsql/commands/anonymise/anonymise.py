@@ -31,7 +31,7 @@ from qifsql.data.types import family, nested
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.engines import open_engine
 from qifsql.engine.progress import Meter, silent
-from qifsql.engine.settings import Settings
+from qifsql.engine.settings import Settings, with_seed
 from qifsql.errors import ColumnError, InputError, quoted
 from qifsql.query.render import expressions, statement
 from qifsql.results import release, release_files
@@ -58,7 +58,9 @@ def anonymise(
     on files, nor on threads. A missing quasi-identifier is a value; a missing secret is none that
     protects: l and t hold with it as a value and among reported ones. With person they are about
     different people in a class: a person counts once for each value that she has there, and once
-    with the multiset of all her values. With one_per, exactly one random record of each person
+    with the multiset of all her values. With method suppress, the fewest cells of the
+    quasi-identifiers are suppressed that leave k records in every combination of cells, a
+    suppressed cell being a value of its own. With one_per, exactly one random record of each person
     stays. With drop alone, all records stay, without these columns. With method pram, cells of
     qids, secret and the columns of matrix are drawn again by a transition matrix, which is
     written next to the release.
@@ -66,15 +68,16 @@ def anonymise(
     Args:
         out: File to write: .parquet, .csv, .tsv, .json, .jsonl (also .gz and .zst), .xlsx, .sav,
             .zsav, .dta or .xpt. CSV is written as the input is; labels are kept.
-        seed: one_per, pram: random seed, 0 to 2^63 - 1; recorded in the manifest. Without one, 0
-            (one_per), or drawn at random (pram).
+        seed: one_per, pram, suppress: random seed, 0 to 2^63 - 1; recorded in the manifest. Without
+            one, 0 (one_per, suppress), or drawn at random (pram).
 
     Returns:
         A Result. frame: one row about the release (classes, sizes, suppressed records, losses in
         [0, 1]; lattice: steps of each quasi-identifier, and whether they are optimal; with person:
         people, and the sizes of classes count people). details:
         quasi_identifiers, one row for each; lattice: frontier, the nodes with the least risk for
-        their loss. With one_per or drop alone, frame: one row with records, people, dropped,
+        their loss; suppress: suppression, one row with the suppressed cells and their lower bound.
+        With one_per or drop alone, frame: one row with records, people, dropped,
         people_with_several and without_key; details with qids: comparison and changes of the risk.
         With pram, frame: one row for each column that was randomised, with the records changed.
 
@@ -98,8 +101,9 @@ def anonymise(
         >>> pupils.frame["people"].item()
         20141
 
-    Source: M1, M55 and M56; LeFevre et al. 2006 (Mondrian), Domingo-Ferrer and Torra 2005 (MDAV),
-    Kohlmayer et al. 2012 (lattices); PoPETs, assumption A2-B (one record per person).
+    Source: M1, M55, M56 and M201; LeFevre et al. 2006 (Mondrian), Domingo-Ferrer and Torra 2005
+    (MDAV), Kohlmayer et al. 2012 (lattices), Meyerson and Williams 2004 (fewest cells); PoPETs,
+    assumption A2-B (one record per person).
 
     """
     options = complete(options, AnonymiseOptions)
@@ -111,6 +115,8 @@ def anonymise(
     ending = release_files.ending_of(Path(out))
     path = check_place(Path(out), dataset.paths)
     request, spec, of_roles = _specify(dataset, options, settings)
+    if request.method == "suppress":  # lots choose among records with equal cells
+        settings = with_seed(settings, seed or (settings and settings.seed) or 0, "anonymise")
     meter = Meter("anonymising", (settings or Settings()).progress)
     settings = replace(settings or Settings(), progress=meter)
     with open_engine(settings, sources=[dataset], outputs=[path], ordered=True) as engine:
@@ -333,6 +339,8 @@ def _describe_recoding(request: Request) -> dict[str, object]:
         **({"k_for": list(request.k_for)} if request.k_for else {}),
         "hierarchies": dict(request.hierarchies) or None,
     }
+    if request.method == "suppress":
+        plain |= {"time_budget": request.time_budget}
     if request.method == "lattice":
         plain |= {"minimise": request.minimise, "time_budget": request.time_budget}
         plain |= {"until": list(request.until)} if request.until else {}

@@ -19,6 +19,10 @@ EXAMPLES = {
         "qifsql anonymise data-samples/school_census_2018.parquet -o best.csv "
         "--method lattice -q TP_SEXO,NU_MES,NU_ANO --k 5 --suppress 0.04"
     ),
+    "Hide the fewest cells that leave 5 records in every combination of cells.": (
+        "qifsql anonymise data-samples/school_census_2018.parquet -o hidden.csv "
+        "--method suppress --k 5 -q TP_SEXO,NU_ANO"
+    ),
     "Form groups of 3 similar records (MDAV).": (
         "qifsql anonymise data-samples/thesis_table_3_2.csv -o release.csv --method mdav "
         "--k 3 -q age,gender"
@@ -45,10 +49,10 @@ def anonymise(
     """Write a release: quasi-identifiers generalised, one record per person, or fewer columns.
 
     Methods: Mondrian and MDAV make classes of similar records; recode makes changes that you name;
-    lattice searches the best full-domain generalisation; pram draws cells again by a matrix
-    (post-randomisation). --one-per keeps one randomly chosen
-    record per person; --drop alone keeps all records, without these columns. With --person, k, l
-    and t are kept on different people: several records of one person hide nobody.
+    lattice searches the best full-domain generalisation; suppress hides the fewest cells (local
+    suppression); pram draws cells again by a matrix (post-randomisation). --one-per keeps one
+    randomly chosen record per person; --drop alone keeps all records, without these columns. With
+    --person, k, l and t are kept on different people: several records of one person hide nobody.
     """
     from qifsql.commands.anonymise.anonymise import anonymise as run
 

@@ -18,6 +18,7 @@ from qifsql.commands.anonymise import (
     recoded_release,
     strata,
 )
+from qifsql.commands.anonymise.fewest_cells import fewest_cells
 from qifsql.commands.anonymise.generalise import (
     Cells,
     Content,
@@ -28,6 +29,7 @@ from qifsql.commands.anonymise.generalise import (
 from qifsql.commands.anonymise.generalise import Loss as ColumnLoss
 from qifsql.commands.anonymise.lattice import Node
 from qifsql.commands.anonymise.limited_combinations import required_combinations
+from qifsql.commands.anonymise.one_per.draw import Records
 from qifsql.commands.anonymise.recode import Recoding
 from qifsql.commands.anonymise.spec import Request
 from qifsql.commands.anonymise.value_steps import RequestedSteps, ValueStep
@@ -276,16 +278,20 @@ class Work:
             self.notes += best.notes
         self.meter.inside(0.8, "writing cells")
         recoded_release.make_release(recoding, node, self.order)
+        if request.method == "suppress":
+            optimal = self._suppress_fewest(recoding, steps)
+        else:
+            passes.make("membership", "membership")
         passes.make("own_classes", "classes", {"missing": [s.missing for s in self.places]})
         recoded_release.widen_intervals(recoding)
         sizes = self._class_sizes()
         chosen = [steps_of_qid[s] for steps_of_qid, s in zip(steps, node, strict=True)]
-        hidden = recoded_release.suppressed_cells(recoding) if request.suppress_cells else []
+        hides_cells = request.suppress_cells or request.method == "suppress"
+        hidden = recoded_release.suppressed_cells(recoding) if hides_cells else []
         starred = [bool(sizes["suppressed"] or cells) for cells in hidden or [0 for _ in node]]
         cell_losses = [recoded_release.measure_loss(recoding, i, s) for i, s in enumerate(node, 1)]
         merged = [loss.generalised > 0 for loss in cell_losses]
         self._make_recoded_cells(recoding, node, chosen, ending, starred=starred, merged=merged)
-        passes.make("membership", "membership")
         if self.combinations:
             self._report_combinations(recoding, sizes)
         recoding.drop()
@@ -299,6 +305,21 @@ class Work:
         return self._summary(
             sizes, cell_losses, changes=changes, hidden=hidden, steps=heights, optimal=optimal
         )
+
+    def _suppress_fewest(self, recoding: Recoding, steps: Sequence[Sequence[ValueStep]]) -> bool:
+        """Suppress as few cells as possible; return whether it is proved that none is too much."""
+        contents = [of_qid[-1].content for of_qid in steps]
+        columns = [i for i, content in enumerate(contents, 1) if content != "everything"]
+        if not columns:
+            raise InputError("all quasi-identifiers are dropped; leave one as it is")
+        dataset, seed = self.microdata.dataset, self.engine.settings.seed or 0
+        assert isinstance(dataset, Dataset)  # noqa: S101 - it is no collection
+        records = Records(dataset, self.catalog.schema.columns, None, None)
+        seconds = self.request.time_budget
+        row, optimal, notes = fewest_cells.suppress(recoding, columns, records, seconds, seed)
+        self.details["suppression"] = row
+        self.notes += notes
+        return optimal
 
     def _report_combinations(self, recoding: Recoding, sizes: dict[str, Any]) -> None:
         """Add the table of combinations, and a note on classes of all quasi-identifiers."""
@@ -328,7 +349,7 @@ class Work:
         """
         request, columns = self.request, []
         for i, (step, s) in enumerate(zip(chosen, node, strict=True), 1):
-            if request.method == "recode" and step.content == "everything":
+            if request.method != "lattice" and step.content == "everything":
                 continue
             label = step.form if step.content == "label" else None
             cells = Cells(i, self.scales[i - 1], step.content, request.cells, ending, by_step=True)

@@ -32,7 +32,7 @@ from qifsql.data.option import (
 from qifsql.errors import InputError, did_you_mean, plural, quoted
 
 LIMITS = ("k", "k_for", "l", "l_entropy", "l_recursive", "t", "t_ordered", "until")
-METHODS = ("mondrian", "mdav", "recode", "lattice", "pram")
+METHODS = ("mondrian", "mdav", "recode", "lattice", "suppress", "pram")
 Shape = Literal["text", "interval", "bounds", "midpoint", "centroid"]
 SHAPES: tuple[Shape, ...] = get_args(Shape)
 LOSSES = ("penalty", "classes", "discernibility", "entropy", "generalisation")
@@ -54,9 +54,9 @@ class AnonymiseOptions(TypedDict, total=False):
         Option(
             TEXT,
             "mondrian (median cuts), mdav (microaggregation), recode (the changes of --change), "
-            "lattice (best full-domain generalisation) or pram (post-randomisation); default: "
-            "recode with --change and no limit, lattice with --change or --hierarchy, else "
-            "mondrian.",
+            "lattice (best full-domain generalisation), suppress (the fewest cells) or pram "
+            "(post-randomisation); default: recode with --change and no limit, lattice with "
+            "--change or --hierarchy, else mondrian.",
         ),
     ]
     one_per: Annotated[
@@ -74,11 +74,11 @@ class AnonymiseOptions(TypedDict, total=False):
         str | Sequence[str],
         Option(
             TEXTS,
-            "recode: change to make: age:5, age:18/65, pay:q4, born:10y, born:age@2024-12-31, "
-            "date:month, zip:3, age:@2 (hierarchy level), top(age)=80, bottom(age)=18, drop=zip, "
-            "age=EXPRESSION. lattice: a step. Repeatable.",
-            text="recode: changes, as in compare: age:5, age:18/65 (limits), pay:q4 (quartiles), "
-            "born:10y, born:age@2024-12-31, date:month, zip:3, age:@2, top(age)=80, "
+            "recode, suppress: change to make: age:5, age:18/65, pay:q4, born:10y, "
+            "born:age@2024-12-31, date:month, zip:3, age:@2 (hierarchy level), top(age)=80, "
+            "bottom(age)=18, drop=zip, age=EXPRESSION. lattice: a step. Repeatable.",
+            text="recode, suppress: changes, as in compare: age:5, age:18/65 (limits), pay:q4 "
+            "(quartiles), born:10y, born:age@2024-12-31, date:month, zip:3, age:@2, top(age)=80, "
             "bottom(age)=18, drop=zip, age=EXPRESSION. lattice: the steps of a quasi-identifier, "
             "finest first, in place of its hierarchy.",
             flags=("--change", "-c"),
@@ -141,10 +141,10 @@ class AnonymiseOptions(TypedDict, total=False):
         float | None,
         Option(
             SECONDS,
-            "lattice: end the search after this time (90s, 10m, 2h; default 60s) with the best "
-            "release so far.",
-            text="lattice: seconds after which the search ends with the best release so far "
-            "(default 60).",
+            "lattice, suppress: end the search after this time (90s, 10m, 2h; default 60s) with "
+            "the best release so far.",
+            text="lattice, suppress: seconds after which the search ends with the best release so "
+            "far (default 60).",
             panel=DETAILS,
         ),
     ]
@@ -358,7 +358,7 @@ class Request:
             shape,
             drop=as_names(options["drop"]),
             keep=as_names(options["keep"]),
-            suppress=_check_share(options["suppress"]),
+            suppress=Fraction(1) if method == "suppress" else _check_share(options["suppress"]),
             within=options["within"],
             changes=as_tuple(options["change"]),
             hierarchies=files,
@@ -385,7 +385,7 @@ class Request:
     @property
     def recoded(self) -> bool:
         """Return whether all records with the same value get the same cell."""
-        return self.method in ("recode", "lattice")
+        return self.method in ("recode", "lattice", "suppress")
 
     @property
     def words_of_k(self) -> str:
@@ -402,7 +402,7 @@ class Request:
         if self.wishes.of_secret and not secret:
             raise InputError("l and t are about a secret; name one with --secret")
         self._check_combinations(k=k)
-        if self.method in ("mondrian", "mdav") and not k:
+        if self.method in ("mondrian", "mdav", "suppress") and not k:
             raise InputError(f"{self.method} needs the size of classes; name it with --k")
         if self.method == "lattice" and not limited and not self.until:
             raise InputError(
@@ -468,18 +468,41 @@ def _check_method(method: str, options: AnonymiseOptions) -> None:
                     f"{method} makes its own cells; for {name} use --method recode or lattice"
                 )
     if method != "lattice":
-        if options["minimise"] != LOSSES[0]:
-            raise InputError("minimise is for lattice alone; leave it out")
-        if options["time_budget"] is not None:
-            raise InputError("time_budget is for lattice alone; leave it out")
-        if options["until"]:
-            raise InputError("until is for lattice alone; leave it out")
+        _check_not_searched(method, options)
+    if method == "suppress":
+        _check_suppression(options)
     if method != "recode" and options["suppress_cells"]:
         raise InputError("suppress_cells is for recode alone; leave it out")
     if method == "recode" and not options["change"] and not options["suppress_cells"]:
         raise InputError(
             f"recode makes the changes that are named; name one (--change {HOW}), or cells to "
             "suppress (--suppress-cells)"
+        )
+
+
+def _check_not_searched(method: str, options: AnonymiseOptions) -> None:
+    """Refuse options of the search of a lattice."""
+    if options["minimise"] != LOSSES[0]:
+        raise InputError("minimise is for lattice alone; leave it out")
+    if options["time_budget"] is not None and method != "suppress":
+        raise InputError("time_budget is for lattice and suppress alone; leave it out")
+    if options["until"]:
+        raise InputError("until is for lattice alone; leave it out")
+
+
+def _check_suppression(options: AnonymiseOptions) -> None:
+    """Refuse what local suppression does not keep: limits beside k, groups of its own, a share."""
+    values: Mapping[str, object] = {**options}
+    of_records = "it keeps k records with equal cells; use --method recode --suppress-cells"
+    for name in ("person", "strata", "subsets", "k_for"):
+        if is_given(values[name]):
+            raise InputError(f"suppress does not take {name}: {of_records}")
+    if any(is_given(values[name]) for name in LIMITS if name not in ("k", "k_for", "until")):
+        raise InputError(f"suppress keeps no limit on a secret: {of_records}")
+    if options["suppress"]:
+        raise InputError(
+            "suppress hides as few cells as it can, and has no share of records; leave it out "
+            "(--suppress)"
         )
 
 

@@ -120,7 +120,7 @@ class RequestedSteps:
             self._check_change(change)
         by_qid = [[c for c in changes if c.qid == i] for i, _ in enumerate(qids, 1)]
         chains: list[list[list[Change]]]  # the changes of each step of each quasi-identifier
-        if request.method == "recode":  # the values as they are, then all changes together
+        if request.method != "lattice":  # the values as they are, then all changes together
             chains = [[[], named] if named else [[]] for named in by_qid]
         else:  # a step per change
             generalisation.named_steps(changes, qids)  # checks them

@@ -15,7 +15,7 @@ from qifsql.results.kinds import Kind
 from qifsql.results.stored import Stored
 
 KIND = Kind(columns=("classes", "certainty_penalty"), shared=("quasi_identifiers", "frontier"))
-RECODED = ("recode", "lattice")
+RECODED = ("recode", "lattice", "suppress")
 NODES = 10  # rows of the frontier that are shown
 
 
@@ -48,6 +48,8 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
             "be anybody's in its group."
         )
         parts.insert(1, Paragraph(said(message, column=escaping.cell(column))))
+    if "suppression" in tables:
+        parts.insert(1, Paragraph(_of_suppression(tables["suppression"].row(0, named=True))))
     if "combinations" in tables:
         parts.insert(1, Paragraph(_of_combinations(tables["combinations"], row)))
     if limits := spec.get("until"):
@@ -67,6 +69,23 @@ def _of_combinations(combinations: pl.DataFrame, row: Mapping[str, Any]) -> str:
         "{records}.",
         combinations=counted("{n} combination", "{n} combinations", combinations.height),
         records=words.records(least) if row.get("people") is None else words.persons(least),
+    )
+
+
+def _of_suppression(row: Mapping[str, Any]) -> str:
+    """Return the sentence on the number of suppressed cells, and whether fewer would do."""
+    cells = counted("{n} cell suppressed", "{n} cells suppressed", row["suppressed_cells"])
+    if row["at_least"] == row["suppressed_cells"]:
+        return said(
+            "{cells}. No release in which every combination of cells has k records suppresses "
+            "fewer.",
+            cells=cells,
+        )
+    return said(
+        "{cells}, the fewest that were found. Every release in which every combination of cells "
+        "has k records suppresses at least {least}.",
+        cells=cells,
+        least=words.count(row["at_least"]),
     )
 
 
@@ -131,6 +150,7 @@ def describe(row: Mapping[str, Any]) -> str:
     method = {"mondrian": "Mondrian", "mdav": "MDAV"}.get(row["method"]) or {
         "recode": said("Global recoding"),
         "lattice": said("Full-domain generalisation"),
+        "suppress": said("Local suppression"),
     }[row["method"]]
     in_classes = row["records"] - row["suppressed"]
     if not in_classes:
@@ -152,7 +172,7 @@ def describe(row: Mapping[str, Any]) -> str:
         most=words.count(row["largest_class"]),
         mean=words.fixed(row["average_class"], 1),
     )
-    if row["optimal"] is not None:
+    if row["optimal"] is not None and row["method"] == "lattice":
         text += " " + _optimality(row)
     if not row["suppressed"]:
         return text

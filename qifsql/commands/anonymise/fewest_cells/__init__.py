@@ -1,0 +1,1 @@
+"""Local suppression: as few cells as possible, and groups of equal cells that are large enough."""

@@ -1,0 +1,162 @@
+"""Local suppression with the fewest cells: a fast answer, and programs where it may not be best.
+
+The bound on the cells says what is proved. It holds of every release in which all groups of equal
+cells, a suppressed cell being a value of its own, have k records.
+"""
+
+import time
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from qifsql.commands.anonymise.fewest_cells import mask_programs
+from qifsql.commands.anonymise.fewest_cells.cell_groups import Placing
+from qifsql.commands.anonymise.fewest_cells.mask_programs import PARTS, UNIT, Block, Problem
+from qifsql.commands.anonymise.one_per.draw import Records
+from qifsql.commands.anonymise.recode import Recoding
+from qifsql.counting import integer_programs
+from qifsql.counting.integer_programs import OpenError
+from qifsql.errors import plural
+
+PAIRS = 200_000  # of a class and a group that it fits, which programs may look at
+FEW_PAIRS = 2_000  # of all classes, which one program places together
+
+SUPPRESSION: dict[str, pl.DataType] = dict.fromkeys(
+    ("suppressed_cells", "at_least", "blocks", "open_blocks"), pl.Int64()
+)
+"""One row: the suppressed cells of the release, those of records that show nothing included; the
+number that no release with groups of k records has less than; the blocks into which classes of
+fewer than k records were divided, and those where a better answer is not excluded. The last two are
+NULL where there was nothing to divide: the fast answer is the best, or too large to look at."""
+
+
+@dataclass
+class _Best:
+    """The fewest cells so far, and the bound; what was looked at, and why no more was."""
+
+    cells: int
+    at_least: int
+    blocks: int | None = None
+    open_blocks: int | None = None
+    reason: str = ""
+
+    @property
+    def optimal(self) -> bool:
+        """Return whether no release suppresses fewer cells."""
+        return self.cells <= self.at_least
+
+    @property
+    def row(self) -> pl.DataFrame:
+        """Return the row of ``SUPPRESSION``."""
+        counts = (self.cells, self.at_least, self.blocks, self.open_blocks)
+        return pl.DataFrame([counts], schema=SUPPRESSION, orient="row")
+
+    @property
+    def notes(self) -> list[str]:
+        """Return notes on what is not known about the answer."""
+        if self.optimal:
+            return []
+        cells = plural(self.cells - self.at_least, "cell")
+        answer = f"the best that was found: it is not excluded that {cells} fewer would do"
+        return [answer, *filter(None, [self.reason])]
+
+    def raise_bound(self, units: int) -> None:
+        """Take a better bound, in ``UNIT``."""
+        self.at_least = max(self.at_least, -(-units // UNIT))
+
+
+def suppress(
+    recoding: Recoding,
+    columns: Collection[int],
+    records: Records,
+    seconds: float,
+    seed: int,
+) -> tuple[pl.DataFrame, bool, list[str]]:
+    """Suppress cells of quasi-identifiers, by number, in the release that ``recoding`` has made.
+
+    ``records`` are those of the input; ``seed`` decides which of those with equal cells show them.
+    Programs look for a better answer than the fast one for so many ``seconds``. Return the row of
+    ``SUPPRESSION``, whether it is proved that nothing is better, and notes.
+    """
+    placing = Placing(recoding, columns)
+    best = _share_cells(placing, seconds)
+    placing.release(records, seed)
+    return best.row, best.optimal, best.notes
+
+
+def _share_cells(placing: Placing, seconds: float) -> _Best:
+    """Make the table ``shares``: which cells the records of each class show."""
+    deadline = time.monotonic() + seconds
+    pairs = placing.make_groups()
+    unplaced = placing.place()
+    best = _Best(placing.share(), 0)
+    best.raise_bound(placing.bound())
+    if best.optimal:
+        return best
+    if not integer_programs.available():
+        best.reason = (
+            "whether fewer cells would do was not looked at: integer programming needs the extra "
+            "tables (see docs/start/install.md)"
+        )
+        return best
+    if pairs > PAIRS:
+        best.reason = (
+            f"whether fewer cells would do was not looked at: {pairs:,} pairs of a combination "
+            f"and cells to suppress are more than {PAIRS:,}; coarsen some first (--change)"
+        )
+        return best
+    if not unplaced:
+        _improve_blocks(placing, best, deadline)
+    if not best.optimal:
+        _solve_together(placing, best, deadline)
+    return best
+
+
+def _improve_blocks(placing: Placing, best: _Best, deadline: float) -> None:
+    """Place the classes of blocks by programs, again and again as long as that helps."""
+    problem, blocks = placing.read_problem(), list[Block]()
+    is_better = True
+    while is_better and not best.optimal and time.monotonic() < deadline:
+        placements = placing.read_placements()
+        blocks = mask_programs.improve(problem, placements, blocks, deadline)
+        best.raise_bound(sum(block.bound for block in blocks))
+        is_better = _place_blocks(placing, problem, blocks)
+        best.cells = problem.cells(placing.read_placements())
+    best.blocks = len(blocks)
+    best.open_blocks = sum(problem.cells(b.after) * UNIT > b.bound for b in blocks)
+    best.cells = placing.share()
+
+
+def _place_blocks(placing: Placing, problem: Problem, blocks: Sequence[Block]) -> bool:
+    """Place the classes of blocks if that is better; return whether it is.
+
+    Blocks with groups that nobody can lend what they lack stay as they were.
+    """
+    before = problem.cells(placing.read_placements())
+    while problem.cells(placements := mask_programs.merge(blocks)) < before:
+        lacking = placing.replace_placements(placements)
+        if not lacking:
+            return True
+        reverted = [block.reverted(lacking) for block in blocks]
+        if reverted == blocks:
+            return False
+        blocks = reverted
+    return False
+
+
+def _solve_together(placing: Placing, best: _Best, deadline: float) -> None:
+    """Place all classes by one program, those that could lend included, if they are few."""
+    if placing.count_pairs() > FEW_PAIRS:
+        return
+    placing.make_groups(everybody=True)
+    problem = placing.read_problem()
+    try:
+        least, placements = mask_programs.solve_together(problem, best.cells, deadline)
+    except OpenError:
+        return
+    best.raise_bound(-(-least.bound // PARTS) * UNIT)
+    if placements:
+        placing.place_everybody(placements)
+        best.cells = placing.share()
+    best.blocks, best.open_blocks = 1, int(not best.optimal)

@@ -1,0 +1,350 @@
+"""The fewest cells to suppress, by integer programs over small blocks of classes.
+
+Classes are to be placed in groups of equal cells, each with at least k records. A class fits some
+groups. Its records may go to several of them, and each of them loses the suppressed cells of its
+group. Other classes lend a group the records that it lacks, which lose these cells, too.
+
+The classes are divided into blocks, such that no record seems better off in a group that classes of
+several blocks fit. The program of a block lets a record leave the block, at a price: the least that
+a group with classes of other blocks takes, its lent records counted for those who need them. So in
+every release the records of a block lose at least the optimum of its program. Where that lets no
+record leave, the records are placed by it, and nothing better exists; else the block stays open.
+
+Source: M201 and M92 (the proofs of bounds); Meyerson and Williams 2004 (the problem).
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from qifsql.counting.integer_programs import InfeasibleError, Least, OpenError, Program, Row
+
+CLASSES = 30  # of a block, unless they share a group
+COLUMNS = 4_000  # of the program of a block
+NODES = 1_000  # branches of a program that are looked at
+UNIT = 2**20  # bounds are counted in parts of a cell
+PARTS = 60  # parts of a cell in programs
+
+Placements = dict[tuple[int, int], int]
+"""Numbers of records: how many of a class are placed in a group, by the numbers of both."""
+
+
+@dataclass(frozen=True)
+class Group:
+    """Equal cells: how many are suppressed, and the classes that fit, by number.
+
+    ``people`` are the records of these classes, ``spare`` those that one other class can lend, so
+    that it keeps k; -1 if no other class fits.
+    """
+
+    cells: int
+    people: int
+    spare: int
+    classes: Sequence[int]
+
+    @property
+    def lendable(self) -> bool:
+        """Return whether other classes fit, which could lend all their records."""
+        return self.spare >= 0
+
+    def charge(self, k: int, records: int, unit: int) -> int:
+        """Return the least that so many records lose in this group, rounded down to a unit.
+
+        The fewest records are lent if all classes that fit are here.
+        """
+        return records * self.cells * max(self.people, k) * unit // self.people
+
+
+@dataclass(frozen=True)
+class Problem:
+    """The records of each class, the groups by number, and the least size of a group."""
+
+    sizes: Mapping[int, int]
+    groups: Mapping[int, Group]
+    k: int
+
+    @cached_property
+    def groups_of(self) -> Mapping[int, Sequence[int]]:
+        """Return the groups that each class fits."""
+        numbers: dict[int, list[int]] = defaultdict(list)
+        for number, group in self.groups.items():
+            for kind in group.classes:
+                numbers[kind].append(number)
+        return numbers
+
+    def least(self, kind: int) -> int:
+        """Return a lower bound on what the records of a class lose, in ``UNIT``."""
+        groups = (self.groups[g] for g in self.groups_of[kind])
+        return min(group.charge(self.k, self.sizes[kind], UNIT) for group in groups)
+
+    def cells(self, placements: Mapping[tuple[int, int], int]) -> int:
+        """Return how many cells are suppressed by placements, those of lent records included."""
+        records: dict[int, int] = defaultdict(int)
+        for (_, number), people in placements.items():
+            records[number] += people
+        return sum(self.groups[g].cells * max(n, self.k) for g, n in records.items())
+
+
+@dataclass(frozen=True)
+class Block:
+    """Some classes: where their records were, where they lose fewer cells, and a lower bound.
+
+    ``bound`` is in ``UNIT``.
+    """
+
+    classes: tuple[int, ...]
+    before: Placements
+    after: Placements
+    bound: int
+
+    def reverted(self, groups: Collection[int]) -> "Block":
+        """Return the block as it was if some of its records are now in one of these groups."""
+        is_in_them = any(number in groups for _, number in self.after)
+        return replace(self, after=self.before) if is_in_them else self
+
+
+def improve(
+    problem: Problem, placements: Placements, solved: Sequence[Block], deadline: float
+) -> list[Block]:
+    """Place the records of each block as well as possible; ``placements`` are to be improved.
+
+    Blocks that are ``solved`` are not solved again. ``deadline`` is of ``time.monotonic``; blocks
+    that are open by then stay as they are.
+    """
+    answers = {(block.classes, frozenset(block.after.items())): block for block in solved}
+    blocks = []
+    for classes in sorted(_Blocks(problem, placements).make(), key=lambda c: (len(c), c)):
+        inside = frozenset(classes)
+        placed = {pair: people for pair, people in placements.items() if pair[0] in inside}
+        answer = answers.get((classes, frozenset(placed.items())))
+        if answer is None:
+            after, bound = _solve_block(problem, inside, placed, deadline)
+        else:
+            after, bound = placed, answer.bound
+        blocks.append(Block(classes, placed, after, bound))
+    return blocks
+
+
+def merge(blocks: Iterable[Block]) -> Placements:
+    """Return where the records of all blocks are."""
+    return {pair: people for block in blocks for pair, people in block.after.items()}
+
+
+def solve_together(problem: Problem, attained: int, deadline: float) -> tuple[Least, Placements]:
+    """Place all classes by one program; ``attained`` is how many cells some placements take.
+
+    The placements are empty if none was found that takes fewer.
+    """
+    program = _BlockProgram(problem, frozenset(problem.sizes), prices={})
+    least = program.solve(attained * PARTS, deadline)
+    return least, program.placements(least)
+
+
+class _Blocks:
+    """Blocks of classes, which grow by union.
+
+    ``parents`` leads from a class to the one whose ``members`` are the block.
+    """
+
+    def __init__(self, problem: Problem, placements: Placements) -> None:
+        """Begin with a block for each class."""
+        self.problem, self.placements = problem, placements
+        self.parents = {kind: kind for kind in problem.sizes}
+        self.members = {kind: [kind] for kind in problem.sizes}
+
+    def make(self) -> Iterable[tuple[int, ...]]:
+        """Return the blocks: who shares a group, then who fits one that seems better than its own.
+
+        The links that seem to save most come first; those that would make a block too large are
+        left out.
+        """
+        placed: dict[int, list[int]] = defaultdict(list)  # the classes of each group
+        records: dict[int, int] = defaultdict(int)
+        for (kind, number), people in self.placements.items():
+            placed[number].append(kind)
+            records[number] += people
+        for kinds in placed.values():
+            self._join(kinds)
+        for _, number, kind in sorted(self._links(records)):
+            kinds = [kind, *self.problem.groups[number].classes]
+            if sum(len(self.members[r]) for r in {self._root(c) for c in kinds}) <= CLASSES:
+                self._join(kinds)
+        return (tuple(sorted(self.members[kind])) for kind in self.members)
+
+    def _links(self, records: Mapping[int, int]) -> Iterator[tuple[int, int, int]]:
+        """Yield the groups that seem to cost a record less than its own: what it saves first."""
+        problem = self.problem
+        charges = {g: group.charge(problem.k, 1, UNIT) for g, group in problem.groups.items()}
+        for kind, number in self.placements:
+            n = records[number]
+            paid = problem.groups[number].cells * max(n, problem.k) * UNIT // n
+            for cheaper in problem.groups_of[kind]:
+                if charges[cheaper] < paid:
+                    yield charges[cheaper] - paid, cheaper, kind
+
+    def _root(self, kind: int) -> int:
+        while self.parents[kind] != kind:
+            kind = self.parents[kind]
+        return kind
+
+    def _join(self, kinds: Iterable[int]) -> None:
+        """Make one block of those that the classes are in."""
+        roots = sorted({self._root(kind) for kind in kinds}, key=lambda r: -len(self.members[r]))
+        for root in roots[1:]:
+            self.parents[root] = roots[0]
+            self.members[roots[0]] += self.members.pop(root)
+
+
+def _solve_block(
+    problem: Problem, inside: Collection[int], placed: Placements, deadline: float
+) -> tuple[Placements, int]:
+    """Place the records of the classes ``inside``; return where they are, and a bound in ``UNIT``.
+
+    If the program is too large, or late, they stay as they are (``placed``).
+    """
+    cells = problem.cells(placed)
+    floor = sum(map(problem.least, inside))
+    if floor >= cells * UNIT:  # nobody can lose less
+        return placed, floor
+    prices = {c: price for c in inside if (price := _price(problem, c, inside)) is not None}
+    program = _BlockProgram(problem, inside, prices)
+    if program.columns > COLUMNS:
+        return placed, floor
+    try:
+        least = program.solve(cells * PARTS, deadline)
+        bound = max(floor, least.bound * UNIT // PARTS)
+        better = program.placements(least)
+        if least.solution is not None and not better:  # somebody leaves, or nobody can lend so many
+            within = _BlockProgram(problem, inside, prices={}, is_real=True)
+            better = within.placements(within.solve(cells * PARTS, deadline))
+        return better or placed, bound
+    except OpenError:
+        return placed, floor
+
+
+def _price(problem: Problem, kind: int, inside: Collection[int]) -> int | None:
+    """Return the least that a record of a class loses in a group with classes of other blocks."""
+    others = [problem.groups[g] for g in problem.groups_of[kind]]
+    charges = [
+        group.charge(problem.k, 1, PARTS)
+        for group in others
+        if any(c not in inside for c in group.classes)
+    ]
+    return min(charges, default=None)
+
+
+class _BlockProgram:
+    """The integer program of a block: who is placed in which group, and who lends.
+
+    Columns: the records of each class in each group (``pairs``), whether a group is used, how many
+    records it borrows, and how many records of a class leave the block, at its price.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        inside: Collection[int],
+        prices: Mapping[int, int],
+        *,
+        is_real: bool = False,
+    ) -> None:
+        """List the columns; ``prices`` (in ``PARTS``) are those of classes that may leave.
+
+        With ``is_real`` classes lend only what they can spare; else a group gets what it lacks.
+        """
+        self.problem, self.prices, self.is_real = problem, prices, is_real
+        self.groups = _useful_groups(problem, inside)
+        self.pairs = [(c, g) for g, classes in self.groups.items() for c in classes]
+        self.classes = sorted(inside)
+        self.leaving = [c for c in self.classes if c in prices]
+        self.first_used = len(self.pairs)
+        self.first_lent = self.first_used + len(self.groups)
+        self.first_leaving = self.first_lent + len(self.groups)
+        self.columns = self.first_leaving + len(self.leaving)
+
+    def solve(self, attained: int, deadline: float) -> Least:
+        """Return the least that is lost (in ``PARTS``); a solution only if less than attained."""
+        goal = {j: cost for j, cost in enumerate(self._costs()) if cost}
+        try:
+            program = Program(self._bounds(), list(self._rows()), deadline)
+            return program.minimise(goal, attained, nodes=NODES)
+        except InfeasibleError:
+            return Least(attained, attained, None)
+
+    def placements(self, least: Least) -> Placements:
+        """Return the placements of a solution.
+
+        None if there is none, if a record leaves, or no class can lend a group what it lacks.
+        """
+        if least.solution is None or any(least.solution[self.first_leaving :]):
+            return {}
+        loans = zip(self.groups, least.solution[self.first_lent :], strict=False)
+        if any(lent > self.problem.groups[g].spare for g, lent in loans if lent):
+            return {}
+        placed = zip(self.pairs, least.solution, strict=False)
+        return {pair: people for pair, people in placed if people}
+
+    def _bounds(self) -> list[tuple[int, int]]:
+        sizes, groups = self.problem.sizes, self.problem.groups
+        return [
+            *((0, sizes[c]) for c, _ in self.pairs),
+            *((0, 1) for _ in self.groups),
+            *((0, self._most_lent(groups[g])) for g in self.groups),
+            *((0, sizes[c]) for c in self.leaving),
+        ]
+
+    def _most_lent(self, group: Group) -> int:
+        """Return how many records a group can borrow."""
+        lacking = self.problem.k - 1 if group.lendable else 0
+        return min(lacking, max(group.spare, 0)) if self.is_real else lacking
+
+    def _costs(self) -> list[int]:
+        cells = {g: self.problem.groups[g].cells * PARTS for g in self.groups}
+        used = [0 for _ in self.groups]
+        return [
+            *(cells[g] for _, g in self.pairs),
+            *used,
+            *cells.values(),
+            *(self.prices[c] for c in self.leaving),
+        ]
+
+    def _rows(self) -> Iterator[Row]:
+        """Yield the conditions: all records have a place, and a group has k of them or none."""
+        sizes, k = self.problem.sizes, self.problem.k
+        of_class: dict[int, list[int]] = {c: [] for c in self.classes}
+        of_group: dict[int, list[int]] = {g: [] for g in self.groups}
+        for j, (c, g) in enumerate(self.pairs):
+            of_class[c].append(j)
+            of_group[g].append(j)
+        for j, c in enumerate(self.leaving, self.first_leaving):
+            of_class[c].append(j)
+        for c, columns in of_class.items():
+            yield Row(columns, [1 for _ in columns], sizes[c], sizes[c])
+        for n, columns in enumerate(of_group.values()):
+            used, lent = self.first_used + n, self.first_lent + n
+            people = sum(sizes[self.pairs[j][0]] for j in columns)
+            yield Row([*columns, lent, used], [*(1 for _ in columns), 1, -k], 0, people + k)
+            for j in columns:  # no record is in a group that is not used
+                yield Row([j, used], [1, -sizes[self.pairs[j][0]]], -people, 0)
+            yield Row([lent, used], [1, 1 - k], -k, 0)
+
+
+def _useful_groups(problem: Problem, inside: Collection[int]) -> dict[int, Sequence[int]]:
+    """Return the groups of a block, by number: the classes inside that fit.
+
+    Of groups that the same classes fit, the one with the fewest suppressed cells is enough.
+    """
+    numbers = sorted({g for c in inside for g in problem.groups_of[c]})
+    best: dict[tuple[frozenset[int], bool], tuple[int, int]] = {}
+    for number in numbers:
+        group = problem.groups[number]
+        classes = frozenset(c for c in group.classes if c in inside)
+        if group.lendable or sum(problem.sizes[c] for c in classes) >= problem.k:
+            key, rank = (classes, group.lendable), (group.cells, number)
+            best[key] = min(best.get(key, rank), rank)
+    return {
+        number: sorted(classes)
+        for (classes, lendable), (cells, number) in sorted(best.items(), key=lambda b: b[1])
+        if lendable or best.get((classes, True), (cells + 1,))[0] > cells
+    }
