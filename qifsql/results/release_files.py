@@ -42,6 +42,7 @@ PACKING = {".gz": "gzip", ".zst": "zstd"}
 MARK = codecs.BOM_UTF8
 BEGIN = 65_536  # bytes of the input that are looked at
 BLOCK = 1_000_000  # characters that are encoded at a time
+MOST_ROWS = 1_048_575  # of a workbook, below the names
 MOST_CELLS = 20_000_000  # of files of statistics packages and workbooks
 BATCH = 20_000  # records that are written as JSON at a time
 CREATED = datetime(2000, 1, 1)
@@ -51,6 +52,12 @@ def ending_like(file: str) -> str:
     """Return the ending of a release of a file: that of the file, or .parquet if it has another."""
     name = file.casefold()
     return next((e for e in sorted(ENDINGS, key=len, reverse=True) if name.endswith(e)), ".parquet")
+
+
+def ending_to_open(file: str, records: int) -> str:
+    """Return the ending of a release to look at: .xlsx if it fits, or else like the file."""
+    is_written = find_spec(EXTRAS[EXCEL][0]) is not None
+    return EXCEL if is_written and records <= MOST_ROWS else ending_like(file)
 
 
 def ending_of(path: Path) -> str:

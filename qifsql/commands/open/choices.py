@@ -121,6 +121,15 @@ class Choices:
         words = ["anonymise", *file, "-o", out, "--method", "recode", *self._people]
         return [*words, "-q", csv_of_names(self.qids), *self._changes("--change")]
 
+    def release_of_classes(self, file: Sequence[str], out: str, k: str) -> list[str]:
+        """Return the words that write a release in whose classes there are at least ``k`` people.
+
+        It has no column that tells whose record a record is.
+        """
+        words = ["anonymise", *file, "-o", out, "-q", csv_of_names(self.qids), "--k", k]
+        dropped = [] if self.person is None else ["--drop", self.person]
+        return [*words, *self._people, *dropped]
+
     def study(self, source: str, out: str, reading: Sequence[str]) -> list[str]:
         """Return the words that write a study of these roles."""
         household = self.options.get("household", "").strip()

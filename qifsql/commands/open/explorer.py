@@ -191,6 +191,7 @@ class Explorer:
         """
         endings = {
             "release": release_files.ENDINGS,
+            "classes": release_files.ENDINGS,
             "report": (".html", ".md", ".pdf"),
             "study": (".toml",),
             "sweep": (".parquet",),
@@ -202,6 +203,8 @@ class Explorer:
             return [[*choice.sweep(self.words, form.get("threshold", "").strip()), "-o", out]]
         if what == "study":
             return [choice.study(self.words[0], out, self.words[1:])]
+        if what == "classes":
+            return [choice.release_of_classes(self.words, out, form.get("k", "").strip())]
         if what == "release":
             if not choice.is_changed:
                 raise InputError("nothing is changed, so the release is the file itself")

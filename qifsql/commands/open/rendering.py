@@ -187,6 +187,9 @@ def risk_fragment(
         cost_line=choices.command_line(choice.compare(page.words)) if choice.is_changed else "",
         stem=Path(page.dataset.name).stem or "release",
         release_ending=release_files.ending_like(page.dataset.paths[0]),
+        table_ending=release_files.ending_to_open(
+            page.dataset.paths[0], result.rows()[0]["records"]
+        ),
     )
 
 

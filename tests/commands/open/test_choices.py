@@ -37,7 +37,11 @@ def test_a_person_is_one_of_every_command_that_counts():
         lines = [choice.attack(file), choice.sweep(file, "0.5"), choice.compare(file)]
         study = choice.study("people.parquet", "s.toml", [])  # an empty text: no suggested one
         assert study[-4:] == ["--person", person, "--household", ""]
-        for words in [*lines, choice.release(file, "out.parquet")]:
+        lines += [
+            choice.release(file, "out.parquet"),
+            choice.release_of_classes(file, "o.csv", "5"),
+        ]
+        for words in lines:
             assert ("--person" in words) == bool(person)
             assert not person or words[words.index("--person") + 1] == person
 

@@ -260,15 +260,17 @@ def test_releases_reports_and_studies_are_written_by_the_command(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     form = people.form(age=QID, town=QID, illness=SECRET) | {f"step-{people.numbers['age']}": "10"}
-    files = {"release": "out.csv", "report": "out.html", "study": "out.toml"}
+    files = {"release": "out.csv", "classes": "k.csv", "report": "out.html", "study": "out.toml"}
     for what, out in files.items():
-        started = people.post("do", form | {"what": what, "out": out})
+        started = people.post("do", form | {"what": what, "out": out, "k": "3"})
         assert 'id="job-' in started, started
     for job in people.explorer.jobs.latest:
         wait(job)
         assert job.state == "done", job.output
     ages = pl.read_csv(tmp_path / "out.csv", infer_schema=False)["age"]
     assert ages.n_unique() == 5
+    classes = pl.read_csv(tmp_path / "k.csv", infer_schema=False).group_by("age", "town").len()
+    assert classes["len"].min() >= 3  # type: ignore[operator]
     assert all((tmp_path / out).stat().st_size for out in files.values())
     assert "exists" in people.post("do", form | {"what": "release", "out": "out.csv"})
     assert "end in" in people.post("do", form | {"what": "report", "out": "people.parquet"})
@@ -379,6 +381,8 @@ def test_people_with_several_records_are_found_and_have_two_readings(tmp_path: P
     choice = explorer.first(explorer.columns().result(60))
     words = choice.attack([str(path)])
     assert words[words.index("--person") + 1] == "patient_id"
+    made = choice.release_of_classes([str(path)], "out.xlsx", "5")
+    assert made[-4:] == ["--person", "patient_id", "--drop", "patient_id"]
     changed = replace(choice, steps={"age": "5"})
     waiting = explorer.cost(changed)
     explorer.calculations.end()
