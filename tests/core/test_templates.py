@@ -27,10 +27,10 @@ from qifsql.adversary.spec import Attack, BoundAttack
 from qifsql.commands.inspect import blocks
 from qifsql.counting.session import opened
 from qifsql.errors import InternalError
-from qifsql.query import compiler, templates
+from qifsql.query import compiler, microdata_steps, templates
 from qifsql.query.plan import Plan
 from qifsql.query.render import keeping, statement
-from qifsql.query.steps import WEIGHTED
+from qifsql.query.steps import WEIGHTED, Steps
 from qifsql.query.templates import folder, load
 from qifsql.reference.microdata import value
 
@@ -515,11 +515,16 @@ class Both:
     secret: int
     gain: int = 0
 
-    def agree(self, view: str, step: str | None = None, **more: Any) -> None:
+    def agree(
+        self, view: str, step: str | None = None, *, prior: bool = False, **more: Any
+    ) -> None:
         """The rows of a view by hand are those of a step of the compiler."""
-        plan = compiler.step_plan(self.attack, step or view, [(self.secret, self.gain)], **more)
+        steps = Steps(self.attack, key=True, **more)
+        name = steps.need(step or view, self.secret, self.gain, prior=prior)
+        rows = exp.select("*").from_(name)
+        plan = microdata_steps.plan(self.attack.microdata, steps.steps, rows)
         nearly = view.removeprefix("prior_") in NEARLY
-        same(everything(self.con, view), self.rows(plan), nearly=nearly)
+        same(everything(self.con, view), run(self.engine, plan), nearly=nearly)
 
     def rows(self, plan: Plan) -> Rows:
         """The rows of a plan without the numbers of secret and gain, which are those asked for."""
