@@ -146,8 +146,8 @@ class Work:
             self.engine.together([stream], make_classes, self.meter.show)
         finally:
             stream.close()
-        ambiguous = [quoted(c.scale.attribute.name) for c in self.cells if c.ambiguous]
-        if row["suppressed"] and ambiguous:
+        starred = [c for c in self.cells if row["suppressed"] or (c.by_step and c.starred)]
+        if ambiguous := [quoted(c.scale.attribute.name) for c in starred if c.ambiguous]:
             self.notes.append(
                 f"a suppressed cell of {', '.join(ambiguous)} is empty (NULL), as a missing value "
                 "is; to tell them apart, write CSV or texts (--cells text)"
