@@ -40,8 +40,8 @@ EVERYBODY = 2**62  # more records than any class has
 class Placing:
     """The placing of classes in groups, as tables of the engine.
 
-    ``columns`` are the numbers of the quasi-identifiers whose cells may be suppressed. ``placed``
-    classes get a place in a group, with masks from number ``first_mask`` on; others can lend.
+    ``columns`` are the numbers of the quasi-identifiers whose cells may be suppressed. A mask is a
+    set of these whose cells are suppressed together.
     """
 
     recoding: Recoding
@@ -95,9 +95,9 @@ class Placing:
         return remaining
 
     def replace_placements(self, placements: Placements) -> set[int]:
-        """Place classes as given, and lend what groups lack; return the groups that lack some yet.
+        """Place classes as given, and lend groups the records that they lack.
 
-        If there are any, all is as before.
+        Return the groups that nobody can lend what they lack; if there are any, all is as before.
         """
         passes = self.recoding.passes
         self._copy("placements", "placements_before")

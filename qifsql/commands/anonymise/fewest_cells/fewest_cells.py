@@ -123,8 +123,9 @@ def _improve_blocks(placing: Placing, best: _Best, deadline: float) -> None:
         best.raise_bound(sum(block.bound for block in blocks))
         is_better = _place_blocks(placing, problem, blocks)
         best.cells = problem.cells(placing.read_placements())
+    placed = mask_programs.divide_by_class(placing.read_placements())
     best.blocks = len(blocks)
-    best.open_blocks = sum(problem.cells(b.after) * UNIT > b.bound for b in blocks)
+    best.open_blocks = sum(block.is_open(problem, placed) for block in blocks)
     best.cells = placing.share()
 
 

@@ -20,7 +20,7 @@ from functools import cached_property
 
 from qifsql.counting.integer_programs import InfeasibleError, Least, OpenError, Program, Row
 
-CLASSES = 30  # of a block, unless they share a group
+CLASSES = 40  # of a block, unless they share a group
 COLUMNS = 4_000  # of the program of a block
 NODES = 1_000  # branches of a program that are looked at
 UNIT = 2**20  # bounds are counted in parts of a cell
@@ -98,6 +98,10 @@ class Block:
     after: Placements
     bound: int
 
+    def is_open(self, problem: Problem, placements: Mapping[int, Placements]) -> bool:
+        """Return whether it is not excluded that its records, placed so, lose fewer cells."""
+        return problem.cells(_merge_classes(placements, self.classes)) * UNIT > self.bound
+
     def reverted(self, groups: Collection[int]) -> "Block":
         """Return the block as it was if some of its records are now in one of these groups."""
         is_in_them = any(number in groups for _, number in self.after)
@@ -113,10 +117,11 @@ def improve(
     that are open by then stay as they are.
     """
     answers = {(block.classes, frozenset(block.after.items())): block for block in solved}
+    of_classes = divide_by_class(placements)
     blocks = []
     for classes in sorted(_Blocks(problem, placements).make(), key=lambda c: (len(c), c)):
         inside = frozenset(classes)
-        placed = {pair: people for pair, people in placements.items() if pair[0] in inside}
+        placed = _merge_classes(of_classes, classes)
         answer = answers.get((classes, frozenset(placed.items())))
         if answer is None:
             after, bound = _solve_block(problem, inside, placed, deadline)
@@ -124,6 +129,18 @@ def improve(
             after, bound = placed, answer.bound
         blocks.append(Block(classes, placed, after, bound))
     return blocks
+
+
+def divide_by_class(placements: Placements) -> Mapping[int, Placements]:
+    """Return the placements of each class."""
+    divided: dict[int, Placements] = defaultdict(dict)
+    for pair, people in placements.items():
+        divided[pair[0]][pair] = people
+    return divided
+
+
+def _merge_classes(of_classes: Mapping[int, Placements], classes: Iterable[int]) -> Placements:
+    return {pair: people for kind in classes for pair, people in of_classes[kind].items()}
 
 
 def merge(blocks: Iterable[Block]) -> Placements:
@@ -154,23 +171,38 @@ class _Blocks:
         self.members = {kind: [kind] for kind in problem.sizes}
 
     def make(self) -> Iterable[tuple[int, ...]]:
-        """Return the blocks: who shares a group, then who fits one that seems better than its own.
+        """Return the blocks: who needs others of its group, then who fits one that seems better.
 
         The links that seem to save most come first; those that would make a block too large are
         left out.
         """
-        placed: dict[int, list[int]] = defaultdict(list)  # the classes of each group
-        records: dict[int, int] = defaultdict(int)
-        for (kind, number), people in self.placements.items():
-            placed[number].append(kind)
-            records[number] += people
-        for kinds in placed.values():
-            self._join(kinds)
+        placed: dict[int, Placements] = defaultdict(dict)  # by group
+        for pair, people in self.placements.items():
+            placed[pair[1]][pair] = people
+        for of_group in placed.values():
+            for kinds in self._sufficient_parts(of_group):
+                self._join(kinds)
+        records = {number: sum(of_group.values()) for number, of_group in placed.items()}
         for _, number, kind in sorted(self._links(records)):
             kinds = [kind, *self.problem.groups[number].classes]
             if sum(len(self.members[r]) for r in {self._root(c) for c in kinds}) <= CLASSES:
                 self._join(kinds)
         return (tuple(sorted(self.members[kind])) for kind in self.members)
+
+    def _sufficient_parts(self, placed: Placements) -> Iterator[list[int]]:
+        """Yield the classes of a group in parts, each of which has enough records by itself.
+
+        A group that needs loans is one part.
+        """
+        kinds: list[int] = []
+        inside, remaining = 0, sum(placed.values())
+        for (kind, _), people in sorted(placed.items()):
+            kinds.append(kind)
+            inside += people
+            if inside >= self.problem.k and remaining - inside >= self.problem.k:
+                yield kinds
+                kinds, inside, remaining = [], 0, remaining - inside
+        yield kinds
 
     def _links(self, records: Mapping[int, int]) -> Iterator[tuple[int, int, int]]:
         """Yield the groups that seem to cost a record less than its own: what it saves first."""
