@@ -39,7 +39,7 @@ OF_TIMES = ("hour", "minute")
 BAND = re.compile(r"([1-9]\d{0,4})([ymwd])", re.ASCII)
 AGE = re.compile(r"age([1-9]\d{0,2})?@(\d{4}-\d{2}-\d{2})", re.ASCII)
 MONDAY = "1970-01-05"  # a day on which a week begins
-LARGEST = 10**39  # above all whole numbers and decimals of DuckDB
+LARGEST = 10**38  # above all decimals of DuckDB, and what a limit may be
 MARK = "/"  # between limits of bands
 QUANTILES = re.compile(r"q([2-9]|[1-9]\d{1,2})", re.ASCII)
 _DIGITS_OF_DAY = "(year(born) * 10000 + month(born) * 100 + day(born))"  # 19800407
@@ -177,11 +177,12 @@ def _bands(original: Column, how: str) -> exp.Expr:
     limits = [_write_limit(text, original.type) for text in limits]
     value: exp.Expr = column(original)
     value = exp.paren(with_one_missing(value)) if original.type in FLOATING else value
+    wide = _type_of_limits(original.type, limits)
     case = exp.Case()
     for limit, label in zip(
         reversed(limits), reversed(_labels(limits, original.type)), strict=True
     ):
-        literal = exp.cast(exp.Literal.string(limit), original.type, dialect="duckdb")
+        literal = exp.cast(exp.Literal.string(limit), wide, dialect="duckdb")
         case = case.when(exp.GTE(this=value.copy(), expression=literal), exp.Literal.string(label))
     below = exp.not_(value.copy().is_(exp.null()))
     return case.when(below, exp.Literal.string(f"<{limits[0]}"))
@@ -197,10 +198,19 @@ def _value_reader(type_: str) -> Callable[[str], Fraction | date | None]:
             return None
         if isinstance(value, date) or type_ in FLOATING:
             return value
-        is_held = abs(value) < LARGEST and not value * 10 ** scale_of(type_) % 1
-        return value if is_held else None
+        units = value * 10 ** scale_of(type_)  # of the last decimal
+        return value if abs(units) < LARGEST and not units % 1 else None
 
     return read
+
+
+def _type_of_limits(type_: str, limits: Sequence[str]) -> str:
+    """Return a type that also holds limits that are beyond all values of a type."""
+    if family(type_) == "DECIMAL":
+        return f"DECIMAL(38,{scale_of(type_)})"
+    if family(type_) in INTEGERS and type_ != "UHUGEINT":  # which no other type holds
+        return "BIGINT" if all(abs(int(limit)) < 2**63 for limit in limits) else "HUGEINT"
+    return type_
 
 
 def _write_limit(limit: str, type_: str) -> str:

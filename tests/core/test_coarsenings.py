@@ -122,7 +122,10 @@ def test_of_a_collection_every_dataset_that_has_the_column_is_coarser(samples: P
 
 def test_limits_may_be_written_in_any_form_of_their_values(tmp_path: Path):
     assert values(tmp_path, [15, 20], "10.0/2e1", pa.int64()) == ["10-19", ">=20"]
+    assert values(tmp_path, [15, 20], "-1/18/300", pa.uint8()) == ["-1 to 17", "18-299"]
+    assert values(tmp_path, [15], "10/1e30", pa.int64()) == [f"10-{10**30 - 1}"]
     cells = [Decimal("15.5")]
+    assert values(tmp_path, cells, "10/1000", pa.decimal128(3, 1)) == ["[10,1000)"]
     assert values(tmp_path, cells, "1e1/1_6", pa.decimal128(10, 2)) == ["[10,16)"]
     born = [date(1960, 1, 1), date(1959, 12, 31)]
     assert values(tmp_path, born, "19600101/19700101") == [
