@@ -15,7 +15,7 @@ HASHED := install --quiet --require-hashes --requirement
 # Python compiles a module when it is first imported: all modules at once take longer than `qifsql demo`.
 LAZY := --no-compile
 BUILT := build/tools
-EXTRAS := charts excel explorer fast ml stats tables
+EXTRAS := charts excel explorer fast ml models stats tables
 # One file for all systems and all versions of Python: markers choose, and all files of a version have a hash.
 PINNED := compile --quiet --universal --python-version 3.11 --generate-hashes --upgrade --custom-compile-command 'make lock'
 PYTEST := $(BIN)/python -m pytest -n auto --dist loadgroup

@@ -93,6 +93,8 @@ KINDS: dict[str, dict[str, Rows]] = {
     "compare": {
         "results": Rows(columns=["commands.compare.releases.SCHEMA"]),
         "columns": Rows(columns=["counting.losses.COLUMNS"]),
+        "pairs": Rows(columns=["commands.compare.analyses.pairs.COLUMNS"]),
+        "coefficients": Rows(columns=["commands.compare.analyses.fitted_models.COLUMNS"]),
     },
     "compose": {
         "results": Rows(

@@ -288,3 +288,262 @@ FROM (
     GROUP BY finer
     HAVING count(DISTINCT coarser) > 1
 ) AS split;
+
+
+-- One row per combination of the cells of some columns of a file: their numbers, and the records.
+{# combined_cells(columns=[1, 2]) #}
+CREATE OR REPLACE VIEW combined_cells AS
+SELECT
+    {{ columns | each("cells_#.id AS code_#,") }}
+    sum(alike.records)::BIGINT AS records
+FROM alike
+{{ columns | each("INNER JOIN cells_# ON alike.cell_# IS NOT DISTINCT FROM cells_#.cell") }}
+GROUP BY {{ columns | each("cells_#.id", ", ") }};
+
+-- One row per cell of a column, with its span, which is everything where any of its records lost
+-- their value: which of them did is not known.
+CREATE OR REPLACE VIEW vague_spans AS
+SELECT
+    spans.id,
+    CASE WHEN vague.id IS NULL THEN spans.low ELSE 0 END AS low,
+    CASE WHEN vague.id IS NULL THEN spans.least ELSE 0 END AS least,
+    CASE WHEN vague.id IS NULL THEN spans.high ELSE every.high END AS high,
+    spans.enumerated AND vague.id IS NULL AS enumerated,
+    vague.id IS NOT NULL AS everything
+FROM spans
+CROSS JOIN (SELECT max(place) AS high FROM places) AS every
+LEFT JOIN (SELECT DISTINCT id FROM told WHERE everything) AS vague ON spans.id = vague.id;
+
+-- One row per cell of a column and value of the original that it contains.
+CREATE OR REPLACE VIEW contents AS
+SELECT
+    covered.id AS code,
+    places.place
+FROM covered
+INNER JOIN places ON covered.place = places.place;
+
+-- One row per cell of a column: whether it stands for everything, how many values of the original it
+-- contains, the place of the first, and the number that it is read as: its own, if it is one, else
+-- the middle between the smallest and the largest number in it; NULL without a number.
+CREATE OR REPLACE VIEW readings AS
+SELECT
+    cells.id AS code,
+    vague_spans.everything,
+    coalesce(content.width, 0)::BIGINT AS width,
+    content.place,
+    CASE WHEN NOT vague_spans.everything THEN coalesce(
+        CASE WHEN is_written = 1 THEN TRY_CAST(cells.cell::VARCHAR AS DOUBLE) END,
+        content.least + (content.greatest - content.least) / 2
+    ) END AS position
+FROM cells
+INNER JOIN vague_spans ON cells.id = vague_spans.id
+LEFT JOIN (
+    SELECT
+        contents.code,
+        count(*) AS width,
+        min(contents.place) AS place,
+        min(numbers.position) AS least,
+        max(numbers.position) AS greatest
+    FROM contents
+    INNER JOIN numbers ON contents.place = numbers.place
+    GROUP BY contents.code
+) AS content ON cells.id = content.code;
+
+-- One row per value of the original, read as a cell of its own.
+CREATE OR REPLACE VIEW own_readings AS
+SELECT
+    place AS code,
+    FALSE AS everything,
+    1::BIGINT AS width,
+    place,
+    position
+FROM numbers;
+
+-- One row: the number 0 of a column and how many units make 1, so that numbers are whole: halves of
+-- whole numbers, or 2^-41 of the range of the original's numbers.
+CREATE OR REPLACE VIEW grid AS
+SELECT
+    coalesce(least, 0) AS zero,
+    CASE
+        WHEN has_whole_numbers AND greatest - least <= 1099511627776 THEN 2
+        WHEN greatest > least AND isfinite(greatest - least) THEN 2199023255552 / (greatest - least)
+        ELSE 2
+    END::DOUBLE AS unit
+FROM (
+    SELECT
+        min(position) AS least,
+        max(position) AS greatest,
+        bool_and(position = floor(position)) AS has_whole_numbers
+    FROM numbers
+    WHERE isfinite(position)
+) AS ends;
+
+-- One row per cell that is read as a number: the number in units. Numbers that are 1,000 times as far
+-- away as the original's numbers are from each other are left out.
+CREATE OR REPLACE VIEW whole_numbers AS
+SELECT
+    readings.code,
+    round((readings.position - grid.zero) * grid.unit)::BIGINT AS number
+FROM readings
+CROSS JOIN grid
+WHERE isfinite(readings.position)
+    AND abs((readings.position - grid.zero) * grid.unit) < 2251799813685248;
+
+-- One row per pair of cells of two columns that occur together: their records.
+CREATE OR REPLACE VIEW pairs AS
+SELECT
+    first_code AS "first",
+    second_code AS "second",
+    sum(records)::BIGINT AS records
+FROM combined_cells
+GROUP BY first_code, second_code;
+
+-- One row per pair of values, counted by records: those of the pair, of its first and of its second
+-- value; how many pairs. Records may be in parts.
+CREATE OR REPLACE VIEW associated AS
+SELECT
+    records,
+    firsts,
+    seconds,
+    count(*)::BIGINT AS pairs
+FROM (
+    SELECT
+        records,
+        sum(records) OVER (PARTITION BY "first")::HUGEINT AS firsts,
+        sum(records) OVER (PARTITION BY "second")::HUGEINT AS seconds
+    FROM pairs_of_values
+) AS totals
+GROUP BY records, firsts, seconds;
+
+-- One row: the records of all pairs of values, and how many different values both columns have there.
+CREATE OR REPLACE VIEW sizes_of_pairs AS
+SELECT
+    coalesce(sum(records), 0)::HUGEINT AS records,
+    count(DISTINCT "first") AS firsts,
+    count(DISTINCT "second") AS seconds
+FROM pairs_of_values;
+
+-- One row: the records of pairs of cells that contain values of the original, but not everything.
+CREATE OR REPLACE VIEW definite_records AS
+SELECT coalesce(sum(pairs.records), 0)::BIGINT AS records
+FROM pairs
+INNER JOIN first_readings ON pairs."first" = first_readings.code
+INNER JOIN second_readings ON pairs."second" = second_readings.code
+WHERE NOT first_readings.everything AND NOT second_readings.everything
+    AND first_readings.width > 0 AND second_readings.width > 0;
+
+-- One row: the records in which both cells are read as numbers, and sums of these, in units.
+CREATE OR REPLACE VIEW moments AS
+SELECT
+    coalesce(sum(pairs.records), 0)::BIGINT AS records,
+    coalesce(sum(pairs.records::HUGEINT * first_numbers.number), 0)::HUGEINT AS x,
+    coalesce(sum(pairs.records::HUGEINT * second_numbers.number), 0)::HUGEINT AS y,
+    coalesce(sum(pairs.records::HUGEINT * first_numbers.number * first_numbers.number), 0)::HUGEINT AS xx,
+    coalesce(sum(pairs.records::HUGEINT * second_numbers.number * second_numbers.number), 0)::HUGEINT AS yy,
+    coalesce(sum(pairs.records::HUGEINT * first_numbers.number * second_numbers.number), 0)::HUGEINT AS xy
+FROM pairs
+INNER JOIN first_numbers ON pairs."first" = first_numbers.code
+INNER JOIN second_numbers ON pairs."second" = second_numbers.code;
+
+-- One row per number of pairs of values that a pair of cells contains: how many pairs of cells.
+CREATE OR REPLACE VIEW areas AS
+SELECT
+    first_readings.width * second_readings.width AS area,
+    count(*)::BIGINT AS pairs
+FROM pairs
+INNER JOIN first_readings ON pairs."first" = first_readings.code
+INNER JOIN second_readings ON pairs."second" = second_readings.code
+WHERE first_readings.width * second_readings.width > 0
+GROUP BY area;
+
+-- One row per pair of values that pairs of cells contain: the mass, in parts of a record, if each pair
+-- of cells spreads its records evenly over the pairs of values in it; and that of cells that do not
+-- stand for everything.
+CREATE OR REPLACE VIEW spread AS
+SELECT
+    first_contents.place AS "first",
+    second_contents.place AS "second",
+    sum(shares.share)::HUGEINT AS mass,
+    coalesce(sum(shares.share) FILTER (WHERE shares.definite), 0)::HUGEINT AS definite
+FROM (
+    SELECT
+        pairs."first",
+        pairs."second",
+        pairs.records::HUGEINT * units.parts // (first_readings.width * second_readings.width)
+            AS share,
+        NOT first_readings.everything AND NOT second_readings.everything AS definite
+    FROM pairs
+    INNER JOIN first_readings ON pairs."first" = first_readings.code
+    INNER JOIN second_readings ON pairs."second" = second_readings.code
+    CROSS JOIN units
+    WHERE first_readings.width > 0 AND second_readings.width > 0
+) AS shares
+INNER JOIN first_contents ON shares."first" = first_contents.code
+INNER JOIN second_contents ON shares."second" = second_contents.code
+GROUP BY first_contents.place, second_contents.place;
+
+-- One row per pair of values that cells contain which do not stand for everything: the mass of these.
+CREATE OR REPLACE VIEW definite_pairs AS
+SELECT
+    "first",
+    "second",
+    definite AS records
+FROM spread
+WHERE definite > 0;
+
+-- One row per pair of masses that pairs of values have: their records in the original (people), and
+-- those of the release, in parts; how many pairs of values have just these.
+CREATE OR REPLACE VIEW masses_of_pairs AS
+SELECT
+    people,
+    mass,
+    count(*)::BIGINT AS "values"
+FROM (
+    SELECT
+        coalesce(original_pairs.records, 0)::BIGINT AS people,
+        coalesce(spread.mass, 0)::HUGEINT AS mass
+    FROM original_pairs
+    FULL JOIN spread
+        ON original_pairs."first" = spread."first" AND original_pairs."second" = spread."second"
+) AS weighed
+GROUP BY people, mass;
+
+-- One row per cell of a column that is read as a number.
+CREATE OR REPLACE VIEW read_numbers AS
+SELECT
+    code,
+    position AS x
+FROM readings
+WHERE isfinite(position);
+
+-- One row per cell of a column that is read as a category: the place of its only value; a cell with
+-- several values, or with none of the original, is a category of its own, below 0.
+CREATE OR REPLACE VIEW read_categories AS
+SELECT
+    code,
+    CASE WHEN width = 1 THEN place ELSE -code END::BIGINT AS x
+FROM readings
+WHERE NOT everything AND (width != 1 OR place > 0);
+
+-- One row per cell of an outcome of two values: 1 for the second of them.
+CREATE OR REPLACE VIEW read_answers AS
+SELECT
+    code,
+    (x = 2)::BIGINT AS number
+FROM categories
+WHERE x IN (1, 2);
+
+-- One row per combination of what predictors are read as: the records in which nothing is missing, the
+-- sum of their outcomes, in units, and that of the squares of these.
+{# modelled(predictors=[1, 2]) #}
+CREATE OR REPLACE VIEW modelled AS
+SELECT
+    {{ predictors | each("predictor_#.x AS x_#,") }}
+    sum(combined_cells.records)::BIGINT AS records,
+    sum(combined_cells.records::HUGEINT * outcome.number)::HUGEINT AS total,
+    sum(combined_cells.records::HUGEINT * outcome.number * outcome.number)::HUGEINT AS squares
+FROM combined_cells
+INNER JOIN outcome ON combined_cells.outcome_code = outcome.code
+{{ predictors | each("INNER JOIN predictor_# ON combined_cells.code_# = predictor_#.code") }}
+GROUP BY {{ predictors | each("predictor_#.x", ", ") }}
+ORDER BY {{ predictors | each("predictor_#.x", ", ") }};

@@ -139,7 +139,8 @@ def loss_rows(
     """Return a row of ``COLUMNS`` per quasi-identifier, and how many records are fully suppressed.
 
     A fully suppressed record of the release ``file`` reveals nothing in any of the columns. If the
-    release has none of the columns, these are all its records.
+    release has none of the columns, these are all its records. The tables of its cells stay
+    (``drop_cells``).
     """
     columns = {g.raw.number: g for g, _ in file.cells}
     counted = f"counted_{file.number}"
@@ -160,10 +161,14 @@ def loss_rows(
         on = same(exp.column(f"cell_{scale.raw.number}", counted), exp.column("cell", alias))
         count_query = count_query.join(withheld.subquery(alias), on=on, join_type="semi")
     suppressed = int(tables.rows(count_query)[0][0]) if columns else records
-    for column in columns.values():
-        tables.drop(*(_tables_of(column, file)[n] for n in ("cells", "spans", "members", "told")))
     tables.drop(counted)
     return losses, suppressed
+
+
+def drop_cells(tables: Tables, file: Compared) -> None:
+    """Drop the tables of the cells of a release, which ``loss_rows`` leaves."""
+    for column, _ in file.cells:
+        tables.drop(*(_tables_of(column, file)[n] for n in ("cells", "spans", "members", "told")))
 
 
 def _count_cells(tables: Tables, file: Compared, counted: str) -> exp.Select:

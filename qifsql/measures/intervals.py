@@ -123,3 +123,16 @@ def _correlation(right: float, second: float, both: float, people: int) -> float
 
 def _z() -> float:
     return NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
+
+
+def overlap(first: Interval, second: Interval) -> float | None:
+    """Return the overlap of two intervals: the mean of the shares of both that they have in common.
+
+    It is 1 for equal intervals and 0 for disjoint ones; None where an interval has no width.
+    Source: Karr et al. 2006 (M213).
+    """
+    widths = [high - low for low, high in (first, second)]
+    if min(widths) <= 0:
+        return None
+    common = max(0.0, min(first[1], second[1]) - max(first[0], second[0]))
+    return (common / widths[0] + common / widths[1]) / 2

@@ -602,7 +602,8 @@ def beside(d: Draft) -> Words:
         d.steps.append(_anonymised(d, qids, secret, release))
     else:
         release = d.other_file
-    return ["compare", d.file, release, *d.known(qids), *d.wants(secret)]
+    pairs = ["--pairs"] if d.chance(0.3) else []
+    return ["compare", d.file, release, *d.known(qids), *d.wants(secret), *pairs]
 
 
 def what_if(d: Draft) -> Words:

@@ -86,6 +86,13 @@ def _possible(d: Draft) -> Words:
     return [d.listing(names, list(rows))]
 
 
+def _formula(d: Draft) -> Words:
+    """A formula of columns, or a text that is none."""
+    outcome, first, second = (f"`{d.rng.choice(d.data.columns)}`" for _ in range(3))
+    sign = d.rng.choice(["+", "*", ":", "-"])
+    return [d.one(f"{outcome} ~ {first} {sign} {second}", f"{outcome} ~ {first} - 1", outcome)]
+
+
 def _release(d: Draft) -> Words:
     return [d.other_file]
 
@@ -148,6 +155,7 @@ VALUES: dict[str, Value] = {
     "--folder": _folder,
     "--format": _one("table", "json", "csv", "markdown"),
     "--export": _folder,
+    "--formula": _formula,
     "--fraction": _one("0.1", "1/100"),
     "--gain": _gain,
     "--hash": _one("md5", "sha1", "sha256"),

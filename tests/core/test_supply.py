@@ -26,7 +26,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 EXTRAS = PROJECT["project"]["optional-dependencies"]
 CORE = PROJECT["project"]["dependencies"]
 BUILD = PROJECT["dependency-groups"]["build"]
-USERS = [r for name in ("charts", "excel", "ml", "stats", "tables") for r in EXTRAS[name]]
+USERS = [r for name in ("charts", "excel", "ml", "models", "stats", "tables") for r in EXTRAS[name]]
 ASKED = {
     "core": CORE,
     "demo": [*CORE, *EXTRAS["charts"], *BUILD],

@@ -40,6 +40,7 @@ IMPORTERS = {  # library -> the rooms that may import it
     "starlette": ("commands.open.server",),
     "uvicorn": ("commands.open.open",),
     "highspy": ("counting.integer_programs",),
+    "statsmodels": ("commands.compare.analyses.regression",),
 }
 IN_ONE_ROOM = {"engine.duckdb": "engine"}  # module -> the room that may import it
 OF_THE_PACKAGE = ("__version__", *ROOMS)  # what modules may import from qifsql itself

@@ -49,7 +49,8 @@ def compare(
 
     One row per release and secret: k, l, success at re-identification (CRS) and inference (CAS)
     before and after, and information loss. Cells may be values or generalised: * [20,30] 20-29
-    <30 130** {France,Germany} or a node of a hierarchy.
+    <30 130** {France,Germany} or a node of a hierarchy. With --pairs and --formula: what analysts
+    would find, associations of columns and a regression, before and after.
 
     Without a release: the risk with each --change, without writing data; with --until or
     --policy, the smallest change that keeps all bounds (fewest quasi-identifiers, then fewest

@@ -17,7 +17,10 @@ RELEASES = "a comparison with releases"
 CHANGES = "a comparison with changes"
 REFINEMENT = "a test of refinement"
 TAKEN = {
-    RELEASES: ["qids", "secret", "hierarchies", "plain", "where", "person", "key"],
+    RELEASES: [
+        *("qids", "secret", "hierarchies", "plain", "where", "person", "key"),
+        *("pairs", "formula"),
+    ],
     CHANGES: ["qids", "secret", "change", "until", "policy", "hierarchies", "where", "person"],
     REFINEMENT: ["qids", "refines", "null", "where"],
 }
@@ -47,8 +50,9 @@ def compare(
 
     Returns:
         A Result. frame with releases: one row per file and secret with k, l, success (CRS, CAS, in
-        [0, 1]) and losses; details: columns, the losses by column. With changes: one row per
-        change and secret with the same and met: a change keeps all bounds. With refines: one row
+        [0, 1]) and losses; details: columns, the losses by column; pairs, the associations of every
+        two columns; coefficients, of the models before and after. With changes: one row per change
+        and secret with the same and met: a change keeps all bounds. With refines: one row
         with refines (true or false); details: counterexample, the smallest block of qids that
         spans several blocks of refines.
 
@@ -70,7 +74,8 @@ def compare(
         >>> bool(qifsql.compare(pupils, qids="NU_ANO", refines="decade=NU_ANO//10"))
         True
 
-    Source: M30 (refinement), M38 (saved by dropping or coarsening), M55 to M57 (losses).
+    Source: M30 (refinement), M38 (saved by dropping or coarsening), M55 to M57 (losses),
+    M211 to M213 (pairs, coefficients).
 
     """
     options = complete(options, CompareOptions)
@@ -79,6 +84,7 @@ def compare(
     kind = REFINEMENT if options["refines"] else kind
     used = {name for name, value in options.items() if is_given(value)}
     used -= {"null"} if options["null"] == "distinct" else set()  # the default
+    used -= set() if options["pairs"] else {"pairs"}
     used |= {"releases"} if files and kind != RELEASES else set()
     for name in sorted(used - set(TAKEN[kind])):
         raise InputError(f"{kind} does not take {name}; leave it out")

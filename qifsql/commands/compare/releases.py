@@ -13,6 +13,8 @@ import polars as pl
 
 from qifsql.adversary import roles
 from qifsql.adversary.spec import BoundAttack
+from qifsql.commands.compare.analyses import before_and_after
+from qifsql.commands.compare.analyses.before_and_after import Analyses, Request
 from qifsql.commands.compare.spec import CompareOptions
 from qifsql.counting import compatibility, losses, risks, suppressed
 from qifsql.counting.bind_compared import bind, check_records
@@ -21,7 +23,7 @@ from qifsql.counting.composition import Compared, Composition
 from qifsql.counting.release_columns import notes_on_hierarchies
 from qifsql.data.dataset import Tabular
 from qifsql.data.files import path_text
-from qifsql.data.option import as_names
+from qifsql.data.option import as_names, as_tuple
 from qifsql.data.readers import openings
 from qifsql.data.reading import of_files
 from qifsql.engine.csv_types import remarks
@@ -79,6 +81,7 @@ def compare_releases(
 ) -> Result:
     """Compare sanitised releases with the original: the remaining risk and the loss."""
     origin = Origin.now(settings, "compare")
+    request = Request.of(has_pairs=options["pairs"], formulas=as_tuple(options["formula"]))
     spec = Composition.of(
         [original, *sanitised],
         original,
@@ -95,11 +98,15 @@ def compare_releases(
         tables = Tables(engine, "reading the original", files[0].title)
         check_records(tables, files)
         scales = losses.read_original(tables, raws, files[0].attack.microdata)
-        measured = [_measure_file(tables, file, files[0], scales, spec.plain) for file in files]
+        analyses = before_and_after.prepare(tables, raws, files[0], request)
+        measured = [
+            _measure_file(tables, file, files[0], scales, plain=spec.plain, analyses=analyses)
+            for file in files
+        ]
         columns = [column for m in measured for column in m.columns]
         plans = [plan for m in measured for plan in m.plans]
         first = [s for file in files for s in openings(file.attack.microdata.dataset)]
-        description = _describe_request(spec, files)
+        description = _describe_request(spec, files, request)
         description |= repeated_people(files[0].attack.microdata.repeated)
         owners = {name: options[name] for name in ("person", "key")}
         description |= {name: text for name, text in owners.items() if text is not None}
@@ -110,6 +117,9 @@ def compare_releases(
     frame = pl.DataFrame([r for m in measured for r in m.rows], schema=schema, orient="row")
     details = {"columns": pl.DataFrame(columns, schema=losses.COLUMNS, orient="row")}
     notes = [note for m in measured for note in m.notes] + notes_on_hierarchies(raws)
+    if analyses is not None:
+        details |= analyses.details
+        notes.append(before_and_after.NOTE)
     notes += [*files[0].attack.microdata.notes, *_notes(files, frame, columns), *remarks(engine)]
     return Result(frame=frame, origin=origin, details=details, notes=tuple(notes))
 
@@ -128,11 +138,14 @@ def _measure_file(
     file: Compared,
     original: Compared,
     scales: Sequence[losses.Scale],
+    *,
     plain: Sequence[str],
+    analyses: Analyses | None,
 ) -> _Measured:
     """Measure the risk of a file, and its loss against the original, which is file 1.
 
-    ``plain`` are the names of quasi-identifiers whose cells the user takes as they stand.
+    ``plain`` are the names of quasi-identifiers whose cells the user takes as they stand. A release
+    is added to ``analyses``.
     """
     attack = _with_suppressed(tables.engine, file, plain)
     file_risks, plans = risks.measure(tables.engine, attack)
@@ -140,6 +153,9 @@ def _measure_file(
     if file.number > 1:
         comparing = tables.doing("comparing columns", file.title)
         columns, hidden = losses.loss_rows(comparing, file, scales)
+        if analyses is not None:
+            analyses.add(comparing, file)
+        losses.drop_cells(comparing, file)
     totals = {"suppressed": hidden, **_mean_losses(columns)}
     named = {"release": file.title, "file": file.number}
     rows = [named | _cells_view(risk) | totals for risk in file_risks]
@@ -237,7 +253,9 @@ def _mean_losses(columns: Sequence[Mapping[str, Any]]) -> dict[str, float]:
     return {name: math.fsum(c[name] for c in columns) / len(columns) for name in MEANS}
 
 
-def _describe_request(spec: Composition, files: Sequence[Compared]) -> dict[str, Any]:
+def _describe_request(
+    spec: Composition, files: Sequence[Compared], request: Request
+) -> dict[str, Any]:
     """Return the request as plain data."""
     attacked = [file.attack.microdata for file in files]
     named = [attribute for m in attacked for attribute in (*m.qids, *m.secrets)]
@@ -250,6 +268,8 @@ def _describe_request(spec: Composition, files: Sequence[Compared]) -> dict[str,
         "where": spec.where,
         "hierarchies": dict(spec.hierarchies) or None,
         "plain": list(spec.plain),
+        **({"pairs": True} if request.has_pairs else {}),
+        **({"formula": [f.text for f in request.formulas]} if request.formulas else {}),
         **of_files(m.dataset for m in attacked),
     }
 

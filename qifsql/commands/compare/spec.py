@@ -14,7 +14,7 @@ from qifsql.adversary.options import (
     qids_option,
     secret_option,
 )
-from qifsql.data.option import DATA, DETAILS, NAME, NAMES, TEXT, TEXTS, Option
+from qifsql.data.option import DATA, DETAILS, FLAG, NAME, NAMES, TEXT, TEXTS, Option
 
 
 class CompareOptions(Sets, total=False):
@@ -78,6 +78,28 @@ class CompareOptions(Sets, total=False):
             NAMES,
             "Refinement: does knowing --qids never leak less than knowing these, for any secret "
             "and gain?",
+            panel=DETAILS,
+        ),
+    ]
+    pairs: Annotated[
+        bool,
+        Option(
+            FLAG,
+            "Utility: for each pair of --qids and secrets the total variation, and Cramer's V and "
+            "correlation before and after.",
+            panel=DETAILS,
+        ),
+    ]
+    formula: Annotated[
+        str | Sequence[str],
+        Option(
+            TEXTS,
+            'Utility: a model before and after, "wage ~ age + sex" (+ : * -1): coefficients, '
+            "overlap of their intervals. Repeatable. Needs statsmodels.",
+            text='Models before and after, such as "wage ~ age + sex": columns joined by +, :, *, '
+            "and -1 without intercept; other names as `hours per week`. Linear, or logistic for an "
+            "outcome of two values. Columns that are no quasi-identifiers have the same name in "
+            "all files, and texts as they stand. Needs statsmodels (qifsql[models]).",
             panel=DETAILS,
         ),
     ]

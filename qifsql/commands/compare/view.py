@@ -5,6 +5,7 @@ from functools import partial
 
 import polars as pl
 
+from qifsql.commands.compare.analyses import view as analyses
 from qifsql.data.types import Row
 from qifsql.presentation import escaping, words
 from qifsql.presentation.comparisons import loss_cells, risks
@@ -34,7 +35,7 @@ OUTSIDE = (
     "that its penalty is at least this; others count as lost."
 )
 
-KIND = Kind(columns=("release", "file", "crs_posterior_deterministic"), shared=("columns",))
+KIND = Kind(columns=("release", "file", "crs_posterior_deterministic"), shared=("columns", "pairs"))
 
 
 def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
@@ -54,7 +55,7 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     parts += [Heading(said("Information loss of the releases")), lost, Paragraph(said(LOST))]
     if "view" in frame.columns and tables["columns"]["outside"].sum():  # older ones: elsewhere
         parts.append(Paragraph(said(OUTSIDE)))
-    return [*parts, *_column_losses(tables["columns"], heads)]
+    return [*parts, *_column_losses(tables["columns"], heads), *analyses.parts(tables)]
 
 
 def _compatible(rows: Sequence[Row]) -> list[Part]:

@@ -1,0 +1,236 @@
+"""Pairs of columns in the original and in a release: counted in SQL, divided in Python.
+
+The distance is the total variation between the two joint distributions; the association is Cramer's
+V and, of numbers, Pearson's correlation, in the original (before) and in the release (after).
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import polars as pl
+from sqlglot import exp
+
+from qifsql.commands.compare.analyses.analysed_columns import MOST, Analysed, ReadFile
+from qifsql.counting.losses import BATCH, WIDTHS
+from qifsql.engine.tables import Tables
+from qifsql.errors import quoted
+from qifsql.measures import association, utility
+from qifsql.measures.association import Cell, Moments
+from qifsql.measures.utility import Mass
+from qifsql.query.plan import Plan
+from qifsql.query.splice import splice
+
+COLUMNS: dict[str, pl.DataType] = {
+    "release": pl.String(),
+    "file": pl.Int64(),
+    **dict.fromkeys(("first", "second"), pl.String()),
+    "total_variation": pl.Float64(),
+    **dict.fromkeys(("cramers_v_before", "cramers_v_after"), pl.Float64()),
+    "cramers_v_records": pl.Int64(),
+    **dict.fromkeys(("correlation_before", "correlation_after"), pl.Float64()),
+    "correlation_records": pl.Int64(),
+    "reason": pl.String(),
+}
+"""One row per release and pair of quasi-identifiers and secrets (M211, M212).
+
+``total_variation`` is that between the pairs of values of the original and of the release, in
+[0, 1]: each pair of cells spreads its records evenly over the pairs of values of the original that
+it contains, and * and lost cells contain all values. ``cramers_v_before`` and ``cramers_v_after``
+are in [0, 1]: each value of the original is a category, over which cells are spread, too. In the
+release they count the ``cramers_v_records``, of which both cells contain values of the
+original and neither stands for everything.
+``correlation_before`` and ``correlation_after`` are Pearson's, in [-1, 1], of two columns of
+numbers: an interval, a set or a prefix is read as the middle between the smallest and the largest
+of the original's numbers in it. They leave out missing values, and in the release count the
+``correlation_records``, of which both cells are read as a number. ``reason`` says why a number is
+NULL; correlations of columns that are no numbers are NULL without a reason."""
+
+ONE_NUMBER = "a column has fewer than two numbers"
+
+
+@dataclass(frozen=True)
+class Association:
+    """Cramer's V and the correlation of two columns in a file, and why one is missing.
+
+    ``v_records`` and ``r_records`` are the records that they count.
+    """
+
+    v: float | None
+    r: float | None
+    v_records: int
+    r_records: int | None
+    reasons: tuple[str, ...] = ()
+
+
+class Pairs:
+    """The pairs of columns of the original, which each release is compared with."""
+
+    def __init__(self, tables: Tables, columns: Sequence[Analysed], original: ReadFile) -> None:
+        """Keep the columns and the original, whose tables exist."""
+        self.tables = tables
+        self.columns = columns
+        self.original = original
+        self.before: dict[tuple[int, int], Association] = {}
+
+    def rows(self, release: ReadFile) -> list[dict[str, Any]]:
+        """Return a row of ``COLUMNS`` for each pair of columns of a release."""
+        about = {"release": release.title, "file": release.number}
+        return [
+            {**dict.fromkeys(COLUMNS), **about} | self._row(release, first, second)
+            for first, second in combinations(self.columns, 2)
+        ]
+
+    def _row(self, release: ReadFile, first: Analysed, second: Analysed) -> dict[str, Any]:
+        """Return the numbers of one pair of columns, and the reasons for those that are missing."""
+        names = {"first": first.raw.name, "second": second.raw.name}
+        if absent := [c.raw.name for c in (first, second) if c.number not in release.columns]:
+            missing = ", ".join(map(quoted, absent))
+            return {**names, "reason": f"the release has no {missing}"}
+        pair = (first.number, second.number)
+        self._make_pairs(self.original, "original_pairs", pair)
+        self._make_pairs(release, "pairs", pair)
+        if pair not in self.before:
+            self.before[pair] = self._associate_values(first, second)
+        before = self.before[pair]
+        is_spread, distance = self._spread(release, pair), None
+        if is_spread:
+            distance = self._total_variation()
+        after = self._associate_cells(release, first, second, is_spread=is_spread)
+        self.tables.drop("original_pairs", "pairs", *(["spread"] if is_spread else []))
+        reasons = [] if is_spread else [_too_many(first, second)]
+        reasons += [f"{text} in the original" for text in before.reasons]
+        reasons += [f"{text} in the release" for text in after.reasons]
+        return {
+            **names,
+            "total_variation": distance,
+            "cramers_v_before": before.v,
+            "cramers_v_after": after.v,
+            "cramers_v_records": after.v_records,
+            "correlation_before": before.r,
+            "correlation_after": after.r,
+            "correlation_records": after.r_records,
+            "reason": "; ".join(reasons) or None,
+        }
+
+    def _make_pairs(self, file: ReadFile, name: str, pair: tuple[int, int]) -> None:
+        """Create the table of the pairs of cells of two columns of a file."""
+        columns = {"first_code": f"code_{pair[0]}", "second_code": f"code_{pair[1]}"}
+        combined = {"combined_cells": file.combined}
+        self.tables.make(name, splice("compare/pairs", columns=columns, tables=combined))
+
+    def _associate_values(self, first: Analysed, second: Analysed) -> Association:
+        """Return the association of two columns of the original."""
+        r, r_records = self._correlation(self.original, "original_pairs", first, second)
+        v, records, reasons = self._cramers_v("original_pairs", first, second)
+        if not reasons and r is None and r_records is not None:
+            reasons = (ONE_NUMBER,)
+        return Association(v, r, records, r_records, reasons)
+
+    def _associate_cells(
+        self, release: ReadFile, first: Analysed, second: Analysed, *, is_spread: bool
+    ) -> Association:
+        """Return the association of two columns of a release; V only if its cells are spread."""
+        pair = (first.number, second.number)
+        is_read = not release.too_wide & {*pair}  # else intervals are not read as numbers
+        r, r_records = None, None
+        if is_read:
+            r, r_records = self._correlation(release, "pairs", first, second)
+        names = _tables_of_pair(release, pair)
+        ((records,),) = self.tables.rows(splice("compare/definite_records", tables=names))
+        v: float | None = None
+        reasons: tuple[str, ...] = ()
+        if is_spread:
+            self.tables.make("definite_pairs", splice("compare/definite_pairs"))
+            v, _, reasons = self._cramers_v("definite_pairs", first, second)
+            self.tables.drop("definite_pairs")
+        if not reasons and r is None and r_records is not None:
+            reasons = (ONE_NUMBER,)
+        return Association(v, r, int(records), r_records, reasons)
+
+    def _cramers_v(
+        self, pairs: str, first: Analysed, second: Analysed
+    ) -> tuple[float | None, int, tuple[str, ...]]:
+        """Return Cramer's V of a table of pairs of values, its records, and why it is missing."""
+        names = {"pairs_of_values": pairs}
+        ((records, *sizes),) = self.tables.rows(splice("compare/sizes_of_pairs", tables=names))
+        cells = self._cells(splice("compare/associated", tables=names))
+        firsts, seconds = sizes
+        v = association.cramers_v(cells, records=int(records), firsts=firsts, seconds=seconds)
+        reasons = tuple(
+            f"{quoted(column.raw.name)} has {'one' if size else 'no'} value"
+            for column, size in ((first, firsts), (second, seconds))
+            if size < 2
+        )
+        return v, int(records), reasons
+
+    def _correlation(
+        self, file: ReadFile, pairs: str, first: Analysed, second: Analysed
+    ) -> tuple[float | None, int | None]:
+        """Return the correlation of two columns of a file, and its records; None of other types."""
+        if not first.is_number or not second.is_number:
+            return None, None
+        names = _tables_of_pair(file, (first.number, second.number)) | {"pairs": pairs}
+        (sums,) = self.tables.rows(splice("compare/moments", tables=names))
+        moments = Moments(*map(int, sums))
+        return association.correlation(moments), moments.records
+
+    def _cells(self, query: exp.Select) -> Iterator[Cell]:
+        """Yield the cells of a table of counts, a batch at a time."""
+        for frame in self._batches(query):
+            yield from (Cell(*map(int, row)) for row in frame.iter_rows())
+
+    def _batches(self, query: exp.Select) -> Iterator[pl.DataFrame]:
+        tables = self.tables
+        return tables.engine.batches(Plan((), query), tables.what, tables.where, rows=BATCH)
+
+    def _spread(self, release: ReadFile, pair: tuple[int, int]) -> bool:
+        """Create ``spread`` and ``units``, unless the cells contain too many pairs of values.
+
+        Return whether they do not. A record has as many parts as all pairs of cells can divide.
+        """
+        names = _tables_of_pair(release, pair)
+        areas = splice("compare/areas", tables=names)
+        total = exp.select("coalesce(sum(area * pairs), 0)::HUGEINT").from_(areas.subquery("areas"))
+        if release.too_wide & {*pair} or self.tables.rows(total)[0][0] > MOST:
+            return False
+        sizes = [int(area) for area, _ in self.tables.rows(areas.limit(WIDTHS + 1))]
+        self.parts = utility.parts(sizes) if len(sizes) <= WIDTHS else utility.PARTS
+        units = exp.cast(exp.Literal.string(str(self.parts)), "HUGEINT").as_("parts")
+        self.tables.make("units", exp.select(units))
+        self.tables.make("spread", splice("compare/spread", tables=names))
+        self.tables.drop("units")
+        return True
+
+    def _total_variation(self) -> float:
+        """Return the total variation of a pair of columns, whose cells are spread."""
+        sizes = exp.select("coalesce(sum(records), 0)::BIGINT")
+        ((before,),) = self.tables.rows(sizes.from_("original_pairs"))
+        ((after,),) = self.tables.rows(sizes.from_("pairs"))
+        masses = self._masses(splice("compare/masses_of_pairs"))
+        distances = utility.distances(masses, original=before, release=after, parts=self.parts)
+        return distances.total_variation
+
+    def _masses(self, query: exp.Select) -> Iterator[Mass]:
+        """Yield the masses of pairs of values, a batch at a time."""
+        for frame in self._batches(query):
+            yield from (Mass(*map(int, row)) for row in frame.iter_rows())
+
+
+def _tables_of_pair(file: ReadFile, pair: tuple[int, int]) -> dict[str, str]:
+    """Return the tables of two columns of a file, by the names that views have for them."""
+    kinds = {"readings": "readings", "contents": "contents", "numbers": "whole_numbers"}
+    return {
+        f"{place}_{name}": file.table(table, j)
+        for place, j in zip(("first", "second"), pair, strict=True)
+        for name, table in kinds.items()
+    }
+
+
+def _too_many(first: Analysed, second: Analysed) -> str:
+    """Return why a distance is not computed."""
+    return (
+        f"the cells of {quoted(first.raw.name)} and {quoted(second.raw.name)} contain more than "
+        f"{MOST:,} pairs of values together"
+    )

@@ -1,0 +1,215 @@
+"""Linear and logistic regression by statsmodels, on groups of records with their frequencies."""
+
+import re
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from itertools import chain
+from typing import Any, NamedTuple
+
+from qifsql.data import installation
+from qifsql.errors import InputError
+
+LINEAR, LOGISTIC = "linear", "logistic"
+MOST_COEFFICIENTS = 100
+"""Coefficients of a model at most."""
+TOO_MANY = f"more than {MOST_COEFFICIENTS} coefficients"
+ALIKE = 1e-8  # fitted chances that are as near to 0 or 1 come of a separation
+EXACT = 1e-18  # share of the variance below which residuals are errors of rounding
+_FACTOR = re.compile(r"x(\d+)(?:\[(?:T\.)?(-?\d+)\])?")
+
+
+class UnfittedError(Exception):
+    """A model has no estimates; the message is the reason."""
+
+
+class Group(NamedTuple):
+    """Records with equal predictors: their values, the number of records, and the outcome's mean.
+
+    ``spread`` is the sum of the squared distances of their outcomes from the mean.
+    """
+
+    values: tuple[float, ...]
+    records: int
+    mean: float
+    spread: float
+
+
+class Factor(NamedTuple):
+    """A predictor in the name of a coefficient; ``category`` is None for a number."""
+
+    predictor: int
+    category: int | None
+
+
+class Estimate(NamedTuple):
+    """A coefficient with its standard error, and the ends of its interval at 95 % confidence."""
+
+    value: float
+    error: float
+    low: float
+    high: float
+
+
+Coefficient = tuple[Factor, ...]
+"""The predictors whose product a coefficient multiplies; none for the intercept."""
+
+
+@dataclass(frozen=True)
+class Design:
+    """The right-hand side of a model: terms of the numbers of predictors, and the intercept.
+
+    ``categorical`` are the predictors whose values are codes of categories.
+    """
+
+    terms: tuple[tuple[int, ...], ...]
+    has_intercept: bool
+    categorical: frozenset[int]
+
+    @property
+    def predictors(self) -> list[int]:
+        """Return the numbers of the predictors, in the order of the values of a group."""
+        return sorted({j for term in self.terms for j in term})
+
+    @property
+    def text(self) -> str:
+        """Return the formula for statsmodels, of names that qifsql chose."""
+        terms = " + ".join(":".join(f"x{j}" for j in term) for term in self.terms)
+        return f"y ~ {terms}" + ("" if self.has_intercept else " - 1")
+
+
+def check_installed() -> None:
+    """Refuse a formula if statsmodels is missing."""
+    try:
+        import_module("statsmodels")
+    except ImportError as e:
+        raise InputError(
+            f"a formula needs statsmodels: {installation.command('models')}; leave --formula out"
+        ) from e
+
+
+def fit(kind: str, design: Design, groups: Sequence[Group]) -> dict[Coefficient, Estimate]:
+    """Return the estimates of a model; raise UnfittedError with the reason if it has none.
+
+    Intervals are those of Student's t (linear) or the normal distribution (logistic), as
+    statsmodels has them for the records one by one.
+    """
+    import numpy as np
+
+    records = sum(group.records for group in groups)
+    if not records:
+        raise UnfittedError("no record has a value in every column of the formula")
+    _check_sizes(design, groups)
+    model = _model(kind, design, groups)
+    coefficients = model.exog.shape[1]
+    if coefficients > MOST_COEFFICIENTS:
+        raise UnfittedError(TOO_MANY)
+    if records <= coefficients:
+        raise UnfittedError(f"{records:,} records for {coefficients:,} coefficients")
+    sizes = np.abs(model.exog).max(axis=0)
+    if not sizes.all() or np.linalg.matrix_rank(model.exog / sizes) < coefficients:
+        raise UnfittedError("the columns of the design are linearly dependent (singular)")
+    result = _fitted(kind, model)
+    intervals = result.conf_int(alpha=0.05).to_numpy()
+    numbers = zip(result.params.to_numpy(), result.bse.to_numpy(), *intervals.T, strict=True)
+    estimates = [Estimate(*map(float, row)) for row in numbers]
+    if not np.isfinite(list(chain(*estimates))).all():
+        raise UnfittedError("an estimate is not finite")
+    return dict(zip(map(_coefficient, result.params.index), estimates, strict=True))
+
+
+def first_categories(design: Design, groups: Sequence[Group]) -> dict[int, float]:
+    """Return the category of each predictor that the others are compared with."""
+    order = {j: i for i, j in enumerate(design.predictors)}
+    return {
+        j: min((group.values[order[j]] for group in groups), key=_place)
+        for j in design.categorical
+        if groups
+    }
+
+
+def _place(code: float) -> tuple[bool, float]:
+    """Return the place of a category: values of the original in their order, then cells."""
+    return code < 0, abs(code)
+
+
+def _check_sizes(design: Design, groups: Sequence[Group]) -> None:
+    """Refuse a design of more coefficients than ``MOST_COEFFICIENTS``, before it is made."""
+    sizes = {
+        j: len({group.values[i] for group in groups}) if j in design.categorical else 1
+        for i, j in enumerate(design.predictors)
+    }
+    total = 0
+    for term in design.terms:
+        columns = 1
+        for j in term:
+            columns *= max(1, sizes[j] - 1)
+        total += columns
+    if total > MOST_COEFFICIENTS:
+        raise UnfittedError(TOO_MANY)
+
+
+def _model(kind: str, design: Design, groups: Sequence[Group]) -> Any:
+    """Return the model of statsmodels: groups as rows with frequencies that sum to the records.
+
+    The outcomes of a linear model in a group are two points with its mean and spread.
+    """
+    import pandas as pd
+    from statsmodels.formula import api
+    from statsmodels.genmod import families
+
+    rows = [
+        (*group.values, outcome, weight)
+        for group in groups
+        for outcome, weight in _outcomes(kind, group)
+    ]
+    names = [*(f"x{j}" for j in design.predictors), "y", "weight"]
+    frame = pd.DataFrame(rows, columns=names, dtype=float)
+    for j in design.categorical:
+        codes = frame[f"x{j}"].astype(int)
+        order = sorted(codes.unique(), key=_place)
+        levels = pd.CategoricalDtype([str(code) for code in order])
+        frame[f"x{j}"] = codes.astype(str).astype(levels)
+    family = families.Gaussian() if kind == LINEAR else families.Binomial()
+    return api.glm(design.text, frame, family=family, freq_weights=frame["weight"].to_numpy())
+
+
+def _outcomes(kind: str, group: Group) -> list[tuple[float, float]]:
+    """Return outcomes and their frequencies, which stand for the records of a group."""
+    if kind == LOGISTIC:
+        ones = round(group.mean * group.records)
+        return [(y, n) for y, n in ((0.0, group.records - ones), (1.0, ones)) if n]
+    if not group.spread:
+        return [(group.mean, group.records)]
+    distance = (group.spread / group.records) ** 0.5
+    return [(group.mean + sign * distance, group.records / 2) for sign in (-1, 1)]
+
+
+def _fitted(kind: str, model: Any) -> Any:
+    """Return the fitted model; raise UnfittedError if its likelihood has no single maximum."""
+    from statsmodels.tools.sm_exceptions import PerfectSeparationError
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            result = model.fit(use_t=kind == LINEAR)
+        except (PerfectSeparationError, ValueError, ArithmeticError) as e:
+            raise UnfittedError("the model has no estimates (separation)") from e
+    if kind == LOGISTIC:
+        fitted = result.fittedvalues
+        if not result.converged or fitted.min() < ALIKE or fitted.max() > 1 - ALIKE:
+            raise UnfittedError("predictors separate the outcomes: a coefficient is infinite")
+    elif result.deviance <= EXACT * result.null_deviance:
+        raise UnfittedError("the predictors give the outcome exactly: intervals have no width")
+    return result
+
+
+def _coefficient(name: str) -> Coefficient:
+    """Return the predictors in a name of statsmodels, such as ``x1:x2[T.3]``."""
+    if name == "Intercept":
+        return ()
+    parts = (_FACTOR.fullmatch(part) for part in name.split(":"))
+    return tuple(
+        Factor(int(part[1]), None if part[2] is None else int(part[2])) for part in parts if part
+    )
