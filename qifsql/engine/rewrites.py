@@ -312,11 +312,19 @@ def _function(node: exp.Expr) -> exp.Expr:
         return node
     if name == "round_even" and types[0] == "DOUBLE" and node.expressions[1].name == "0":
         return exp.Anonymous(this="rint", expressions=[value])
+    if name == "unnest" and types[0].endswith("[]") and _is_column_of_result(node):
+        return exp.Anonymous(this="explode", expressions=[value])
     if name in ("isfinite", "isinf") and types[0] in FLOATS:
         infinite = "abs(value) = CAST('inf' AS DOUBLE)"
         test = infinite if name == "isinf" else f"NOT (isnan(value) OR {infinite})"
         return filled(f"({test})", {"value": value}, SPARK)
     raise Unlike(f"the function {name} of {_without_parameters(types[0])}")
+
+
+def _is_column_of_result(node: exp.Expr) -> bool:
+    """Return whether a node is a whole column of a SELECT, perhaps with another name."""
+    inside = node.parent if isinstance(node.parent, exp.Alias) else node
+    return inside.arg_key == "expressions" and isinstance(inside.parent, exp.Select)
 
 
 def _power(node: exp.Expr) -> exp.Expr:
@@ -364,7 +372,7 @@ PLAIN = {  # texts of values that are read in the same way
     "date": r"\d{4}-\d{2}-\d{2}",
     "boolean": r"true|false",
 }
-FUNCTIONS = ("round_even", "isfinite", "isinf", "log2")
+FUNCTIONS = ("round_even", "isfinite", "isinf", "log2", "unnest")
 CASTS = {  # families of types that are converted in the same way
     ("whole", "whole"), ("whole", "large"), ("large", "whole"), ("large", "large"),
     ("whole", "double"), ("large", "double"), ("decimal", "double"), ("float", "double"),

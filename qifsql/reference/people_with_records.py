@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from qifsql.reference import success
-from qifsql.reference.microdata import Counts, Key, Names, Row, Rows, key, value
+from qifsql.reference.microdata import Counts, Key, Names, Row, Rows, blocks, key, value
 from qifsql.reference.syntactic_levels import Measure, assess, smaller
 
 Multiset = frozenset[tuple[Key, int]]
@@ -62,8 +62,8 @@ def individuals(
     for place, records in enumerate(records_of(rows, person)):
         secret_of_person = place if secret is None else multiset(records, [secret])
         tuples: set[Any] = {key(row, qids) for row in records}
-        blocks = tuples if known_records == "one" else [multiset(records, qids)]
-        pairs += [(block, secret_of_person) for block in blocks]
+        places = tuples if known_records == "one" else [multiset(records, qids)]
+        pairs += [(block, secret_of_person) for block in places]
     return pairs
 
 
@@ -126,16 +126,18 @@ def attack(
     known_records: str = "all",
     suppressed: Collection[Key] = (),
 ) -> dict[str, Any]:
-    """Return the success against people of whom ``all`` records are known, or ``one``.
+    """Return the success against people of whom ``all`` records are known, or ``one``; k and l.
 
-    If one is, ``l`` is the smaller of all people and of those who report the secret. ``suppressed``
-    are the quasi-identifiers of records that are one of anything.
+    ``l`` is the smaller of all people and of those who report the secret. ``suppressed`` are the
+    quasi-identifiers of records that are one of anything.
     """
     people = all_known(rows, person, qids, secret)
     hidden = suppressed_people(people, suppressed)
     column = None if secret is None else "secret"
     numbers = success.attack(people, ["known"], column, suppressed=hidden)
-    if known_records == "one":
+    if known_records == "all":
+        numbers |= _least_blocks(people, column, hidden)
+    else:
         numbers |= one_known(rows, person, qids, secret, numbers, suppressed=suppressed)
         if secret is not None and any(record["reported"] for record in people):
             of_reported = beside_reported(
@@ -143,6 +145,26 @@ def attack(
             )
             numbers["l"] = min(numbers["l"], of_reported["l"])
     return numbers | {"people": len(people), "records": len(rows)}
+
+
+def _least_blocks(
+    people: Rows, secret: str | None, suppressed: Collection[Key]
+) -> dict[str, int | None]:
+    """Return ``k``, the fewest people of a block, and ``l``, the fewest secrets (None: no secret).
+
+    ``people`` are those of ``all_known``, ``suppressed`` what is known of those who may be anybody.
+    """
+    kinds = success.kinds_of(
+        blocks(people, [], secret), blocks(people, ["known"], secret), suppressed
+    )
+    sizes = [kind.size for kind in kinds]
+    if secret is None:
+        return {"k": min(sizes), "l": None}
+    values = [kind.values for kind in kinds]
+    if reporting := [person for person in people if person["reported"]]:
+        of_reporting = blocks(reporting, [], "reported"), blocks(reporting, ["known"], "reported")
+        values += [kind.values for kind in success.kinds_of(*of_reporting, suppressed)]
+    return {"k": min(sizes), "l": min(values)}
 
 
 def one_known(
@@ -163,30 +185,30 @@ def one_known(
     """
     secrets = [p[column] for p in all_known(rows, person, qids, secret)]
     people = [{key(row, qids) for row in records} for records in records_of(rows, person)]
-    blocks: dict[Key, Counter[Any]] = {}
+    groups: dict[Key, Counter[Any]] = {}
     for tuples, secret_of_person in zip(people, secrets, strict=True):
         for block in tuples:
-            blocks.setdefault(block, Counter())[secret_of_person] += 1
-    chance = {b: Fraction(max(c.values()), c.total()) for b, c in blocks.items()}
+            groups.setdefault(block, Counter())[secret_of_person] += 1
+    chance = {b: Fraction(max(c.values()), c.total()) for b, c in groups.items()}
     everyone = Counter(secrets)
-    blocks = {b: everyone if b in suppressed else counts for b, counts in blocks.items()}
-    certain = {b for b, counts in blocks.items() if len(counts) == 1}
-    alone = {b for b, counts in blocks.items() if counts.total() == 1}
+    groups = {b: everyone if b in suppressed else counts for b, counts in groups.items()}
+    certain = {b for b, counts in groups.items() if len(counts) == 1}
+    alone = {b for b, counts in groups.items() if counts.total() == 1}
     shares = [chance[key(row, qids)] for row in rows]
     after = success.Success(
         Fraction(sum(key(row, qids) in certain for row in rows), len(rows)),
         sum(shares, Fraction()) / len(rows),
-        max(Fraction(max(c.values()), c.total()) for c in blocks.values()),
+        max(Fraction(max(c.values()), c.total()) for c in groups.values()),
         sum(not tuples.isdisjoint(certain) for tuples in people),
     )
     certain_before, best_before = before["prior_deterministic"], before["prior_probabilistic"]
     prior = success.Success(certain_before, best_before, Fraction(), 0)
     return {
-        "blocks": len(blocks),
+        "blocks": len(groups),
         "singled_out": sum(not tuples.isdisjoint(alone) for tuples in people),
         **success.compared(prior, after),
-        "k": min(counts.total() for counts in blocks.values()),
-        "l": None if secret is None else min(map(len, blocks.values())),
+        "k": min(counts.total() for counts in groups.values()),
+        "l": None if secret is None else min(map(len, groups.values())),
     }
 
 
@@ -221,7 +243,7 @@ def blocks_of_people(
 
     ``reported``: people with a reported secret, the multiset of the values that are not missing.
     """
-    blocks: dict[Hashable, Counter[Any]] = {}
+    groups: dict[Hashable, Counter[Any]] = {}
     totals: Counter[Any] = Counter()
     for records in records_of(rows, person):
         with_value = _with_secret(records, secret) if reported else records
@@ -231,5 +253,5 @@ def blocks_of_people(
         totals[secret_of_person] += 1
         tuples = {key(row, qids) for row in records}
         for block in tuples if known_records == "one" else [multiset(records, qids)]:
-            blocks.setdefault(block, Counter())[secret_of_person] += 1
-    return list(blocks.values()), totals
+            groups.setdefault(block, Counter())[secret_of_person] += 1
+    return list(groups.values()), totals

@@ -64,8 +64,8 @@ block. ``certain_reported`` of them are in blocks in which one value is reported
 ``certain_missing`` people, who are among ``individuals_certain``, are in blocks in which nobody
 reports the secret: it is known to be missing. Of a secret that is missing for nobody in the result,
 both numbers are the same. If nobody reports the secret, the shares are NULL. ``certain_missing``
-is NULL if one record of a person is known, and in a sweep on Spark. For gains other
-than identity, shares are gains; they are NULL if people have several records."""
+is NULL if one record of a person is known. For gains other than identity, shares are gains; they
+are NULL if people have several records."""
 
 GAIN: dict[str, pl.DataType] = {"gain": pl.String(), "gain_unit": pl.String()}
 """Further columns if gain functions are named, with one row for each.

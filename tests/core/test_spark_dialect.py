@@ -55,6 +55,7 @@ SAME = [  # equal with the rewrite, unequal or refused by Spark without it
     "SELECT arg_max(i, d) AS v FROM t",
     "SELECT arg_max(t, l) AS v FROM t WHERE id > 2",
     "SELECT list_sort(list(DISTINCT t) FILTER (WHERE t IN ('z'))) AS v FROM t",
+    "SELECT id, unnest(CASE WHEN t IS NULL THEN [NULL] ELSE [0, 1] END) AS v FROM t",
 ]
 NAIVELY_EQUAL = [  # equal, and these would be equal as they are
     "SELECT id, id / nullif(i, 0) AS v FROM t",
@@ -102,6 +103,7 @@ REFUSED = {  # what is not known to be the same
     "SELECT max(i, 2) AS v FROM t": "count of Max",
     "SELECT row_number() OVER () AS v FROM t": "no order",
     "SELECT length([1, 2]) AS v": "Length",
+    "SELECT unnest([1, 2]) + 1 AS v": "unnest",
     "SELECT ln(d) AS v FROM t": "Ln",
     "SELECT 3 ** i AS v FROM t": "power",
     "SELECT t = i AS v FROM t WHERE FALSE": "comparison",

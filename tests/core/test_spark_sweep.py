@@ -128,6 +128,15 @@ def test_other_kinds_of_sweeps_are_equal(options: dict[str, Any], tmp_path: Path
     )
 
 
+@pytest.mark.slow(because="60 s; sweeps of DuckDB have these numbers, and Spark those of attacks")
+def test_suppressed_records_and_missing_secrets_are_swept_alike(tmp_path: Path) -> None:
+    file = tmp_path / "people.parquet"
+    cells = {"a": ["x", "x", "y", "*", "*"] * 4, "b": ["u", "v", "*", "*"] * 5}
+    pq.write_table(pa.table(cells | {"s": ["p", None, "q", None] * 5}), file)
+    with everything_on_spark():
+        assert_equal(lambda s: qifsql.sweep(file, qids="a,b", secret="s", settings=s))
+
+
 def test_the_bundled_census_is_swept_alike() -> None:
     """DuckDB on the driver finishes tables of few rows: first all of them, then the later ones."""
     for small, qids in ((100_000, "TP_SEXO,NU_ANO"), (3_000, KNOWN)):

@@ -31,8 +31,8 @@ def beside(
     """Return the rows of a sweep with the columns of ``REPORTED``, NULL without a secret.
 
     ``parts`` are the rows of sweeps of the people who report a secret, by its name; ``unreported``
-    those of sweeps of ``missing``: without them ``certain_missing`` is NULL. Of other secrets both
-    numbers are the same. ``l`` is the smaller of both.
+    those of sweeps of ``missing``. Of other secrets both numbers are the same. ``l`` is the smaller
+    of both.
     """
     keys = [*KEYS, *(n for n in ("known_records",) if n in frame.columns)]
     # The column of a sweep that each column of ``REPORTED`` takes its numbers from.
@@ -48,10 +48,7 @@ def beside(
         part.filter(has_secret).select(*keys, certain_missing="individuals_certain")
         for part in unreported.values()
     ]
-    if counted:
-        joined = joined.join(pl.concat(counted), on=keys, how="left", maintain_order="left")
-    else:
-        joined = joined.with_columns(certain_missing=pl.lit(None, pl.Int64))
+    joined = joined.join(pl.concat(counted), on=keys, how="left", maintain_order="left")
     is_missed = pl.col("secret").is_in(list(parts))
     filled = [
         pl.when(is_missed).then(name).when(has_secret).then(source).alias(name)

@@ -138,7 +138,7 @@ def run(attack: Attack, spec: SweepSpec, settings: Settings | None = None) -> Sw
             certain = pl.col("certain_missing").alias("individuals_certain")
             all_known = (pl.col("known_records") == "all") & (pl.col("secret") == secret)
             unreported[secret] = of_people.filter(all_known).with_columns(certain)
-        elif (settings or Settings()).engine_name == "duckdb":
+        else:
             unreported[secret] = _sweep_part(attack, rows_twice, settings, reported.missing, j)
     return replace(result, frame=reported.beside(result.frame, frames, unreported))
 

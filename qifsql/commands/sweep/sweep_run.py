@@ -180,7 +180,7 @@ class SweepRun:
 
         They differ from subset to subset, so that each is attacked alone.
         """
-        together = self.strategy.searched or self.strategy.sample[0] is not None or self.on_spark
+        together = self.strategy.searched or self.strategy.sample[0] is not None
         return self.starred and not together and self.strategy.subsets <= strategies.ATTACKS
 
     def _sweep_all(self, layouts: Sequence[Layout], prior: Mapping[int, Success]) -> Measured:

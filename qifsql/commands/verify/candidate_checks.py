@@ -207,14 +207,8 @@ def _of_cells(stored: Stored, release: _File, row: Mapping[str, Any]) -> dict[st
     secret = None if row["secret"] is None else "the secret"
     of_others: dict[str, Number] = {"candidates": None, "misled": None}
     if stored.spec.get("person"):
-        known_records = row["known_records"]
-        if known_records == "all":
-            persons = people_with_records.all_known(rows, "the owner", qids, None)
-            alike = people_with_records.suppressed_people(persons, hidden)
-            of_others["k"] = _least_block(persons, ["known"], alike)
-        return of_others | people_with_records.attack(
-            rows, "the owner", qids, secret, known_records=known_records, suppressed=hidden
-        )
+        reading: dict[str, Any] = {"known_records": row["known_records"], "suppressed": hidden}
+        return of_others | people_with_records.attack(rows, "the owner", qids, secret, **reading)
     of_others["k"] = _least_block(rows, qids, hidden)
     return of_others | success.attack(rows, qids, secret, suppressed=hidden)
 

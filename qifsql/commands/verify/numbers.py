@@ -14,7 +14,7 @@ from qifsql.results.stored import Stored
 RESULTS = "results"  # the name of the table of results, as in JSON
 MANIFEST, REQUEST = "SQL of the manifest", "request"
 """Ways that who made the file has written; they confirm nothing."""
-PARAMETERS = frozenset(("subset", "seconds", "bin", "threshold", "quantile", "wanted"))
+PARAMETERS = frozenset(("subset", "seconds", "bin", "threshold", "quantile", "wanted", "rule"))
 """Columns that say what is counted, or how long it took; they are not recomputed."""
 
 Place = tuple[str, int, str]
@@ -128,13 +128,19 @@ def count_columns(stored: Stored, datasets: int) -> Repetition:
 
 
 def places(stored: Stored, *names: str) -> Iterator[Place]:
-    """Yield the place of each number but PARAMETERS in the tables of these names, or in all."""
+    """Yield the place of each number but PARAMETERS in the tables of these names, or in all.
+
+    The verdict on each level of a policy is a number, too.
+    """
     parameters = PARAMETERS | ({"l"} if stored.kind == "levels" else set())
+    verdicts = ("met",) if stored.kind == "check" else ()
     for table, frame in tables(stored).items():
         if names and table not in names:
             continue
         columns = [
-            c for c, kind in frame.schema.items() if kind.is_numeric() and c not in parameters
+            c
+            for c, kind in frame.schema.items()
+            if (kind.is_numeric() and c not in parameters) or c in verdicts
         ]
         yield from ((table, row, column) for row, column in product(range(frame.height), columns))
 

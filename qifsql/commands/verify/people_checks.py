@@ -1,18 +1,20 @@
 """People with several records, counted from their records by the definitions of the reference."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
 from qifsql.commands.verify import second_engine
 from qifsql.commands.verify.numbers import RESULTS, Place, Repetition, place_numbers
-from qifsql.commands.verify.stored_request import RepetitionError, Request
+from qifsql.commands.verify.stored_request import Request
+from qifsql.query.suppression import STAR
 from qifsql.reference import people_with_records as people
+from qifsql.reference.microdata import Key, Rows
 from qifsql.reference.success import Number
 from qifsql.reference.syntactic_levels import MEASURES, assess, average_class_size
+from qifsql.results.stored import Stored
 
 WAY = "definition"
-SUPPRESSED = "suppressed records of people with several records are not counted again"
 COUNTED = ("k", "l_distinct", "alpha", "t_equal", "basic_beta")
 ROUNDED = ("l_entropy", "enhanced_beta", "delta_disclosure")
 """Levels of logarithms: blocks with equal ones may differ by rounding."""
@@ -24,33 +26,45 @@ def repeat(request: Request, chosen: Collection[int] | None = None) -> Repetitio
     ``chosen`` are positions of results. The column ``known_records`` of a row says whether the
     adversary knows ``all`` records of a person, or ``one``.
     """
-    if request.stored.spec.get("suppressed_records"):
-        raise RepetitionError(SUPPRESSED)
     second_engine.check_countable(request.stored)
-    records = _read(request)
+    records = read_records(request)
     numbers: dict[Place, Number] = {}
     for i, row in enumerate(request.stored.frame.iter_rows(named=True)):
         if row.get("gain") not in (None, "identity"):  # gains are not in the reference
             continue
         if chosen is not None and i not in chosen:
             continue
-        qids = [f"qid {name}" for name in row["qids"]]
-        secret = None if row["secret"] is None else f"secret {row['secret']}"
-        extent = row["known_records"]
-        again = people.attack(records, "person", qids, secret, known_records=extent)
-        if secret is not None and "reported" in row:
-            reported = people.beside_reported(records, "person", qids, secret, known_records=extent)
-            both_l = [part["l"] for part in (again, reported) if part.get("l") is not None]
-            if request.stored.kind == "sweep":  # it has no blocks of people who miss the secret
-                reported["certain_missing"] = 0 if row["certain_missing"] == 0 else None
-            again |= reported | ({"l": min(both_l)} if both_l else {})
+        again = numbers_of(request.stored, records, row, row["known_records"])
         numbers |= place_numbers(RESULTS, i, {n: again[n] for n in row.keys() & again.keys()})
     return Repetition(WAY, numbers)
 
 
+def numbers_of(
+    stored: Stored, records: Rows, row: Mapping[str, Any], known_records: str
+) -> dict[str, Number]:
+    """Return the numbers, by column, of the attack with the ``qids`` on the ``secret`` of a row.
+
+    ``records`` are those of ``read_records``; ``all`` of a person are known, or ``one``.
+    """
+    qids = [f"qid {name}" for name in row["qids"]]
+    suppressed = _suppressed_keys(records, qids) if stored.spec.get("suppressed_records") else []
+    reading: dict[str, Any] = {"known_records": known_records, "suppressed": suppressed}
+    if row["secret"] is None:
+        return people.attack(records, "person", qids, **reading)
+    about = records, "person", qids, f"secret {row['secret']}"
+    numbers = people.attack(*about, **reading)
+    return people.beside_reported(*about, **reading) | numbers
+
+
+def _suppressed_keys(records: Rows, qids: Sequence[str]) -> list[Key]:
+    """Return the cells of a suppressed record: ``*`` in a column of texts, otherwise missing."""
+    texts = {name for record in records for name in qids if isinstance(record[name], str)}
+    return [tuple(STAR if name in texts else None for name in qids)]
+
+
 def levels(request: Request) -> Repetition:
     """Return the numbers of each row of stored levels, one level each, of people with records."""
-    records = _read(request)
+    records = read_records(request)
     qids = [f"qid {name}" for name in request.stored.spec["qids"]]
     numbers: dict[Place, Number] = {}
     for i, row in enumerate(request.stored.frame.iter_rows(named=True)):
@@ -79,7 +93,7 @@ def levels(request: Request) -> Repetition:
     return Repetition(WAY, numbers)
 
 
-def _read(request: Request) -> list[dict[str, Any]]:
+def read_records(request: Request) -> list[dict[str, Any]]:
     """Return one dictionary per record: ``person``, ``qid age``, ``secret job`` and the like."""
     answer = second_engine.read_people(request, "records")
     spec = request.stored.spec

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from qifsql.commands.verify import printed_sql, second_engine
 from qifsql.commands.verify.exact_measures import OF_REPORTED
-from qifsql.commands.verify.numbers import Place, Question, Repetition, place_results, questions
+from qifsql.commands.verify.numbers import Place, Repetition, place_results, questions
 from qifsql.commands.verify.stored_request import Request, attempt
 from qifsql.reference.success import Number
 from qifsql.results.stored import Stored
@@ -54,19 +54,10 @@ def _repeat_by_sqlite(request: Request, subsets: Mapping[Subset, Sequence[int]])
             values = second_engine.numbers_of(
                 request.stored, answer, places, len(qids), question.secret
             )
-            if _leaves_missing_out(part, question):
-                values["certain_missing"] = None
             if not question.secret:  # the record itself is never missing
                 values |= dict.fromkeys(OF_REPORTED)
             numbers |= _numbers_in_sweep(rows, place_results(part, question.row, values))
     return Repetition(second_engine.WAY, numbers)
-
-
-def _leaves_missing_out(part: Stored, question: Question) -> bool:
-    """Return whether a sweep did not count those whose secret is known to be missing: on Spark."""
-    row = part.frame.row(question.row, named=True)
-    some_miss = row.get("reported") not in (None, row.get("people", row["records"]))
-    return part.manifest.get("engine") == "spark" and some_miss
 
 
 def _numbers_in_sweep(rows: Sequence[int], numbers: Mapping[Place, Number]) -> dict[Place, Number]:

@@ -146,9 +146,9 @@ def is_confirmed(stored: Stored, verdicts: Iterable[Mapping[str, Any]]) -> bool:
     """Return whether numbers of a result agree in a way that its file cannot influence.
 
     The SQL and the request are written in the file, so agreement with them is no confirmation. An
-    attack must have a number that agrees in every row of results, a sweep or levels in some row.
+    attack or a verdict must have a number that agrees in every row of results, others in some row.
     """
     independent = [v for v in verdicts if v["way"] not in (MANIFEST, REQUEST)]
     agreeing = {v["row"] for v in independent if v["verdict"] == AGREES and v["table"] == RESULTS}
-    required = set(range(stored.frame.height)) if stored.kind == "attack" else agreeing
+    required = set(range(stored.frame.height)) if stored.kind in ("attack", "check") else agreeing
     return bool(agreeing) and agreeing >= required

@@ -1,6 +1,6 @@
 """Recompute the numbers of a stored result by other ways than the one that made them."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -13,7 +13,9 @@ from qifsql.commands.verify import (
     noisy_pairs,
     pasted_sql,
     people_checks,
+    policy_checks,
     printed_sql,
+    sample_unique_checks,
     second_engine,
     subset_checks,
     verdicts,
@@ -43,7 +45,13 @@ from qifsql.results.result import Result
 from qifsql.results.storage import Origin
 from qifsql.results.stored import Stored, read
 
-KINDS = ("attack", "sweep", "levels")  # whose numbers are recomputed
+BY_TABLES: Mapping[str, tuple[str, Callable[[Request], Repetition], tuple[str, ...]]] = {
+    "levels": (second_engine.WAY, level_checks.repeat, ()),
+    "check": (second_engine.WAY, policy_checks.repeat, ()),
+    "suda": (sample_unique_checks.WAY, sample_unique_checks.repeat, sample_unique_checks.TABLES),
+}
+"""The way to repeat results of a kind, the function that does, and the details it repeats, too."""
+KINDS = ("attack", "sweep", *BY_TABLES)  # whose numbers are recomputed
 DAMAGED = (LookupError, TypeError, ValueError, AttributeError, pl.exceptions.PolarsError)
 """Errors of stored files whose parts do not fit together."""
 NOT_COMPARED = (
@@ -63,9 +71,10 @@ def verify(
 
     The data are found by their SHA-256 digests. An attack is repeated by the SQL of its manifest,
     pasted as it is into a bare DuckDB; by the SQL that qifsql.sql prints for the request; and by
-    SQLite, for at most 200,000 people. Subsets of a sweep are repeated by the last two, levels by
-    SQLite, people with several records from these by the definitions, and knowledge with errors
-    (knows) by all pairs of people and of what may be known of them. What a sweep answers is
+    SQLite, for at most 200,000 people. Subsets of a sweep are repeated by the last two, levels and
+    the levels of a policy by SQLite, people with several records from these, and minimal sample
+    uniques, by the definitions, and knowledge with errors (knows) by all pairs of people and of
+    what may be known of them. What a sweep answers is
     computed again from its rows, and what coarsening saves by SQLite. The measures are computed in
     exact fractions, by other code than that of attack. Counts must be equal, other numbers within
     1e-12. The SQL of the manifest is only a hint: whoever made the file has written it.
@@ -80,8 +89,8 @@ def verify(
     Returns:
         A Result. frame: one row per number and way, with attack_id, table, row, column, stored,
         recomputed, way, verdict (agrees, differs, not checked) and reason. met is true if no
-        number differs, and in every row of an attack one agrees by another way than the SQL of
-        the manifest (of a sweep or levels, in some row).
+        number differs, and in every row of an attack or a verdict one agrees by another way than
+        the SQL of the manifest (of other results, in some row).
 
     Raises:
         InputError: The result cannot be read, or the data are missing or have other digests.
@@ -151,12 +160,12 @@ def _verdicts(
     except RepetitionError as e:
         return verdicts.unchecked_tables(stored, str(e))
     except UnfitError as e:  # somebody has changed the manifest
-        way = second_engine.WAY if stored.kind == "levels" else printed_sql.PRINTED
+        way = BY_TABLES[stored.kind][0] if stored.kind in BY_TABLES else printed_sql.PRINTED
         broken = [Repetition(way, broken=str(e))]
         return verdicts.verdict_rows(stored, list(places(stored, RESULTS)), broken)
     if stored.kind == "sweep":
         return _verdicts_on_sweep(repeated, chosen["subsets"] or SUBSETS)
-    return _verdicts_on_levels(repeated)
+    return _verdicts_on_tables(repeated)
 
 
 def _verdicts_by_manifest(
@@ -200,12 +209,17 @@ def _repeat_attack(repeated: Request) -> Iterator[Repetition]:
         yield attempt(people_checks.WAY, people_checks.repeat, repeated)
 
 
-def _verdicts_on_levels(repeated: Request) -> list[dict[str, Any]]:
+def _verdicts_on_tables(repeated: Request) -> list[dict[str, Any]]:
+    """Return the verdicts on a result that is repeated in one way, and its unchecked details."""
     stored = repeated.stored
-    repetitions = [attempt(second_engine.WAY, level_checks.repeat, repeated)]
+    way, repeat, names = BY_TABLES[stored.kind]
+    unchecked = {name: table for name, table in stored.details.items() if name not in names}
+    reason = f"this table of {stored.kind} is not recomputed"
     return [
-        *verdicts.verdict_rows(stored, list(places(stored, RESULTS)), repetitions),
-        *verdicts.unchecked_tables(stored, "details of levels are not recomputed", stored.details),
+        *verdicts.verdict_rows(
+            stored, list(places(stored, RESULTS, *names)), [attempt(way, repeat, repeated)]
+        ),
+        *verdicts.unchecked_tables(stored, reason, unchecked),
     ]
 
 

@@ -555,6 +555,47 @@ def test_people_are_counted_again(secret: str, people: Path) -> None:
         assert differing(again) == planted
 
 
+POLICY: dict[str, Any] = {
+    "rule": [
+        {"model": "crs", "measure": "k", "at_least": 2},
+        {"model": "cas", "measure": "l", "at_least": 2},
+        {"model": "crs,cas", "measure": "worst_case", "at_most": 0.3, "attempt": 0.2},
+        {"model": "cas", "measure": "posterior_probabilistic", "at_most": 0.9},
+    ]
+}
+
+
+@pytest.mark.cases(1)
+@pytest.mark.parametrize("person", ["key", None])
+def test_verdicts_and_minimal_uniques_are_counted_again(person: str | None, people: Path) -> None:
+    """Some secrets are missing, and some records are suppressed; a planted number differs."""
+    visits = PEOPLE.with_columns(pl.col("key") // 2, town=pl.lit("t"), sex=pl.col("ill"))
+    stars = pl.when(pl.col("age") == 40).then(pl.lit("*"))
+    visits.with_columns(stars.otherwise(c).alias(c) for c in ("sex", "town")).write_parquet(people)
+    known = {"qids": "sex,town", "person": person}
+    for result in (
+        qifsql.check(people, policy=POLICY, secret="ill", **known),
+        qifsql.suda(people, **known),
+        qifsql.sweep(people, secret="ill", **known),
+    ):
+        checked = qifsql.verify(result)
+        assert checked.met, result.kind
+        if result.kind == "sweep":
+            continue
+        agreeing = checked.frame.filter(column="value", verdict="agrees", table="results")["row"]
+        assert agreeing.to_list() == list(range(result.frame.height))
+        path = result.save(people.with_name(f"{result.kind}.json"))
+
+        def plant(document: dict[str, Any]) -> None:
+            for row in document["results"]:
+                row["value"] += 1
+                row["met"] = not row.get("met")
+
+        again = differing(qifsql.verify(edited(path, plant)))
+        columns = ["value", "met"] if result.kind == "check" else ["value"]
+        assert again == {("results", row, c) for row in agreeing for c in columns}
+
+
 def test_a_weighted_success_between_two_bins_is_no_error(people: Path) -> None:
     """Doubles of fractional weights may round 87.5 % up or down, as the histogram documents."""
     frame = pl.DataFrame({"a": [1] * 8, "s": ["x"] * 7 + ["y"], "w": [0.1] * 8})
