@@ -10,6 +10,7 @@ never makes it smaller than ``*`` as a value does. Shares are of all records.
 from dataclasses import replace
 from pathlib import Path
 
+import polars as pl
 from sqlglot import exp
 
 from qifsql.adversary.spec import Attribute, BoundAttack, Microdata
@@ -17,6 +18,7 @@ from qifsql.data.collection import Collection
 from qifsql.data.files import MANIFEST, parsed_json
 from qifsql.engine.protocol import Engine
 from qifsql.errors import plural
+from qifsql.query import microdata_steps, suppression
 from qifsql.query.microdata_steps import normal, records_plan
 from qifsql.query.suppression import STAR, everything, may_be_suppressed
 
@@ -106,6 +108,19 @@ def has_cells(engine: Engine, microdata: Microdata) -> bool:
         return False
     where = both(microdata.where, exp.paren(exp.or_(*tests)))
     return people_of(engine, replace(microdata, where=where)) > 0
+
+
+def by_place(engine: Engine, microdata: Microdata, secret: int) -> pl.DataFrame:
+    """Return how many records have suppressed cells in the same places, and the same secret.
+
+    ``stars`` has a bit for each quasi-identifier; ``value`` is that of a secret by its number,
+    NULL for 0; ``records`` is their number.
+    """
+    cells = [exp.column(f"qid_{i}") for i, _ in enumerate(microdata.qids, 1)]
+    tests = [of_cell(microdata, *pair) for pair in zip(microdata.qids, cells, strict=True)]
+    query = suppression.by_place(tests, secret)
+    plan = microdata_steps.plan(microdata, microdata_steps.steps(microdata), query)
+    return engine.frame(plan, "counting records", microdata.dataset.name)
 
 
 def shown_alone(microdata: Microdata) -> Microdata:

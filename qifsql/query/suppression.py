@@ -38,6 +38,25 @@ def everything(qids: Sequence[Attribute], cells: Sequence[exp.Expr]) -> exp.Expr
     return exp.func("coalesce", exp.paren(exp.and_(*tests)), exp.false())
 
 
+def by_place(tests: Sequence[exp.Expr | None], secret: int) -> exp.Select:
+    """Return how many individuals have suppressed cells in the same places, and the same secret.
+
+    ``tests`` has the condition that each quasi-identifier is suppressed (None: it never is).
+    ``stars`` has a bit for each; ``value`` is that of a secret by its number, NULL for 0.
+    """
+    stars: exp.Expr = number(0)
+    for i, test in enumerate(tests):
+        if test is not None:
+            bit = exp.Case().when(test.copy(), number(1 << i)).else_(number(0))
+            stars = exp.Add(this=stars, expression=exp.paren(bit, copy=False))
+    value = exp.column(f"secret_{secret}") if secret else exp.null()
+    columns = [exp.alias_(stars, "stars"), exp.alias_(value, "value")]
+    query = exp.select(*columns, exp.alias_(exp.Count(this=exp.Star()), "records"))
+    query = query.from_("microdata").where(exp.or_(*(test for test in tests if test is not None)))
+    query.set("group", exp.Group(all=True))
+    return query
+
+
 def is_hidden(microdata: Microdata) -> exp.Expr:
     """Return the condition that an individual of ``microdata`` has a suppressed record.
 

@@ -19,6 +19,7 @@ import polars as pl
 
 from qifsql.commands.sweep.result import BORDERS
 from qifsql.commands.sweep.scheduler import Pass
+from qifsql.commands.sweep.star_blocks import StarBlocks
 from qifsql.commands.sweep.worker import Sums
 from qifsql.measures.bayes import Success
 from qifsql.measures.set_functions import MEASURES
@@ -132,11 +133,12 @@ class OutOfTimeError(Exception):
 class BorderSearch:
     """The search on the data: the sums of the subsets measured so far, for each question.
 
-    Subsets are by position, as in the passes.
+    Subsets are by position, as in the passes. ``stars`` are the blocks of suppressed records.
     """
 
     passes: Sequence[Pass]
     prior: Mapping[int, Success]
+    stars: StarBlocks | None = None
     sums: dict[int, dict[int, Sums]] = field(default_factory=dict)
 
     def borders(
@@ -207,7 +209,12 @@ class BorderSearch:
         if not subset:
             return float(getattr(self.prior[question], measure))
         people, mode, certain = self.sums[subset][question]
-        return (mode if measure == "probabilistic" else certain) / people
+        if measure == "probabilistic":
+            return mode / people
+        if self.stars is not None:
+            members = _members(self.passes[0].layout.order, subset)
+            certain -= self.stars.certain(sum(1 << i for i in members), question)
+        return certain / people
 
 
 def _border_row(members: Sequence[int], qids: Sequence[str], posterior: float) -> dict[str, object]:

@@ -289,6 +289,24 @@ def attack_each(
     return pl.DataFrame(rows, schema=schema), histograms, len(answers) == len(subsets)
 
 
+def attack_alone(engine: Engine, bound: BoundAttack) -> Callable[[int], list[dict[str, Any]]]:
+    """Return a function that attacks with one subset (bits), without its suppressed records.
+
+    It returns the rows of a sweep (``SWEPT``, ``SUPPRESSED``), one for each question.
+    """
+    bound = bound.on(complete(bound.microdata))
+    before = _profiles(engine, bound, prior=True)
+
+    def rows(mask: int) -> list[dict[str, Any]]:
+        one_subset = engine, bound, before, mask, mask
+        answer: list[dict[str, Any]] = _attack_subset(*one_subset, histogram=False, starred=True)[
+            "rows"
+        ]
+        return answer
+
+    return rows
+
+
 def _stored_answer(workspace: Workspace, mask: int, *, histogram: bool) -> dict[str, Any] | None:
     """Return the stored rows of a subset; None if it is not done, or lacks its histogram."""
     held: dict[str, Any] | None = workspace.fact(f"subset {mask}")

@@ -18,7 +18,8 @@ from qifsql.commands.sweep.result import Sweep
 from qifsql.commands.sweep.scheduler import Pass
 from qifsql.commands.sweep.search import BorderSearch, OutOfTimeError
 from qifsql.commands.sweep.spec import SweepSpec
-from qifsql.commands.sweep.strategies import attack_each
+from qifsql.commands.sweep.star_blocks import StarBlocks
+from qifsql.commands.sweep.strategies import attack_alone, attack_each
 from qifsql.commands.sweep.subset_sums import Collected, collect
 from qifsql.commands.sweep.workspace import Workspace
 from qifsql.counting import suppressed
@@ -71,6 +72,7 @@ class SweepRun:
         self.workspace = Workspace(engine.here, spec.workspace, self._identify())
         self.finished = False
         self.passes: list[Pass] = []
+        self.stars: StarBlocks | None = None  # counted if each subset leaves them out
         self.history: dict[str, None] = {}  # the statements of families
 
     def sweep(self, origin: Origin) -> Sweep:
@@ -105,7 +107,8 @@ class SweepRun:
         microdata = self.bound.microdata  # neither weights nor several records can be packed
         one_by_one = microdata.weight is not None or microdata.person is not None
         too_many = len(self.names) > MOST and (self.on_spark or bool(self.strategy.listed))
-        if one_by_one or too_many or self._leaves_out_suppressed:
+        too_many_for_bits = self._leaves_out_suppressed and len(self.names) > MOST
+        if one_by_one or too_many or too_many_for_bits:
             return self._attack_each()
         qids, secrets = self._spreads()
         people = qids[0].people
@@ -118,6 +121,8 @@ class SweepRun:
                 return self._attack_each()
             self.workspace.store_layouts(layouts)
         prior = result.priors(secrets, people)
+        if self._leaves_out_suppressed:
+            self.stars = StarBlocks.count(self.engine, self.bound, prior, people)
         if self.spec.search:
             return self._search_borders(layouts, prior)
         return self._sweep_all(layouts, prior)
@@ -178,10 +183,11 @@ class SweepRun:
     def _leaves_out_suppressed(self) -> bool:
         """Return whether each subset leaves the records out that are suppressed in it.
 
-        They differ from subset to subset, so that each is attacked alone.
+        They differ from subset to subset, so that each is attacked alone where subsets are no bits.
         """
-        together = self.strategy.searched or self.strategy.sample[0] is not None
-        return self.starred and not together and self.strategy.subsets <= strategies.ATTACKS
+        has_bits = len(self.names) <= MOST
+        is_possible = has_bits or self.strategy.subsets <= strategies.ATTACKS
+        return self.starred and is_possible and self.strategy.sample[0] is None
 
     def _sweep_all(self, layouts: Sequence[Layout], prior: Mapping[int, Success]) -> Measured:
         """Measure all subsets together."""
@@ -214,7 +220,7 @@ class SweepRun:
         details = {}
         if self.spec.threshold is not None:
             try:
-                details["borders"] = BorderSearch(self.passes, prior).borders(
+                details["borders"] = BorderSearch(self.passes, prior, self.stars).borders(
                     self.spec.threshold, [None, *self.secrets], self.names
                 )
             except OutOfTimeError:
@@ -247,7 +253,8 @@ class SweepRun:
             releases = self.bound.microdata.releases
             added = answers.release_contributions(frame, self.numbers, releases)
             details = {"releases": added} | details
-        if self.passes and self.finished and "drop_first" in details and not estimated:
+        has_codes = self.passes and not self.starred  # of * and a value there is none for both
+        if has_codes and self.finished and "drop_first" in details and not estimated:
             details["coarsen_first"] = self._rank_coarsening(frame, details["drop_first"])
         return Measured(frame=frame, details=details, notes=notes)
 
@@ -280,11 +287,15 @@ class SweepRun:
     ) -> tuple[pl.DataFrame, Details, pl.DataFrame]:
         """Return the rows of a sweep, its histogram as a detail, and the errors of estimates."""
         subsets, errors = samples.estimate(collected.subsets, collected.parts, people)
+        if self.stars is not None:
+            subsets = self.stars.correct(subsets, attack_alone(self.engine, self.bound))
         names = result.names_by_bits(subsets["subset"], self.names)
         frame = result.result_frame(subsets, prior, names=names, secrets=self.secrets)
+        frame = frame if self.stars is None else self.stars.with_numbers(frame)
         details = {}
         if collected.histograms is not None:
             bins = samples.scale_histograms(collected.histograms, collected.parts)
+            bins = bins if self.stars is None else self.stars.correct_histograms(bins)
             details["histogram"] = result.histograms(bins, self.secrets, names)
         return frame, details, errors
 
@@ -359,9 +370,9 @@ class SweepRun:
             return []
         if not self._leaves_out_suppressed:  # all subsets are measured together
             return [
-                "* is a value in searches, samples and large sweeps, also in a record that is * in "
-                "the whole subset and so one of anything, which tells no less; attack that subset "
-                "alone"
+                "* is a value in samples and in large sweeps of many quasi-identifiers, also in a "
+                "record that is * in the whole subset and so one of anything, which tells no less; "
+                "attack that subset alone"
             ]
         records = max(frame["suppressed"].to_list(), default=0)
         return [

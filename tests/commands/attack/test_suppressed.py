@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import qifsql
 from qifsql.reference import people_with_records, sample_uniques, success
+from qifsql.reference.microdata import blocks
 
 QIDS = ("a", "b")
 STARS = ("*",) * len(QIDS)
@@ -79,15 +80,26 @@ def test_weights_gains_and_groups_count_suppressed_people(
 
 
 @settings(max_examples=examples(20), deadline=None)
+@example([{"a": "*", "b": "x", "s": 1}, {"a": "x", "b": "x", "s": 2}, {"a": "x", "b": "*", "s": 2}])
 @given(ROWS)
 def test_each_subset_of_a_sweep_has_its_own_suppressed_records(rows: list[dict[str, Any]]) -> None:
-    swept = qifsql.sweep(frame(rows), qids=QIDS, secret="s", histogram=True)
+    """All subsets are counted in one pass, and a search finds the borders of the whole sweep."""
+    asked: dict[str, Any] = {"qids": QIDS, "secret": "s", "threshold": 0.5}
+    swept = qifsql.sweep(frame(rows), **asked, histogram=True)
+    searched = qifsql.sweep(frame(rows), **asked, search=True)
+    columns = ["model", "measure", "border", "subset", "posterior"]
+    borders = (r.details["borders"].select(columns).sort(columns) for r in (swept, searched))
+    assert next(borders).equals(next(borders))
     assert swept.frame.height == 6
     for row in swept.rows():
         stars = ("*",) * len(row["qids"])
         expected = success.attack(rows, row["qids"], row["secret"], suppressed=[stars])
         for name in ("singled_out", "blocks", "records", "individuals_certain"):
             assert row[name] == expected[name]
+        assert row["worst_case"] == pytest.approx(float(expected["worst_case"]), rel=1e-12)
+        before, after = (blocks(rows, names, row["secret"]) for names in ((), row["qids"]))
+        sizes = [kind.size for kind in success.kinds_of(before, after, [stars])]
+        assert row["k"] == min(sizes)
         hidden = sum(all(record[q] == "*" for q in row["qids"]) for record in rows)
         assert row.get("suppressed", 0) == hidden
     assert swept.details["histogram"]["individuals"].sum() == 6 * len(rows)
