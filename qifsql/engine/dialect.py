@@ -124,7 +124,7 @@ def _check(node: exp.Expr) -> None:
 
 
 def _is_of_sorted_values(node: exp.ArrayAgg | exp.ArraySort) -> bool:
-    """Return whether a list has the distinct values that are among some, in their order.
+    """Return whether a list has distinct values in their order, those among some or not NULL.
 
     So it has no NULL, which a list of DuckDB may have and one of Spark has not.
     """
@@ -134,6 +134,9 @@ def _is_of_sorted_values(node: exp.ArrayAgg | exp.ArraySort) -> bool:
     values, condition = sort.this.this, sort.this.expression.this
     if not isinstance(values, exp.ArrayAgg) or not isinstance(values.this, exp.Distinct):
         return False
+    listed = values.this.expressions[0]
+    if condition == exp.not_(listed.is_(exp.null())):
+        return True
     tests = list(condition.flatten()) if isinstance(condition, exp.Or) else [condition]
     return all(
         isinstance(test, exp.In)

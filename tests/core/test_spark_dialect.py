@@ -78,6 +78,7 @@ NAIVELY_EQUAL = [  # equal, and these would be equal as they are
     "SELECT t, sum(i)::BIGINT AS v FROM t GROUP BY t HAVING count(*) > 0",
     "SELECT id, day::VARCHAR AS v, id::VARCHAR AS w FROM t WHERE id < 4",
     "SELECT list_sort(list(DISTINCT t) FILTER (WHERE t IN ('a', 'B', ''))) AS v FROM t",
+    "SELECT list_sort(list(DISTINCT t) FILTER (WHERE t IS NOT NULL)) AS v FROM t WHERE id <> 3",
     "SELECT id, trim('\u00a0 x y  ', ' \u00a0') AS v FROM t",
     "SELECT id FROM t QUALIFY row_number() OVER (ORDER BY id DESC) = 1",
     "SELECT id, m::DECIMAL(4, 0) AS v, i::DECIMAL(6, 2) AS w FROM t",

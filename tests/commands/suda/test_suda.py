@@ -586,15 +586,6 @@ def test_bounds_hold_over_all_completions_and_are_attained_where_they_are_sharp(
     assert (row["low"], row["high"]) == (line["low"], line["high"])
 
 
-def test_verify_says_that_special_uniques_are_not_recomputed(tmp_path: Path):
-    table = pl.DataFrame({"who": ["i", "i", "j"], "a": [1, 2, 1], "b": [1, 1, 1]})
-    table.write_parquet(tmp_path / "people.parquet")
-    words = ("-q", "a,b", "--person", "who", "-o", tmp_path / "special.parquet")
-    assert run("suda", tmp_path / "people.parquet", *words).code == 0
-    done = run("verify", tmp_path / "special.parquet", "-f", "table")
-    assert (done.code, "a result of suda is not recomputed" in done.out) == (4, True)
-
-
 @pytest.mark.parametrize("name", ["omit_missing", "values", "by"])
 def test_what_is_about_single_records_is_refused_with_a_person(name: str):
     with pytest.raises(InputError, match=f"{name}"):
