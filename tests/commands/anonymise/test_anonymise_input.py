@@ -68,7 +68,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"change": "age:5"}, "mondrian makes its own cells"),
     ({"minimise": "entropy"}, "minimise is for lattice alone"),
     ({"minimise": "entropi"}, 'there is no loss "entropi" to minimise; did you mean "entropy"'),
-    ({"time_budget": 5.0}, "time_budget is for lattice alone"),
+    ({"time_budget": 5.0}, "time_budget is for lattice and suppress alone"),
     ({"method": "recode"}, "recode makes the changes that are named"),
     ({"method": "recode", "change": "age:5", "k": None, "suppress": 0.5}, "no limit says which"),
     ({"method": "recode", "change": "sample=0.5"}, "would leave records out"),
