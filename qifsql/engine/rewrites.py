@@ -26,7 +26,7 @@ PAIRS = (*ARITHMETIC, *COMPARISONS, exp.Div, exp.IntDiv)
 PARTS_OF_DATES = (exp.Year, exp.Month, exp.Day)
 TYPED = (  # nodes whose translation depends on the types of what they read
     *(exp.Cast, exp.Sum, exp.Between, exp.Floor, exp.Ceil, exp.Round, exp.Length, exp.DPipe),
-    *(exp.Anonymous, exp.Pow, *PAIRS, *PARTS_OF_DATES),
+    *(exp.Anonymous, exp.Explode, exp.Pow, *PAIRS, *PARTS_OF_DATES),
 )
 ALIKE_IN_ARITHMETIC = {  # families of two operands that both engines compute in the same way
     *(frozenset({"whole"}), frozenset({"double"}), frozenset({"float"})),
@@ -312,8 +312,6 @@ def _function(node: exp.Expr) -> exp.Expr:
         return node
     if name == "round_even" and types[0] == "DOUBLE" and node.expressions[1].name == "0":
         return exp.Anonymous(this="rint", expressions=[value])
-    if name == "unnest" and types[0].endswith("[]") and _is_column_of_result(node):
-        return exp.Anonymous(this="explode", expressions=[value])
     if name in ("isfinite", "isinf") and types[0] in FLOATS:
         infinite = "abs(value) = CAST('inf' AS DOUBLE)"
         test = infinite if name == "isinf" else f"NOT (isnan(value) OR {infinite})"
@@ -321,10 +319,14 @@ def _function(node: exp.Expr) -> exp.Expr:
     raise Unlike(f"the function {name} of {_without_parameters(types[0])}")
 
 
-def _is_column_of_result(node: exp.Expr) -> bool:
-    """Return whether a node is a whole column of a SELECT, perhaps with another name."""
-    inside = node.parent if isinstance(node.parent, exp.Alias) else node
-    return inside.arg_key == "expressions" and isinstance(inside.parent, exp.Select)
+def _unnested(node: exp.Expr) -> exp.Expr:
+    """Refuse the values of a list as rows, but as a whole column of a SELECT."""
+    column = node.parent if isinstance(node.parent, exp.Alias) else node
+    is_column = column.arg_key == "expressions" and isinstance(column.parent, exp.Select)
+    (before,) = _types(node)
+    if not is_column or not before.endswith("[]"):
+        raise Unlike("unnest within an expression")
+    return node
 
 
 def _power(node: exp.Expr) -> exp.Expr:
@@ -372,7 +374,7 @@ PLAIN = {  # texts of values that are read in the same way
     "date": r"\d{4}-\d{2}-\d{2}",
     "boolean": r"true|false",
 }
-FUNCTIONS = ("round_even", "isfinite", "isinf", "log2", "unnest")
+FUNCTIONS = ("round_even", "isfinite", "isinf", "log2")
 CASTS = {  # families of types that are converted in the same way
     ("whole", "whole"), ("whole", "large"), ("large", "whole"), ("large", "large"),
     ("whole", "double"), ("large", "double"), ("decimal", "double"), ("float", "double"),
@@ -399,6 +401,7 @@ REWRITES: Mapping[type[exp.Expr], Callable[[exp.Expr], exp.Expr]] = {
     **dict.fromkeys((exp.Floor, exp.Ceil, exp.Round), _rounded),
     **dict.fromkeys((exp.Length, exp.DPipe, *PARTS_OF_DATES), _of_families),
     exp.Anonymous: _function,
+    exp.Explode: _unnested,
     exp.Pow: _power,
     exp.ArraySort: _sorted_values,
     exp.Window: _row_number,

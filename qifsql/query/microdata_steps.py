@@ -206,7 +206,7 @@ def twice_where_reported(secret: Attribute) -> Attribute:
     is_missing = exp.paren(normal(secret)).is_(exp.null())
     both = exp.Array(expressions=[number(0), number(1)])
     values = exp.Case().when(is_missing, exp.Array(expressions=[exp.null()])).else_(both)
-    return Attribute(secret.name, exp.Anonymous(this="unnest", expressions=[values]), "INTEGER")
+    return Attribute(secret.name, exp.Explode(this=values), "INTEGER")
 
 
 def _with_one_nan(attribute: Attribute) -> exp.Expr:

@@ -55,7 +55,6 @@ SAME = [  # equal with the rewrite, unequal or refused by Spark without it
     "SELECT arg_max(i, d) AS v FROM t",
     "SELECT arg_max(t, l) AS v FROM t WHERE id > 2",
     "SELECT list_sort(list(DISTINCT t) FILTER (WHERE t IN ('z'))) AS v FROM t",
-    "SELECT id, unnest(CASE WHEN t IS NULL THEN [NULL] ELSE [0, 1] END) AS v FROM t",
 ]
 NAIVELY_EQUAL = [  # equal, and these would be equal as they are
     "SELECT id, id / nullif(i, 0) AS v FROM t",
@@ -79,6 +78,7 @@ NAIVELY_EQUAL = [  # equal, and these would be equal as they are
     "SELECT id, day::VARCHAR AS v, id::VARCHAR AS w FROM t WHERE id < 4",
     "SELECT list_sort(list(DISTINCT t) FILTER (WHERE t IN ('a', 'B', ''))) AS v FROM t",
     "SELECT list_sort(list(DISTINCT t) FILTER (WHERE t IS NOT NULL)) AS v FROM t WHERE id <> 3",
+    "SELECT id, unnest(CASE WHEN t IS NULL THEN [NULL] ELSE [0, 1] END) AS v FROM t",
     "SELECT id, trim('\u00a0 x y  ', ' \u00a0') AS v FROM t",
     "SELECT id FROM t QUALIFY row_number() OVER (ORDER BY id DESC) = 1",
     "SELECT id, m::DECIMAL(4, 0) AS v, i::DECIMAL(6, 2) AS w FROM t",
