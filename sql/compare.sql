@@ -547,3 +547,38 @@ INNER JOIN outcome ON combined_cells.outcome_code = outcome.code
 {{ predictors | each("INNER JOIN predictor_# ON combined_cells.code_# = predictor_#.code") }}
 GROUP BY {{ predictors | each("predictor_#.x", ", ") }}
 ORDER BY {{ predictors | each("predictor_#.x", ", ") }};
+
+-- One row per column, with and without a quasi-identifier that is known: how many records there are,
+-- how many values it has in them, and what the records and those with the most frequent value of the
+-- column among those with the same value of the quasi-identifier weigh.
+{# best_guesses(columns=2, weighted=0), best_guesses(columns=1, weighted=1) #}
+CREATE OR REPLACE VIEW best_guesses AS
+SELECT
+    number,
+    known,
+    sum(records)::BIGINT AS records,
+    count(*) AS "values",
+    sum(weight)::HUGEINT AS weight,
+    sum(mode)::HUGEINT AS mode
+FROM (
+    SELECT
+        number,
+        known,
+        sum(records) AS records,
+        sum(weight) AS weight,
+        max(weight) AS mode
+    FROM (
+        SELECT
+            qid_1,
+            grouping(qid_1) = 0 AS known,
+            CASE {{ range(1, columns + 1) | each("WHEN grouping(secret_#) = 0 THEN #") }} END AS number,
+            count(*) AS records,
+            {{ "sum(weight)" if weighted else "count(*)" }} AS weight
+        FROM microdata
+        GROUP BY GROUPING SETS (
+            {{ range(1, columns + 1) | each("(qid_1, secret_#), (secret_#)", ", ") }}
+        )
+    ) AS cells
+    GROUP BY number, known, qid_1
+) AS classes
+GROUP BY number, known;

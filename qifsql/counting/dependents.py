@@ -8,15 +8,16 @@ their value of the quasi-identifier.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
-from qifsql.adversary.models import MODELS
 from qifsql.adversary.roles import SETTLED
-from qifsql.adversary.spec import Attribute, BoundAttack, ColumnRoles, Microdata
-from qifsql.counting import risks
+from qifsql.adversary.spec import Attribute, ColumnRoles, Microdata
 from qifsql.data.types import nested
 from qifsql.engine.protocol import Engine
 from qifsql.errors import quoted
+from qifsql.query import microdata_steps
 from qifsql.query.plan import Plan
+from qifsql.query.splice import splice
 
 NEARLY = 0.99
 """The share of the people from which on a column counts as a function of a quasi-identifier."""
@@ -25,8 +26,11 @@ CONSTANT = 0.95
 """The share of its most frequent value from which on a column counts as constant."""
 
 TOGETHER = 5
-"""The mean number of people with one value of the quasi-identifier below which all columns would
+"""The mean number of records with one value of the quasi-identifier below which all columns would
 be functions of it."""
+
+AT_ONCE = 20
+"""Columns that one statement counts."""
 
 
 @dataclass(frozen=True)
@@ -70,15 +74,31 @@ def dependents(
     )
     functions: list[Dependent] = []
     plans: list[Plan] = []
-    for qid in generalised if candidates else ():
-        microdata = replace(people, qids=(qid,), secrets=candidates, by=None, person=None)
-        attack = BoundAttack((MODELS["crs"], MODELS["cas"]), microdata)
-        column_risks, more_plans = risks.measure(engine, attack)
-        plans += more_plans
-        for risk in column_risks:
-            row = risk.partition
-            share = row["cas_posterior_probabilistic"]  # guessed right from the quasi-identifier
-            constant = row["cas_prior_probabilistic"] >= CONSTANT  # guessed right without it
-            if share >= NEARLY and row["average_class_size"] >= TOGETHER and not constant:
-                functions.append(Dependent(risk.secret or "", qid.name, share))
+    for qid in generalised:
+        for first in range(0, len(candidates), AT_ONCE):
+            some = candidates[first : first + AT_ONCE]
+            about = replace(people, qids=(qid,), secrets=some, by=None, person=None)
+            plans.append(_plan_guesses(about))
+            rows = engine.rows(plans[-1], "columns that depend on others", people.dataset.name)
+            functions += _find_functions(about, rows)
     return functions, plans
+
+
+def _plan_guesses(about: Microdata) -> Plan:
+    """Return the plan that counts the best guesses of some columns, from one quasi-identifier."""
+    shape = {"columns": len(about.secrets), "weighted": about.weight is not None}
+    query = splice("compare/best_guesses", shape=shape)
+    return microdata_steps.plan(about, microdata_steps.steps(about), query)
+
+
+def _find_functions(about: Microdata, rows: Sequence[tuple[Any, ...]]) -> list[Dependent]:
+    """Return the columns that are functions, from the rows of ``best_guesses``."""
+    guesses = {row[:2]: row[2:] for row in rows}  # by column, and with or without the other
+    functions = []
+    for number, column in enumerate(about.secrets, 1):
+        records, values, weight, mode = guesses.get((number, True), (0, 0, 0, 0))
+        share = mode / weight if weight else 0.0
+        is_constant = not weight or guesses[number, False][3] >= CONSTANT * weight
+        if share >= NEARLY and records >= TOGETHER * values and not is_constant:
+            functions.append(Dependent(column.name, about.qids[0].name, share))
+    return functions
