@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from qifsql.commands.compare.analyses import before_and_after, fitted_models, pairs, regression
 from qifsql.commands.compare.analyses.before_and_after import Request
 from qifsql.commands.compare.analyses.model_formulas import parse
+from qifsql.commands.compare.analyses.regression import LINEAR, Design, Factor, Group, fit
 from qifsql.counting import losses
 from qifsql.counting.bind_compared import bind
 from qifsql.counting.composition import Composition
@@ -141,7 +142,7 @@ def test_what_is_not_defined_has_a_reason(monkeypatch: pytest.MonkeyPatch) -> No
     rows = analysed(original, original.drop("c"), "a,b,c")
     assert [row["reason"] for row in rows] == [
         'the cells of "a" and "b" contain more than 2 pairs of values together; "b" has one value '
-        "in the original; a column has fewer than two numbers in the release",
+        "in the original; a column has fewer than two numbers in the release, where both are known",
         *['the release has no "c"'] * 2,
     ]
     numbers = {name for name, type_ in pairs.COLUMNS.items() if type_ == pl.Float64}
@@ -246,7 +247,11 @@ def of_records(formula: str, frame: pl.DataFrame) -> Any:
 
 REASONS = {
     "wage ~ sex + street": '"street" has more than 3 values',
-    "wage ~ age + twice": "linearly dependent (singular), in the original",
+    "wage ~ age + twice": "linearly dependent (singular)",
+    "wage ~ far": "(singular), or nearly, in the original",
+    "far ~ wage": "differ too little for their size",
+    "wage ~ vast": "are too large, in the original",
+    "vast ~ wage": "the numbers of the outcome are too large",
     "twice ~ age": "the predictors give the outcome exactly",
     "wage ~ town*wide": "9 records for 9 coefficients",
     "old ~ age": "predictors separate the outcomes",
@@ -261,6 +266,8 @@ def test_a_model_without_estimates_has_the_reason(monkeypatch: pytest.MonkeyPatc
     original = pl.DataFrame({"age": ages, "twice": ages * 2, "old": ages > 40, "lost": ages % 3})
     original = original.with_columns(
         wage=pl.Series([1, 3, 2, 5, 4, 7, 6, 9, 8]),
+        far=ages + 10**14,
+        vast=ages * 1e300,
         sex=pl.Series([*"fmfmfmfmf"]),
         town=pl.Series([*"abcabcabc"]),
         wide=pl.Series([*"xyzzyxyxz"]),
@@ -272,6 +279,19 @@ def test_a_model_without_estimates_has_the_reason(monkeypatch: pytest.MonkeyPatc
     for formula, reason in REASONS.items():
         assert reason in rows[formula]["reason"]
         assert rows[formula]["overlap"] is None
+
+
+def test_the_size_of_a_predictor_changes_its_unit_alone() -> None:
+    design = Design(((1,),), has_intercept=True, categorical=frozenset())
+    points = [(1.0, 2.5), (2.0, 3.0), (4.0, 3.5), (7.0, 8.0)]
+    small, large = (
+        fit(LINEAR, design, [Group((x * unit,), 3, y, 0.5) for x, y in points])
+        for unit in (1.0, 2.0**60)
+    )
+    slope = (Factor(1, None),)
+    assert large[()] == small[()]
+    assert large[slope].value * 2.0**60 == small[slope].value
+    assert large[slope].error * 2.0**60 == small[slope].error
 
 
 def test_what_has_no_model_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -261,7 +261,10 @@ def _group(row: Sequence[Any], zero: Fraction, unit: Fraction) -> Group:
     n, units = int(records), int(total)
     mean = zero + Fraction(units, n) / unit
     spread = (int(squares) - Fraction(units * units, n)) / unit**2
-    return Group(tuple(map(float, values)), n, float(mean), float(spread))
+    try:
+        return Group(tuple(map(float, values)), n, float(mean), float(spread))
+    except OverflowError as e:
+        raise UnfittedError("the numbers of the outcome are too large") from e
 
 
 def _compare_estimates(

@@ -101,7 +101,7 @@ class Pairs:
         self.tables.drop("original_pairs", "pairs", *(["spread"] if is_spread else []))
         reasons = [] if is_spread else [_too_many(first, second)]
         reasons += [f"{text} in the original" for text in before.reasons]
-        reasons += [f"{text} in the release" for text in after.reasons]
+        reasons += [f"{text} in the release, where both are known" for text in after.reasons]
         return {
             **names,
             "total_variation": distance,

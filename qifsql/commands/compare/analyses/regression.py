@@ -17,6 +17,9 @@ MOST_COEFFICIENTS = 100
 TOO_MANY = f"more than {MOST_COEFFICIENTS} coefficients"
 ALIKE = 1e-8  # fitted chances that are as near to 0 or 1 come of a separation
 EXACT = 1e-18  # share of the variance below which residuals are errors of rounding
+DISTINCT = 1e-10  # share of their size by which numbers differ, or rounding decides about estimates
+LARGEST = 1e100  # number whose square, and a sum of these, are finite
+SINGULAR = "the columns of the design are linearly dependent (singular), or nearly"
 _FACTOR = re.compile(r"x(\d+)(?:\[(?:T\.)?(-?\d+)\])?")
 
 
@@ -107,16 +110,14 @@ def fit(kind: str, design: Design, groups: Sequence[Group]) -> dict[Coefficient,
         raise UnfittedError(TOO_MANY)
     if records <= coefficients:
         raise UnfittedError(f"{records:,} records for {coefficients:,} coefficients")
-    sizes = np.abs(model.exog).max(axis=0)
-    if not sizes.all() or np.linalg.matrix_rank(model.exog / sizes) < coefficients:
-        raise UnfittedError("the columns of the design are linearly dependent (singular)")
-    result = _fitted(kind, model)
-    intervals = result.conf_int(alpha=0.05).to_numpy()
-    numbers = zip(result.params.to_numpy(), result.bse.to_numpy(), *intervals.T, strict=True)
-    estimates = [Estimate(*map(float, row)) for row in numbers]
+    _check_outcome(kind, model)
+    scales = _scales(model.exog)
+    result = _fitted(kind, model, model.exog / scales)
+    numbers = np.column_stack([result.params, result.bse, result.conf_int(alpha=0.05)])
+    estimates = [Estimate(*map(float, row)) for row in numbers / scales[:, np.newaxis]]
     if not np.isfinite(list(chain(*estimates))).all():
         raise UnfittedError("an estimate is not finite")
-    return dict(zip(map(_coefficient, result.params.index), estimates, strict=True))
+    return dict(zip(map(_coefficient, model.exog_names), estimates, strict=True))
 
 
 def first_categories(design: Design, groups: Sequence[Group]) -> dict[int, float]:
@@ -186,13 +187,46 @@ def _outcomes(kind: str, group: Group) -> list[tuple[float, float]]:
     return [(group.mean + sign * distance, group.records / 2) for sign in (-1, 1)]
 
 
-def _fitted(kind: str, model: Any) -> Any:
-    """Return the fitted model; raise UnfittedError if its likelihood has no single maximum."""
+def _scales(design: Any) -> Any:
+    """Return powers of 2 that bring the columns of a design to one size, without rounding.
+
+    Raise UnfittedError for columns that are dependent, or too large. Of columns of very different
+    sizes statsmodels would leave some out.
+    """
+    import numpy as np
+
+    sizes = np.abs(design).max(axis=0)
+    if sizes.max() > LARGEST:
+        raise UnfittedError("the numbers of a predictor, or their products, are too large")
+    if not sizes.all():
+        raise UnfittedError(SINGULAR)
+    scales = np.exp2(np.ceil(np.log2(sizes)))
+    strengths = np.linalg.svd(design / scales, compute_uv=False)
+    if strengths.min() < DISTINCT * strengths.max():
+        raise UnfittedError(SINGULAR)
+    return scales
+
+
+def _check_outcome(kind: str, model: Any) -> None:
+    """Refuse numbers of a linear model that are too large, or too alike, for exact differences."""
+    if kind == LOGISTIC:
+        return
+    size, spread = abs(model.endog).max(), model.endog.max() - model.endog.min()
+    if size > LARGEST:
+        raise UnfittedError("the numbers of the outcome are too large")
+    if 0 < spread < DISTINCT * size or (not spread and size > 1 / DISTINCT):
+        raise UnfittedError("the numbers of the outcome differ too little for their size")
+
+
+def _fitted(kind: str, model: Any, scaled: Any) -> Any:
+    """Return the model fitted to a ``scaled`` design; UnfittedError if it has no single optimum."""
+    from statsmodels.api import GLM
     from statsmodels.tools.sm_exceptions import PerfectSeparationError
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
+            model = GLM(model.endog, scaled, family=model.family, freq_weights=model.freq_weights)
             result = model.fit(use_t=kind == LINEAR)
         except (PerfectSeparationError, ValueError, ArithmeticError) as e:
             raise UnfittedError("the model has no estimates (separation)") from e
