@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import qifsql
-from qifsql.commands.anonymise.fewest_cells import cell_groups, mask_programs
+from qifsql.commands.anonymise.fewest_cells import cell_groups, fewest_cells, mask_programs
 from qifsql.commands.anonymise.fewest_cells.mask_programs import PARTS, UNIT, Group, Problem
 from qifsql.counting import integer_programs
 from qifsql.engine.settings import Settings
@@ -170,6 +170,18 @@ def test_what_is_not_proved_is_said_with_its_bound(
     assert not result.frame["optimal"].item()
     assert any("2 cells fewer" in note for note in result.notes)
     assert any("extra tables" in note for note in result.notes)
+
+
+@pytest.mark.parametrize(
+    ("budget", "words"), [(60.0, "1 combination lack"), (1e-6, "time budget ended")]
+)
+def test_a_search_that_was_not_made_has_its_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, budget: float, words: str
+) -> None:
+    monkeypatch.setattr(fewest_cells, "FEW_PAIRS", 0)
+    result, _ = suppressed(NOBODY_SPARES, tmp_path / "r.csv", time_budget=budget)
+    assert not result.frame["optimal"].item()
+    assert any(words in note for note in result.notes)
 
 
 @pytest.mark.parametrize(

@@ -110,6 +110,15 @@ def _share_cells(placing: Placing, seconds: float) -> _Best:
         _improve_blocks(placing, best, deadline)
     if not best.optimal:
         _solve_together(placing, best, deadline)
+    if best.optimal:
+        return best
+    if time.monotonic() >= deadline:
+        best.reason = "the time budget ended the search: with more time another release may be best"
+    elif best.blocks is None:
+        best.reason = (
+            "whether fewer cells would do was not looked at: the groups of "
+            f"{plural(unplaced, 'combination')} lack records that no other group can spare"
+        )
     return best
 
 
