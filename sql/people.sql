@@ -212,9 +212,8 @@ FROM (
 
 -- One row per kind of block of equal records, if one record is known and the secret is whose it is:
 -- how many records there are, how many people have one of them, how many of these have no other,
--- and who has them, if it is one person with several records. All records are grouped, and the
--- combinations that these people have beside them, which number their blocks: that takes less than
--- leaving their records out first.
+-- and who has them, if it is one person with several records. All records are grouped, and then what
+-- these people have is joined: that takes less than leaving their records out first.
 {# known_kinds(qids=2), known_kinds(qids=1) #}
 CREATE OR REPLACE VIEW known_kinds AS
 SELECT
@@ -222,7 +221,7 @@ SELECT
     size,
     lone_people,
     sole_owner,
-    sum(blocks)::BIGINT AS blocks
+    count(*) AS blocks
 FROM (
     SELECT
         blocks.records,
@@ -230,33 +229,16 @@ FROM (
         blocks.records - coalesce(tuples.records, 0) AS lone_people,
         CASE
             WHEN blocks.records = tuples.records AND tuples.people = 1 THEN tuples.person
-        END AS sole_owner,
-        blocks.blocks
+        END AS sole_owner
     FROM (
         SELECT
-            rows - (number IS NOT NULL)::BIGINT AS records,
-            number,
-            count(*) AS blocks
-        FROM (
-            SELECT
-                count(*) AS rows,
-                max(number) AS number
-            FROM (
-                SELECT
-                    {{ range(1, qids + 1) | each("qid_#,") }}
-                    NULL::UINTEGER AS number
-                FROM records
-                UNION ALL
-                SELECT
-                    {{ range(1, qids + 1) | each("qid_#,") }}
-                    number
-                FROM tuples
-            ) AS counted
-            GROUP BY {{ range(1, qids + 1) | each("qid_#", ", ") }}
-        ) AS numbered
-        GROUP BY records, number
+            {{ range(1, qids + 1) | each("qid_#,") }}
+            count(*) AS records
+        FROM records
+        GROUP BY {{ range(1, qids + 1) | each("qid_#", ", ") }}
     ) AS blocks
-    LEFT JOIN tuples ON tuples.number = blocks.number
+    LEFT JOIN tuples
+        ON {{ range(1, qids + 1) | each("tuples.qid_# IS NOT DISTINCT FROM blocks.qid_#", " AND ") }}
 ) AS known_blocks
 GROUP BY records, size, lone_people, sole_owner;
 
