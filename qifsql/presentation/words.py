@@ -164,11 +164,15 @@ def sentence(row: Row) -> str:
     """Return the result of a row in words; if it has a ``target``, that of one person."""
     if not is_chance(row):
         return _gained(row)
-    before, after = chance(row["prior_probabilistic"]), chance(row["posterior_probabilistic"])
-    change = said("Before: {before}; after: {after}", before=before, after=after)
     if row.get("target") is not None:
-        return f"{_about_one(row)} {change}."
-    return f"{change}; {sure(row)}{base_rate(row)}"
+        return f"{_about_one(row)} {chances(row)}."
+    return f"{chances(row)}; {sure(row)}{base_rate(row)}"
+
+
+def chances(row: Row) -> str:
+    """Return the chances of a right guess before and after a release, without a full stop."""
+    before, after = chance(row["prior_probabilistic"]), chance(row["posterior_probabilistic"])
+    return said("Before: {before}; after: {after}", before=before, after=after)
 
 
 def individuals(row: Row) -> int:

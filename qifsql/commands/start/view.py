@@ -1,6 +1,6 @@
 """The end of a first look at a file: the main numbers, the report, and the steps that follow."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -26,7 +26,7 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     identifying = _identifying_columns(tables)
     content += [Paragraph(_identifying_sentence(row, frame), strong=True) for row in identifying]
     for row in frame.iter_rows(named=True):
-        content += [Paragraph(f"{words.heading(row)}. {words.sentence(row)}")]
+        content += [Paragraph(f"{words.heading(row)}. {_risk_sentence(row, identifying)}")]
         content += map(Paragraph, details.households_of(row, tables))
     if spec["not_considered"] or not identifying:
         content.append(Paragraph(_coverage_sentence(spec)))
@@ -36,6 +36,17 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
         content.append(Heading(said("The report: {file}", file=escaping.cell(spec["report"]))))
     content += [Heading(said("Commands that made it")), *map(Command, spec["commands"])]
     return [*content, Heading(said("Next steps")), *_step_parts(spec)]
+
+
+def _risk_sentence(row: Mapping[str, Any], identifying: Sequence[Mapping[str, Any]]) -> str:
+    """Return the result of a row; nobody is singled out only if no column identifies people."""
+    if row["secret"] is not None or row["singled_out"] or not identifying:
+        return words.sentence(row)
+    return said(
+        "{chances}, without {columns}.",
+        chances=words.chances(row),
+        columns=escaping.cell(words.listed([column["column"] for column in identifying])),
+    )
 
 
 def _identifying_columns(tables: Tables) -> list[Mapping[str, Any]]:
