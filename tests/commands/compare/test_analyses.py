@@ -247,6 +247,7 @@ def of_records(formula: str, frame: pl.DataFrame) -> Any:
 
 REASONS = {
     "wage ~ sex + street": '"street" has more than 3 values',
+    "wage ~ age + same": '"same" has one value',
     "wage ~ age + twice": "linearly dependent (singular)",
     "wage ~ far": "(singular), or nearly, in the original",
     "far ~ wage": "differ too little for their size",
@@ -272,6 +273,7 @@ def test_a_model_without_estimates_has_the_reason(monkeypatch: pytest.MonkeyPatc
         town=pl.Series([*"abcabcabc"]),
         wide=pl.Series([*"xyzzyxyxz"]),
         street=pl.Series([*"abcdefghi"]),
+        same=pl.lit("a"),
     )
     texts = pl.Series(["{f,m}", "m"] * 4 + ["{f,m}"])
     release = original.drop("lost").with_columns(sex=texts)

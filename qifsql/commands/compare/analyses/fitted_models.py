@@ -168,12 +168,15 @@ class Models:
         return [_group(row, zero, unit) for row in rows]
 
     def _check_categories(self, file: ReadFile, column: Analysed) -> None:
-        """Refuse a predictor with more categories than ``MOST_CATEGORIES``."""
+        """Refuse a predictor with one category, or with more than ``MOST_CATEGORIES``."""
         if column.is_number:
             return
         step = _predictor(file, column)
         different = exp.select("count(DISTINCT x)").from_(exp.table_(step.name))
-        if self.tables.rows(Plan((step,), different))[0][0] > MOST_CATEGORIES:
+        ((categories,),) = self.tables.rows(Plan((step,), different))
+        if categories == 1:  # others would be compared with it
+            raise UnfittedError(f"{quoted(column.raw.name)} has one value")
+        if categories > MOST_CATEGORIES:
             raise UnfittedError(f"{quoted(column.raw.name)} has more than {MOST_CATEGORIES} values")
 
     def _scale(self, model: Model) -> tuple[Fraction, Fraction]:
