@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from qifsql.counting.constraints import Wishes
 from qifsql.counting.cuts import refused_parts
+from qifsql.counting.release_limits import ClassLimits
 from qifsql.counting.scales import Owners, Reading, Secret, own_name, own_table
 from qifsql.data.readers import LOADED
 from qifsql.engine.connections import Stream
@@ -61,11 +61,11 @@ class Coded:
         """Return which column stands for a person in views, if some people have several records."""
         return {} if self.owners is None else {"person": self.owners.person}
 
-    def judges(self, wishes: Wishes) -> bool:
+    def judges(self, limits: ClassLimits) -> bool:
         """Return whether the sizes of classes do not tell which of them break a limit."""
-        return wishes.of_secret or self.owners is not None
+        return limits.of_secret or self.owners is not None
 
-    def refused(self, wishes: Wishes, sides: exp.Select) -> Plan:
+    def refused(self, limits: ClassLimits, sides: exp.Select) -> Plan:
         """Return the plan of the parts of which a side breaks a limit (column ``part``).
 
         ``sides`` puts people on sides (``refused_parts``). Limits are those on secrets, and with
@@ -73,11 +73,11 @@ class Coded:
         """
         if self.owners is not None:
             owners = self.owners
-            return refused_parts(wishes, owners.readings, sides, person=owners.person)
+            return refused_parts(limits, owners.readings, sides, person=owners.person)
         readings: list[Reading] = []
         for j, secret in enumerate(self.secrets, 1):
             readings += secret.readings(j, self.records)
-        return refused_parts(wishes, readings, sides)
+        return refused_parts(limits, readings, sides)
 
 
 class Passes:
@@ -202,24 +202,24 @@ class Passes:
         for name in names:
             self.stream.rows(render.dropping(own_name(name)))
 
-    def judge(self, wishes: Wishes, sides: str, **tables: str) -> None:
+    def judge(self, limits: ClassLimits, sides: str, **tables: str) -> None:
         """Create the table ``refused``: the parts with a side that breaks a limit on a secret.
 
         ``sides`` is the view that puts people on sides; ``tables`` are the tables that it reads.
         ``refused`` is empty if no limit is on a secret, and nobody has several records.
         """
-        if not self.coded.judges(wishes):
+        if not self.coded.judges(limits):
             self.keep_empty("refused", ["part"])
             return
         key = ("judge", sides, *tables.items())
         if key not in self._texts:
-            plan = self.coded.refused(wishes, self.query(sides, None, **tables))
+            plan = self.coded.refused(limits, self.query(sides, None, **tables))
             self._texts[key] = render.keeping(plan, "refused", LOADED)
         self._send(self._texts[key])
 
-    def broken(self, wishes: Wishes) -> int:
+    def broken(self, limits: ClassLimits) -> int:
         """Return of how many strata a class of all records breaks a limit; of one without any."""
-        plan = self.coded.refused(wishes, self.query("everybody"))
+        plan = self.coded.refused(limits, self.query("everybody"))
         return len(self.stream.rows(render.statement(plan)))
 
     def _send(self, sql: str) -> int:

@@ -16,10 +16,10 @@ from qifsql.counting import coded, compared_files, matching_columns, scales, sec
 from qifsql.counting import passes as passes_module
 from qifsql.counting.coded import Coded, Field
 from qifsql.counting.compared_files import File
-from qifsql.counting.constraints import Wishes
 from qifsql.counting.counts import Counts
 from qifsql.counting.matching_columns import Side
 from qifsql.counting.passes import Passes
+from qifsql.counting.release_limits import ClassLimits
 from qifsql.data.dataset import Column, Dataset, Schema
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.progress import Meter
@@ -53,11 +53,11 @@ def attribute(name: str, type_: str) -> Attribute:
     ],
 )
 def test_limits_are_kept_as_they_were_set(limits: Any, plain: Any, words: str) -> None:
-    wishes = Wishes.of(**limits)
-    assert (wishes.plain(), wishes.words) == (plain, words)
-    assert wishes.of_secret == (set(limits) != {"k"})
-    assert wishes.monotone(adding=True)
-    assert wishes.monotone(adding=False) == (set(limits) <= {"k", "l"})
+    checked = ClassLimits.of(**limits)
+    assert (checked.plain(), checked.words) == (plain, words)
+    assert checked.of_secret == (set(limits) != {"k"})
+    assert checked.monotone(adding=True)
+    assert checked.monotone(adding=False) == (set(limits) <= {"k", "l"})
 
 
 @pytest.mark.parametrize(
@@ -81,13 +81,13 @@ def test_limits_are_kept_as_they_were_set(limits: Any, plain: Any, words: str) -
 )
 def test_limits_that_no_class_can_break_or_keep_are_refused(limits: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        Wishes.of(**limits)
+        ClassLimits.of(**limits)
 
 
 def test_limits_are_exact() -> None:
-    wishes = Wishes.of(1, l_entropy=1, l_recursive=(1, 1), t="0.1")
-    assert (wishes.l_entropy, wishes.l_recursive) == (1, (1, 1))
-    assert wishes.t == Fraction(1, 10)
+    limits = ClassLimits.of(1, l_entropy=1, l_recursive=(1, 1), t="0.1")
+    assert (limits.l_entropy, limits.l_recursive) == (1, (1, 1))
+    assert limits.t == Fraction(1, 10)
 
 
 def test_progress_never_goes_back_within_a_stage() -> None:

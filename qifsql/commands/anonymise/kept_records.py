@@ -85,7 +85,7 @@ def _rare_records(recoding: Recoding, combination: Combination, node: Node) -> i
 def _make_shown(recoding: Recoding, node: Node) -> None:
     """Make the table ``shown`` of the classes of a node that stay, with their steps and records."""
     steps = recoding.judged_steps(recoding.smallest_source(node).table, node)
-    if not recoding.wishes.of_secret:
+    if not recoding.limits.of_secret:
         steps = [*steps[:1], make_step("anonymise/none_refused", "refused")]
     query = recoding.view("shown_of_node", people=_counts_people(recoding))
     text = render.keeping(Plan(tuple(steps), query), "shown", LOADED, again=True)

@@ -29,7 +29,7 @@ def required_combinations(request: Request, names: Sequence[str]) -> list[Combin
 
     ``names`` are the quasi-identifiers. The list is empty if k is about all of them alone.
     """
-    width, k = len(names), request.wishes.k
+    width, k = len(names), request.limits.k
     size = min(request.subsets or width, width)
     if comb(width, size) > MOST:
         raise InputError(

@@ -23,8 +23,8 @@ least k records). All parts are then grouped at once. In one part the result is 
 from sqlglot import exp
 
 from qifsql.commands.anonymise.mondrian import make_empty_done, partition
-from qifsql.counting.constraints import Wishes
 from qifsql.counting.passes import Passes
+from qifsql.counting.release_limits import ClassLimits
 from qifsql.counting.scales import own_table
 from qifsql.errors import InputError
 
@@ -48,12 +48,12 @@ def largest_part(k: int, width: int, within: int) -> int:
     return max(within, always_cut)
 
 
-def make_groups(passes: Passes, wishes: Wishes, within: int) -> bool:
+def make_groups(passes: Passes, limits: ClassLimits, within: int) -> bool:
     """Create the table ``done`` of groups, places and people; return whether medians cut it first.
 
     The tables ``near_1`` and ``near_2`` have the people that are in no group yet, by turns.
     """
-    is_cut = _cut_at_medians(passes, wishes, within)
+    is_cut = _cut_at_medians(passes, limits, within)
     near, near_next = "near_1", "near_2"
     ungrouped = passes.make(near, "near")
     passes.drop("done")
@@ -68,16 +68,16 @@ def make_groups(passes: Passes, wishes: Wishes, within: int) -> bool:
     while ungrouped:
         passes.look(passes.people(near))  # report progress
         passes.set("turn", turn)
-        ungrouped = _take_groups(passes, near, near_next, wishes.k, counts_people=counts_people)
+        ungrouped = _take_groups(passes, near, near_next, limits.k, counts_people=counts_people)
         near, near_next, turn = near_next, near, turn + 1
     passes.drop(near, "carried", *(["holders"] if counts_people else []))
     return is_cut
 
 
-def _cut_at_medians(passes: Passes, wishes: Wishes, within: int) -> bool:
+def _cut_at_medians(passes: Passes, limits: ClassLimits, within: int) -> bool:
     """Cut the people in parts of at most ``within`` (the table ``done``); return if it is cut."""
-    size = largest_part(wishes.k, passes.coded.width, within)
-    partition(passes, Wishes(wishes.k), small=size)
+    size = largest_part(limits.k, passes.coded.width, within)
+    partition(passes, ClassLimits(limits.k), small=size)
     parts = exp.Count(this=exp.Distinct(expressions=[exp.column("part")]))
     (n_parts,) = passes.row(exp.select(parts).from_(own_table("done")))
     return bool(n_parts > 1)

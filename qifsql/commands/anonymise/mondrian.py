@@ -15,25 +15,25 @@ finished parts leave the table.
 
 from sqlglot import exp
 
-from qifsql.counting.constraints import Wishes
 from qifsql.counting.passes import Passes
+from qifsql.counting.release_limits import ClassLimits
 from qifsql.counting.scales import own_table
 
 
-def partition(passes: Passes, wishes: Wishes, *, small: int = 0) -> None:
+def partition(passes: Passes, limits: ClassLimits, *, small: int = 0) -> None:
     """Cut parts until none can be cut; create the table ``done`` of parts, places and people.
 
     A part of at most ``small`` distinct people is not cut further. A pass reads the people of open
     parts from one of two tables, and writes those of the next pass to the other.
     """
-    now, following, numbers = "people_1", "people_2", {"wanted_k": wishes.k}
+    now, following, numbers = "people_1", "people_2", {"wanted_k": limits.k}
     open_rows = passes.make(now, "people")
     make_empty_done(passes, now)
     while open_rows:
         passes.make("chosen", "chosen", numbers | {"wanted_rows": small}, people=now)
         passes.add("done", "done", people=now)
         passes.make("cuts", "cuts", numbers, people=now)
-        passes.judge(wishes, "sides", people=now)
+        passes.judge(limits, "sides", people=now)
         open_rows = passes.make(following, "people_next", people=now)
         passes.look(passes.people(following))  # report progress
         passes.drop(now, "chosen", "cuts", "refused")

@@ -83,7 +83,7 @@ def search(
         loss,
         measure,
         limit=min(limit, records - 1),  # some record stays
-        monotone=request.wishes.monotone(adding=limit == 0 and not of_people),
+        monotone=request.limits.monotone(adding=limit == 0 and not of_people),
         late=lambda: time.monotonic() - began > request.time_budget,
         keeps=keeps_bounds,
         falling=limit == 0 and all(rule.monotone for rule in rules),
@@ -97,8 +97,8 @@ def search(
 
 def _no_node_error(lattice: Lattice, request: Request, limit: int, total: int) -> InputError:
     """Return the error of a search of ``total`` nodes that found none to release."""
-    limits = [request.words_of_k, request.wishes.diversity]
-    required = " and ".join([*filter(None, limits), *request.until])
+    words_of_limits = [request.words_of_k, request.limits.diversity]
+    required = " and ".join([*filter(None, words_of_limits), *request.until])
     if not lattice.optimal:
         return InputError(
             f"the time ended after {len(lattice.nodes):,} of {total:,} nodes, and none of them "

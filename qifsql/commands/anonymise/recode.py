@@ -20,8 +20,8 @@ import polars as pl
 from qifsql.commands.anonymise.lattice import Measured, Node
 from qifsql.commands.anonymise.limited_combinations import Combination
 from qifsql.commands.anonymise.value_steps import StepLoss, ValueStep, column_of
-from qifsql.counting.constraints import Wishes
 from qifsql.counting.passes import Passes
+from qifsql.counting.release_limits import ClassLimits
 from qifsql.counting.risks import Risk, risk
 from qifsql.counting.scales import Scale, own_name, scale_table
 from qifsql.errors import ColumnError, InputError, plural, quoted
@@ -59,7 +59,7 @@ class Recoding:
     passes: Passes
     scales: Sequence[Scale]
     steps: Sequence[Sequence[ValueStep]]
-    wishes: Wishes
+    limits: ClassLimits
     sources: list[Source] = field(default_factory=list)
     texts: dict[str, str] = field(default_factory=dict)
     prior: dict[tuple[int, int], Profile] = field(default_factory=dict)
@@ -243,7 +243,7 @@ class Recoding:
         """Return the steps of a plan that ends with ``released``: people by class and secrets."""
         is_shown = node == self.shown_node
         steps = self.judged_steps(self.smallest_source(node).table, node, is_shown=is_shown)
-        if not is_shown and not self.wishes.of_secret:  # no limit needs the two views yet
+        if not is_shown and not self.limits.of_secret:  # no limit needs the two views yet
             steps.append(Step("sides", "One row per class.", self.view("sides_of_node")))
             steps.append(make_step("anonymise/none_refused", "refused"))
         released = self.view("released_sides")
@@ -286,7 +286,7 @@ class Recoding:
         ``node`` its steps are parameters, so that one text serves all nodes.
         """
         sizes = self.view("sizes_of_node")
-        if is_shown or self.passes.coded.judges(self.wishes):
+        if is_shown or self.passes.coded.judges(self.limits):
             sizes = self.view(judged, tables=None, numbers=None, places=(), **shape)
         sized = Step("sizes_of_node", "One row per class.", sizes)
         return *self.judged_steps(table, node, is_shown=is_shown), sized
@@ -309,8 +309,8 @@ class Recoding:
             sides = Step("sides", "One row per class and secrets.", self.view("sides_of_node"))
             hidden = self.view("hidden_classes", tables={"shown": own_name("shown")})
             return [*steps, sides, Step("refused", BROKEN, hidden)]
-        if self.passes.coded.judges(self.wishes):
-            broken = self.passes.coded.refused(self.wishes, self.view("sides_of_node"))
+        if self.passes.coded.judges(self.limits):
+            broken = self.passes.coded.refused(self.limits, self.view("sides_of_node"))
             steps += [*broken.steps, Step("refused", BROKEN, broken.result)]
         return steps
 
@@ -351,7 +351,7 @@ class Recoding:
             places=places or self.columns,
             secrets=self.passes.coded.carried,
             columns=self.passes.coded.person_column,
-            numbers={"wanted_k": self.wishes.k, "width": len(self.columns)} | dict(numbers or {}),
+            numbers={"wanted_k": self.limits.k, "width": len(self.columns)} | dict(numbers or {}),
             tables={"left_by_steps": own_name("left_by_steps")} | dict(tables or {}),
             shape=shape,
         )

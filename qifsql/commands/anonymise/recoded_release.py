@@ -41,8 +41,8 @@ def make_release(recoding: Recoding, node: Node, order: Sequence[int] = ()) -> N
 def _refuse_classes(recoding: Recoding) -> None:
     """Make the table ``refused`` of the classes that break a limit."""
     passes = recoding.passes
-    passes.judge(recoding.wishes, "sides_of_classes")
-    passes.append("refused", passes.query("too_small", {"wanted_k": recoding.wishes.k}))
+    passes.judge(recoding.limits, "sides_of_classes")
+    passes.append("refused", passes.query("too_small", {"wanted_k": recoding.limits.k}))
     if recoding.combinations:
         kept_records.refuse_classes(recoding)
 

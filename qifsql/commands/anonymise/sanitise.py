@@ -166,10 +166,10 @@ class Work:
         passes, coded, shape = self.passes, self.passes.coded, self.request.cells
         if self.strata:
             strata.check_sizes(passes, self.request, quoted(self.strata[0].name))
-        elif coded.secrets and passes.broken(self.request.wishes):
+        elif coded.secrets and passes.broken(self.request.limits):
             raise InputError(
                 f"not even one class of all {plural(coded.records, 'record')} of {self.name} "
-                f"keeps {self.request.wishes.diversity}: the most frequent values of the secret "
+                f"keeps {self.request.limits.diversity}: the most frequent values of the secret "
                 "are too frequent; ask for less"
             )
         self._partition()
@@ -264,10 +264,10 @@ class Work:
             if steps[i - 1][-1].content == "everything":
                 name = quoted(self.scales[i - 1].attribute.name)
                 raise InputError(f"{name} is dropped and has no cells; leave it out of one of them")
-        recoding = Recoding(passes, self.scales, steps, request.wishes)
+        recoding = Recoding(passes, self.scales, steps, request.limits)
         if self.combinations:  # their k takes the place of that of classes
-            wishes = replace(request.wishes, k=1)
-            recoding = replace(recoding, wishes=wishes, combinations=self.combinations)
+            limits = replace(request.limits, k=1)
+            recoding = replace(recoding, limits=limits, combinations=self.combinations)
         recoding.make(nested=request.method == "lattice")
         step_losses = [recoding.losses(i) for i in recoding.qids]
         node, optimal = recoding.heights, None  # recode: the last step is all its changes
@@ -383,7 +383,7 @@ class Work:
         self.places = scales.make_scales(self.engine, by_place)
         self.scales = self.places[: len(self.microdata.qids)]
         secrets = tuple[Secret, ...]()  # none if no limit is about them
-        if self.request.wishes.of_secret or self.request.until:
+        if self.request.limits.of_secret or self.request.until:
             secrets = tuple(scales.make_secrets(self.engine, self.microdata))
         used = self.microdata.secrets[: len(secrets)]
         coded = replace(by_place, secrets=used, person=self.person)
@@ -399,36 +399,36 @@ class Work:
 
     def _check_limits(self, coded: Coded) -> None:
         """Refuse limits that not even one class of all records keeps."""
-        wishes, records = self.request.wishes, coded.records
+        limits, records = self.request.limits, coded.records
         if not records:
             filtered = self.microdata.where is not None
             raise no_records(self.name, "nobody to anonymise", filtered=filtered)
-        k = max(wishes.k, *(c.k for c in self.combinations), 1)
+        k = max(limits.k, *(c.k for c in self.combinations), 1)
         if k > coded.people:
             has = plural(records, "record")
             has += "" if coded.owners is None else f" of {plural(coded.people, 'person')}"
             raise InputError(f"k is {k:,}, and {self.name} has {has}; no class can have so many")
         for secret in coded.secrets:
-            check_secret_limits(wishes, secret)
+            check_secret_limits(limits, secret)
 
     def _partition(self) -> None:
         """Create the tables ``done`` (people by class and place) and ``refused`` (bad classes)."""
-        wishes, passes = self.request.wishes, self.passes
+        limits, passes = self.request.limits, self.passes
         within = self.request.within or mdav.WITHIN
         if self.request.method == "mondrian":
-            mondrian.partition(passes, wishes)
+            mondrian.partition(passes, limits)
             passes.keep_empty("refused", ["part"])
             return
-        if mdav.make_groups(passes, wishes, within):
+        if mdav.make_groups(passes, limits, within):
             self.notes.append(
                 f"there are more than {within:,} different people, so the release was first cut at "
                 "medians into parts of at most so many; more at once (--within) take longer"
             )
-        passes.judge(wishes, "sides_of_classes")
+        passes.judge(limits, "sides_of_classes")
 
     def _progress_reporter(self, records: int) -> Callable[[int], None]:
         """Return a function that shows progress, called in each pass with the records left."""
-        usual_passes = math.log2(max(2, records / self.request.wishes.k)) + 8  # a rough guess
+        usual_passes = math.log2(max(2, records / self.request.limits.k)) + 8  # a rough guess
         passes = 0
 
         def show_pass(open_records: int) -> None:

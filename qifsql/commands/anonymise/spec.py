@@ -8,7 +8,7 @@ from typing import Annotated, Literal, TypedDict, get_args
 
 from qifsql.adversary.changes import HOW
 from qifsql.adversary.options import HIERARCHY, Where, qids_option, secret_option
-from qifsql.counting.constraints import Number, Wishes, fraction
+from qifsql.counting.release_limits import ClassLimits, Number, fraction
 from qifsql.data.files import path_text
 from qifsql.data.option import (
     CHANCE,
@@ -46,7 +46,7 @@ def _limit(form: Form, text: str) -> Option:
 class AnonymiseOptions(TypedDict, total=False):
     """The limits of every class, and the form of the release.
 
-    All limits but ``k`` are about the ``secret`` (``qifsql.counting.constraints``).
+    All limits but ``k`` are about the ``secret`` (``qifsql.counting.release_limits``).
     """
 
     method: Annotated[
@@ -307,7 +307,7 @@ class Request:
     """
 
     method: str
-    wishes: Wishes
+    limits: ClassLimits
     cells: Shape
     drop: tuple[str, ...] = ()
     keep: tuple[str, ...] = ()
@@ -343,7 +343,7 @@ class Request:
             hint = did_you_mean(options["minimise"], LOSSES)
             raise InputError(f"there is no loss {quoted(options['minimise'])} to minimise{hint}")
         _check_method(method, options)
-        wishes = Wishes.of(
+        limits = ClassLimits.of(
             1 if options["k"] is None else options["k"],
             l=options["l"],
             l_entropy=options["l_entropy"],
@@ -354,7 +354,7 @@ class Request:
         files = {name: path_text(path) for name, path in (options["hierarchies"] or {}).items()}
         request = cls(
             method,
-            wishes,
+            limits,
             shape,
             drop=as_names(options["drop"]),
             keep=as_names(options["keep"]),
@@ -390,7 +390,7 @@ class Request:
     @property
     def words_of_k(self) -> str:
         """Return the limits on k in words; empty if there is none."""
-        k = f"k={self.wishes.k}" if self.wishes.k > 1 else ""
+        k = f"k={self.limits.k}" if self.limits.k > 1 else ""
         if k and self.subsets is not None:
             k += f" for every {plural(self.subsets, 'quasi-identifier')}"
         named = [f"k={k} for {names}" for names, _, k in (t.rpartition("=") for t in self.k_for)]
@@ -398,8 +398,8 @@ class Request:
 
     def check(self, *, secret: bool, k: bool) -> None:
         """Refuse options that contradict each other; ``k`` and ``secret``: whether one is named."""
-        limited = k or bool(self.k_for) or self.wishes.of_secret
-        if self.wishes.of_secret and not secret:
+        limited = k or bool(self.k_for) or self.limits.of_secret
+        if self.limits.of_secret and not secret:
             raise InputError("l and t are about a secret; name one with --secret")
         self._check_combinations(k=k)
         if self.method in ("mondrian", "mdav", "suppress") and not k:
@@ -408,14 +408,14 @@ class Request:
             raise InputError(
                 "lattice looks for the best release that keeps a limit; name --k, or --until"
             )
-        if self.method == "mdav" and self.wishes.of_secret and not self.suppress:
+        if self.method == "mdav" and self.limits.of_secret and not self.suppress:
             raise InputError(
                 "mdav makes classes by their size alone; to have the records of classes that "
                 "break a limit on the secret replaced by *, add --suppress, or use mondrian"
             )
         if self.suppress and self.method == "mondrian":
             raise InputError("mondrian makes no classes to suppress; leave suppress out")
-        if self.suppress and self.method == "mdav" and not self.wishes.of_secret:
+        if self.suppress and self.method == "mdav" and not self.limits.of_secret:
             raise InputError("mdav makes no classes below k; leave suppress out")
         if self.suppress and not limited:
             raise InputError(
@@ -445,7 +445,7 @@ class Request:
 
     def remarks(self, *, secret: bool) -> list[str]:
         """Return notes on options that have no effect."""
-        if secret and not self.wishes.of_secret and not self.until:
+        if secret and not self.limits.of_secret and not self.until:
             return [
                 "no limit is about the secret: classes are made by k alone (--l, --l-entropy, "
                 "--l-recursive, --t, --t-ordered)"

@@ -25,12 +25,12 @@ def check_sizes(passes: Passes, request: Request, name: str) -> None:
 
     ``name`` is that of the column. MDAV may suppress strata that break a limit on a secret.
     """
-    coded, wishes = passes.coded, request.wishes
+    coded, limits = passes.coded, request.limits
     shape = {"people": coded.owners is not None}
-    total, broken = passes.row(passes.query("strata", {"wanted_k": wishes.k}, shape))
-    limit = f"k={wishes.k}"
+    total, broken = passes.row(passes.query("strata", {"wanted_k": limits.k}, shape))
+    limit = f"k={limits.k}"
     if not broken and coded.secrets:
-        broken, limit = passes.broken(wishes), wishes.diversity
+        broken, limit = passes.broken(limits), limits.diversity
         broken *= request.method == "mondrian" or broken == total
     if broken:
         raise InputError(

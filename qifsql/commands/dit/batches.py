@@ -73,7 +73,7 @@ def compute_batches(
         if (run, batch) in finished:
             continue
         meter.begin(i, len(todo), f"run {run} of {len(question.runs)}")
-        run_source = replace(source, wishes=question.runs[run - 1])
+        run_source = replace(source, limits=question.runs[run - 1])
         passes.make("targets", "dit/batch", {"wanted_batch": batch})
         if question.method == MONDRIAN:
             _tabulate_mondrian(passes, people, run_source, meter)
@@ -100,11 +100,11 @@ def _remarks(passes: Passes) -> tuple[str, ...]:
 
 def _tabulate_mondrian(passes: Passes, people: People, source: ReleaseSource, meter: Meter) -> None:
     """Create ``totals``, and ``patterns`` or ``tallies``, of the releases of Mondrian."""
-    wishes = source.wishes
-    assert wishes is not None  # noqa: S101 - Mondrian has limits
+    limits = source.limits
+    assert limits is not None  # noqa: S101 - Mondrian has limits
 
     def releases(_stream: Stream) -> None:
-        mondrian_runs.count_run(passes, people, wishes, joint=source.question.classifier != BAYES)
+        mondrian_runs.count_run(passes, people, limits, joint=source.question.classifier != BAYES)
 
     source.engine.together([passes.stream], releases, meter.show)
 

@@ -87,8 +87,8 @@ def _in_order(rows: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
 
 
 def _limits_of_run(question: Question, run: int) -> tuple[int | None, str | None]:
-    wishes = question.runs[run - 1]
-    return (None, None) if wishes is None else (wishes.k, wishes.diversity or None)
+    limits = question.runs[run - 1]
+    return (None, None) if limits is None else (limits.k, limits.diversity or None)
 
 
 def write_people(

@@ -14,8 +14,8 @@ target (only this person has a value), all widths change, and the target gets a 
 from sqlglot import exp
 
 from qifsql.commands.dit.leave_one_out import World
-from qifsql.counting.constraints import Wishes
 from qifsql.counting.passes import Passes
+from qifsql.counting.release_limits import ClassLimits
 from qifsql.counting.scales import own_table
 
 TURNING = ("items", "people")  # tables that exist twice: for this pass and for the next
@@ -32,7 +32,7 @@ FOREST = (
 )
 
 
-def grow_forest(passes: Passes, wishes: Wishes, worlds: dict[int, World]) -> None:
+def grow_forest(passes: Passes, limits: ClassLimits, worlds: dict[int, World]) -> None:
     """Cut all trees; create ``clean``, ``walked`` and ``members``.
 
     ``clean`` has a row per node: its cut; ``walked`` per target and node of their path; ``members``
@@ -50,7 +50,7 @@ def grow_forest(passes: Passes, wishes: Wishes, worlds: dict[int, World]) -> Non
         passes.set("last", last_node)
         passes.set("depth", depth)
         passes.add("known", "dit/known", None, **now)
-        _accept_cuts(passes, wishes, worlds, now)
+        _accept_cuts(passes, limits, worlds, now)
         last_node += 2 * passes.add("children", "dit/children")  # a cut makes two nodes
         passes.make("settled", "dit/paths")
         for name in ("clean", "walked"):
@@ -65,18 +65,18 @@ def grow_forest(passes: Passes, wishes: Wishes, worlds: dict[int, World]) -> Non
 
 
 def _accept_cuts(
-    passes: Passes, wishes: Wishes, worlds: dict[int, World], now: dict[str, str]
+    passes: Passes, limits: ClassLimits, worlds: dict[int, World], now: dict[str, str]
 ) -> None:
     """Create ``accepted``: the questions in the tables ``now`` whose cut keeps every limit."""
     passes.make("marks", "dit/marks", None, **now)
     passes.make("measured", "dit/measured", None, **now)
-    passes.make("decided", "dit/decided", {"wanted_k": wishes.k}, **now)
+    passes.make("decided", "dit/decided", {"wanted_k": limits.k}, **now)
     passes.keep_empty("refused", ["part"])
-    if wishes.of_secret:
+    if limits.of_secret:
         for code, world in worlds.items():
             numbers = {"wanted_world": code, "wanted_gone": world.gone}
             sides = passes.query("dit/sides", numbers, **now)
-            passes.append("refused", world.broken_parts(wishes, sides))
+            passes.append("refused", world.broken_parts(limits, sides))
     passes.make("accepted", "dit/accepted")
 
 

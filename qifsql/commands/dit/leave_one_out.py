@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from qifsql.counting.constraints import Wishes
 from qifsql.counting.cuts import refused_parts
 from qifsql.counting.passes import Passes
+from qifsql.counting.release_limits import ClassLimits
 from qifsql.counting.scales import Scale, Secret, own_name, own_table, position, scale_table
 from qifsql.data.readers import LOADED
 from qifsql.query.plan import Plan, Step
@@ -31,24 +31,24 @@ class World:
     records: int
     gone: int = NOTHING
 
-    def broken_parts(self, wishes: Wishes, sides: exp.Select) -> Plan:
+    def broken_parts(self, limits: ClassLimits, sides: exp.Select) -> Plan:
         """Return the parts of ``sides`` that break a limit on the secret."""
-        return refused_parts(wishes, self.secret.readings(1, self.records, self.table), sides)
+        return refused_parts(limits, self.secret.readings(1, self.records, self.table), sides)
 
 
-def compares_with_world(wishes: Wishes) -> bool:
+def compares_with_world(limits: ClassLimits) -> bool:
     """Return whether a limit compares classes with the whole release."""
-    return wishes.t is not None or wishes.t_ordered is not None
+    return limits.t is not None or limits.t_ordered is not None
 
 
-def make_worlds(passes: Passes, wishes: Wishes) -> dict[int, World]:
+def make_worlds(passes: Passes, limits: ClassLimits) -> dict[int, World]:
     """Return the release with everybody (key NOBODY) and without one person of each secret.
 
     The key is the code of the secret; there are none if no limit compares with the whole release.
     """
     (secret,) = passes.coded.secrets
     worlds = {NOBODY: World("whole", secret, passes.coded.records)}
-    if compares_with_world(wishes):
+    if compares_with_world(limits):
         secrets_of_targets = exp.select("secret").distinct().from_(own_table("targets"))
         for (code,) in sorted(passes.stream.rows(render(secrets_of_targets))):
             worlds[code] = _world_without(passes, secret, code)

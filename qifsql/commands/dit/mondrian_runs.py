@@ -13,8 +13,8 @@ from sqlglot import exp
 from qifsql.commands.dit import forest
 from qifsql.commands.dit.leave_one_out import NOBODY, compares_with_world, make_worlds
 from qifsql.commands.dit.targets import People
-from qifsql.counting.constraints import Wishes
 from qifsql.counting.passes import Passes
+from qifsql.counting.release_limits import ClassLimits
 from qifsql.counting.scales import Scale, own_table
 from qifsql.errors import InputError, plural
 
@@ -27,41 +27,41 @@ STAYING = ("different", "rescaled", "targets", "tallies", "patterns")
 GONE = [name for name in (*forest.FOREST, *TALLIED) if name not in STAYING]
 
 
-def count_run(passes: Passes, people: People, wishes: Wishes, *, joint: bool) -> None:
+def count_run(passes: Passes, people: People, limits: ClassLimits, *, joint: bool) -> None:
     """Create ``totals``, and ``patterns`` if ``joint``, else ``tallies``: counts of each target.
 
     ``totals`` has a row per target, release with (0) or without them (1), and secret. Raises
     InputError if a release, with or without a target, cannot keep the limits.
     """
-    _check_single_class(passes, people, wishes)
-    numbers = {"wanted_worlds": int(compares_with_world(wishes))}  # 1: a tree for each secret
+    _check_single_class(passes, people, limits)
+    numbers = {"wanted_worlds": int(compares_with_world(limits))}  # 1: a tree for each secret
     passes.make("roots", "dit/roots", numbers)
     passes.make("homes", "dit/homes", numbers)
     passes.make("own_scale", "dit/own_scale")
-    worlds = make_worlds(passes, wishes)
-    forest.grow_forest(passes, wishes, worlds)
+    worlds = make_worlds(passes, limits)
+    forest.grow_forest(passes, limits, worlds)
     _make_tallies(passes, people.scales, joint=joint)
     passes.make("totals", "dit/totals", whole="whole_1")
     passes.drop(*(f"{w.table}_1" for code, w in worlds.items() if code != NOBODY))
     passes.drop(*GONE)
 
 
-def _check_single_class(passes: Passes, people: People, wishes: Wishes) -> None:
+def _check_single_class(passes: Passes, people: People, limits: ClassLimits) -> None:
     """Refuse limits that even a single class of all records breaks, with or without a target."""
-    if not wishes.of_secret:
-        return
-    if passes.broken(wishes):
-        raise InputError(
-            f"not even one class of all {plural(people.coded.records, 'record')} of {people.name} "
-            f"keeps {wishes.diversity}: the most frequent values of the secret are too frequent; "
-            "ask for less"
-        )
-    limits = replace(wishes, t=None, t_ordered=None)  # one class meets any t
     if not limits.of_secret:
         return
-    everybody = make_worlds(passes, Wishes(wishes.k))[NOBODY]
+    if passes.broken(limits):
+        raise InputError(
+            f"not even one class of all {plural(people.coded.records, 'record')} of {people.name} "
+            f"keeps {limits.diversity}: the most frequent values of the secret are too frequent; "
+            "ask for less"
+        )
+    without_t = replace(limits, t=None, t_ordered=None)  # one class meets any t
+    if not without_t.of_secret:
+        return
+    everybody = make_worlds(passes, ClassLimits(limits.k))[NOBODY]
     sides = passes.query("dit/everybody_else")  # a part per secret of which a person is removed
-    passes.keep("refused", everybody.broken_parts(limits, sides))
+    passes.keep("refused", everybody.broken_parts(without_t, sides))
     targets = exp.select("coalesce(sum(people), 0)").from_(own_table("targets"))
     refused = exp.select("part").from_(own_table("refused")).subquery()
     (lacking,) = passes.row(targets.where(exp.In(this=exp.column("secret"), query=refused)))
@@ -69,7 +69,7 @@ def _check_single_class(passes: Passes, people: People, wishes: Wishes) -> None:
     if lacking:  # people without whom there is no release
         raise InputError(
             f"without one of {plural(int(lacking), 'person')} not even one class of all other "
-            f"records of {people.name} keeps {wishes.diversity}, so there is no release without "
+            f"records of {people.name} keeps {limits.diversity}, so there is no release without "
             "them; ask for less"
         )
 

@@ -9,7 +9,7 @@ from qifsql.adversary.spec import Attack, BoundAttack
 from qifsql.commands.anonymise.anonymise import anonymise
 from qifsql.commands.dit import black_box
 from qifsql.commands.dit.spec import COMMAND, FILES, Question
-from qifsql.counting.constraints import Wishes
+from qifsql.counting.release_limits import ClassLimits
 from qifsql.data.dataset import Dataset, Schema
 from qifsql.data.expressions import SOURCE, column, identifier
 from qifsql.data.readers import relation
@@ -30,7 +30,7 @@ class ReleaseSource:
     schema: Schema
     question: Question
     settings: Settings
-    wishes: Wishes | None = None
+    limits: ClassLimits | None = None
 
     def release_of_everybody(self) -> Path:
         """Return the release with everybody."""
@@ -70,23 +70,23 @@ class ReleaseSource:
         return target
 
     def _anonymise_by_mdav(self, source: Path, target: Path) -> None:
-        assert self.wishes is not None  # noqa: S101 - MDAV has limits
-        wishes = self.wishes
+        assert self.limits is not None  # noqa: S101 - MDAV has limits
+        limits = self.limits
         anonymise(
             source,
             target,
             method="mdav",
-            k=wishes.k,
+            k=limits.k,
             qids=self.spec.qids,
             keep=[c.name for c in self.schema.columns],
             cells="interval",
             secret=self.spec.secrets,
-            l=wishes.l,
-            l_entropy=wishes.l_entropy,
-            l_recursive=None if wishes.l_recursive is None else list(wishes.l_recursive),
-            t=wishes.t,
-            t_ordered=wishes.t_ordered,
-            suppress=wishes.of_secret,
+            l=limits.l,
+            l_entropy=limits.l_entropy,
+            l_recursive=None if limits.l_recursive is None else list(limits.l_recursive),
+            t=limits.t,
+            t_ordered=limits.t_ordered,
+            suppress=limits.of_secret,
             settings=replace(self.settings, progress=silent),
         )
         target.with_name(f"{target.name}.manifest.json").unlink(missing_ok=True)

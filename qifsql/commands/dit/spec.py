@@ -9,7 +9,7 @@ from typing import Annotated, Any, Required, TypedDict
 
 from qifsql.adversary.options import Where, qids_option
 from qifsql.commands.dit import black_box
-from qifsql.counting.constraints import Number, Wishes
+from qifsql.counting.release_limits import ClassLimits, Number
 from qifsql.data.expressions import split_name
 from qifsql.data.files import path_text
 from qifsql.data.option import (
@@ -168,7 +168,7 @@ class Question:
     """
 
     method: str
-    runs: tuple[Wishes | None, ...]
+    runs: tuple[ClassLimits | None, ...]
     classifier: str
     thresholds: tuple[float, ...]
     sample: int
@@ -209,7 +209,7 @@ class Question:
         """Return the question as plain data, for manifests and stores."""
         options: dict[str, object] = {
             "method": self.method,
-            "runs": [None if wishes is None else wishes.plain() for wishes in self.runs],
+            "runs": [None if limits is None else limits.plain() for limits in self.runs],
             "classifier": self.classifier,
             "thresholds": list(self.thresholds),
         }
@@ -237,7 +237,7 @@ def _parse_numbers(values: int | str | Sequence[int | str] | None, what: str) ->
     return list(dict.fromkeys(limits))
 
 
-def _limits_of_runs(method: str, options: DitOptions) -> tuple[Wishes | None, ...]:
+def _limits_of_runs(method: str, options: DitOptions) -> tuple[ClassLimits | None, ...]:
     """Return the limits of every run: each k with each l; None for releases from outside."""
     k, l = _parse_numbers(options["k"], "k"), _parse_numbers(options["l"], "l")  # noqa: E741 - it is called l
     values: Mapping[str, Any] = {**options}
@@ -251,7 +251,9 @@ def _limits_of_runs(method: str, options: DitOptions) -> tuple[Wishes | None, ..
     if len(k) * max(1, len(l)) > RUNS:
         raise InputError(f"at most {RUNS} runs are made together; name fewer values of k and l")
     diversities = l or (None,)
-    return tuple(Wishes.of(size, l=diversity, **same) for size in k for diversity in diversities)
+    return tuple(
+        ClassLimits.of(size, l=diversity, **same) for size in k for diversity in diversities
+    )
 
 
 def _choose_method(options: DitOptions, *, files: bool) -> str:

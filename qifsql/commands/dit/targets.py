@@ -90,12 +90,12 @@ def check_limits(people: People, question: Question) -> None:
     """Refuse a k that is too large for the data, and limits that do not fit the secret."""
     records = people.coded.records
     (secret,) = people.coded.secrets
-    for wishes in question.runs:
-        if wishes is None:
+    for limits in question.runs:
+        if limits is None:
             continue
-        if wishes.k > records - 1:
+        if limits.k > records - 1:
             raise InputError(
-                f"k is {wishes.k:,}, and {people.name} has {plural(records, 'record')}, one less "
+                f"k is {limits.k:,}, and {people.name} has {plural(records, 'record')}, one less "
                 "without a person; no class can have so many"
             )
-        check_secret_limits(wishes, secret)
+        check_secret_limits(limits, secret)

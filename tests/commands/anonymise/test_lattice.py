@@ -25,7 +25,7 @@ from places import SAMPLES
 import qifsql
 from qifsql.commands.anonymise.lattice import Lattice, Loss, Measured
 from qifsql.commands.anonymise.spec import LOSSES
-from qifsql.counting.constraints import Wishes
+from qifsql.counting.release_limits import ClassLimits
 from qifsql.errors import InputError
 
 QIDS = (
@@ -124,8 +124,8 @@ def test_the_search_finds_the_best_node_of_a_brute_force(
         for node, made in releases.items()
         if made.suppressed <= most
     }
-    wishes = Wishes(**vars(limits))
-    how: dict[str, Any] = {"most": most, "monotone": wishes.monotone(adding=most == 0)}
+    checked = ClassLimits(**vars(limits))
+    how: dict[str, Any] = {"most": most, "monotone": checked.monotone(adding=most == 0)}
     lattice, best = searched(name, of, releases, **how)
     assert lattice.optimal
     assert lattice.complete
@@ -167,7 +167,7 @@ def test_nodes_above_an_allowed_one_are_allowed_where_it_is_said(
 ) -> None:
     drawn_ladders, columns, secrets = drawn
     most = share * len(secrets[0]) // 20
-    if not Wishes(**vars(limits)).monotone(adding=most == 0):
+    if not ClassLimits(**vars(limits)).monotone(adding=most == 0):
         return
     made = {
         node: oracle.release(node, drawn_ladders, columns, secrets, limits).suppressed
@@ -186,7 +186,7 @@ def test_entropy_and_suppression_are_not_monotone() -> None:
     apart = oracle.release((0,), [halves], columns, secrets, limits)
     together = oracle.release((1,), [halves], columns, secrets, limits)
     assert (apart.suppressed, together.suppressed) == (2, 4)
-    assert not Wishes(1, l_entropy=Fraction(2)).monotone(adding=False)
+    assert not ClassLimits(1, l_entropy=Fraction(2)).monotone(adding=False)
 
 
 # With the engine.

@@ -50,7 +50,7 @@ class Placing:
     @property
     def k(self) -> int:
         """Return the least size of a group."""
-        return self.recoding.wishes.k
+        return self.recoding.limits.k
 
     def make_groups(self, *, everybody: bool = False) -> int:
         """Make the tables of classes, of the groups that they fit, and of who can lend.

@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from qifsql.adversary.spec import Attribute
 from qifsql.counting import transition_files
-from qifsql.counting.constraints import Number, fraction
+from qifsql.counting.release_limits import Number, fraction
 from qifsql.data.dataset import Schema
 from qifsql.data.files import path_text
 from qifsql.engine.protocol import Engine

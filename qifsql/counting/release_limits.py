@@ -12,7 +12,7 @@ DIGITS = 10**9  # denominators of limits are at most that, so that SQL compares 
 
 
 @dataclass(frozen=True)
-class Wishes:
+class ClassLimits:
     """The limits for every class of a release; None for a limit that is not set.
 
     ``k``: the class has at least that many records. Of each secret, ``l``: the class has at least
@@ -47,7 +47,7 @@ class Wishes:
         l_recursive: Sequence[Number] | None = None,
         t: Number | None = None,
         t_ordered: Number | None = None,
-    ) -> "Wishes":
+    ) -> "ClassLimits":
         """Return checked limits from user input; raise InputError if a limit is invalid."""
         return cls(
             _positive_integer(k, "k"),
