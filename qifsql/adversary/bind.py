@@ -25,7 +25,7 @@ from qifsql.adversary.options import NULL_RULES
 from qifsql.adversary.spec import Attack, Attribute, BoundAttack, ColumnRoles, Microdata
 from qifsql.data.collection import ABSENT_RULES, Collection, tagged
 from qifsql.data.dataset import Dataset, Repeated, Schema
-from qifsql.data.expressions import parse, read, split_name
+from qifsql.data.expressions import parse, source_columns, split_name
 from qifsql.data.schema import Catalog
 from qifsql.data.topics import numbers_people
 from qifsql.data.types import NUMBERS, family, generalised, nested
@@ -403,7 +403,9 @@ def _names_of_people(
     """Return the columns that look like names of people, and have no role in the attack."""
     if attack.of_collection:
         return ()
-    used = {name for role in by_role.values() for a in role for name in read(a.expression)}
+    used = {
+        name for role in by_role.values() for a in role for name in source_columns(a.expression)
+    }
     names = {c.name for c in catalog.schema.columns if c.source_name in used}
     return catalog.names_of_people(names, where)
 

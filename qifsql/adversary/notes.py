@@ -9,7 +9,7 @@ from qifsql.adversary.models import Model
 from qifsql.adversary.names import Attributes
 from qifsql.adversary.spec import Attack, Attribute, Microdata
 from qifsql.data.dataset import Repeated, Spelling
-from qifsql.data.expressions import identifier, read
+from qifsql.data.expressions import identifier, source_columns
 from qifsql.data.missing import option
 from qifsql.data.schema import Catalog
 from qifsql.data.types import generalised
@@ -174,7 +174,7 @@ def of_roles(
         for name in columns
         if name in keys
     ]
-    if constant := [quoted(q.name) for q in qids if not read(q.expression)]:
+    if constant := [quoted(q.name) for q in qids if not source_columns(q.expression)]:
         notes.append(
             f"{', '.join(constant)}: the expression names no column, so everybody has the same "
             "value, and knowing it says nothing; '...' is text, and a column stands in \"...\""

@@ -13,7 +13,7 @@ from sqlglot import exp
 from qifsql.adversary.spec import Attribute, ColumnRoles
 from qifsql.data.collection import tagged
 from qifsql.data.dataset import Column, Schema
-from qifsql.data.expressions import column, read, with_one_missing
+from qifsql.data.expressions import column, source_columns, with_one_missing
 from qifsql.errors import quoted
 
 QID, SECRET, KEY, WEIGHT = "quasi-identifier", "secret", "key", "weight"
@@ -45,7 +45,7 @@ def columns(
     dataset to the column that states whether a person is in it.
     """
     readers = _readers(attributes)
-    filtering = read(where) if where is not None else frozenset()
+    filtering = source_columns(where) if where is not None else frozenset()
     identifying = frozenset(keys)
     listing = []
     for number, name, original in _listed(schema):
@@ -106,7 +106,7 @@ def _readers(by_role: Mapping[str, Sequence[Attribute]]) -> dict[str, dict[str, 
     readers: dict[str, dict[str, list[Attribute]]] = {}
     for role, attributes in by_role.items():
         for attribute in attributes:
-            for source in read(attribute.expression):
+            for source in source_columns(attribute.expression):
                 readers.setdefault(source, {}).setdefault(role, []).append(attribute)
     return readers
 

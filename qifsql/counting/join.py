@@ -8,7 +8,7 @@ from sqlglot import exp
 from qifsql.adversary.spec import Microdata
 from qifsql.data.collection import Collection
 from qifsql.data.dataset import Column, Dataset
-from qifsql.data.expressions import FLOATING, SOURCE, column, read, with_one_missing
+from qifsql.data.expressions import FLOATING, SOURCE, column, source_columns, with_one_missing
 from qifsql.data.readers import relation
 from qifsql.engine.protocol import Engine
 from qifsql.errors import DatasetError, plural, quoted
@@ -31,7 +31,7 @@ def with_joined_people(engine: Engine, microdata: Microdata) -> Microdata:
     trees = [a.expression for a in used]
     trees += [microdata.where] if microdata.where is not None else []
     trees += [a.there for a in microdata.qids if a.there is not None]
-    loaded = engine.load(collection, read(*trees))
+    loaded = engine.load(collection, source_columns(*trees))
     return replace(microdata, dataset=loaded, notes=(*microdata.notes, *notes))
 
 

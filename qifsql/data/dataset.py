@@ -35,7 +35,7 @@ from qifsql.errors import ColumnError, DatasetError, did_you_mean, quoted
 CATALOGUE = "spark:"  # how the name of a table of Spark's catalogue begins
 REMOTE = re.compile(r"(hdfs|viewfs|s3|s3a|gs|abfs|abfss|wasb|wasbs|dbfs|oss)://.", re.IGNORECASE)
 """File systems that Spark reads. DuckDB does not: qifsql itself never uses the network."""
-Writing = Literal["", "unusual", "several", "ambiguous", "several, ambiguous"]
+Irregularity = Literal["", "unusual", "several", "ambiguous", "several, ambiguous"]
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Column:
     """One column: its name in the file, the engine's name for it, and its SQL type.
 
     The two names differ if the file has names that SQL cannot distinguish (``ID`` and ``id``).
-    ``writing`` is about typed columns of CSV: ``unusual`` if the engine would write a value in
+    ``irregularity`` is about typed columns of CSV: ``unusual`` if the engine would write a value in
     another way (``007``), ``several`` if different fields are one value (``1.5``, ``1.50``),
     ``ambiguous`` if dates may have the day or the month first (07/04/1980); both together.
     ``label`` is what the file says about the variable, such as the question of a survey;
@@ -54,7 +54,7 @@ class Column:
     name: str
     source_name: str
     type: str
-    writing: Writing = ""
+    irregularity: Irregularity = ""
     label: str = ""
     heading: str | None = None
     value_labels: Mapping[str, str] = field(default_factory=dict, compare=False)
@@ -80,7 +80,7 @@ class Repeated:
     records: int = 0
 
     @property
-    def of_people(self) -> bool:
+    def numbers_people(self) -> bool:
         """Return whether people repeat; few values in many records number something else."""
         return self.values < self.records <= self.values**2
 

@@ -48,7 +48,7 @@ def column(column: Column) -> exp.Column:
     return exp.Column(this=identifier(column.source_name), table=exp.to_identifier(SOURCE))
 
 
-def read(*trees: exp.Expr) -> frozenset[str]:
+def source_columns(*trees: exp.Expr) -> frozenset[str]:
     """Return the columns of the source that the trees use, by the engine's names."""
     columns = (c for tree in trees for c in tree.find_all(exp.Column))
     return frozenset(c.name for c in columns if c.table == SOURCE)

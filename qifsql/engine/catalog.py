@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from qifsql.data.collection import Collection
 from qifsql.data.dataset import Column, Dataset, Repeated, Schema, Spelling, UsualWords
-from qifsql.data.expressions import SOURCE, filled, identifier, parse, read
+from qifsql.data.expressions import SOURCE, filled, identifier, parse, source_columns
 from qifsql.data.expressions import column as _column
 from qifsql.data.files import copies
 from qifsql.data.missing import NINES, USUAL
@@ -92,13 +92,13 @@ class Catalog:
         """Return DuckDB's types of expressions, which ``whats`` name in errors."""
         types: list[str] = []
         by_name = {c.source_name: c.type for c in self.schema.columns}
-        self._note_writings(read(*expressions))
+        self._note_writings(source_columns(*expressions))
         for tree, what in zip(expressions, whats, strict=True):
             if isinstance(tree, exp.Column):
                 types.append(by_name[tree.name])
                 continue
             self._check_functions(tree, what)
-            source = exp.alias_(relation(self.dataset, read(tree)), SOURCE, table=True)
+            source = exp.alias_(relation(self.dataset, source_columns(tree)), SOURCE, table=True)
             types.append(self._type(tree, source, what))
         return types
 
@@ -163,9 +163,9 @@ class Catalog:
         kept_back = "" if across_files else "unusual"
         for part in self.schema.parts or (self.schema,):
             for column in part.columns:
-                is_noted = column.writing not in ("", kept_back)
+                is_noted = column.irregularity not in ("", kept_back)
                 if is_noted and column.source_name in columns:
-                    self.engine.written[part.dataset, column.name] = column.writing
+                    self.engine.irregular_columns[part.dataset, column.name] = column.irregularity
 
     def number(self, tree: exp.Expr, columns: Mapping[str, str], what: str) -> None:
         """Refuse an expression, called ``what``, that is no number; ``columns``: types by name."""
@@ -199,7 +199,7 @@ class Catalog:
 
     def _lengths(self, tree: exp.Expr) -> dict[str, int]:
         """Return the length of the longest value of each column read; of numbers ``SMALL``."""
-        columns = read(tree)
+        columns = source_columns(tree)
         used = [c for c in self.schema.columns if c.source_name in columns and not nested(c.type)]
         lengths = {c.source_name: growth.SMALL for c in used}
         texts = [c for c in used if family(c.type) in TEXTS]
@@ -381,13 +381,13 @@ class Catalog:
         count = exp.select("count(*)").from_(values.limit(MANY).subquery("rows"))
         is_large = self.engine.query(count, self.schema.dataset)[0][0] == MANY
         counted = self._count_values(column, values.limit(FIRST) if is_large else values)
-        repeats = counted.values < counted.records if of_people else counted.of_people
+        repeats = counted.values < counted.records if of_people else counted.numbers_people
         if not is_large:
             return counted if repeats else None
         if not repeats and self.engine.settings.engine_name != "spark":
             # the records of a person may be far apart: look for the first values further below
             again = filled(AGAIN, {"rows": values.limit(MOST).subquery("rows")})
-            repeats = self._count_values(column, again).of_people
+            repeats = self._count_values(column, again).numbers_people
         return Repeated(column.name) if repeats else None
 
     def _count_values(self, column: Column, values: exp.Expr) -> Repeated:
@@ -401,7 +401,7 @@ class Catalog:
 
         Each is a value above the least; there are fewer limits where a value is in many records.
         """
-        source = exp.alias_(relation(self.dataset, read(value)), SOURCE, table=True)
+        source = exp.alias_(relation(self.dataset, source_columns(value)), SOURCE, table=True)
         rows = exp.select(exp.alias_(value.copy(), "field")).from_(source)
         rows = rows if where is None else rows.where(where.copy())
         limits = (f"min(field) FILTER (WHERE {groups} * upto > {i} * size)" for i in range(groups))
@@ -433,7 +433,7 @@ class Catalog:
 
     def _types(self, tree: exp.Expr) -> str:
         """Return the types of the columns that an expression reads, up to five."""
-        used = [c for c in self.schema.columns if c.source_name in read(tree)][:5]
+        used = [c for c in self.schema.columns if c.source_name in source_columns(tree)][:5]
         if not used:
             return ""
         return f" ({', '.join(f'{quoted(c.name)} is {family(c.type)}' for c in used)})"
@@ -441,7 +441,9 @@ class Catalog:
     def _text_hint(self, tree: exp.Expr) -> str:
         """Return a hint that names the columns of an expression that are read as text."""
         texts = self.dataset.texts if isinstance(self.dataset, Dataset) else ()
-        names = [c.name for c in self.schema.columns if c.source_name in {*texts} & read(tree)]
+        names = [
+            c.name for c in self.schema.columns if c.source_name in {*texts} & source_columns(tree)
+        ]
         if not names:
             return ""
         return (

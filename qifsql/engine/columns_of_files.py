@@ -231,8 +231,8 @@ def read_collection(
             keys.append(_key_column(schema, key, collection.keys))
     _check_keys(engine, datasets, keys)
     for dataset, key in zip(datasets, keys, strict=False):
-        if key.writing:
-            engine.written[dataset.name, key.name] = key.writing
+        if key.irregularity:
+            engine.irregular_columns[dataset.name, key.name] = key.irregularity
     collection = replace(collection, datasets=tuple(datasets), key_columns=tuple(keys))
     return collection, together(collection, schemas)
 

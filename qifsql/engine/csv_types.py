@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from qifsql.data.dataset import Dataset, Writing
+from qifsql.data.dataset import Dataset, Irregularity
 from qifsql.data.dates import instant
 from qifsql.data.expressions import FLOATING, filled, identifier, with_one_missing
 from qifsql.data.readers import castable, relation
@@ -77,7 +77,7 @@ LONG = """
 
 def read_writings(
     engine: Engine, dataset: Dataset, types: Sequence[tuple[str, str]], names: Sequence[str]
-) -> tuple[Dataset, Mapping[str, Writing], int]:
+) -> tuple[Dataset, Mapping[str, Irregularity], int]:
     """Find the columns of ``types`` whose fields are not written as DuckDB writes their values.
 
     Returns:
@@ -88,7 +88,7 @@ def read_writings(
     """
     typed = {name: type_ for name, type_ in types if type_ != "VARCHAR"}
     texts: list[str] = []
-    writings: dict[str, Writing] = {}
+    writings: dict[str, Irregularity] = {}
     unusual, blank = _find_unusual(engine, dataset, typed, names)
     for name in unusual:
         merged, lost = _find_merged(engine, dataset, name, typed[name])
@@ -213,15 +213,15 @@ def remarks(engine: Engine) -> tuple[str, ...]:
 def _notes_on_writings(engine: Engine) -> list[str]:
     """Return notes on columns whose different fields are one value, within a file or across files.
 
-    See ``Column.writing``.
+    See ``Column.irregularity``.
     """
 
-    def columns(dataset: str, writing: Writing) -> str:
-        written = engine.written.items()
+    def columns(dataset: str, writing: Irregularity) -> str:
+        written = engine.irregular_columns.items()
         return ", ".join(quoted(c) for (d, c), w in written if d == dataset and writing in w)
 
     notes = []
-    for dataset in dict.fromkeys(dataset for dataset, _ in engine.written):
+    for dataset in dict.fromkeys(dataset for dataset, _ in engine.irregular_columns):
         if merged := columns(dataset, "several"):
             notes.append(
                 f"{dataset}: different fields of {merged} are one value where they are equal as "

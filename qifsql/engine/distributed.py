@@ -88,11 +88,11 @@ class Spark:
         memory = f"{memory_of(self.settings) // 2**20}MiB"  # half of the limit; Java has the other
         self.here = DuckDB(replace(self.settings.of_duckdb, memory=memory), **access)
         self.scratch = self.here.scratch
-        self.written = self.here.written
+        self.irregular_columns = self.here.irregular_columns
         self.declared_missing = self.here.declared_missing
         self.describe = self.here.describe
         self.check_inputs = self.here.check_inputs
-        self.partial = self.here.partial
+        self.unfinished_path = self.here.unfinished_path
         self._entries: dict[tuple[str, str], KeptTable] = {}  # by catalog and name
         self._number = 0  # of the last view or table that was given a new name
         self._placing = Placing(self.here, self._view, self._is_source)

@@ -12,7 +12,7 @@ import polars as pl
 from sqlglot import exp
 
 from qifsql.data.collection import Collection
-from qifsql.data.dataset import Dataset, Writing
+from qifsql.data.dataset import Dataset, Irregularity
 from qifsql.data.files import Identity, check_unchanged, identities
 from qifsql.data.formats import ZIPPED
 from qifsql.data.frames import view_name
@@ -57,7 +57,9 @@ class DuckDB:
         self.sources = tuple(access.get("sources", ()))
         self.ordered = access.get("ordered", False)
         self.declared_missing: dict[tuple[str, str], int] = {}  # by dataset and column
-        self.written: dict[tuple[str, str], Writing] = {}  # irregular spellings, likewise
+        self.irregular_columns: dict[
+            tuple[str, str], Irregularity
+        ] = {}  # irregular spellings, likewise
         self._attached: set[str] = set()
         datasets = datasets_of(self.sources)
         if remote := next((d.name for d in datasets if d.format == "spark"), None):
@@ -71,7 +73,7 @@ class DuckDB:
         self.settings.check_threads()
         self._folder = private_folder(self.settings.temp)
         try:
-            outputs = [self.partial(path) for path in access.get("outputs", ())]
+            outputs = [self.unfinished_path(path) for path in access.get("outputs", ())]
             self._connect(outputs, access.get("folders", ()))
         except BaseException as e:  # an interruption must also remove the folder
             self._folder.remove()
@@ -167,7 +169,7 @@ class DuckDB:
         finally:
             self._folder.remove()
 
-    def partial(self, path: Path) -> Path:
+    def unfinished_path(self, path: Path) -> Path:
         """Return the path of an output until it is complete: next to it, with a private name."""
         return path.with_name(f".{self.scratch.name}{path.suffix}")
 

@@ -12,7 +12,7 @@ import polars as pl
 from sqlglot import exp
 
 from qifsql.data.collection import Collection
-from qifsql.data.dataset import Dataset, Writing
+from qifsql.data.dataset import Dataset, Irregularity
 from qifsql.engine.access import Source
 from qifsql.engine.connections import Stream
 from qifsql.engine.settings import Settings
@@ -35,7 +35,7 @@ class Engine(Protocol):
         """Return the sources it may read: datasets, and paths of files of kept tables."""
 
     @property
-    def written(self) -> MutableMapping[tuple[str, str], Writing]:
+    def irregular_columns(self) -> MutableMapping[tuple[str, str], Irregularity]:
         """Return the irregular spellings of CSV fields, by dataset and column."""
 
     @property
@@ -93,7 +93,7 @@ class Engine(Protocol):
     def check_inputs(self) -> None:
         """Refuse inputs that were replaced or changed since the engine was opened."""
 
-    def partial(self, path: Path) -> Path:
+    def unfinished_path(self, path: Path) -> Path:
         """Return the path of an output until it is complete."""
 
 

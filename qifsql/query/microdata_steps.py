@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from qifsql.adversary.spec import Attribute, BoundAttack, Microdata
 from qifsql.data.collection import ABSENT
-from qifsql.data.expressions import SOURCE, read, with_one_missing
+from qifsql.data.expressions import SOURCE, source_columns, with_one_missing
 from qifsql.data.readers import openings, relation
 from qifsql.query import suppression
 from qifsql.query.columns import number
@@ -269,7 +269,7 @@ def _from_source(
         query = query.where(*nothing_missing(microdata), copy=False)
     if people and microdata.reported and microdata.person is None:
         query = query.where(exp.not_(normal(microdata.secrets[0]).is_(exp.null())), copy=False)
-    rows = relation(microdata.dataset, read(query))
+    rows = relation(microdata.dataset, source_columns(query))
     return query.from_(exp.alias_(rows, SOURCE, table=True), copy=False)
 
 

@@ -82,7 +82,7 @@ def write(
     files are converted from Parquet: DuckDB 2.0.0 may wait forever if writing CSV fails.
     """
     dataset = str(origin.spec["dataset"])
-    with atomic_file(path, origin, engine.partial) as temporary:
+    with atomic_file(path, origin, engine.unfinished_path) as temporary:
         kind = ending_of(path)
         written = write_rows(
             engine,

@@ -303,7 +303,7 @@ def stream(engine: Engine, plan: Plan, path: Path, origin: Origin, *, what: str)
     """
     check_ending(path, STREAMED)
     where = str(origin.spec["dataset"])
-    with atomic_file(path, origin, engine.partial) as temporary:
+    with atomic_file(path, origin, engine.unfinished_path) as temporary:
         note = json.dumps(manifest(origin) | {"seconds": None}, default=str)
         if path.suffix.casefold() == ".parquet":
             return engine.copy(plan, temporary, what=what, where=where, note=note)

@@ -9,7 +9,7 @@ from qifsql.adversary import roles
 from qifsql.adversary.spec import ColumnRoles, Microdata
 from qifsql.counting.scales import own_table
 from qifsql.data.dataset import Column, Dataset
-from qifsql.data.expressions import identifier, read
+from qifsql.data.expressions import identifier, source_columns
 from qifsql.data.readers import relation
 from qifsql.errors import ColumnError, did_you_mean, quoted
 from qifsql.query.plan import Plan
@@ -60,7 +60,7 @@ def released_columns(
     unchanged = {i for i, q in numbered if isinstance(q.expression, exp.Column)}
     qid_columns = {q.expression.name: i for i, q in numbered if i in unchanged}
     expressions = {q.name: i for i, q in numbered if i not in unchanged}
-    used = read(*(microdata.qids[i - 1].expression for i in expressions.values()))
+    used = source_columns(*(microdata.qids[i - 1].expression for i in expressions.values()))
     dropped = _dropped_numbers(microdata, there, drop)
     columns: list[OutColumn] = []
     for n, column in enumerate(there, 1):
@@ -97,7 +97,7 @@ def notes(microdata: Microdata, rows: Rows, ending: str) -> list[str]:
     plain_columns = [rows.columns[c.column - 1] for c in rows.released if c.column is not None]
     names = {c.name.removesuffix(c.suffix) for c in rows.released}
     trees = [q.expression for q in microdata.qids]
-    sources = read(*(tree for tree in trees if not isinstance(tree, exp.Column)))
+    sources = source_columns(*(tree for tree in trees if not isinstance(tree, exp.Column)))
     lines = [
         f"column {quoted(c.name)} is left out, because quasi-identifiers are made of it"
         for c in rows.columns
@@ -120,9 +120,11 @@ def notes(microdata: Microdata, rows: Rows, ending: str) -> list[str]:
 
 def roles_of_columns(microdata: Microdata, rows: Rows) -> list[ColumnRoles]:
     """Return the roles of the columns of the input, and then of computed quasi-identifiers."""
-    secrets = read(*(s.expression for s in microdata.secrets))
-    person = frozenset() if microdata.person is None else read(microdata.person.expression)
-    strata = frozenset() if microdata.by is None else read(microdata.by.expression)
+    secrets = source_columns(*(s.expression for s in microdata.secrets))
+    person = (
+        frozenset() if microdata.person is None else source_columns(microdata.person.expression)
+    )
+    strata = frozenset() if microdata.by is None else source_columns(microdata.by.expression)
     released = {c.name.removesuffix(c.suffix): c for c in rows.released}
     column_roles = []
     for column in rows.columns:
@@ -187,6 +189,6 @@ def _dropped_numbers(
             raise ColumnError(f"column {quoted(name)} is not in {microdata.dataset.name}{hint}")
         source = there[numbers[name] - 1].source_name
         for role, attributes in attributes_by_role.items():
-            if source in read(*(a.expression for a in attributes)):
+            if source in source_columns(*(a.expression for a in attributes)):
                 raise ColumnError(f"column {quoted(name)} is {role}; it cannot be left out")
     return {numbers[name] for name in drop}

@@ -163,7 +163,7 @@ def _proposed_reading(
     fits = dataset.format == "csv" and not dataset.all_varchar and dataset.decimal is None
     if fits and not has_points and any(texts.is_numeric for texts in spellings.values()):
         proposed["decimal"] = ","
-    if any("ambiguous" in column.writing for column in schema.columns):
+    if any("ambiguous" in column.irregularity for column in schema.columns):
         proposed["date_order"] = "dmy"  # as DuckDB reads them
     return proposed
 
@@ -200,7 +200,7 @@ def _repeated(rows: Sequence[Mapping[str, Any]]) -> list[Repeated]:
         for row in rows
         if numbers_people(row["column"]) and row["distinct"]
     ]
-    return [column for column in columns if column.of_people]
+    return [column for column in columns if column.numbers_people]
 
 
 def _categories(sample: Sample, rows: Sequence[Mapping[str, Any]]) -> dict[str, Spelling]:

@@ -18,7 +18,7 @@ from qifsql.adversary.options import NULL_RULES
 from qifsql.adversary.spec import Attribute, Microdata
 from qifsql.commands.dp.spec import DOMAINS, DpOptions
 from qifsql.data.dataset import Column, Dataset, Schema
-from qifsql.data.expressions import SOURCE, filled, identifier, parse, read, substituted
+from qifsql.data.expressions import SOURCE, filled, identifier, parse, source_columns, substituted
 from qifsql.data.types import INTEGERS, NUMBERS, family
 from qifsql.engine.catalog import Catalog
 from qifsql.errors import ColumnError, InputError, plural, quoted
@@ -90,7 +90,7 @@ def bind(
         qids.append(Attribute(f"predicate_{i}", _or_false(tree), "BOOLEAN"))
     zoned = any("TIME ZONE" in c.type for c in schema.columns)
     people = Microdata(dataset, tuple(qids), secrets, where=condition, null=null, zoned=zoned)
-    reads_useful_alone = all(read(tree) <= {mark} for tree in marked)
+    reads_useful_alone = all(source_columns(tree) <= {mark} for tree in marked)
     answers = tuple(_or_false(tree) for tree in marked) if reads_useful_alone else None
     integers = _is_integer_domain(useful, options["domain"], order)
     return Request(people, mark, answers, _check_listed_values(order, useful, catalog), integers)

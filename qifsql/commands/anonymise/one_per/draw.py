@@ -17,7 +17,7 @@ from qifsql.data.expressions import (
     column,
     identifier,
     parse,
-    read,
+    source_columns,
     with_one_missing,
 )
 from qifsql.data.readers import LOADED, relation
@@ -84,7 +84,7 @@ def read_as_text(records: Records) -> Records | None:
         return None
     types = {c.source_name: c.type for c in records.columns}
     trees = [tree for tree in (records.key, records.where) if tree is not None]
-    cast_types = [types[name] for name in read(*trees)]
+    cast_types = [types[name] for name in source_columns(*trees)]
     has_comma = records.dataset.decimal == "," and "DOUBLE" in cast_types
     if has_comma or any(type_.startswith(_DATED) for type_ in cast_types):
         return None

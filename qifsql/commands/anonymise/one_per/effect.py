@@ -13,7 +13,7 @@ from sqlglot import exp
 from qifsql.adversary.spec import Attribute, BoundAttack, Microdata
 from qifsql.counting.counts import Counts
 from qifsql.data.dataset import Dataset
-from qifsql.data.expressions import SOURCE, identifier, read
+from qifsql.data.expressions import SOURCE, identifier, source_columns
 from qifsql.data.readers import relation
 from qifsql.engine.protocol import Engine
 from qifsql.engine.tables import Tables
@@ -74,7 +74,7 @@ def _marked_plan(microdata: Microdata, dropped: exp.Table) -> tuple[Plan, exp.Ex
     The other columns are those that the attack reads, under the names that it reads.
     """
     trees = [a.expression for a in (*microdata.qids, *microdata.secrets)]
-    used = sorted(read(*trees))
+    used = sorted(source_columns(*trees))
     flag = identifier(unique([*used, "stays"])[-1])  # a name that no column has
     where = microdata.where.copy() if microdata.where is not None else exp.true()
     numbered = [exp.alias_(exp.Window(this=exp.RowNumber()), "position")]

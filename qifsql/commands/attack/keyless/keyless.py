@@ -35,7 +35,7 @@ from qifsql.commands.attack.spec import AttackOptions
 from qifsql.counting import transition_files
 from qifsql.data.collection import Source
 from qifsql.data.dataset import Dataset
-from qifsql.data.expressions import read
+from qifsql.data.expressions import source_columns
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.csv_types import remarks
 from qifsql.engine.engines import open_engine
@@ -230,8 +230,8 @@ def _unlinked_qids(releases: Sequence[Release]) -> list[str]:
     """Return notes on quasi-identifiers of later releases that no rule covers."""
     notes = []
     for release in releases[1:]:
-        linked = read(*release.exact, *(a.expression for a in release.drift))
-        free = [q.name for q in release.qids if not read(q.expression) <= linked]
+        linked = source_columns(*release.exact, *(a.expression for a in release.drift))
+        free = [q.name for q in release.qids if not source_columns(q.expression) <= linked]
         if free:
             notes.append(
                 f"no rule of the links says how {', '.join(map(quoted, free))} of "
