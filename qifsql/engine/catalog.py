@@ -22,7 +22,7 @@ from qifsql.data.topics import (
     unanswered,
 )
 from qifsql.data.types import INTEGERS, NUMBERS, family, nested
-from qifsql.engine import growth, missing_words
+from qifsql.engine import growth, missing_words, remembered
 from qifsql.engine.columns_of_files import find_table, read_collection, read_columns
 from qifsql.engine.csv_types import remarks
 from qifsql.engine.functions import ALLOWED, functions_of, parsed
@@ -254,7 +254,7 @@ class Catalog:
             for template in WORDS
         ]
         query = exp.select("count(*)", *counts).from_(cells.subquery("cells"), copy=False)
-        ((read, *row),) = self.engine.query(query, self.dataset.name)
+        ((read, *row),) = remembered.query(self.engine, query, self.dataset)
         is_part = of_first and read == FIRST
         by_column = zip(columns, row[::2], row[1::2], strict=True)
         return {
@@ -275,7 +275,7 @@ class Catalog:
             return {}
         tests = [filled(test, {"field": _column(c)}) for c in numbers for test in EXTREMES]
         query = exp.select(*tests).from_(rows.subquery(SOURCE))
-        (row,) = self.engine.query(query, self.dataset.name)
+        (row,) = remembered.query(self.engine, query, self.dataset)
         by_column = zip(numbers, row[::3], row[1::3], row[2::3], strict=True)
         return {
             column.name: (str(code),)

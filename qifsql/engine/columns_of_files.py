@@ -20,7 +20,7 @@ from qifsql.data.files import mixed_ends, unmarked_encoding
 from qifsql.data.formats import named, partition_columns
 from qifsql.data.readers import array_of_paths, calling, relation
 from qifsql.data.types import comparable, family, nested
-from qifsql.engine import missing_words, statistics_files
+from qifsql.engine import missing_words, remembered, statistics_files
 from qifsql.engine.csv_header import HEADER, ROW_NAMES, may_be_header, read_header
 from qifsql.engine.csv_types import read_writings
 from qifsql.engine.decoding import decoded
@@ -109,7 +109,7 @@ def _read_csv_schema(
     """
     top = read_header(engine, dataset)
     dataset, header = top.dataset, top.names
-    described = engine.describe(relation(dataset), dataset.name)
+    described = remembered.describe(engine, relation(dataset), dataset)
     n_fields = len(described) - _count_partitions(dataset, header)
     if header and len(header) != n_fields:
         raise DatasetError(

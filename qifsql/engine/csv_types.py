@@ -15,6 +15,7 @@ from qifsql.data.dates import instant
 from qifsql.data.expressions import FLOATING, filled, identifier, with_one_missing
 from qifsql.data.readers import castable, relation
 from qifsql.data.types import NUMBERS
+from qifsql.engine import remembered
 from qifsql.engine.protocol import Engine
 from qifsql.errors import quoted
 
@@ -123,7 +124,7 @@ def _find_unusual(
     answers: list[int] = []
     for start in range(0, len(tests), TOGETHER):
         query = exp.select(*tests[start : start + TOGETHER]).from_(text.copy(), copy=False)
-        answers += engine.query(query, dataset.name)[0]
+        answers += remembered.query(engine, query, dataset)[0]
     unusual = [name for name, is_unusual in zip(typed, answers, strict=False) if is_unusual]
     return unusual, sum(answers[len(typed) :])  # the last answer, if blank records were counted
 

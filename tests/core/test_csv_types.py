@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from terminal import Done, run
 
 import qifsql
+from qifsql.engine import remembered
 
 NOTE = "different fields of"
 DIGITS = st.text("0123456789", min_size=1, max_size=22)
@@ -172,3 +173,18 @@ def test_every_command_says_it() -> None:
     ):
         done = run(*arguments)
         assert NOTE in done.err, (arguments, done)
+
+
+@pytest.mark.parametrize("settled", [0.0, remembered.SETTLED])
+def test_a_changed_file_is_looked_at_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settled: float
+) -> None:
+    """What a process remembers of a file ends with a change of it, however short ago."""
+    monkeypatch.setattr(remembered, "SETTLED", settled)
+    path = tmp_path / "x.csv"
+    for fields, singled_out in (("1 2 3", 3), ("1 1.0 3", 1), ("1 a b", 3), ("1 2 2", 1)):
+        path.write_text("x\n" + fields.replace(" ", "\n") + "\n")
+        for _ in range(2):
+            result = qifsql.attack("crs", path, qids=["x"])
+            assert result.frame["singled_out"][0] == singled_out
+            assert any(NOTE in note for note in result.notes) == ("1.0" in fields)
