@@ -57,9 +57,9 @@ def _state(dataset: Dataset | Collection) -> tuple[tuple[int, ...], ...] | None:
     if isinstance(dataset, Collection) or dataset.frame is not None or dataset.copies:
         return None
     try:
-        found = [Path(path).stat() for path in dataset.paths]
+        states = [Path(path).stat() for path in dataset.paths]
     except OSError:
         return None
-    if any(time.time() - max(s.st_mtime, s.st_ctime) < SETTLED for s in found):
+    if any(time.time() - max(s.st_mtime, s.st_ctime) < SETTLED for s in states):
         return None
-    return tuple((s.st_dev, s.st_ino, s.st_size, s.st_mtime_ns, s.st_ctime_ns) for s in found)
+    return tuple((s.st_dev, s.st_ino, s.st_size, s.st_mtime_ns, s.st_ctime_ns) for s in states)

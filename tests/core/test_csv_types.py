@@ -179,7 +179,7 @@ def test_every_command_says_it() -> None:
 def test_a_changed_file_is_looked_at_anew(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settled: float
 ) -> None:
-    """What a process remembers of a file ends with a change of it, however short ago."""
+    """A process forgets what it read of a file that was changed, however short ago."""
     monkeypatch.setattr(remembered, "SETTLED", settled)
     path = tmp_path / "x.csv"
     for fields, singled_out in (("1 2 3", 3), ("1 1.0 3", 1), ("1 a b", 3), ("1 2 2", 1)):
