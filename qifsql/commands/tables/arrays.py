@@ -16,8 +16,8 @@ from fractions import Fraction
 Cell = tuple[int, ...]
 Array = tuple[int, ...]
 """The counts of the cells of a component."""
-ARRAYS = 10_000  # arrays of a small component
-VISITS = 300_000  # steps of the search before it gives up
+MOST_ARRAYS = 10_000  # of a component; one with more is not listed
+MOST_VISITS = 300_000  # steps of the search before it gives up
 
 
 @dataclass(frozen=True)
@@ -62,11 +62,6 @@ class Solved:
         return {block: 1 for block, bounds in self.block_lines.items() if bounds == (1, 1)}
 
     @property
-    def singled_out(self) -> int:
-        """Return the people who are proved to be alone in their block."""
-        return len(self.lone_blocks)
-
-    @property
     def certain(self) -> int:
         """Return the people whose secret is proved."""
         return sum(self.sure.values())
@@ -77,76 +72,62 @@ class TooManyError(Exception):
 
 
 def arrays(
-    bounds: Sequence[tuple[int, int]], sums: Sequence[Sum], deadline: float, visits: int = VISITS
+    bounds: Sequence[tuple[int, int]],
+    sums: Sequence[Sum],
+    deadline: float,
+    visits: int = MOST_VISITS,
 ) -> list[Array]:
     """Return all arrays, one count per cell, that keep the bounds of each cell and all sums.
 
-    Raises TooManyError above ``ARRAYS`` of them, after so many ``visits``, or at the deadline.
+    Raises TooManyError above ``MOST_ARRAYS``, after so many ``visits``, or at the deadline.
     """
-    # The sums that each cell is part of; what each sum is at least and at most.
-    sums_of_cell: list[list[int]] = [[] for _ in bounds]
-    for g, condition in enumerate(sums):
-        for c in condition.cells:
-            sums_of_cell[c].append(g)
-    smallest = [sum(bounds[c][0] for c in condition.cells) for condition in sums]
-    largest = [sum(bounds[c][1] for c in condition.cells) for condition in sums]
-    if any(a > s.upper or b < s.lower for a, b, s in zip(smallest, largest, sums, strict=True)):
-        return []
-    search = _Search(bounds, sums, sums_of_cell, smallest, largest, deadline, visits)
-    search.extend([])
+    search = _Search(bounds, sums, deadline, visits)
+    ends = zip(sums, search.smallest, search.largest, strict=True)
+    if all(low <= s.upper and high >= s.lower for s, low, high in ends):
+        search.extend([])
     return search.arrays
 
 
-@dataclass
 class _Search:
-    """A depth-first search; ``smallest`` and ``largest`` are what each sum can still become.
+    """A depth-first search for arrays: cell by cell, each count that the sums still allow."""
 
-    ``sums_of_cell`` has, for each cell, the places of the sums that it is part of.
-    """
-
-    bounds: Sequence[tuple[int, int]]
-    sums: Sequence[Sum]
-    sums_of_cell: list[list[int]]
-    smallest: list[int]
-    largest: list[int]
-    deadline: float
-    visit_limit: int
-    visits: int = 0
-    arrays: list[Array] = field(default_factory=list)
+    def __init__(
+        self, bounds: Sequence[tuple[int, int]], sums: Sequence[Sum], deadline: float, limit: int
+    ) -> None:
+        self.bounds, self.sums, self.deadline, self.visit_limit = bounds, sums, deadline, limit
+        self.visits, self.arrays = 0, list[Array]()
+        self.sums_of_cell: list[list[int]] = [[] for _ in bounds]  # places in ``sums``
+        for place, condition in enumerate(sums):
+            for cell in condition.cells:
+                self.sums_of_cell[cell].append(place)
+        # What each sum can still become: cells after those that are fixed are at their bounds.
+        self.smallest = [sum(bounds[cell][0] for cell in condition.cells) for condition in sums]
+        self.largest = [sum(bounds[cell][1] for cell in condition.cells) for condition in sums]
 
     def extend(self, counts: list[int]) -> None:
         """Try all counts of the next cell after ``counts``; keep the arrays that are complete."""
-        c = len(counts)
-        if c == len(self.bounds):
-            if len(self.arrays) == ARRAYS:
+        if len(counts) == len(self.bounds):
+            if len(self.arrays) == MOST_ARRAYS:
                 raise TooManyError
             self.arrays.append(tuple(counts))
             return
-        low, high = self._range(c)
-        for count in range(low, high + 1):
+        lower, upper = self.bounds[len(counts)]
+        places = self.sums_of_cell[len(counts)]
+        # A sum that its other cells cannot fill, or leave room in, narrows the bounds of this one.
+        lowest = max([lower, *(self.sums[k].lower - self.largest[k] + upper for k in places)])
+        highest = min([upper, *(self.sums[k].upper - self.smallest[k] + lower for k in places)])
+        for count in range(lowest, highest + 1):
             self.visits += 1
             late = self.visits % 1000 == 0 and time.monotonic() > self.deadline
             if self.visits > self.visit_limit or late:
                 raise TooManyError
-            self._move(c, count, 1)
+            for k in places:  # fix the count in its sums
+                self.smallest[k] += count - lower
+                self.largest[k] -= upper - count
             self.extend([*counts, count])
-            self._move(c, count, -1)
-
-    def _range(self, c: int) -> tuple[int, int]:
-        """Return the least and the largest count of cell c that its sums still allow."""
-        low, high = self.bounds[c]
-        for g in self.sums_of_cell[c]:
-            condition = self.sums[g]
-            low = max(low, condition.lower - self.largest[g] + self.bounds[c][1])
-            high = min(high, condition.upper - self.smallest[g] + self.bounds[c][0])
-        return low, high
-
-    def _move(self, c: int, count: int, sign: int) -> None:
-        """Fix the count of a cell in its sums (``sign`` 1), or leave it open again (-1)."""
-        low, high = self.bounds[c]
-        for g in self.sums_of_cell[c]:
-            self.smallest[g] += sign * (count - low)
-            self.largest[g] -= sign * (high - count)
+            for k in places:  # leave it open again
+                self.smallest[k] -= count - lower
+                self.largest[k] += upper - count
 
 
 def solve(
@@ -169,7 +150,7 @@ def solve(
         right = [sum(map(bool, sizes)) for sizes in zip(*blocks.values(), strict=True)]
         solved.believed = _mean(right, weights, sum(weights))
     else:
-        right = _solve_secret(solved, _margin(counts, [*knowledge, secret]), weights)
+        right = _infer_secret(solved, _margin(counts, [*knowledge, secret]), weights)
     solved.lowest, solved.highest = min(right), max(right)
     return solved
 
@@ -177,8 +158,8 @@ def solve(
 def _margin(counts: Mapping[Cell, Array], places: Sequence[int]) -> dict[Cell, Array]:
     """Return the sums of cells with the same codes at ``places``; each has a count per array."""
     inside: dict[Cell, list[Array]] = defaultdict(list)
-    for cell, counts_of_cell in counts.items():
-        inside[tuple(cell[i] for i in places)].append(counts_of_cell)
+    for cell, counts_by_array in counts.items():
+        inside[tuple(cell[place] for place in places)].append(counts_by_array)
     return {cell: tuple(map(sum, zip(*parts, strict=True))) for cell, parts in inside.items()}
 
 
@@ -187,13 +168,14 @@ def _sure_bounds(counts: Mapping[Cell, Array]) -> dict[Cell, tuple[int, int]]:
     return {cell: (min(n), max(n)) for cell, n in counts.items() if min(n)}
 
 
-def _solve_secret(
+def _infer_secret(
     solved: Solved, counts: Mapping[Cell, Array], weights: Sequence[int]
 ) -> list[int]:
-    """Add what is inferred of a secret to ``solved``; return the right best guesses by array.
+    """Set ``means``, ``believed`` and ``sure`` of ``solved``.
 
-    The last code of a cell is the secret, those before it are the block; a cell has a count, and
-    a weight, for each array.
+    Return for each array how many people the best guess gets right. The last code of a cell is
+    the secret, those before it are the block. Each cell of ``counts`` has a count per array, each
+    array has a weight.
     """
     total = sum(weights)
     solved.means = {cell: _mean(n, weights, total) for cell, n in counts.items()}
@@ -214,14 +196,16 @@ def _solve_secret(
     return [sum(right) for right in zip(*largest, strict=True)]
 
 
-def _array_weights(possible: Sequence[Array], columns: Sequence[tuple[int, ...]]) -> list[int]:
+def _array_weights(possible: Sequence[Array], counts: Sequence[Array]) -> list[int]:
     """Return for each array a weight: in how many ways its people can be assigned to the cells.
 
-    The ways are n! / prod x_c!; factors that are the same for all arrays are left out.
+    The ways are n! / prod x_c!; factors that are the same for all arrays are left out. ``counts``
+    has the counts of each cell, one per array.
     """
-    open_cells = [(c, max(counts)) for c, counts in enumerate(columns) if min(counts) < max(counts)]
+    open_cells = [(c, max(of_cell)) for c, of_cell in enumerate(counts) if len(set(of_cell)) > 1]
     return [
-        math.prod(math.perm(largest, largest - x[c]) for c, largest in open_cells) for x in possible
+        math.prod(math.perm(largest, largest - array[c]) for c, largest in open_cells)
+        for array in possible
     ]
 
 

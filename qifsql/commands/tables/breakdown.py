@@ -12,12 +12,18 @@ from typing import Any
 import polars as pl
 from sqlglot import exp
 
-from qifsql.commands.tables.arrays import Cell, Solved
+from qifsql.commands.tables.arrays import Cell
 from qifsql.commands.tables.dimensions import value_texts
 from qifsql.commands.tables.hypergraph import Edge, maximal_edges
 from qifsql.commands.tables.margins import Margins, Published, has_at_most, place, places
 from qifsql.commands.tables.measured import Measured, in_components, without_components
-from qifsql.commands.tables.proofs import JOINT, Question, clique_cells, is_complete, sure_cells
+from qifsql.commands.tables.proofs import (
+    MOST_LISTED_CELLS,
+    Question,
+    clique_cells,
+    is_complete,
+    sure_cells,
+)
 from qifsql.commands.tables.question_rows import right_people
 from qifsql.commands.tables.spec import CELLS_LISTED
 from qifsql.data.expressions import filled
@@ -25,8 +31,8 @@ from qifsql.query.columns import number
 from qifsql.query.shapes import Shape
 from qifsql.query.splice import splice
 
-WORST = 20  # components that are listed
-JOINED = 10_000  # combinations that are looked at
+COMPONENTS_LISTED = 20
+MOST_COMBINATIONS = 10_000  # of a component whose combinations are listed
 
 CHECKS: dict[str, pl.DataType] = {
     **dict.fromkeys(("table", "protection"), pl.String()),
@@ -99,7 +105,9 @@ def _undone_cells(measured: Measured, table: Published) -> int:
     proved = hidden.select("count(*)").where("lower IS NOT DISTINCT FROM upper")
     ((n,),) = margins.tables.rows(proved)
     if settled := measured.settled.get(table.edge):  # proved by the solution of a component
-        open_cells = hidden.select(*places(table.edge)).where("lower < upper").limit(JOINT)
+        open_cells = (
+            hidden.select(*places(table.edge)).where("lower < upper").limit(MOST_LISTED_CELLS)
+        )
         n += sum(tuple(codes) in settled for codes in margins.tables.rows(open_cells))
     return int(n)
 
@@ -119,7 +127,7 @@ def disclosure(measured: Measured) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=DISCLOSURE, orient="row")
 
 
-def pairs(published: Sequence[Published]) -> list[tuple[Published, Published]]:
+def crossing_pairs(published: Sequence[Published]) -> list[tuple[Published, Published]]:
     """Return the pairs of tables of which neither has all dimensions of the other."""
     return [
         (a, b) for a, b in combinations(published, 2) if not (a.edge <= b.edge or b.edge <= a.edge)
@@ -134,7 +142,7 @@ def overlaps(measured: Measured, small: int) -> pl.DataFrame:
     """
     margins = measured.margins
     by_edge: dict[Edge, list[str]] = {}  # the titles of a pair, by the dimensions of both
-    for a, b in pairs(measured.published):
+    for a, b in crossing_pairs(measured.published):
         by_edge.setdefault(a.edge | b.edge, [a.title, b.title])
     rows = []
     is_small = filled("upper < n", {"n": number(small)})
@@ -177,18 +185,18 @@ def _proved_by_group(
 ) -> dict[str, Counter[int] | None]:
     """Return by measure the people proved, by code of their value of ``by``; None: not known."""
     proofs, solved = measured.proofs[question], measured.solved[question].values()
-    at = sorted(measured.margins.domain.every).index(by)
+    place_of_group = sorted(measured.margins.domain.every).index(by)
     reconstructed = _sums_by_group(
         measured, question, by, table=proofs.lines, total="sum(lower)", condition="lower = upper"
-    ) + _people_by_code((solution.proved_lines for solution in solved), at)
+    ) + _people_by_code((solution.proved_lines for solution in solved), place_of_group)
     if by not in question.knowledge:  # a block may have people of several groups
         return {"reconstructed": reconstructed, "singled_out": None, "certain_inference": None}
-    at = sorted(question.knowledge).index(by)
+    place_of_group = sorted(question.knowledge).index(by)
     one_person = "lower = 1 AND upper = 1"
     alone = _sums_by_group(
         measured, question, by, table=proofs.block_lines, total="count(*)", condition=one_person
-    ) + _people_by_code((solution.lone_blocks for solution in solved), at)
-    sure = _people_by_code((solution.sure for solution in solved), at)
+    ) + _people_by_code((solution.lone_blocks for solution in solved), place_of_group)
+    sure = _people_by_code((solution.sure for solution in solved), place_of_group)
     if proofs.sure is not None:
         sure += _sums_by_group(
             measured, question, by, table=proofs.sure, total="sum(people)", condition="people > 0"
@@ -197,10 +205,10 @@ def _proved_by_group(
 
 
 def _people_by_code(solutions: Iterable[Mapping[Cell, int]], at: int) -> Counter[int]:
-    """Return the people of cells of all solutions, by the code at a place in the cell."""
+    """Return the people of the cells of solutions, by the code at place ``at`` of each cell."""
     people: Counter[int] = Counter()
-    for cells in solutions:
-        for cell, n in cells.items():
+    for people_by_cell in solutions:
+        for cell, n in people_by_cell.items():
             people[cell[at]] += n
     return people
 
@@ -239,7 +247,7 @@ def _component_texts(margins: Margins, row: dict[str, Any]) -> list[str | None]:
 
 
 def worst_components(measured: Measured, question: Question) -> list[dict[str, Any]]:
-    """Return the ``WORST`` components with most people proved, the worst first.
+    """Return the ``COMPONENTS_LISTED`` components with most people proved, the worst first.
 
     A dictionary has the number ``component``, the codes ``place_i`` of its values, and in people
     ``people``, ``reconstructed``, ``singled_out``, ``certain``, ``lowest`` and ``highest``.
@@ -253,31 +261,34 @@ def worst_components(measured: Measured, question: Question) -> list[dict[str, A
     columns = ("component", "people", *proved, "lowest", "highest")
     query = exp.select(*columns, *places(attributes)).from_(measured.by_component[question])
     query = query.order_by(*(exp.column(name).desc() for name in proved))
-    rows = margins.rows(query.order_by(*places(attributes)).limit(WORST))
+    rows = margins.rows(query.order_by(*places(attributes)).limit(COMPONENTS_LISTED))
     if solved:  # the table above has none of them
         node = exp.select("component", "upper AS people", *places(attributes))
         node = node.from_(margins.nodes[margins.shared])
         for row in margins.rows(node.where(in_components(solved))):
             solution = solved[row["component"]]
             row["reconstructed"] = sum(solution.proved_lines.values())
-            row["singled_out"] = solution.singled_out
+            row["singled_out"] = len(solution.lone_blocks)
             row["certain"] = solution.certain
             row["lowest"], row["highest"] = solution.lowest, solution.highest
             rows.append(row)
     codes = [place(i) for i in attributes]
     rows.sort(key=lambda row: (*(-row[name] for name in proved), *(row[code] for code in codes)))
-    return rows[:WORST]
+    return rows[:COMPONENTS_LISTED]
 
 
 def cell_details(measured: Measured, question: Question) -> dict[str, pl.DataFrame]:
-    """Return the detail ``cells``, the combinations of the worst component; empty: too many."""
+    """Return the detail ``cells``, the first combinations of the worst component; empty: too many.
+
+    They are ordered by their codes: first those of the rows, then that of the column.
+    """
     margins = measured.margins
     every = margins.domain.every
     component = None
     if every > margins.shared:  # else a component is a single combination
         component = next(iter(worst_components(measured, question)), None)
-    combinations = _bounded_combinations(measured, question, component)
-    if combinations is None:
+    cells = _bounded_combinations(measured, question, component)
+    if cells is None:
         measured.notes.append("the combinations of the worst component are too many to list")
         return {}
     inner = every if component is None else every - margins.shared  # differ within the component
@@ -285,23 +296,14 @@ def cell_details(measured: Measured, question: Question) -> dict[str, pl.DataFra
     if across is None:  # the columns are the values of the dimension that has the fewest
         across = min(inner, key=lambda i: (margins.domain.sizes[i], -i))
     values = None if component is None else _component_texts(margins, component)
-    lines = _cell_lines(margins, combinations, sorted(inner - {across}), across)
-    return {"cells": pl.DataFrame([{"component": values} | line for line in lines], schema=CELLS)}
-
-
-def _cell_lines(
-    margins: Margins, combinations: list[dict[str, Any]], down: Sequence[int], across: int
-) -> list[dict[str, Any]]:
-    """Return the first combinations in the columns of ``CELLS``, ordered by their codes.
-
-    Their rows have the values of the dimensions ``down``, their columns those of ``across``.
-    """
+    down = sorted(inner - {across})
     dimensions, names = [*down, across], margins.domain.names
-    combinations.sort(key=lambda cell: [cell[place(i)] for i in dimensions])
-    listed = combinations[:CELLS_LISTED]
+    cells.sort(key=lambda cell: [cell[place(i)] for i in dimensions])
+    listed = cells[:CELLS_LISTED]
     texts = {i: value_texts(margins, i, {cell[place(i)] for cell in listed}) for i in dimensions}
-    return [
+    lines = [
         {
+            "component": values,
             "row_dimensions": [names[i] for i in down],
             "row": [texts[i][cell[place(i)]] for i in down],
             "column_dimension": names[across],
@@ -310,6 +312,7 @@ def _cell_lines(
         | {name: cell[name] for name in ("lower", "upper", "people")}
         for cell in listed
     ]
+    return {"cells": pl.DataFrame(lines, schema=CELLS)}
 
 
 def _bounded_combinations(
@@ -330,20 +333,16 @@ def _bounded_combinations(
     if component is not None:
         query = exp.select("*").from_(query.subquery("possible"))
         query = query.where(in_components([component["component"]]))
-    if not has_at_most(margins, query, JOINED):
+    if not has_at_most(margins, query, MOST_COMBINATIONS):
         return None
     tables = {"cells": margins.keep(query), "proved": measured.proofs[question].lines}
     tables |= {f"margin_{k}": margins.nodes[edge] for k, edge in enumerate(edges)}
     tables |= {} if records is None else {"truth": records.truth(every)}
     shape: dict[str, Shape] = {"every": every, "edges": edges, "has_records": records is not None}
     rows = margins.rows(splice("tables/component_cells", tables=tables, shape=shape))
-    for row in rows:
-        _sharpen(row, [row[place(i)] for i in sorted(every)], measured.solved[question])
+    for row in rows:  # the solution of a component, if it has one, may have sharper bounds
+        cell = tuple(row[place(i)] for i in sorted(every))
+        solution = measured.solved[question].get(row["component"])
+        if solution is not None and cell in solution.lines:
+            row["lower"], row["upper"] = solution.lines[cell]
     return rows
-
-
-def _sharpen(row: dict[str, Any], codes: Sequence[int], solved: Mapping[int, Solved]) -> None:
-    """Set the bounds of a combination to those of the solution of its component, if it has one."""
-    solution = solved.get(row["component"])
-    if solution is not None and tuple(codes) in solution.lines:
-        row["lower"], row["upper"] = solution.lines[tuple(codes)]

@@ -53,13 +53,13 @@ def _sure_secrets(
     component: Component, question: Question, block_lines: dict[Cell, tuple[int, int]]
 ) -> dict[Cell, int]:
     """Return the blocks in which one value of the secret is possible, with their least people."""
-    scope, order = component.scope(question.scope), sorted(question.scope)
     assert question.secret is not None  # noqa: S101 - asked of secrets only
-    at, secrets = order.index(question.secret), component.values(question.secret)
+    scope, place = component.scope(question.scope), sorted(question.scope).index(question.secret)
+    values = sorted(value for (value,) in component.margin(frozenset([question.secret])))
     sure: dict[Cell, int] = {}
     for block, (lower, _) in block_lines.items():
-        cells = (scope.count((*block[:at], v, *block[at:])) for v in secrets)
-        possible = (c for c in cells if c is not None and component.occurs(c))
+        counts = (scope.count((*block[:place], value, *block[place:])) for value in values)
+        possible = (count for count in counts if count is not None and component.occurs(count))
         if len(list(islice(possible, 2))) == 1:  # two are enough to see that there are several
             sure[block] = lower
     return sure
@@ -73,20 +73,19 @@ class _Bracket:
     """
 
     def __init__(self, component: Component, question: Question) -> None:
-        """Find the blocks; ``first`` is the number of the first column that is added for them."""
+        """Find the blocks: the columns of each count."""
         self.component, self.question = component, question
-        self.first = len(component.program.bounds)
-        self.blocks: dict[Cell, list[Columns]] = defaultdict(list)  # the columns of each count
+        self.blocks: dict[Cell, list[Columns]] = defaultdict(list)
         for cell, columns in component.margin(question.scope).items():
-            part = part_of_cell(cell, question.scope, question.knowledge)
-            self.blocks[part].append(columns)
+            block = part_of_cell(cell, question.scope, question.knowledge)
+            self.blocks[block].append(columns)
 
     def _count_right(self, array: Array) -> int:
         """Return for how many people the best guess is right in a solution, ``array``."""
-        counts = ([people_in(c, array) for c in block] for block in self.blocks.values())
+        blocks = ([people_in(columns, array) for columns in b] for b in self.blocks.values())
         if self.question.secret is None:
-            return sum(any(block) for block in counts)
-        return sum(map(max, counts))
+            return sum(map(any, blocks))
+        return sum(map(max, blocks))
 
     def lowest(self, outer: int) -> Least:
         """Return the least number of people guessed right, which is at least ``outer``.
@@ -97,35 +96,48 @@ class _Bracket:
         attained = min(map(self._count_right, self.component.arrays))
         if attained == outer:
             return Least(outer, attained, None)
-        added = _Added(self.first)
+        added = _Added(len(self.component.program.bounds))
         for block, _, (lowest, highest) in self._block_ends():
             if self.question.secret is None:
                 (columns,) = block
-                top = added.column(min(lowest, 1), min(highest, 1), goal=1)
+                right = added.column(min(lowest, 1), min(highest, 1), goal=1)
                 factors = [*[1] * len(columns), -highest]
-                added.rows.append(Row([*columns, top], factors, -highest, 0))
+                added.rows.append(Row([*columns, right], factors, -highest, 0))
             else:
-                top = added.column(lowest, highest, goal=1)
+                right = added.column(lowest, highest, goal=1)
                 for columns in block:
-                    added.rows.append(Row([top, *columns], [1, *[-1] * len(columns)], 0, highest))
+                    added.rows.append(Row([right, *columns], [1, *[-1] * len(columns)], 0, highest))
         return self._solve(added, attained)
 
     def highest(self, outer: int) -> Least:
-        """Return minus the largest number of people guessed right, at most ``outer``: the goal.
+        """Return minus the largest number of people guessed right, which is at most ``outer``.
 
-        A column is added for each block: how many are guessed right in it.
+        Its negative is the goal, because programs minimise. A column is added for each block: how
+        many are guessed right in it.
         """
         attained = max(map(self._count_right, self.component.arrays))
         if attained == outer:
             return Least(-outer, -attained, None)
-        added = _Added(self.first)
+        added = _Added(len(self.component.program.bounds))
         for block, ends, (lowest, highest) in self._block_ends():
             if self.question.secret is None:  # 1 if the block is not empty
                 (columns,) = block
-                top = added.column(min(lowest, 1), min(highest, 1), goal=-1)
-                added.rows.append(Row([*columns, top], [*[1] * len(columns), -1], 0, highest))
-            else:
-                added.largest_count(block, ends, lowest, highest)
+                right = added.column(min(lowest, 1), min(highest, 1), goal=-1)
+                added.rows.append(Row([*columns, right], [*[1] * len(columns), -1], 0, highest))
+                continue
+            # The column is at most one count of the block: that whose choice, 0 or 1, is 1.
+            right = added.column(lowest, highest, goal=-1)
+            able = [  # only these counts can be the largest
+                (columns, low)
+                for columns, (low, high) in zip(block, ends, strict=True)
+                if high >= lowest
+            ]
+            choices = [added.column(0, 1) for _ in able]
+            added.rows.append(Row(choices, [1] * len(choices), 1, 1))
+            for (columns, low), choice in zip(able, choices, strict=True):
+                slack = highest - low  # without the choice, the row holds for any counts
+                factors = [1, *[-1] * len(columns), slack]
+                added.rows.append(Row([right, *columns, choice], factors, -highest, slack))
         return self._solve(added, -attained)
 
     def _block_ends(self) -> Iterator[tuple[Sequence[Columns], list[Ends], Ends]]:
@@ -161,19 +173,3 @@ class _Added:
         if goal:
             self.goal[number] = goal
         return number
-
-    def largest_count(
-        self, block: Sequence[Columns], ends: Sequence[Ends], lowest: int, highest: int
-    ) -> None:
-        """Add a column that is at most one count of a block: that whose choice, 0 or 1, is 1.
-
-        ``ends`` are the bounds of the counts, ``lowest`` and ``highest`` those of the largest one.
-        """
-        top = self.column(lowest, highest, goal=-1)
-        # Only these counts can be the largest.
-        able = [(c, low) for c, (low, high) in zip(block, ends, strict=True) if high >= lowest]
-        choices = [self.column(0, 1) for _ in able]
-        self.rows.append(Row(choices, [1] * len(choices), 1, 1))
-        for (columns, low), choice in zip(able, choices, strict=True):
-            factors = [1, *[-1] * len(columns), highest - low]
-            self.rows.append(Row([top, *columns, choice], factors, -highest, highest - low))

@@ -18,8 +18,8 @@ from qifsql.commands.tables.arrays import Cell
 from qifsql.commands.tables.hypergraph import Edge, Link, join_tree
 from qifsql.counting.integer_programs import Array, InfeasibleError, Least, OpenError, Program, Row
 
-ARRAYS = 300  # solutions that are remembered
-TURNS = 20  # rounds in which several columns are moved at once
+MOST_SOLUTIONS = 300  # that are remembered of a component
+SPREAD_ROUNDS = 20  # in which several columns are moved at once
 
 Columns = Sequence[int]
 
@@ -124,23 +124,24 @@ class Component:
                 yield Row([*first, *second], factors, 0, 0)
 
     def remember(self, answer: Least) -> None:
-        """Keep the solution of a program, up to ``ARRAYS`` of them, without further columns."""
-        if answer.solution is not None and len(self.arrays) < ARRAYS:
+        """Keep the solution of a program, if few are kept, without further columns."""
+        if answer.solution is not None and len(self.arrays) < MOST_SOLUTIONS:
             self.arrays.append(answer.solution[: len(self.program.bounds)])
 
     def spread(self) -> None:
         """Keep solutions that attain bounds of many columns at once: these need no program."""
         for end, factor in ((0, 1), (1, -1)):  # make columns small, then large
             ends = [bounds[end] for bounds in self.program.bounds]
-            for _ in range(TURNS):
-                away = [j for j in self.program.free if all(x[j] != ends[j] for x in self.arrays)]
+            for _ in range(SPREAD_ROUNDS):
+                free = self.program.free
+                away = [j for j in free if all(array[j] != ends[j] for array in self.arrays)]
                 if not away:  # each column is at its end in some solution
                     break
                 answer = self.program.minimise(dict.fromkeys(away, factor), first=True)
                 self.remember(answer)
-                x = answer.solution
-                if x is None or all(x[j] != ends[j] for j in away):  # no further bound is attained
-                    break
+                solution = answer.solution
+                if solution is None or all(solution[j] != ends[j] for j in away):
+                    break  # no further bound is attained
 
     def ends(self, columns: Columns) -> Ends:
         """Return outer bounds of a sum of columns: those of the columns, or of a published cell."""
@@ -185,7 +186,7 @@ class Component:
 
     def occurs(self, count: Count) -> bool:
         """Return whether a cell may hold somebody."""
-        return any(count.largest(x) for x in self.arrays) or self.upper(count) > 0
+        return any(map(count.largest, self.arrays)) or self.upper(count) > 0
 
     def is_settled(self, columns: Columns) -> bool:
         """Return whether a sum of columns has one possible value."""
@@ -193,20 +194,12 @@ class Component:
         values = set(map(count.largest, self.arrays))
         return len(values) == 1 and self.lower(count) == self.upper(count)
 
-    def values(self, attribute: int) -> list[int]:
-        """Return the values of an attribute."""
-        return sorted(value for (value,) in self.margin(frozenset([attribute])))
-
     def scope(self, attributes: Edge) -> "Scope":
         """Return the cells of a set of attributes; OpenError if the cliques form no tree on it."""
         links = join_tree([link.edge & attributes for link in self.system.links])
         if links is None:
             raise OpenError
         return Scope(self, links)
-
-
-_Line = tuple[dict[int, int], int]
-"""Values of attributes, and how many people have them for sure."""
 
 
 class Scope:
@@ -228,24 +221,31 @@ class Scope:
         return Count(inside, [m[part] for m, part in zip(self.between, parts, strict=True)])
 
     def candidates(self) -> list[tuple[Cell, Count]]:
-        """Return the cells, with counts, that the first solution alone proves to hold somebody."""
+        """Return the cells, with counts, that the first solution alone proves to hold somebody.
+
+        The cells of one clique after the other are joined by the values that they share. Some
+        people are in both cells if these have more people together than there are with the shared
+        values.
+        """
         array = self.component.arrays[0]
-        lines: list[_Line] = [({}, 0)]
+        lines: list[tuple[dict[int, int], int]] = [({}, 0)]  # values by attribute, and people
         for k, link in enumerate(self.links):
             between = self.between[k - 1] if k else {}
             everybody = {cell: people_in(columns, array) for cell, columns in between.items()}
-            lines = _joined_lines(lines, self._lines_by_shared(k, array), everybody, link.shared)
+            further = defaultdict(list)  # the lines of this clique, by the values that it shares
+            for cell, columns in self.inside[k].items():
+                values = dict(zip(sorted(link.edge), cell, strict=True))
+                further[_codes(values, link.shared)].append((values, people_in(columns, array)))
+            joined = []
+            for values, people in lines:
+                key = _codes(values, link.shared)
+                for more_values, more_people in further.get(key, []):
+                    both = people + more_people - everybody.get(key, 0)
+                    if both > 0:
+                        joined.append(({**values, **more_values}, both))
+            lines = joined
         held = sorted(_codes(values, self.attributes) for values, _ in lines)
         return [(cell, count) for cell in held if (count := self.count(cell)) is not None]
-
-    def _lines_by_shared(self, k: int, array: Array) -> dict[Cell, list[_Line]]:
-        """Return the cells of clique k with their people in a solution, by the values it shares."""
-        link = self.links[k]
-        lines: dict[Cell, list[_Line]] = defaultdict(list)
-        for cell, columns in self.inside[k].items():
-            values = dict(zip(sorted(link.edge), cell, strict=True))
-            lines[_codes(values, link.shared)].append((values, people_in(columns, array)))
-        return lines
 
     def lines(self) -> dict[Cell, tuple[int, int]]:
         """Return the cells that hold somebody for sure, with their least and largest counts.
@@ -294,7 +294,7 @@ class Scope:
     def _all_occur(self, present: Collection[int]) -> bool:
         """Return whether one solution is found that has people in all columns ``present``."""
         component, program = self.component, self.component.program
-        if any(all(x[j] for j in present) for x in component.arrays):
+        if any(all(array[j] for j in present) for array in component.arrays):
             return True
         bounds = [
             (max(lower, 1), upper) if j in present else (0, 0)
@@ -306,26 +306,6 @@ class Scope:
             return False
         component.remember(answer)
         return answer.solution is not None
-
-
-def _joined_lines(
-    lines: Sequence[_Line],
-    further: Mapping[Cell, Sequence[_Line]],
-    everybody: Mapping[Cell, int],
-    shared: Edge,
-) -> list[_Line]:
-    """Join lines with ``further`` ones of equal ``shared`` values, where some people have both.
-
-    They do if both lines have more people together than ``everybody`` with the shared values.
-    """
-    joined = []
-    for values, people in lines:
-        key = _codes(values, shared)
-        for more_values, more_people in further.get(key, []):
-            both = people + more_people - everybody.get(key, 0)
-            if both > 0:
-                joined.append(({**values, **more_values}, both))
-    return joined
 
 
 def _codes(values: Mapping[int, int], attributes: Edge) -> Cell:

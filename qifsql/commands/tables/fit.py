@@ -9,7 +9,7 @@ of ``sql/tables/fit.sql``.
 Source: M101 to M104.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -31,10 +31,10 @@ from qifsql.query.splice import splice
 from qifsql.query.templates import load
 
 WHAT, GUESSING = "fitting expected counts", "looking for the best guess"
-ROUNDS = 300  # of fitting
-CHECKED = 5  # rounds, after which it is seen what still moves
-CLOSE = 1e-8  # people of a component that are moved in a round, in parts of all
-CELLS = 50_000_000  # of a clique, or of the combinations that the best guess depends on
+MOST_ROUNDS = 300  # of fitting
+ROUNDS_PER_CHECK = 5  # rounds between two looks at what still moves
+SETTLED_SHARE = 1e-8  # a component is settled if a round moves a smaller share of its people
+MOST_CELLS = 50_000_000  # of a clique, or of the combinations that the best guess depends on
 SCALE = 2**40  # parts of a person: expected counts are added as whole numbers of them
 
 FitStep = Callable[[], None]
@@ -43,9 +43,10 @@ FitStep = Callable[[], None]
 
 @dataclass
 class Fit:
-    """The expected counts: a table of each clique with the column ``mean``, in a tree.
+    """The expected counts: the cliques in a tree, and the table of each with the column ``mean``.
 
-    ``estimate``: they are fitted; ``moved`` is then the largest change of a factor at the end.
+    ``estimate``: they are fitted; ``moved`` is then the largest share of the people of a component
+    that still moved at the end.
     """
 
     links: list[Link]
@@ -55,15 +56,17 @@ class Fit:
 
 
 def fit_margins(margins: Margins) -> Fit | None:
-    """Return the expected counts of the cells of cliques; None if one has more than ``CELLS``.
+    """Return the expected counts of the cells of cliques; None: one has more than ``MOST_CELLS``.
 
     They are exact if all tables are exact and form a tree, else fitted by rounds of SQL.
     """
     edges = maximal_edges(margins.edges)
     links = join_tree(edges)
     if margins.exact and links is not None:
-        nodes = [(link.edge, {"cells": margins.nodes[link.edge]}) for link in links]
-        counts = [margins.make("exact_counts", cells, edge=edge) for edge, cells in nodes]
+        counts = []
+        for link in links:
+            cells = {"cells": margins.nodes[link.edge]}
+            counts.append(margins.make("exact_counts", cells, edge=link.edge))
         return Fit(links, counts, estimate=False)
     links = triangulated(edges)
     tables = []
@@ -72,7 +75,7 @@ def fit_margins(margins: Margins) -> Fit | None:
             query = exp.select(*places(link.edge), "component", "lower", "upper")
             query = query.from_(margins.nodes[link.edge]).where("upper > 0")
             tables.append(margins.keep(query, WHAT))
-        elif table := bounded_clique(margins, link.edge, CELLS, WHAT):
+        elif table := bounded_clique(margins, link.edge, MOST_CELLS, WHAT):
             tables.append(table)
         else:
             return None
@@ -101,10 +104,10 @@ class _Group:
 class _Fitting:
     """The array of greatest entropy, by the expected counts of the cliques of a tree.
 
-    A step solves the equation of a group, or of a seam: that both cliques have as many people in a
-    cell of it, and that the two multipliers have the product of this number. Only open cells take
-    part: ``open`` is their table for each clique. ``done`` are the tables of the components that
-    hardly move any more. A round is the same statements again.
+    A step solves the equations of a group: the people in each of its cells are within its bounds;
+    or of a seam: both cliques have the same number of people in each of its cells, which is the
+    product of their two multipliers. Only cells whose count is open take part: ``open`` has their
+    table for each clique, and ``done`` the tables of rows that ``_set_aside`` took out of it.
     """
 
     def __init__(self, margins: Margins, links: list[Link], cells: list[str]) -> None:
@@ -112,9 +115,14 @@ class _Fitting:
         self.margins, self.links, self.cells = margins, links, cells
         self.open = [margins.make("open_cells", {"cells": name}, WHAT) for name in cells]
         self.done: list[list[str]] = [[] for _ in links]
-        self.seams = [
-            self._make_seam(link.parent or 0, j, link.shared) for j, link in enumerate(links) if j
-        ]  # of each clique but the root, with its parent
+        self.seams: list[_Seam] = []
+        for i, link in enumerate(links[1:], 1):  # each clique but the root, with its parent
+            parent = link.parent or 0
+            tables = {"clique_one": cells[parent], "clique_other": cells[i]}
+            if has_bounds := link.shared in margins.nodes:  # groups have the cells of known counts
+                tables["bounds"] = margins.nodes[link.shared]
+            table = margins.make("seams", tables, WHAT, shared=link.shared, has_bounds=has_bounds)
+            self.seams.append(_Seam(parent, i, link.shared, table))
         self.groups: list[_Group] = []
         for edge in sorted(margins.nodes, key=len):
             for i, link in enumerate(links):
@@ -125,42 +133,27 @@ class _Fitting:
                     table = margins.make("fit_groups", tables, WHAT, edge=edge, exact=exact)
                     self.groups.append(_Group(i, edge, table))
 
-    def _make_seam(self, upper: int, lower: int, shared: Edge) -> _Seam:
-        """Return the seam of two cliques, without cells of known counts: groups have those."""
-        tables = {"clique_one": self.cells[upper], "clique_other": self.cells[lower]}
-        has_bounds = shared in self.margins.nodes
-        tables |= {"bounds": self.margins.nodes[shared]} if has_bounds else {}
-        table = self.margins.make("seams", tables, WHAT, shared=shared, has_bounds=has_bounds)
-        return _Seam(upper, lower, shared, table)
-
     def _is_empty(self, table: str) -> bool:
         return not self.margins.tables.rows(exp.select("1").from_(table).limit(1))
 
     def run(self) -> Fit:
-        """Repeat the steps until little moves; return the expected counts of the cliques."""
-        largest = self._repeat(self._steps_below(0))  # clique 0 is the root: the steps of all
+        """Repeat the steps until little moves, or ``MOST_ROUNDS`` times; return the counts."""
+        steps = self._steps_below(0)  # clique 0 is the root: the steps of all cliques
+        moved = 0.0  # the largest share of the people of a component, when last checked
+        for n in range(1, MOST_ROUNDS + 1 if steps else 0):
+            for step in steps:
+                step()
+            if n % ROUNDS_PER_CHECK == 0:
+                moved = self._set_aside()
+                if moved < SETTLED_SHARE:
+                    break
         cliques = []
         for i, link in enumerate(self.links):
             parts = [*self.done[i], self.open[i]]
             tables = {f"part_{n}": name for n, name in enumerate(parts)} | {"cells": self.cells[i]}
             n, edge = len(parts), link.edge
             cliques.append(self.margins.make("fitted_counts", tables, WHAT, edge=edge, parts=n))
-        return Fit(self.links, cliques, estimate=True, moved=largest)
-
-    def _repeat(self, steps: Sequence[FitStep]) -> float:
-        """Repeat the steps until little moves, or ``ROUNDS`` times.
-
-        Return the largest share of the people of a component that was moved when last checked.
-        """
-        largest = 0.0
-        for n in range(1, ROUNDS + 1 if steps else 0):
-            for step in steps:
-                step()
-            if n % CHECKED == 0:
-                largest = self._set_aside()
-                if largest < CLOSE:
-                    break
-        return largest
+        return Fit(self.links, cliques, estimate=True, moved=moved)
 
     def _steps_below(self, i: int) -> list[FitStep]:
         """Return the steps of clique i and of the cliques below it in the tree, in order.
@@ -201,12 +194,20 @@ class _Fitting:
             _step("seam_people", {"seams": seam.table, **tables}, shared=edge),
             _step("seam_solution", materialized=True),
         ]
-        for side, i in cliques.items():
-            steps += _side_steps(edge, self.open[i], side)
+        for (
+            side,
+            i,
+        ) in cliques.items():  # the ratios by which a side gets the people of the solution
+            targets, settled = f"seam_targets_{side}", {"settled": f"settled_{side}"}
+            steps.append(_step("seam_targets", name=targets, columns=settled, shared=edge))
+            steps += _ratio_steps(edge, self.open[i], targets, f"_{side}")
         new_ratios = Plan(tuple(steps), _view("moved_seams", shared=edge))
         return [
             self._replacing(seam.table, new_ratios),
-            *(self._scaling_step(i, edge, seam.table, f"ratio_{n}") for n, i in cliques.items()),
+            *(
+                self._scaling_step(i, edge, seam.table, f"ratio_{side}")
+                for side, i in cliques.items()
+            ),
         ]
 
     def _scaling_step(self, i: int, edge: Edge, table: str, ratio: str) -> FitStep:
@@ -219,10 +220,9 @@ class _Fitting:
         return self.margins.tables.repeatable(name, query, WHAT)
 
     def _set_aside(self) -> float:
-        """Set components aside that hardly move, if they are half of all or more.
+        """Move the rows of settled components from ``open`` to ``done``, if these are half or more.
 
-        Their rows go from ``open`` to ``done``. Return the largest move, as a share of the people
-        of a component.
+        Return the largest share of the people of a component that the last round moved.
         """
         margins: list[_Group | _Seam] = [*self.groups, *self.seams]
         tables = [margin.table for margin in margins if not self._is_empty(margin.table)]
@@ -231,9 +231,9 @@ class _Fitting:
         names = {f"part_{n}": name for n, name in enumerate(tables)}
         names["totals"] = self.margins.nodes[self.margins.shared]
         moves = self.margins.make("component_moves", names, WHAT, parts=len(tables))
-        is_moving = filled("moved >= close", {"close": exp.Literal.number(CLOSE)})
-        moving_ones = filled("count(*) FILTER (WHERE is_moving)", {"is_moving": is_moving})
-        counts = exp.select("count(*)", moving_ones, "coalesce(max(moved), 0)").from_(moves)
+        is_moving = filled("moved >= share", {"share": exp.Literal.number(SETTLED_SHARE)})
+        moving_components = filled("count(*) FILTER (WHERE is_moving)", {"is_moving": is_moving})
+        counts = exp.select("count(*)", moving_components, "coalesce(max(moved), 0)").from_(moves)
         ((components, moving, largest),) = self.margins.tables.rows(counts)
         if 0 < moving <= components // 2:  # at most half are left: it pays to copy their rows
             for settled, table in zip(self.done, self.open, strict=True):
@@ -280,16 +280,6 @@ def _ratio_steps(edge: Edge, open_cells: str, targets: str, suffix: str = "") ->
     return [_step(view, tables, name=f"{view}{suffix}", edge=edge) for view in views]
 
 
-def _side_steps(edge: Edge, open_cells: str, side: str) -> list[Step]:
-    """Return the steps to the ratios with which one side of a seam has the people of its solution.
-
-    ``side`` is "one" or "other", the end of the names of its columns and tables.
-    """
-    targets, settled = f"seam_targets_{side}", {"settled": f"settled_{side}"}
-    target_step = _step("seam_targets", name=targets, columns=settled, shared=edge)
-    return [target_step, *_ratio_steps(edge, open_cells, targets, f"_{side}")]
-
-
 def _rows_of_components(table: str, components: str, condition: exp.Expr) -> exp.Select:
     chosen = exp.select("component").from_(components).where(condition).subquery("chosen")
     return exp.select("*").from_(table).join(chosen, using=["component"], join_type="semi")
@@ -299,7 +289,7 @@ def expected_counts(margins: Margins, fit: Fit, question: Question) -> tuple[str
     """Return a table of the expected counts that the best guess depends on, and its attributes.
 
     A row is a combination: ``component``, a place for each attribute, the secret among them, and
-    ``mean``. None if there are more than ``CELLS`` rows.
+    ``mean``. None if there are more than ``MOST_CELLS`` rows.
     """
     assert question.secret is not None  # noqa: S101 - asked of secrets only
     links = prune_tree(fit.links, question.scope, question.secret)
@@ -310,21 +300,9 @@ def expected_counts(margins: Margins, fit: Fit, question: Question) -> tuple[str
     members: Shape = [[link.edge, link.shared] for link in links]
     shape = {"edge": edge, "cliques": members, "added": False}
     combinations = splice("tables/expected_counts", tables=tables, shape=shape)
-    if len(links) > 1 and not has_at_most(margins, combinations, CELLS):
+    if len(links) > 1 and not has_at_most(margins, combinations, MOST_CELLS):
         return None
     counts = margins.make(
         "expected_counts", tables, GUESSING, edge=edge, cliques=members, added=edge != used
     )
     return counts, edge
-
-
-def best_guesses(margins: Margins, table: str, edge: Edge, secret: int, *, exact: bool) -> str:
-    """Return a table of the best guesses: a row per block and best value of the ``secret``.
-
-    ``table`` has the expected counts of combinations of ``edge``, ``exact`` or fitted; a block is
-    what the adversary knows of them. ``best`` is the count, ``ties`` how many values have it.
-    """
-    tables, knowledge = {"expected_counts": table}, edge - {secret}
-    return margins.make(
-        "best_guesses", tables, GUESSING, edge=edge, knowledge=knowledge, exact=exact
-    )

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 Edge = frozenset[int]
-MARGINS = 256  # margins of one set of tables
+MOST_MARGINS = 256  # of one set of tables
 NOTHING: Edge = frozenset()
 
 
@@ -34,10 +34,10 @@ def maximal_edges(edges: Iterable[Edge]) -> list[Edge]:
 
 
 def closure(edges: Iterable[Edge]) -> list[Edge]:
-    """Return the edges and all their intersections, the larger first, up to about ``MARGINS``."""
+    """Return edges and all their intersections, the larger first, up to about ``MOST_MARGINS``."""
     closed = dict.fromkeys(edges)
     fresh = list(closed)  # edges that are not intersected yet
-    while fresh and len(closed) < MARGINS:
+    while fresh and len(closed) < MOST_MARGINS:
         meets = dict.fromkeys(a & b for a in fresh for b in closed)
         fresh = [meet for meet in meets if meet not in closed]
         closed |= dict.fromkeys(fresh)
@@ -93,25 +93,25 @@ def triangulated(edges: Sequence[Edge], first: Sequence[Edge] = ()) -> list[Link
     links = None if first else join_tree(edges)
     if links is not None:
         return links
-    ranks = {v: k for k, attributes in enumerate(reversed(first), 1) for v in attributes}
+    ranks = {i: rank for rank, attributes in enumerate(reversed(first), 1) for i in attributes}
     near: dict[int, set[int]] = defaultdict(set)  # the neighbours of each attribute: in one edge
     for edge in edges:
-        for v in edge:
-            near[v] |= edge - {v}
+        for i in edge:
+            near[i] |= edge - {i}
+
+    def cost(i: int) -> tuple[int, ...]:
+        joined = sum(b not in near[a] for a, b in combinations(sorted(near[i]), 2))
+        return -ranks.get(i, 0), joined, len(near[i]), i
+
     cliques = []
     while near:
-        v = min(near, key=lambda v: (-ranks.get(v, 0), _missing_pairs(near, v), len(near[v]), v))
-        neighbours = near.pop(v)
-        cliques.append(frozenset(neighbours | {v}))
-        for w in neighbours:
-            near[w] |= neighbours
-            near[w] -= {v, w}
+        eliminated = min(near, key=cost)
+        neighbours = near.pop(eliminated)
+        cliques.append(frozenset(neighbours | {eliminated}))
+        for i in neighbours:
+            near[i] |= neighbours
+            near[i] -= {eliminated, i}
     return join_tree(cliques) or chain(maximal_edges(cliques))
-
-
-def _missing_pairs(near: dict[int, set[int]], v: int) -> int:
-    """Return how many pairs of the neighbours of attribute v are not neighbours themselves."""
-    return sum(b not in near[a] for a, b in combinations(sorted(near[v]), 2))
 
 
 def reduce_edges(edges: Iterable[Edge], scope: Edge) -> list[Edge]:
@@ -122,8 +122,8 @@ def reduce_edges(edges: Iterable[Edge], scope: Edge) -> list[Edge]:
     """
     remaining = maximal_edges(edges)
     while True:
-        times = Counter(v for e in remaining for v in e)
-        lonely = {v for v, n in times.items() if n == 1 and v not in scope}
+        times = Counter(i for e in remaining for i in e)
+        lonely = {i for i, n in times.items() if n == 1 and i not in scope}
         remaining = maximal_edges(e - lonely for e in remaining)
         if not lonely:
             return remaining

@@ -126,12 +126,12 @@ def load_texts(
 def _cell_text(cell: Column) -> exp.Expr:
     """Return the text of the cells of a column, in SQL: 5 and not 5.0 of a floating number."""
     kind = family(cell.type)
-    x: exp.Expr = column(cell)
-    x = with_one_missing(x) if kind in FLOATING else x
-    words = exp.cast(x, "TEXT")
+    value: exp.Expr = column(cell)
+    value = with_one_missing(value) if kind in FLOATING else value
+    text = exp.cast(value, "TEXT")
     if kind not in (*FLOATING, "DECIMAL"):
-        return words
-    return filled(WITHOUT_POINT, {"x": x, "words": words})
+        return text
+    return filled(WITHOUT_POINT, {"x": value, "words": text})
 
 
 def _check_columns(columns: Sequence[Column], title: str) -> None:
@@ -170,13 +170,15 @@ def layouts(
             raise ColumnError(f"no published table has a column {quoted(column_name)}{hint}")
     result = []
     for file in files:
-        places = None
-        if name and file.place(name) is None and file.place(counts) is None:
-            places = _wide_columns(file, name, listed, labels)
-        if places is None:
-            layout = Layout(file, (_column_of_counts(file, counts),))
+        may_be_wide = name and file.place(name) is None and file.place(counts) is None
+        places = {p for n in listed if (p := file.place(n))}
+        if may_be_wide and not listed:
+            layout = Layout(file, _last_columns(file, name, labels), name)
+        elif may_be_wide and places:
+            places |= {p for p, n in enumerate(file.names, 1) if bare_text(n) in labels}  # totals
+            layout = Layout(file, tuple(sorted(places)), name)
         else:
-            layout = Layout(file, places, name)
+            layout = Layout(file, (_column_of_counts(file, counts),))
         if sum(bare_text(header) in labels for header in layout.headers) > 1:
             raise ColumnError(f"{file.title} has several columns of totals; leave all but one out")
         if not layout.dims:
@@ -184,19 +186,6 @@ def layouts(
         result.append(layout)
     _check_names(result)
     return result
-
-
-def _wide_columns(
-    file: File, name: str, listed: Sequence[str], labels: Collection[str]
-) -> tuple[int, ...] | None:
-    """Return the places of a wide file's columns of counts; None if it has none of the listed."""
-    if not listed:
-        return _last_columns(file, name, labels)
-    places = {p for n in listed if (p := file.place(n))}
-    if not places:
-        return None
-    places |= {p for p, n in enumerate(file.names, 1) if bare_text(n) in labels}  # totals
-    return tuple(sorted(places))
 
 
 def _column_of_counts(file: File, counts: str | None) -> int:

@@ -39,9 +39,9 @@ from qifsql.query.plan import Step
 from qifsql.query.splice import Parameters, splice
 from qifsql.query.templates import load
 
-MOST_LARGEST = 1000  # contributors of (n, k)-dominance
-DIGITS = 12  # after the point of a percentage
-BITS = 126  # of a sum
+MOST_LARGEST = 1000  # n of (n, k)-dominance
+MOST_DIGITS = 12  # after the point of a percentage
+MOST_BITS = 126  # of a sum
 _SPLIT = re.compile(r"""((?:[^:"']|"[^"]*"|'[^']*'|::)+?):(?!:)(.*)""", re.S)
 
 MAGNITUDES: dict[str, pl.DataType] = {
@@ -92,15 +92,15 @@ class Rules:
         if n is None or k is None or n not in range(1, MOST_LARGEST + 1) or not 1 <= k < 100:
             raise InputError(
                 f"dominance is N,K: a whole number from 1 to {MOST_LARGEST:,}, and a percentage "
-                f"from 1, below 100, with at most {DIGITS} digits after the point, as in 1,85 (of "
-                "85 %, not 0.85)"
+                f"from 1, below 100, with at most {MOST_DIGITS} digits after the point, as in "
+                "1,85 (of 85 %, not 0.85)"
             )
         numbers = [p_percent] if isinstance(p_percent, int | float | str) else list(p_percent)
         p = _fraction(numbers[0]) if len(numbers) == 1 else None
         if p is None or not 1 <= p <= 100:
             raise InputError(
-                f"p_percent is one percentage from 1 to 100, with at most {DIGITS} digits after "
-                "the point, as in 10 (of 10 %, not 0.1)"
+                f"p_percent is one percentage from 1 to 100, with at most {MOST_DIGITS} digits "
+                "after the point, as in 10 (of 10 %, not 0.1)"
             )
         if isinstance(small, bool) or not isinstance(small, int) or small < 1:
             raise InputError("small is a whole number from 1 on: cells below it are small")
@@ -116,12 +116,12 @@ class Rules:
 
 
 def _fraction(text: float | str) -> Fraction | None:
-    """Return a percentage exactly as written; None: not a number, or over ``DIGITS`` decimals."""
+    """Return a percentage exactly as written; None: not a number, or too many decimals."""
     try:
         percentage = exact(text)
     except ValueError:
         return None
-    return percentage if 10**DIGITS % percentage.denominator == 0 else None
+    return percentage if 10**MOST_DIGITS % percentage.denominator == 0 else None
 
 
 def parse_magnitudes(texts: str | Sequence[str]) -> list[Magnitude]:
@@ -166,7 +166,7 @@ def measure(
     rows, notes = [], []
     for magnitude in magnitudes:
         microdata = bind(catalog, magnitude, where)
-        row = check(tables, microdata, rules)
+        row = _check_table(tables, microdata, rules)
         if row["without_number"]:
             records = f"{plural(row['without_number'], 'record')} of {microdata.dataset.name}"
             notes.append(
@@ -207,7 +207,7 @@ def bind(catalog: Catalog, magnitude: Magnitude, where: str | None = None) -> Mi
     )
 
 
-def check(tables: Tables, microdata: Microdata, rules: Rules) -> dict[str, Any]:
+def _check_table(tables: Tables, microdata: Microdata, rules: Rules) -> dict[str, Any]:
     """Return the checks of one table of sums: a row of ``MAGNITUDES`` without its text.
 
     The quasi-identifiers of the microdata are its dimensions, the one secret is its number.
@@ -253,7 +253,7 @@ def _scale_to_integers(tables: Tables, microdata: Microdata) -> tuple[Microdata,
             "correct them, use --where, or sum gains and losses in tables of their own"
         )
     factor = scale if amount.floating else 10 ** scale_of(amount.type)
-    if math.isinf(factor) or Fraction(largest) * Fraction(factor) * contributors >= 2**BITS:
+    if math.isinf(factor) or Fraction(largest) * Fraction(factor) * contributors >= 2**MOST_BITS:
         raise InputError(
             f"{what} is too large, or its values differ by too many orders of magnitude, to be "
             "added exactly; round it to a DECIMAL, as in NAME=round(amount, 2)::DECIMAL(18,2)"

@@ -26,7 +26,7 @@ from qifsql.query.splice import splice
 
 MOST_CELLS = 100_000_000  # possible cells of one table whose zeros are not told
 WHAT = "propagating bounds"
-ROUNDS = 1000  # of propagation; bounds are sound after any of them
+MOST_ROUNDS = 1000  # of propagation; bounds are sound after any of them
 _numbers = numbers_from(1)
 
 
@@ -164,7 +164,10 @@ def build_margins(
     possible cells are listed if there are at most ``largest_support``. All intersections of
     margins are margins, too. Raises ContradictionError.
     """
-    margins = Margins(tables, domain, published, _components(published, scope))
+    shared: Edge = NOTHING  # by all tables and all that is asked
+    if any(t.exact for t in published):  # a component needs an exact total
+        shared = frozenset.intersection(*(t.edge for t in published), *scope)
+    margins = Margins(tables, domain, published, shared)
     listed = {t.title: _list_cells(margins, t) for t in published}  # tables with their zeros
     full: dict[Edge, str] = {}  # tables of all possible cells
     for edge in joint:
@@ -173,10 +176,9 @@ def build_margins(
             full[edge] = margins.keep(support, "listing possible cells")
             _check_counted(margins, edge, full[edge])
     margins.joint = set(full)
-    edges = [*margins.edges, *further, margins.shared, *full]
-    nodes = closure(e | margins.shared for e in edges)
+    edges = [*margins.edges, *further, shared, *full]
     earlier = 0  # cells that are numbered already
-    for edge in sorted(nodes, key=len):
+    for edge in sorted(closure(e | shared for e in edges), key=len):
         margins.nodes[edge] = _first_cells(margins, edge, listed, full, earlier)
         earlier += tables.count(margins.nodes[edge])
     return margins
@@ -190,13 +192,6 @@ def _check_counted(margins: Margins, edge: Edge, possible: str) -> None:
             impossible = margins.make("impossible", names, edge=table.edge)
             if margins.tables.count(impossible):
                 raise ContradictionError(impossible)
-
-
-def _components(published: Sequence[Published], scope: Iterable[Edge]) -> Edge:
-    """Return the attributes whose values are components: those of all tables and ``scope``."""
-    if not any(t.exact for t in published):
-        return NOTHING  # a component needs an exact total
-    return frozenset.intersection(*(t.edge for t in published), *scope)
 
 
 def _list_cells(margins: Margins, table: Published) -> str:
@@ -224,13 +219,13 @@ def _possible_combinations(margins: Margins, edge: Edge, largest_support: int) -
     parts = _allowed_parts(margins, edge)
     if not parts:
         return splice("tables/nothing")
-    seen: Edge = NOTHING
+    joined: Edge = NOTHING  # the attributes of the parts so far
     shared: list[Edge] = []
-    combinations = 1
+    combinations = 1  # at least so many
     for part, name in parts:
-        shared.append(part & seen)
-        combinations *= 1 if part & seen else margins.tables.count(name)  # at least so many
-        seen |= part
+        shared.append(part & joined)
+        combinations *= 1 if part & joined else margins.tables.count(name)
+        joined |= part
     if combinations > largest_support:
         return None
     names = {f"part_{k}": name for k, (_, name) in enumerate(parts)}
@@ -244,7 +239,7 @@ def _allowed_parts(margins: Margins, edge: Edge) -> list[tuple[Edge, str]]:
         for t in margins.published
         if (t.structural or not t.protection.unlisted) and (part := t.edge & edge)
     ]
-    parts.sort(key=lambda part: (-len(part[0]), sorted(part[0])))
+    parts.sort(key=lambda pair: (-len(pair[0]), sorted(pair[0])))  # by the attributes of the part
     covered = frozenset().union(*(part for part, _ in parts))
     parts += [  # attributes of no such table have all their values
         (frozenset([i]), margins.make("values_of", {}, attribute=i)) for i in sorted(edge - covered)
@@ -255,12 +250,12 @@ def _allowed_parts(margins: Margins, edge: Edge) -> list[tuple[Edge, str]]:
 def connect(relations: Sequence[tuple[Edge, str]]) -> list[tuple[Edge, str]]:
     """Return pairs of attributes and table, reordered: each shares most with those before it."""
     waiting, order = list(relations), []
-    seen: Edge = NOTHING
+    joined: Edge = NOTHING  # the attributes of ``order``
     while waiting:
-        edge, table = max(waiting, key=lambda relation: len(relation[0] & seen))
+        edge, table = max(waiting, key=lambda relation: len(relation[0] & joined))
         waiting.remove((edge, table))
         order.append((edge, table))
-        seen |= edge
+        joined |= edge
     return order
 
 
@@ -275,19 +270,19 @@ def _first_cells(
     numbers = {"earlier_cells": earlier, "all_people": margins.domain.people}
     if not edge:
         return margins.make("everybody", {}, "making margins", numbers=numbers)
-    finer = [(t, listed[t.title]) for t in margins.published if t.edge >= edge]
-    # A cell that a finer table does not have is empty.
-    cells = [name for _, name in finer] + [name for e, name in full.items() if e >= edge]
+    finer = [t for t in margins.published if t.edge >= edge]
     if edge in full:
         cells = [full[edge]]
+    else:  # a cell that a finer table does not have is empty
+        cells = [listed[t.title] for t in finer] + [full[e] for e in full if e >= edge]
     # Bounds come from the table itself, and from sums of finer exact tables.
-    sources = [(t.edge == edge, name) for t, name in finer if t.edge == edge or t.exact]
+    sources = [t for t in finer if t.edge == edge or t.exact]
     names = {f"finer_{n}": name for n, name in enumerate(cells)}
-    names |= {f"source_{n}": name for n, (_, name) in enumerate(sources)}
+    names |= {f"source_{n}": listed[t.title] for n, t in enumerate(sources)}
     if margins.shared and edge != margins.shared:
         names["components"] = margins.nodes[margins.shared]
     shape: dict[str, Shape] = {"edge": edge, "shared": margins.shared, "finer": len(cells)}
-    shape |= {"own": [is_own for is_own, _ in sources], "shares_all": edge == margins.shared}
+    shape |= {"own": [t.edge == edge for t in sources], "shares_all": edge == margins.shared}
     return margins.make("first_cells", names, "making margins", numbers=numbers, **shape)
 
 
@@ -310,11 +305,11 @@ def propagate(margins: Margins) -> None:
         (nodes.index(coarse), nodes.index(fine), coarse) for fine, coarse in covers(nodes)
     ]
     active = margins.make("all_cells", of_margins, WHAT, margins=len(nodes))
-    # A row of ``edges`` is a cell of a margin, and the cell of a coarser one that it lies in.
-    edges = margins.make("inner_cells", of_margins, WHAT, pairs=pairs)
+    # A row is a cell of a margin, and the cell of a coarser one that it lies in.
+    inner_cells = margins.make("inner_cells", of_margins, WHAT, pairs=pairs)
     settled: list[str] = []
-    for _ in range(ROUNDS):
-        names = {"active": active, "edges": edges}  # the tables of this round
+    for _ in range(MOST_ROUNDS):
+        names = {"active": active, "edges": inner_cells}  # the tables of this round
         names["finer_sums"] = margins.make("finer_sums", names, WHAT)
         names["tightened"] = margins.make("tightened", names, WHAT)
         names["changed"] = margins.make("changed", names)
@@ -325,7 +320,7 @@ def propagate(margins: Margins) -> None:
         if not moving:
             break
         active = margins.make("unsettled", names)
-        edges = margins.make("unsettled_edges", names)
+        inner_cells = margins.make("unsettled_edges", names)
         margins.drop(*names.values())
     else:  # cells still move after the last round: their bounds hold, but may not be sharp
         settled.append(active)

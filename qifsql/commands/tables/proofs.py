@@ -27,8 +27,8 @@ from qifsql.commands.tables.margins import Margins, connect, has_at_most, propag
 from qifsql.query.shapes import Shape
 from qifsql.query.splice import splice
 
-JOINT = 200_000  # cells of a set of attributes that are all listed
-COUNTED = 50_000_000  # cells of a clique that are counted
+MOST_LISTED_CELLS = 200_000  # of a set of attributes; with more, they are not all listed
+MOST_COUNTED_CELLS = 50_000_000  # of a clique
 LINES = "looking for lines"
 COUNTING = "counting possible cells"
 
@@ -130,23 +130,18 @@ def _chained_lines(margins: Margins, links: Sequence[Link]) -> str:
     """
     joined = list(accumulate((link.edge for link in links), or_))  # the attributes so far
     known = [False, *(link.edge <= edge for link, edge in zip(links[1:], joined, strict=False))]
-    tables = {
-        f"table_{n}": _people_beside(margins, link)
-        if n and not known[n]
-        else margins.nodes[link.edge]
-        for n, link in enumerate(links)
-    }
+    tables = {f"table_{n}": margins.nodes[link.edge] for n, link in enumerate(links)}
+    for n, link in enumerate(links):
+        if (
+            n and not known[n]
+        ):  # its cells, each with the most people of its shared values in others
+            names = {"cells": tables[f"table_{n}"]}
+            names["margins"] = margins.nodes[link.shared | margins.shared]
+            tables[f"table_{n}"] = margins.make(
+                "beside", names, "joining tables", edge=link.edge, shared=link.shared
+            )
     shared = [link.shared for link in links]
     return margins.make("chained", tables, LINES, edges=joined, shared=shared, known=known)
-
-
-def _people_beside(margins: Margins, link: Link) -> str:
-    """Return the cells of a table, each with the most people of its shared values in others."""
-    tables = {
-        "cells": margins.nodes[link.edge],
-        "margins": margins.nodes[link.shared | margins.shared],
-    }
-    return margins.make("beside", tables, "joining tables", edge=link.edge, shared=link.shared)
 
 
 def further_margins(
@@ -221,17 +216,16 @@ def _sure_secrets(margins: Margins, question: Question, block_lines: str) -> str
     is proved if the margins that have it exclude all values but one.
     """
     assert question.secret is not None  # noqa: S101 - asked of secrets only
-    secret = frozenset([question.secret])
-    scope, is_listed = question.scope, is_complete(margins, question.scope)
-    edges = [scope] if scope in margins.nodes and is_listed else margins.edges
+    secret, scope, knowledge = frozenset([question.secret]), question.scope, question.knowledge
+    is_listed = scope in margins.nodes and is_complete(margins, scope)
+    edges = [scope] if is_listed else margins.edges
     excluding = [e for e in maximal_edges(e & scope for e in edges) if e & secret]
+    tables = {"block_lines": block_lines}
     if not excluding and margins.domain.sizes[question.secret] > 1:  # no table has the secret
-        names = {"block_lines": block_lines}
-        return margins.make("nobody_sure", names, knowledge=question.knowledge)
-    tables = {f"margin_{n}": margins.nodes[edge] for n, edge in enumerate(excluding)}
+        return margins.make("nobody_sure", tables, knowledge=knowledge)
+    tables |= {f"margin_{n}": margins.nodes[edge] for n, edge in enumerate(excluding)}
     # Each margin, and what it shares with the blocks and the margins before it.
     joined = [[edge, edge if n else edge - secret] for n, edge in enumerate(excluding)]
-    tables["block_lines"], knowledge = block_lines, question.knowledge
     what = "looking for proved secrets"
     return margins.make("sure", tables, what, knowledge=knowledge, margins=joined)
 
@@ -287,7 +281,7 @@ def count_support(margins: Margins, every: Edge) -> str | None:
     cliques: list[str] = []
     for link in links:
         query = clique_cells(margins, link.edge, counting=True)
-        if link.edge not in margins.nodes and not has_at_most(margins, query, COUNTED):
+        if link.edge not in margins.nodes and not has_at_most(margins, query, MOST_COUNTED_CELLS):
             return None
         cliques.append(margins.keep(query, COUNTING))
     for i in range(len(links) - 1, 0, -1):

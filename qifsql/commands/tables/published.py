@@ -7,7 +7,7 @@ In messages the header of a file is line 1.
 """
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -71,19 +71,14 @@ def parse_sources(texts: Sequence[str | Path]) -> tuple[list[Dataset], list[Prot
             protection = Protection() if Path(text).exists() else None
         if protection is None:
             file, protection = split(text)
-            _check_protection(file)
+            for colon in (m.start() for m in re.finditer(":", file)):
+                if Path(file[:colon]).is_file():
+                    parse(file[colon + 1 :])  # refuses what follows: it is no protection
         dataset = Dataset.open(file)
         csv = dataset.format == "csv"
         datasets.append(replace(dataset, all_varchar=csv, catalog=f"attached_{i}"))
         protections.append(protection)
     return datasets, protections
-
-
-def _check_protection(file: str) -> None:
-    """Refuse ``file`` if it is the name of a file, a colon and a text that is no protection."""
-    for colon in (m.start() for m in re.finditer(":", file)):
-        if Path(file[:colon]).is_file():
-            parse(file[colon + 1 :])
 
 
 def read_files(
@@ -115,9 +110,10 @@ def read_files(
 
     """
     names = [dataset.name for dataset in datasets]
-    titles = [d.name if names.count(d.name) == 1 else d.paths[0] for d in datasets]
-    numbered = enumerate(zip(datasets, titles, protections, strict=True), 1)
-    files = [load_texts(tables.doing(WHAT, title), i, d, title, p) for i, (d, title, p) in numbered]
+    files = []
+    for i, (dataset, protection) in enumerate(zip(datasets, protections, strict=True), 1):
+        title = dataset.name if names.count(dataset.name) == 1 else dataset.paths[0]
+        files.append(load_texts(tables.doing(WHAT, title), i, dataset, title, protection))
     labels = {bare_text(label) for label in total}
     file_layouts = layouts(files, across, counts, labels)
     for layout in file_layouts:
@@ -138,22 +134,22 @@ def read_files(
 def _check_counts(tables: Tables, layout: Layout) -> None:
     """Refuse a file with cells that are no counts, or counts that its protection would change."""
     file = layout.file
-    cells = Plan((Step("meanings", "", _meanings(file, layout.counts)),), exp.select("*"))
-    query = exp.select("field", "line", "kind").from_("meanings").order_by("line", "field").limit(1)
-    faults = query.where(exp.column("kind").isin(*FAULTS))
-    for field, line, kind in tables.rows(replace(cells, result=faults)):
+    steps = (Step("meanings", "", _meanings(file, layout.counts)),)
+    first = exp.select("field", "line", "kind").from_("meanings").order_by("line", "field").limit(1)
+    fault = first.where(exp.column("kind").isin(*FAULTS))
+    for field, line, kind in tables.rows(Plan(steps, fault)):
         name = quoted(file.names[field - 1])
         raise DatasetError(f"line {line} of {file.title}, column {name}, {FAULTS[kind]}")
-    for line, sure in tables.rows(replace(cells, result=splice("tables/grouping_signs"))):
+    for line, sure in tables.rows(Plan(steps, splice("tables/grouping_signs"))):
         if line is not None and not sure:
             raise DatasetError(
                 f"line {line} of {file.title} has a count whose comma or point may stand for "
                 "thousands or for a fraction; write the counts of this file without them"
             )
     if contradiction := CONTRADICTIONS.get(file.protection.kind):
-        printed = query.where("kind IN ('count', 'grouped')")
+        printed = first.where("kind IN ('count', 'grouped')")
         wrong = printed.where(filled(contradiction, {"n": number(file.protection.number)}))
-        for _, line, _ in tables.rows(replace(cells, result=wrong)):
+        for _, line, _ in tables.rows(Plan(steps, wrong)):
             raise DatasetError(
                 f"line {line} of {file.title} has a count that {file.protection.text} would not "
                 "have left as it is; name the protection of this file"
@@ -173,20 +169,21 @@ def _texts_of_totals(tables: Tables, layout: Layout, labels: Collection[str]) ->
     totals, because it has one of ``TOTALS``.
     """
     file, words = layout.file, labels or TOTALS
-    totals = []
+    totals = []  # texts with the line of each, by dimension
     for place in layout.stubs:
         query = _meanings(file, [place]).select("coalesce(text, '')", "line", append=False)
         query = query.where(_is_one_of(exp.column("bare"), words)).order_by("line")
         totals.append(tables.rows(query))
     if layout.across:  # headers are in line 1
         totals.append([(header, 1) for header in layout.headers if bare_text(header) in words])
-    for name, rows in zip(layout.dims, totals, strict=True):
-        if rows and not labels:
+    for name, texts in zip(layout.dims, totals, strict=True):
+        if texts and not labels:
+            _, line = texts[0]
             raise InputError(
-                f"line {rows[0][1]} of {file.title} seems to have a total over {quoted(name)}; "
+                f"line {line} of {file.title} seems to have a total over {quoted(name)}; "
                 "declare its label, as in --total Total, or leave it out"
             )
-    return [[text for text, _ in rows] for rows in totals]
+    return [[text for text, _ in texts] for texts in totals]
 
 
 def _is_one_of(tree: exp.Expr, texts: Collection[str]) -> exp.Expr:
@@ -241,29 +238,21 @@ def _make_tables(
         )
     combinations = exp.select("totals").distinct().from_(cells).order_by("totals")
     published: dict[tuple[bool, ...], PublishedTable] = {}  # by the flags of its totals
-    for n, (flags,) in enumerate(tables.rows(combinations), 1):
-        published[tuple(flags)] = _make_table(tables, layout, cells, flags, f"published_{i}_{n}")
+    for n, (flags,) in enumerate(tables.rows(combinations), 1):  # totals over the flagged ones
+        over = ", ".join(d for d, flag in zip(layout.dims, flags, strict=True) if flag)
+        title = f"{file.title} (totals over {over})" if over else file.title
+        places = [j for j, flag in enumerate(flags, 1) if not flag]
+        values = [exp.column(f"qid_{j}").as_(f"value_{k}") for k, j in enumerate(places, 1)]
+        chosen = equal(exp.column("totals"), exp.Array(expressions=[*map(exp.convert, flags)]))
+        name, dims = f"published_{i}_{n}", tuple(layout.dims[j - 1] for j in places)
+        tables.make(name, exp.select(*values, "line", *AMOUNTS).from_(cells).where(chosen))
+        published[tuple(flags)] = PublishedTable(title, dims, file.protection, name)
     tables.drop(cells)
     if file.protection.exact:
         for table in published.values():
             _check_undeclared(tables, file.title, table, people)
         _check_totals(tables, file.title, published)
     return list(published.values())
-
-
-def _make_table(
-    tables: Tables, layout: Layout, cells: str, flags: Sequence[bool], name: str
-) -> PublishedTable:
-    """Make a table of those ``cells`` of a file that are totals over the flagged dimensions."""
-    file = layout.file
-    over = ", ".join(d for d, flag in zip(layout.dims, flags, strict=True) if flag)
-    title = f"{file.title} (totals over {over})" if over else file.title
-    places = [j for j, flag in enumerate(flags, 1) if not flag]
-    values = [exp.column(f"qid_{j}").as_(f"value_{k}") for k, j in enumerate(places, 1)]
-    chosen = equal(exp.column("totals"), exp.Array(expressions=[*map(exp.convert, flags)]))
-    query = exp.select(*values, "line", *AMOUNTS).from_(cells).where(chosen)
-    tables.make(name, query)
-    return PublishedTable(title, tuple(layout.dims[j - 1] for j in places), file.protection, name)
 
 
 def _possible_counts(layout: Layout) -> exp.Select:
@@ -349,11 +338,13 @@ def _check_totals(
 ) -> None:
     """Refuse totals of an exact file that are not the sums of the cells that they add up.
 
-    A key of ``published`` has a flag per dimension: the table has the totals over it.
+    A key of ``published`` has a flag per dimension: the table has the totals over it. Totals add up
+    tables with one more dimension or, where there is none, with several more.
     """
     for flags, table in published.items():
-        for finer_flags in _finer_flags(flags, published):
-            finer = published[finer_flags]
+        all_finer = [f for f in published if f != flags and all(map(bool.__le__, f, flags))]
+        nearest = [f for f in all_finer if sum(f) == sum(flags) - 1]
+        for finer in (published[f] for f in nearest or all_finer):
             parts = _summands(finer, [finer.dims.index(d) + 1 for d in table.dims])
             totals = _summands(table, range(1, len(table.dims) + 1), is_total=True)
             compared = Step("summands", "", exp.union(totals, parts, distinct=False))
@@ -367,15 +358,6 @@ def _check_totals(
                 raise DatasetError(
                     f"{says}; correct the file, or name its protection, as in FILE:round:5"
                 )
-
-
-def _finer_flags(
-    flags: tuple[bool, ...], published: Iterable[tuple[bool, ...]]
-) -> list[tuple[bool, ...]]:
-    """Return the flags of tables that totals add up: with one more dimension, else with several."""
-    finer = [f for f in published if f != flags and all(map(bool.__le__, f, flags))]
-    nearest = [f for f in finer if sum(f) == sum(flags) - 1]
-    return nearest or finer
 
 
 def _summands(

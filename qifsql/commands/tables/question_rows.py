@@ -1,9 +1,7 @@
 """The row of a question about a set of tables: what is proved, and the Bayesian adversary."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
 from fractions import Fraction
-from itertools import chain
 from typing import Any, NamedTuple
 
 from sqlglot import exp
@@ -34,12 +32,19 @@ def question_row(measured: Measured, question: Question) -> dict[str, Any]:
     if question.secret is None and believed is None:  # known if lowest and highest are the same
         believed = Fraction(totals["lowest"], people) if settled else None
         estimate = not settled
+    if has_closed_form(measured.margins, domain.every):
+        method = "closed form"
+    elif not measured.sharp:
+        method = "propagation"
+    else:
+        all_solved = len(measured.sharp) == measured.components
+        method = "integer programming" if all_solved else "mixed"
     return {
         "tables": [table.title for table in measured.published],
         "known": [domain.names[i] for i in sorted(question.knowledge)],
         "secret": None if question.secret is None else domain.names[question.secret],
         "people": people,
-        "bounds": _method(measured),
+        "bounds": method,
         "sharp": measured.closed or len(measured.open_components) == len(measured.sharp),
         "reconstructed": totals["reconstructed"],
         "reconstructed_ones": totals["ones"],
@@ -58,15 +63,6 @@ def question_row(measured: Measured, question: Question) -> dict[str, Any]:
         "components_proved": totals["proved"] / measured.components,
         "components_open": len(measured.open_components) - len(measured.sharp),
     }
-
-
-def _method(measured: Measured) -> str:
-    """Return the word for how the bounds were computed: the column ``bounds``."""
-    if has_closed_form(measured.margins, measured.release.domain.every):
-        return "closed form"
-    if not measured.sharp:
-        return "propagation"
-    return "integer programming" if len(measured.sharp) == measured.components else "mixed"
 
 
 def _proved_totals(measured: Measured, question: Question) -> dict[str, Any]:
@@ -88,7 +84,7 @@ def _proved_totals(measured: Measured, question: Question) -> dict[str, Any]:
         totals["reconstructed"] += sum(proved_lines)
         totals["ones"] += proved_lines.count(1)
         totals["lines"] += len(proved_lines)
-        totals["singled_out"] += solution.singled_out
+        totals["singled_out"] += len(solution.lone_blocks)
         totals["certain"] += solution.certain
         totals["lowest"] += solution.lowest
         totals["highest"] += solution.highest
@@ -139,14 +135,16 @@ def success(measured: Measured, question: Question) -> Success:
         return Success(1 / people, believed / people if all_solved else None)
     prior = _constant_guess(measured, secret)
     measured.best[question] = None
-    even = Fraction(0)  # people guessed right where all values are as good: no table has the secret
+    even = Fraction(0)  # people guessed right by chance, where no table has the secret
     estimate = False
     if not all_solved:
         if measured.counts is None:
             return Success(prior)
         estimate = measured.counts.estimate
         if secret in free_attributes(margins, question.scope):
-            even = _right_by_chance(measured, secret, solved)
+            open_people = exp.select("sum(upper)").from_(margins.nodes[margins.shared])
+            ((n,),) = margins.tables.rows(without_components(open_people, solved))
+            even = Fraction(int(n or 0), margins.domain.sizes[secret])
             believed += even
         else:
             fitted = _believed_when_fitted(measured, question, measured.counts)
@@ -193,25 +191,27 @@ def _believed_when_fitted(measured: Measured, question: Question, counts: Fit) -
     if relevant is None:
         return None
     table, edge = relevant
+    knowledge = edge - {question.secret}
     exact = not counts.estimate
-    best = fit.best_guesses(margins, table, edge, question.secret, exact=exact)
-    measured.best[question] = best, edge
-    tables, numbers = {"best_guesses": best}, {"parts_of_one": SCALE}
-    shape = {"knowledge": edge - {question.secret}}
-    query = splice("tables/believed_people", tables=tables, numbers=numbers, shape=shape)
+    # A row per block and best value of the secret.
+    best_guesses = margins.make(
+        "best_guesses",
+        {"expected_counts": table},
+        fit.GUESSING,
+        edge=edge,
+        knowledge=knowledge,
+        exact=exact,
+    )
+    measured.best[question] = best_guesses, edge
+    query = splice(
+        "tables/believed_people",
+        tables={"best_guesses": best_guesses},
+        numbers={"parts_of_one": SCALE},
+        shape={"knowledge": knowledge},
+    )
     solved = measured.averaged(question)
     ((n,),) = margins.tables.answer(without_components(query, solved, "first"))
     return Fraction(int(n or 0), SCALE)  # SQL adds whole parts of a person: SCALE of them are one
-
-
-def _right_by_chance(
-    measured: Measured, secret: int, solved: Mapping[int, arrays.Solved]
-) -> Fraction:
-    """Return the people of unsolved components whom a guess of any value gets right on average."""
-    margins = measured.margins
-    open_people = exp.select("sum(upper)").from_(margins.nodes[margins.shared])
-    ((n,),) = margins.tables.rows(without_components(open_people, solved))
-    return Fraction(int(n or 0), margins.domain.sizes[secret])
 
 
 def right_people(
@@ -222,41 +222,18 @@ def right_people(
     Without ``by`` the one key is None. Of several values that are as good, one is guessed at
     random, so that it is right for a share of the people who have one of them.
     """
-    right: dict[int | None, Fraction] = defaultdict(Fraction)
-    by_fit = _right_in_fitted(measured, question, records, by)
-    by_solution = _right_in_solved(measured, question, records, by)
-    for code, people in chain(by_fit, by_solution):
-        right[code] += people
-    return right
-
-
-_PeopleByCode = Iterator[tuple[int | None, Fraction]]
-"""Numbers of people who are guessed right, with the code of the dimension ``by``."""
-
-
-def _right_in_fitted(
-    measured: Measured, question: Question, records: Records, by: int | None
-) -> _PeopleByCode:
-    """Yield the people who are guessed right in components without a solution: by a fit."""
-    if (best := measured.best[question]) is None:
-        return
-    table, edge = best
-    group = NOTHING if by is None else frozenset([by])
-    tables = {"truth": records.truth(edge | group), "best": table}
-    query = splice("tables/fitted_rights", tables=tables, shape={"edge": edge, "group": group})
-    unsolved = without_components(query, measured.averaged(question), "best")
-    for *codes, ties, people in measured.margins.tables.answer(unsolved):
-        yield (codes[0] if codes else None), Fraction(int(people), int(ties))
-
-
-def _right_in_solved(
-    measured: Measured, question: Question, records: Records, by: int | None
-) -> _PeopleByCode:
-    """Yield the people who are guessed right in components of which all counts are listed."""
     margins, solved = measured.margins, measured.averaged(question)
-    if not solved:
-        return
     group = NOTHING if by is None else frozenset([by])
+    right: dict[int | None, Fraction] = defaultdict(Fraction)
+    if (best := measured.best[question]) is not None:  # the guesses by expected counts
+        table, edge = best
+        tables = {"truth": records.truth(edge | group), "best": table}
+        query = splice("tables/fitted_rights", tables=tables, shape={"edge": edge, "group": group})
+        unsolved = without_components(query, solved, "best")
+        for *codes, ties, people in margins.tables.answer(unsolved):
+            right[codes[0] if codes else None] += Fraction(int(people), int(ties))
+    if not solved:
+        return right
     attributes = sorted(question.scope | group)
     truth = records.truth(question.scope | margins.shared | group)
     query = splice(
@@ -270,4 +247,5 @@ def _right_in_solved(
         block = tuple(cell[i] for i in sorted(question.knowledge))
         best_values = guesses.get(component, {}).get(block, [])
         if cell[question.secret] in best_values:
-            yield cell.get(by), Fraction(int(people), len(best_values))
+            right[cell.get(by)] += Fraction(int(people), len(best_values))
+    return right

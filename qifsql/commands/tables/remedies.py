@@ -13,12 +13,12 @@ import polars as pl
 from qifsql.commands.tables.made_tables import NewTable
 from qifsql.errors import InputError, did_you_mean, quoted
 from qifsql.measures.measure_bounds import Bound, read_bound
-from qifsql.query.protections import Protection
+from qifsql.query.protections import Kind, Protection
 
 COUNTS = ("reconstructed", "reconstructed_ones", "singled_out", "certain_inference")
 SHARES = ("lowest", "highest", "believed", "actual")
 MEASURES = (*COUNTS, *SHARES, "undone")
-STEPS = 20  # remedies that are combined at most
+MOST_STEPS = 20  # remedies that are combined
 
 REMEDIES: dict[str, pl.DataType] = {
     "step": pl.Int64(),
@@ -99,33 +99,26 @@ def candidates(tables: Sequence[NewTable], changes: Sequence[str], small: int) -
     remedies = []
     droppable = sum(not table.dropped for table in tables) > 1  # one table stays
     for k, table in enumerate(tables):
-        changed_table = {} if table.dropped else _changes_of_table(table, small)
-        if droppable and not table.dropped:
-            dropped = {f"leave out {table.title}": replace(table, dropped=True)}
-            changed_table = dropped | changed_table
-        for text, after in changed_table.items():
+        if table.dropped:
+            continue
+        changed: dict[str, NewTable] = {}  # the table after each remedy, by its text
+        if droppable:
+            changed[f"leave out {table.title}"] = replace(table, dropped=True)
+        if table.protection.exact and small > 1:
+            words: dict[Kind, str] = {"suppress": "hide counts below", "round": "round to"}
+            for kind, deed in words.items():
+                protection = Protection(kind, small)
+                after = NewTable(f"{table.title}:{protection.text}", table.dims, protection)
+                changed[f"{deed} {small} in {table.title}"] = after
+        for text, after in changed.items():
             remedies.append(Remedy(text, (*tables[:k], after, *tables[k + 1 :])))
     for change in changes:
         form = change.partition("=")[0]  # of "age=age // 10", or "age:10"
         name = (form.rpartition(":")[0] or form).strip()
-        changed = tuple(_coarsened(table, name, change) for table in tables)
-        if changed != tuple(tables):
-            remedies.append(Remedy(f"make {name} coarser: {change}", changed))
+        coarser = tuple(_coarsened(table, name, change) for table in tables)
+        if coarser != tuple(tables):
+            remedies.append(Remedy(f"make {name} coarser: {change}", coarser))
     return remedies
-
-
-def _changes_of_table(table: NewTable, small: int) -> dict[str, NewTable]:
-    """Return an exact table with small counts hidden, and rounded, by the texts of the remedies."""
-    if not table.protection.exact or small <= 1:
-        return {}
-    words = {"suppress": "hide counts below", "round": "round to"}
-    protections = [Protection(kind, small) for kind in ("suppress", "round")]
-    return {
-        f"{words[p.kind]} {small} in {table.title}": NewTable(
-            f"{table.title}:{p.text}", table.dims, p
-        )
-        for p in protections
-    }
 
 
 def _coarsened(table: NewTable, name: str, change: str) -> NewTable:
@@ -150,26 +143,26 @@ def search(
     Without bounds (``limits``) each remedy is tried alone. With bounds, each step takes the remedy
     that keeps them at the least cost, or, while none does, comes nearest; texts of None: none do.
     """
-    rows_before, cells = attempt(tables)  # cells: how many tell their count
+    rows_before, cells_before = attempt(tables)
     met = _keeps_limits(rows_before, limits)
     rows = _Outcome(Remedy("", tuple(tables)), rows_before, 0).lines(0, met=met, chosen=True)
     if met:
         return rows, []
     current, taken = tuple(tables), list[str]()
-    for step in range(1, STEPS + 1):
-        tried = []
+    for step in range(1, MOST_STEPS + 1):
+        outcomes = []
         for remedy in candidates(current, changes, small):
-            rows_after, exact_cells = attempt(remedy.tables)
-            tried.append(_Outcome(remedy, rows_after, max(cells - exact_cells, 0)))
-        if not limits or not tried:  # nothing to reach, or nothing more to try
-            rows += [line for o in tried for line in o.lines(step, met=None, chosen=False)]
+            rows_after, cells_after = attempt(remedy.tables)
+            outcomes.append(_Outcome(remedy, rows_after, max(cells_before - cells_after, 0)))
+        if not limits or not outcomes:  # nothing to reach, or nothing more to try
+            rows += [line for o in outcomes for line in o.lines(step, met=None, chosen=False)]
             return rows, None if limits else []
-        keeping = [outcome for outcome in tried if _keeps_limits(outcome.rows, limits)]
-        best = min(keeping or tried, key=lambda outcome: outcome.rank(limits))
-        for outcome in tried:
-            rows += outcome.lines(step, met=outcome in keeping, chosen=outcome is best)
-        taken.append(best.remedy.text)
-        current = best.remedy.tables
+        keeping = [outcome for outcome in outcomes if _keeps_limits(outcome.rows, limits)]
+        nearest = min(keeping or outcomes, key=lambda outcome: outcome.rank(limits))
+        for outcome in outcomes:
+            rows += outcome.lines(step, met=outcome in keeping, chosen=outcome is nearest)
+        taken.append(nearest.remedy.text)
+        current = nearest.remedy.tables
         if keeping:
             return rows, taken
     return rows, None

@@ -10,10 +10,10 @@ from qifsql.data.types import Row
 from qifsql.presentation import escaping, words
 from qifsql.presentation.language import counted, said
 from qifsql.presentation.parts import Heading, Paragraph, Part, Spec, Table
-from qifsql.presentation.table_columns import Cell, Column, fault, number, percent, tabulate, text
+from qifsql.presentation.table_columns import Column, fault, number, percent, tabulate, text
 
-LISTED = 10  # components that are shown
-CLOSE = 1e-9  # shares that differ by less are equal
+COMPONENTS_SHOWN = 10
+ROUNDING = 1e-9  # shares that differ by less are equal
 PROOFS = ("reconstructed", "certain_inference", "singled_out")
 
 PROTECTIONS = {
@@ -35,8 +35,8 @@ REMEDIES = {
 """The words for a remedy, by its text."""
 
 
-def _at_least(name: str) -> Cell:
-    return lambda line: said("at least {n}", n=words.count(line[name]))
+def _people_at_least(line: Row) -> str:
+    return said("at least {n}", n=words.count(line["people"]))
 
 
 def _proved_columns(row: Row) -> list[Column]:
@@ -138,7 +138,7 @@ def _disclosure(detail: pl.DataFrame, _rows: Sequence[Row], _spec: Spec) -> list
         (said("table"), text("table")),
         (said("the same for all"), text("dimension")),
         (said("rows"), number("rows")),
-        (said("people in them"), _at_least("people")),
+        (said("people in them"), _people_at_least),
     ]
     return [heading, Paragraph(said(message)), tabulate(lines, columns, texts=(0, 1))]
 
@@ -159,7 +159,7 @@ def _overlaps(detail: pl.DataFrame, _rows: Sequence[Row], spec: Spec) -> list[Pa
         (said("tables"), lambda line: words.listed([escaping.cell(t) for t in line["tables"]])),
         (said("dimensions"), lambda line: words.listed(line["dimensions"])),
         (said("combinations"), number("cells")),
-        (said("people in them"), _at_least("people")),
+        (said("people in them"), _people_at_least),
     ]
     return [heading, Paragraph(said(message, n=small)), tabulate(lines, columns, texts=(0, 1))]
 
@@ -232,18 +232,17 @@ def _without(detail: pl.DataFrame, rows: Sequence[Row], _spec: Spec) -> list[Par
     def draw(lines: Sequence[Row], row: Row) -> list[Part]:
         table = _proved_and_guessed(said("left out"), name, [row, *lines], row)
         paragraphs = _saved_sentences(lines, row, first=row is rows[0])
-        harmless = [name(line) for line in lines if _proves_as_much(line, row)]
+        harmless = [
+            name(line)
+            for line in lines
+            if all(abs(line[m] - row[m]) < ROUNDING for m in (*PROOFS, "lowest", "highest"))
+        ]
         if harmless and row["sharp"]:  # else more may be proved than the bounds tell
             message = "The other tables prove as much without {tables}, each left out alone."
             paragraphs.append(said(message, tables=words.listed(harmless)))
         return [table, *map(Paragraph, paragraphs)]
 
     return _by_question(said("Without one table"), detail, rows, draw)
-
-
-def _proves_as_much(line: Row, row: Row) -> bool:
-    same_bracket = all(abs(line[end] - row[end]) < CLOSE for end in ("lowest", "highest"))
-    return same_bracket and all(line[name] == row[name] for name in PROOFS)
 
 
 def _saved_sentences(lines: Sequence[Row], row: Row, *, first: bool) -> list[str]:
@@ -302,10 +301,10 @@ def _groups(detail: pl.DataFrame, rows: Sequence[Row], _spec: Spec) -> list[Part
 
 
 def _components(detail: pl.DataFrame, rows: Sequence[Row], _spec: Spec) -> list[Part]:
-    """Return a table per question: the ``LISTED`` components in which most people are proved."""
+    """Return a table per question of the components in which most people are proved."""
 
     def draw(lines: Sequence[Row], row: Row) -> list[Part]:
-        lines = [line for line in lines if any(line[name] for name in PROOFS)][:LISTED]
+        lines = [line for line in lines if any(line[name] for name in PROOFS)][:COMPONENTS_SHOWN]
         columns = [(said("component"), text("component")), (said("people"), number("people"))]
         columns += _proved_columns(row)
         columns.append((said("best guess with records, at least"), percent("lowest")))

@@ -16,9 +16,9 @@ from qifsql.commands.tables.proofs import is_complete
 from qifsql.data.expressions import filled
 from qifsql.query.columns import number
 
-SMALL = 400  # cells of a component whose arrays are listed
-FEW_VISITS = 5_000  # of the first search
-TRIED = 5_000  # components whose arrays are listed, the smallest first
+MOST_CELLS = 400  # of a component whose arrays are listed
+MOST_COMPONENTS = 5_000  # whose arrays are listed, the smallest first
+FIRST_VISITS = 5_000  # steps of the first search, before it gives up
 
 Bounded = tuple[Cell, int, int]
 """A cell with its lower and its upper bound."""
@@ -45,32 +45,26 @@ def solve_small(measured: Measured, deadline: float, *, again: bool = False) -> 
     every = margins.domain.every
     if every not in margins.nodes or not is_complete(margins, every):
         return  # the cells of a component are not all there
-    table = _smallest_components(margins)
-    cells = bounded_cells(margins, margins.nodes[every], every, table, "upper > 0")
-    sums = _sums_of_tables(margins, table, cells)
+    is_small = filled("count(*) <= n", {"n": number(MOST_CELLS)})
+    sizes = exp.select("component", "count(*) AS cells").from_(margins.nodes[every])
+    sizes = sizes.where("upper > 0").group_by("component").having(is_small)
+    smallest = margins.keep(sizes.order_by("cells", "component").limit(MOST_COMPONENTS))
+    cells = bounded_cells(margins, margins.nodes[every], every, smallest, "upper > 0")
+    sums = _sums_of_tables(margins, smallest, cells)
     unsolved = measured.open_components - measured.sharp if again else cells.keys()
-    visits = arrays.VISITS if again else FEW_VISITS
+    visits = arrays.MOST_VISITS if again else FIRST_VISITS
     for component in sorted(cells.keys() & unsolved, key=lambda c: (len(cells[c]), c)):
         if time.monotonic() > deadline:
             break
-        possible = _possible_arrays(cells[component], sums[component], deadline, visits)
-        if possible is None:
+        bounds = [(lower, upper) for _, lower, upper in cells[component]]
+        conditions = [cell.condition for cell in sums[component]]
+        try:
+            possible = arrays.arrays(bounds, conditions, deadline, visits)
+        except TooManyError:
             continue
         if not possible:
-            raise ContradictionError(table)
+            raise ContradictionError(smallest)
         _store_solution(measured, component, cells[component], sums[component], possible)
-
-
-def _possible_arrays(
-    cells: Sequence[Bounded], sums: Sequence[TableCell], deadline: float, visits: int
-) -> Sequence[arrays.Array] | None:
-    """Return all arrays of counts of cells that agree with the sums; None: there are too many."""
-    bounds = [(lower, upper) for _, lower, upper in cells]
-    conditions = [cell.condition for cell in sums]
-    try:
-        return arrays.arrays(bounds, conditions, deadline, visits)
-    except TooManyError:
-        return None
 
 
 def _store_solution(
@@ -100,14 +94,6 @@ def _store_solution(
         measured.sharp.add(component)
 
 
-def _smallest_components(margins: Margins) -> str:
-    """Return a table of the ``TRIED`` smallest components with at most ``SMALL`` cells."""
-    is_small = filled("count(*) <= n", {"n": number(SMALL)})
-    sizes = exp.select("component", "count(*) AS cells").from_(margins.nodes[margins.domain.every])
-    sizes = sizes.where("upper > 0").group_by("component").having(is_small)
-    return margins.keep(sizes.order_by("cells", "component").limit(TRIED))
-
-
 def _sums_of_tables(
     margins: Margins, chosen: str, cells: Mapping[int, Sequence[Bounded]]
 ) -> dict[int, list[TableCell]]:
@@ -118,7 +104,7 @@ def _sums_of_tables(
     every = sorted(margins.domain.every)
     sums: dict[int, list[TableCell]] = defaultdict(list)
     for edge in dict.fromkeys([margins.shared, *margins.edges]):
-        inner = [every.index(i) for i in sorted(edge)]
+        inner = [every.index(i) for i in sorted(edge)]  # places in a cell of all attributes
         published = bounded_cells(margins, margins.nodes[edge], edge, chosen)
         for component, table_cells in published.items():
             places_inside: dict[Cell, list[int]] = defaultdict(list)

@@ -1,8 +1,8 @@
 """Open components, solved one after the other by integer programming.
 
-A component with at most ``ALL_CELLS`` cells has all of them as columns of its program. One with
-more has the cells of cliques that hold all tables; what is not known of a person is then in one
-clique each.
+A component with at most ``MOST_CELLS_OF_PROGRAM`` cells has all of them as columns of its program.
+One with more has the cells of cliques that hold all tables; what is not known of a person is then
+in one clique each.
 """
 
 import hashlib
@@ -23,7 +23,7 @@ from qifsql.commands.tables.hypergraph import NOTHING, Edge, Link, maximal_edges
 from qifsql.commands.tables.margins import ContradictionError, Margins, places
 from qifsql.commands.tables.measured import in_components
 from qifsql.commands.tables.proofs import (
-    COUNTED,
+    MOST_COUNTED_CELLS,
     Proofs,
     Question,
     bounded_clique,
@@ -37,9 +37,9 @@ from qifsql.data.expressions import filled
 from qifsql.data.files import parsed_json
 from qifsql.query.columns import number
 
-ALL_CELLS = 1_000  # of a component, which are all columns
-COLUMNS = 20_000  # cells of the cliques of a component
-BATCH = 50  # components that are read at once
+MOST_CELLS_OF_PROGRAM = 1_000  # cells of a component that all become columns
+MOST_COLUMNS = 20_000  # cells of the cliques of a component
+COMPONENTS_PER_BATCH = 50  # that are read at once
 WHAT = "solving components"
 
 
@@ -86,10 +86,10 @@ def solve_components(
     ``memory`` (None: no file) is not computed again. ContradictionError if tables contradict.
     """
     programs = _solvable_components(margins, proofs, components)
-    for start in range(0, len(programs), BATCH):
+    for start in range(0, len(programs), COMPONENTS_PER_BATCH):
         if time.monotonic() > deadline:
             return
-        batch = _Batch(margins, proofs, dict(programs[start : start + BATCH]))
+        batch = _Batch(margins, proofs, dict(programs[start : start + COMPONENTS_PER_BATCH]))
         texts = {} if memory is None else memory.read(list(batch.digests.values()))
         fresh: dict[str, str] = {}  # outcomes to store, by digest
         try:
@@ -128,7 +128,7 @@ def _solvable_components(
     if by_question is not None:
         names = {name for cliques in by_question.values() for name in cliques.tables}
         counted = _count_columns(margins, names)
-        by_cliques = {c: n for c, n in counted.items() if c in large and n <= COLUMNS}
+        by_cliques = {c: n for c, n in counted.items() if c in large and n <= MOST_COLUMNS}
         columns |= by_cliques
         programs |= dict.fromkeys(by_cliques, by_question)
     return [(c, programs[c]) for c in sorted(programs, key=lambda c: (columns[c], c))]
@@ -140,7 +140,7 @@ def _all_cells(margins: Margins, proofs: Mapping[Question, Proofs]) -> _Cliques 
     support = next(iter(proofs.values())).support
     if support is None:  # too many to count
         return None
-    is_small = filled("cells <= n", {"n": number(ALL_CELLS)})
+    is_small = filled("cells <= n", {"n": number(MOST_CELLS_OF_PROGRAM)})
     chosen = margins.keep(exp.select("component").from_(support).where(is_small))
     if every in margins.nodes and is_complete(margins, every):
         cells = exp.select("component", "lower", "upper", *places(every))
@@ -165,33 +165,28 @@ def _count_columns(margins: Margins, names: Iterable[str]) -> dict[int, int]:
 
 
 def _cliques_by_question(margins: Margins, questions: Sequence[Question]) -> _Programs | None:
-    """Return the cliques of each question; None: too large, or an attribute is in no table."""
+    """Return the cliques of each question, and tables of their cells.
+
+    None if a clique has too many cells, or an attribute is in no table.
+    """
     if free_attributes(margins, margins.domain.every):
         return None
     by_question = {}
     for question in questions:
-        if (cliques := _cliques(margins, question)) is None:
-            return None
-        by_question[question] = cliques
+        # What is not known of a person, and then the secret, goes first: one clique has it.
+        secret = frozenset([] if question.secret is None else [question.secret])
+        first = [margins.domain.every - question.scope, secret]
+        links = triangulated(maximal_edges(margins.edges), [e for e in first if e])
+        tables: list[str] = []
+        for link in links:
+            if link.edge in margins.nodes and is_complete(margins, link.edge):
+                tables.append(margins.nodes[link.edge])
+            elif table := bounded_clique(margins, link.edge, MOST_COUNTED_CELLS, WHAT):
+                tables.append(table)
+            else:
+                return None
+        by_question[question] = _Cliques(tuple(links), tuple(tables))
     return by_question
-
-
-def _cliques(margins: Margins, question: Question) -> _Cliques | None:
-    """Return cliques for a question, and tables of their cells; None if there are too many."""
-    # What is not known of a person, and then the secret, is eliminated first: one clique has it.
-    secret = frozenset([] if question.secret is None else [question.secret])
-    first = [margins.domain.every - question.scope, secret]
-    links = triangulated(maximal_edges(margins.edges), [e for e in first if e])
-    tables: list[str] = []
-    for link in links:
-        if link.edge in margins.nodes and is_complete(margins, link.edge):
-            tables.append(margins.nodes[link.edge])
-            continue
-        table = bounded_clique(margins, link.edge, COUNTED, WHAT)
-        if table is None:
-            return None
-        tables.append(table)
-    return _Cliques(tuple(links), tuple(tables))
 
 
 class _Batch:
@@ -222,8 +217,8 @@ class _Batch:
         for question in proofs:
             query = exp.select("component", "lowest", "highest").from_(proofs[question].bracket)
             query = query.join(self.chosen, using=["component"], join_type="semi")
-            brackets = {c: (low, high) for c, low, high in margins.tables.rows(query)}
-            self.brackets[question] = brackets
+            brackets = margins.tables.rows(query)
+            self.brackets[question] = {c: (low, high) for c, low, high in brackets}
         self.digests = {c: self._digest(c) for c in programs}
 
     def _build_system(self, component: int, cliques: _Cliques) -> System:
@@ -246,21 +241,19 @@ class _Batch:
 
     def outcome(self, component: int, deadline: float) -> Outcome:
         """Return what is proved of a component for all questions; OpenError if it stays open."""
-        people = self.margins.domain.people
-        programs: dict[int, Component] = {}  # questions with the same cliques share one
+        every, people = self.margins.domain.every, self.margins.domain.people
+        programs: dict[_Cliques, Component] = {}  # questions with the same cliques share one
         solved: dict[Question, Solved] = {}
-        settled: list[tuple[Edge, Cell]] = []
         try:
             for question, cliques in self.programs[component].items():
-                if id(cliques) not in programs:
+                if cliques not in programs:
                     system = self._build_system(component, cliques)
-                    programs[id(cliques)] = Component(system, people, deadline)
-                    programs[id(cliques)].spread()
+                    programs[cliques] = Component(system, people, deadline)
+                    programs[cliques].spread()
                 bracket = self.brackets[question].get(component, (0, people))
-                every = self.margins.domain.every
-                solved[question] = solve(programs[id(cliques)], question, every, bracket)
+                solved[question] = solve(programs[cliques], question, every, bracket)
             program = next(iter(programs.values()))  # any of them has all cells of tables
-            settled += [
+            settled = [
                 (edge, cell)
                 for edge, cell, lower, upper in self.tables[component]
                 if lower < upper and program.is_settled(program.margin(edge).get(cell, []))

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from qifsql.adversary.spec import ColumnRoles, Microdata
-from qifsql.commands.tables import combinations, dimensions, made_tables
+from qifsql.commands.tables import dimensions, made_tables
 from qifsql.commands.tables.dimensions import TEXT, Records
 from qifsql.commands.tables.hypergraph import Edge
 from qifsql.commands.tables.made_tables import NewTable
@@ -106,7 +106,11 @@ class ReleaseMaker:
         do not give a published table.
         """
         microdata, dims = dimensions.bind(catalog, dataset, [t.dims for t in read if t.dims], where)
-        microdata = _with_texts(microdata)
+        texts = [
+            replace(q, expression=exp.cast(q.expression.copy(), TEXT), type=TEXT)
+            for q in microdata.qids
+        ]
+        microdata = replace(microdata, qids=tuple(texts))
         written = dict.fromkeys(name for t in read for name in t.dims)  # in the order of the qids
         columns = {name: q.name for name, q in zip(written, microdata.qids, strict=True)}
         numbers = {name: i for i, name in enumerate(columns.values(), 1)}
@@ -257,7 +261,7 @@ class ReleaseMaker:
         structural: list[Published] = []
         outer: set[int] = set()
         for k, text in enumerate(self.nested, 1):
-            nesting = combinations.read_nesting(
+            nesting = dimensions.read_nesting(
                 self.tables, text, numbers, published, records, name=f"nested_{k}"
             )
             published = [nesting.extended(table) for table in published]
@@ -266,7 +270,7 @@ class ReleaseMaker:
         # An outer value follows from its inner one, so it makes no further combinations.
         possible = math.prod(n for i, n in domain.sizes.items() if i not in outer)
         if self.possible is not None:
-            table = combinations.read_combinations(
+            table = dimensions.read_combinations(
                 self.tables, self.possible, numbers, domain, records
             )
             if table.edge & outer:
@@ -280,15 +284,6 @@ class ReleaseMaker:
             possible *= self.tables.count(table.cells)
         columns = () if records is None else records.microdata.columns
         return Release(self.tables, domain, published, records, possible, structural, columns)
-
-
-def _with_texts(microdata: Microdata) -> Microdata:
-    """Return the microdata with quasi-identifiers as texts."""
-    qids = (
-        replace(q, expression=exp.cast(q.expression.copy(), TEXT), type=TEXT)
-        for q in microdata.qids
-    )
-    return replace(microdata, qids=tuple(qids))
 
 
 def distinct_titles(titles: Sequence[str]) -> list[str]:

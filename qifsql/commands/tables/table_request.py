@@ -94,28 +94,25 @@ class Request:
 
     @contextmanager
     def opened(self) -> Iterator[tuple[Release, Memory | None]]:
-        """Open an engine, make or read the tables, and open the file to resume from, if any."""
+        """Open an engine, make or read the tables, and open the file of solved components, if any.
+
+        Yield the release, and the file to resume from (None: not asked for).
+        """
         path = self.options["resume"]
         files = [] if path is None else [kept_components.prepare(Path(path), self.paths)]
         with open_engine(self.settings, sources=[*self.sources, *files]) as engine:
             work = Tables(engine, "making tables", self.title)
             release = self._make_release(engine, work)
-            with self._open_memory(engine, release) as memory:
+            if path is None:
+                yield release, None
+                return
+            stream = engine.stream(Path(path).name)
+            try:
+                signature = kept_components.identity(release, self.describe(release), self.paths)
+                memory = kept_components.KeptComponents(engine, stream, Path(path), signature)
                 yield release, memory
-
-    @contextmanager
-    def _open_memory(self, engine: LocalEngine, release: Release) -> Iterator[Memory | None]:
-        """Open the file of solved components to resume from; yield None without one."""
-        if self.options["resume"] is None:
-            yield None
-            return
-        path = Path(self.options["resume"])
-        stream = engine.stream(path.name)
-        try:
-            signature = kept_components.identity(release, self.describe(release), self.paths)
-            yield kept_components.KeptComponents(engine, stream, path, signature)
-        finally:
-            stream.close()
+            finally:
+                stream.close()
 
     def _make_release(self, engine: LocalEngine, work: Tables) -> Release:
         """Return the release of the tables to make, or of files with or without records."""

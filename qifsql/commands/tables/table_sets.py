@@ -18,7 +18,7 @@ from qifsql.commands.tables.margins import (
 )
 from qifsql.commands.tables.measured import Measured
 from qifsql.commands.tables.proofs import (
-    JOINT,
+    MOST_LISTED_CELLS,
     Question,
     asked_scopes,
     further_margins,
@@ -34,7 +34,7 @@ from qifsql.errors import InputError, plural
 from qifsql.query.columns import union
 from qifsql.query.splice import splice
 
-SECONDS = 10  # for the exact solution of each set that may contradict itself
+SECONDS_PER_SET = 10  # for the exact solution of each set that may contradict itself
 
 
 @dataclass
@@ -68,7 +68,7 @@ def measure_tables(
         further=further_margins(edges, questions, every, pairs),
         scope=scope,
         joint=scope,
-        largest_support=JOINT,
+        largest_support=MOST_LISTED_CELLS,
     )
     in_closed_form = all(has_closed_form(margins, a) for a in scope)
     check_first(margins)
@@ -77,7 +77,7 @@ def measure_tables(
     measured = Measured(release, margins, questions, published, in_closed_form)
     measured.proofs = {question: prove(margins, question) for question in questions}
     if not in_closed_form and has_closed_form(margins, every):  # of all attributes, not of blocks
-        measured.closed = all(_is_decided(measured, question) for question in questions)
+        measured.closed = all(_finds_all_alone(measured, question) for question in questions)
     measured.components = margins.tables.count(margins.nodes[margins.shared])
     measured.open_components = set() if measured.closed else _open_components(measured)
     _solve_exactly(measured, budget)
@@ -121,7 +121,7 @@ def _solve_by_programs(measured: Measured, deadline: float, memory: solver.Memor
             measured.sharp.add(component)
 
 
-def _is_decided(measured: Measured, question: Question) -> bool:
+def _finds_all_alone(measured: Measured, question: Question) -> bool:
     """Return whether the bounds single out all people who can be singled out."""
     margins, records = measured.margins, measured.release.records
     if not has_closed_form(margins, question.scope):
@@ -191,22 +191,15 @@ def contradiction_error(release: Release, published: Sequence[Published]) -> Inp
 
 def _smallest_set(release: Release, published: Sequence[Published]) -> Sequence[Published]:
     """Return the first of the smallest sets of tables for which no counts exist."""
-    for n in range(1, len(published)):
-        for some in combinations(published, n):
-            if not _fit_together(release, some):
-                return some
-    return published
-
-
-def _fit_together(release: Release, published: Sequence[Published]) -> bool:
-    """Return whether no contradiction of these tables is met: some records may give all of them."""
     question = Question(release.domain.every, None)
-    try:
-        measured = measure_tables(release, published, [question], Budget(SECONDS))
-    except ContradictionError:
-        return False
-    measured.margins.close()
-    return True
+    for n in range(1, len(published)):
+        for tables in combinations(published, n):
+            try:
+                measured = measure_tables(release, tables, [question], Budget(SECONDS_PER_SET))
+            except ContradictionError:
+                return tables
+            measured.margins.close()
+    return published
 
 
 def _disagreeing_cells(release: Release, first: Published, second: Published) -> str:

@@ -4,27 +4,36 @@ The tables are made of records as an office would make them (the custodian's vie
 were published (the outsider's).
 """
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Unpack
 
 import polars as pl
 
-from qifsql.commands.tables import breakdown, magnitude
+from qifsql.commands.tables import breakdown, dimensions, magnitude
 from qifsql.commands.tables import remedies as remedy
 from qifsql.commands.tables.made_tables import NewTable
+from qifsql.commands.tables.margins import ContradictionError, Domain, Published
+from qifsql.commands.tables.measured import Measured
+from qifsql.commands.tables.proofs import Question
+from qifsql.commands.tables.question_rows import question_row
+from qifsql.commands.tables.solver import Memory
 from qifsql.commands.tables.spec import TableOptions
-from qifsql.commands.tables.table_attack import TableAttack, group_dimension, questions
+from qifsql.commands.tables.table_release import Release
 from qifsql.commands.tables.table_request import Request
+from qifsql.commands.tables.table_sets import Budget, contradiction_error, measure_tables
 from qifsql.data.dataset import Tabular
 from qifsql.data.option import as_names, as_tuple, complete
 from qifsql.data.readers import openings
 from qifsql.engine.csv_types import remarks
 from qifsql.engine.masks import private
 from qifsql.engine.settings import Settings
+from qifsql.errors import InputError, quoted
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin
+
+LARGEST_INTEGER = 2**63 - 1  # of a column of the result
 
 SCHEMA: dict[str, pl.DataType] = {
     **dict.fromkeys(("tables", "known"), pl.List(pl.String())),
@@ -176,16 +185,157 @@ def _attack_changed(
     """
     options: TableOptions = {**request.options, "resume": None}  # its file is of other tables
     changed = replace(request, new_tables=tuple(new_tables), options=options)
-    new_names: dict[str, str] = {}  # of dimensions that became coarser, by the old ones
+    new_names: dict[str, str] = {}  # of dimensions, by the old ones
     for old, new in zip(request.new_tables, new_tables, strict=True):
         new_names |= zip(old.dims, new.dims, strict=True)
     with changed.opened() as (release, _):
         attack = TableAttack(options, release, new_names)
         measured = attack.measure(release.published)
-        rows = attack.rows(measured)
-        checks = breakdown.checks(measured, options["small"])
+        rows, checks = attack.rows(measured), breakdown.checks(measured, options["small"])
     undone = int(checks["undone"].sum())
     # Under other protections a cell is either hidden or tells its count.
     exact = checks.filter(~pl.col("protection").str.contains("^(?:round|noise)"))
     exact_cells = int((exact["cells"] - exact["hidden"]).sum())
     return [row | {"undone": undone} for row in rows], exact_cells
+
+
+@dataclass
+class TableMeasures:
+    """The rows of all sets of tables, the details of the whole set, remarks, and the verdict."""
+
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    details: dict[str, pl.DataFrame] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    met: bool | None = None
+
+
+class TableAttack:
+    """The attack on the tables of a release."""
+
+    def __init__(
+        self,
+        options: TableOptions,
+        release: Release,
+        names: Mapping[str, str] | None = None,
+        memory: Memory | None = None,
+    ) -> None:
+        """Look up the questions; ``names`` are new names of dimensions by old ones."""
+        self.options, self.release = options, release
+        self.questions, self.knowledge = questions(release.domain, self.options, names or {})
+        self.budget = Budget(self.options["time_budget"], memory)
+
+    def measure(self, published: Sequence[Published]) -> Measured:
+        """Return a set of tables with its bounds; refuse tables that contradict each other."""
+        pairs = [a.edge | b.edge for a, b in breakdown.crossing_pairs(published)]
+        try:
+            return measure_tables(self.release, published, self.questions, self.budget, pairs)
+        except ContradictionError as e:
+            raise contradiction_error(self.release, published) from e
+
+    def rows(self, measured: Measured) -> list[dict[str, Any]]:
+        """Return the row of each question, with what is known in the order of the request."""
+        knowledge = {"known": self.knowledge} if self.knowledge else {}
+        return [question_row(measured, question) | knowledge for question in self.questions]
+
+    def run(self) -> TableMeasures:
+        """Attack the tables, first progressively if asked; return rows, details and the verdict."""
+        options, all_tables = self.options, self.release.published
+        answer = TableMeasures()
+        by = group_dimension(self.release.domain, options)
+        for n in range(1, len(all_tables)) if options["progressive"] else ():
+            measured = self.measure(all_tables[:n])
+            answer.rows += self.rows(measured)
+            measured.margins.close()
+        measured = self.measure(all_tables)
+        answer.rows += self.rows(measured)
+        answer.details["checks"] = breakdown.checks(measured, options["small"])
+        answer.details["disclosure"] = breakdown.disclosure(measured)
+        answer.details["overlaps"] = breakdown.overlaps(measured, options["small"])
+        if worst := [r for q in self.questions for r in breakdown.components(measured, q)]:
+            answer.details["components"] = pl.DataFrame(worst, schema=breakdown.COMPONENTS)
+        if by is not None:
+            answer.details["groups"] = breakdown.groups(measured, self.questions, by)
+        if options["show_cells"]:
+            answer.details |= breakdown.cell_details(measured, self.questions[0])
+        answer.notes += [*dict.fromkeys(measured.notes), *_notes(measured, answer.rows[-1])]
+        if limits := remedy.parse_limits(as_tuple(options["require"])):
+            undone = int(answer.details["checks"]["undone"].sum())
+            last_rows = answer.rows[-len(self.questions) :]  # those of all tables
+            rows = [row | {"undone": undone} for row in last_rows]
+            broken = [limit.text for limit in limits if remedy.largest_distance(rows, [limit])]
+            answer.met = not broken
+            answer.notes += [f"not met: {', '.join(broken)}"] if broken else []
+        measured.margins.close()
+        for row in answer.rows:
+            if row["cells_proved"] is not None and row["cells_proved"] > LARGEST_INTEGER:
+                row["cells_proved"] = None
+        return answer
+
+    def without(self) -> Iterator[dict[str, Any]]:
+        """Yield, for each table, the rows of the attack on the tables without it."""
+        all_tables = self.release.published
+        for k, table in enumerate(all_tables):
+            measured = self.measure([*all_tables[:k], *all_tables[k + 1 :]])
+            yield from ({"without": table.title} | row for row in self.rows(measured))
+            measured.margins.close()
+
+
+def questions(
+    domain: Domain, options: TableOptions, names: Mapping[str, str]
+) -> tuple[list[Question], list[str]]:
+    """Return a question per secret, or re-identification, and the dimensions named as known.
+
+    Without such names (an empty list) the adversary knows all dimensions but the secret. ``names``
+    are new names of dimensions, which a remedy made coarser, by old ones.
+    """
+    numbers = {name: i for i, name in domain.names.items()}
+
+    def dimensions_of(option: str) -> list[str]:
+        texts = as_names(options[option])  # type: ignore[literal-required]
+        return [dimensions.find_dimension(names.get(n, n), numbers, option) for n in texts]
+
+    knowledge, secrets = dimensions_of("known"), dimensions_of("secret")
+    for name in secrets:
+        if name in knowledge:
+            raise InputError(
+                f"secret {quoted(name)} is among the known dimensions; what the adversary knows is "
+                "not a secret: take it out of one of them"
+            )
+    if len(set(secrets)) < len(secrets):
+        raise InputError("a secret is given twice; give it once")
+    attributes = frozenset(numbers[name] for name in knowledge) if knowledge else domain.every
+    if not secrets:  # re-identification
+        return [Question(attributes, None)], knowledge
+    return [Question(attributes - {numbers[name]}, numbers[name]) for name in secrets], knowledge
+
+
+def group_dimension(domain: Domain, options: TableOptions) -> int | None:
+    """Return the number of the dimension whose values are groups; None without groups."""
+    if options["by"] is None:
+        return None
+    numbers = {name: i for i, name in domain.names.items()}
+    return numbers[dimensions.find_dimension(options["by"], numbers, "group")]
+
+
+def _notes(measured: Measured, row: Mapping[str, Any]) -> list[str]:
+    """Return remarks on bounds that may not be sharp, and on counts that were fitted.
+
+    ``row`` is a row of all tables together.
+    """
+    notes = []
+    if row["components_open"]:
+        notes.append(
+            f"the bounds of {row['components_open']:,} of {row['components']:,} components may "
+            "not be sharp: more may be proved than is told; give more time (--time-budget)"
+        )
+    if row["estimate"] and row["believed"] is not None:
+        notes.append(
+            "believed and actual success are of expected counts that were fitted (greatest "
+            "entropy); a hidden count beside large ones is expected near its largest value"
+        )
+    if measured.counts is not None and measured.counts.moved > 1e-6:
+        notes.append(
+            f"the fit of expected counts stopped while {measured.counts.moved:.2g} of the people "
+            "of a component still moved"
+        )
+    return notes

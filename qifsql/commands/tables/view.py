@@ -6,7 +6,7 @@ from functools import partial
 import polars as pl
 
 from qifsql.commands.tables import charts
-from qifsql.commands.tables.sections import CLOSE, DRAWN, choice, goal, suppression
+from qifsql.commands.tables.sections import DRAWN, ROUNDING, choice, goal, suppression
 from qifsql.data.types import Row
 from qifsql.presentation import escaping, words
 from qifsql.presentation.figures import drawn
@@ -26,7 +26,7 @@ KIND = Kind(
 )
 ASIDE = ("disclosure", "overlaps")
 """The details that CSV and Markdown leave out."""
-NAMED = 6  # dimensions that a sentence names
+MOST_NAMED = 6  # dimensions that a sentence names
 
 WAYS = {
     "closed form": "closed form",
@@ -184,8 +184,8 @@ def _frequency(n: int, row: Row) -> str:
 
 
 def _names(names: Sequence[str]) -> str:
-    """Return names of dimensions for a sentence; of more than ``NAMED`` only their number."""
-    if len(names) > NAMED:
+    """Return names of dimensions for a sentence; of more than ``MOST_NAMED`` only their number."""
+    if len(names) > MOST_NAMED:
         return counted("{n} dimension", "{n} dimensions", len(names))
     return words.listed(list(names)) if names else said("nothing")
 
@@ -285,11 +285,11 @@ def _surprises(row: Row) -> list[str]:
     """Return sentences where guesses are worse than without tables, or expected to be too good."""
     texts = []
     actual, believed = row["actual"], row["believed"]  # shares of cases; None: not measured
-    if actual is not None and row["prior"] is not None and actual < row["prior"] - CLOSE:
+    if actual is not None and row["prior"] is not None and actual < row["prior"] - ROUNDING:
         texts.append(
             said("Guesses from the tables are right less often than guesses without them.")
         )
-    if believed is not None and row["records"] is not None and believed > row["records"] + CLOSE:
+    if believed is not None and row["records"] is not None and believed > row["records"] + ROUNDING:
         texts.append(
             said("The adversary expects more right guesses than the records themselves would give.")
         )

@@ -25,8 +25,8 @@ MEASURES = ("reconstructed", "reconstructed_ones", "singled_out", "certain_infer
 @pytest.fixture(autouse=True)
 def _no_lists(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let all components be solved by integer programming; the fit is tested elsewhere."""
-    monkeypatch.setattr(small_components, "SMALL", 0)
-    monkeypatch.setattr(fit, "ROUNDS", 2)
+    monkeypatch.setattr(small_components, "MOST_CELLS", 0)
+    monkeypatch.setattr(fit, "MOST_ROUNDS", 2)
 
 
 def solutions(bounds: list[tuple[int, int]], rows: list[Row]) -> list[tuple[int, ...]]:
@@ -133,7 +133,7 @@ def test_cells_of_all_attributes(case: Case) -> None:
 @given(cases(kinds=HIDING, most=10))
 def test_cells_of_cliques(case: Case) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(solver, "ALL_CELLS", 0)
+        patch.setattr(solver, "MOST_CELLS_OF_PROGRAM", 0)
         check(case)
 
 
@@ -159,7 +159,7 @@ def test_a_chain_is_solved_by_its_cliques(monkeypatch: pytest.MonkeyPatch) -> No
     people = [(s, *x) for s in range(2) for x in triangle(people=12, seed=s)]
     tables = ["a", "a,b:suppress<4", "a,b,c:suppress<4", "a,c,d:suppress<4"]
     wide = qifsql.tables(frame(people), table=tables, secret="d").rows()[0]
-    monkeypatch.setattr(solver, "ALL_CELLS", 0)
+    monkeypatch.setattr(solver, "MOST_CELLS_OF_PROGRAM", 0)
     narrow = qifsql.tables(frame(people), table=tables, secret="d").rows()[0]
     for row in (wide, narrow):
         assert (row["sharp"], row["components_open"]) == (True, 0)
