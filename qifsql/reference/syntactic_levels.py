@@ -141,13 +141,13 @@ def average_class_size(blocks: Sequence[Counts]) -> Fraction:
 def bites(blocks: Iterable[Counts], totals: Counts, factor: Fraction | int) -> dict[str, int]:
     """Return the people exposed to known attacks on k and l (M54).
 
-    Homogeneity: one value in the block; background knowledge: two; skewness: some value is at least
-    ``factor`` times as likely as among all.
+    Homogeneity: at most one reported value in the block (None is missing); background knowledge:
+    two values; skewness: some value is at least ``factor`` times as likely as among all.
     """
     people = Counter[str]()
     for counts in blocks:
         size = sum(counts.values())
-        people["homogeneity"] += size * (len(counts) == 1)
+        people["homogeneity"] += size * (len(counts.keys() - {None}) <= 1)
         people["background"] += size * (len(counts) == 2)
         people["skewness"] += size * (max(ratios(counts, totals).values()) >= factor)
     return dict(people)

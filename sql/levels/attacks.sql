@@ -14,13 +14,13 @@ LEFT JOIN (SELECT * FROM branches WHERE people = size AND "values" > 1) AS found
 WHERE levels_of.level > 0
 GROUP BY levels_of.level, levels_of.everybody;
 
--- One row: blocks of one value and the people in them; blocks of two values, the people in them
+-- One row: blocks of at most one reported value and the people in them; blocks of two values, the people in them
 -- and those among them who have the likelier one; blocks in which a value is at least so many
 -- times as likely as in the release, and the people in them.
 CREATE OR REPLACE VIEW bites AS
 SELECT
-    coalesce(sum(blocks) FILTER (WHERE "values" = 1), 0)::BIGINT AS one_blocks,
-    coalesce(sum(blocks * members) FILTER (WHERE "values" = 1), 0)::BIGINT AS one_people,
+    coalesce(sum(blocks) FILTER (WHERE reported <= 1), 0)::BIGINT AS one_blocks,
+    coalesce(sum(blocks * members) FILTER (WHERE reported <= 1), 0)::BIGINT AS one_people,
     coalesce(sum(blocks) FILTER (WHERE "values" = 2), 0)::BIGINT AS two_blocks,
     coalesce(sum(blocks * members) FILTER (WHERE "values" = 2), 0)::BIGINT AS two_people,
     coalesce(sum(blocks * mode) FILTER (WHERE "values" = 2), 0)::BIGINT AS two_likelier,

@@ -16,13 +16,14 @@ FROM (
 ) AS ordered_values;
 
 -- One row: how many people there are; one, of the type in which products of people are worked out
--- (qifsql takes 64 bits where they are enough); how many values the secret has; and how many people
--- have the rarest and the commonest.
+-- (qifsql takes 64 bits where they are enough); how many values the secret has; whether one of them
+-- is missing (0 or 1); and how many people have the rarest and the commonest.
 CREATE OR REPLACE VIEW whole AS
 SELECT
     sum(everybody)::HUGEINT AS people,
     1::HUGEINT AS one,
     count(*) AS "values",
+    count(*) FILTER (WHERE value IS NULL) AS missing,
     min(everybody) AS rarest,
     max(everybody) AS commonest
 FROM places;
@@ -132,7 +133,7 @@ FROM blocks
 GROUP BY size;
 
 -- One row per block: its size, how many people it is about (members), how many values occur, how
--- many people have the most frequent one; how much probability moves from the release to the block
+-- many of them without a missing one (reported), how many people have the most frequent one; how much probability moves from the release to the block
 -- (moved, times size and people); the sum of n log2 n; the largest and the least ratio of a value's
 -- people to its people in all, and these people in all; whether the gain of a value is beyond minus
 -- the logarithm of its share in the release.
@@ -143,6 +144,7 @@ SELECT
     any_value(size) AS size,
     coalesce(any_value(stand), any_value(size)) AS members,
     count(*) AS "values",
+    count(*) FILTER (WHERE place <= last_reported) AS reported,
     max(people) AS mode,
     sum(greatest(0, people * whole_people - one * everybody * size))::HUGEINT AS moved,
     sum(people * log2(people)) AS logs,
@@ -156,6 +158,7 @@ FROM (
         sized.*,
         whole.people AS whole_people,
         whole.one AS one,
+        whole."values" - whole.missing AS last_reported,
         sized.people * (whole.people / sized.everybody) / sized.size - 1 AS gain,
         -ln(sized.everybody / whole.people) AS cap
     FROM sized

@@ -1,9 +1,10 @@
 """Four attacks on k and l: homogeneity, background knowledge, similarity and skewness.
 
-Homogeneity: all people of a block have one value. Background knowledge: a block has two values; an
-adversary who can rule out one of them for a person knows the other. Similarity: the values of a
-block differ, but all are below one node of the hierarchy. Skewness: a value is much likelier in a
-block than in the release. Sources: Machanavajjhala et al. 2007 (the first two), Li et al. 2007.
+Homogeneity: all people of a block who report a value have one. Background knowledge: a block has
+two values; an adversary who can rule out one of them for a person knows the other. Similarity: the
+values of a block differ, but all are below one node of the hierarchy. Skewness: a value is much
+likelier in a block than in the release. Sources: Machanavajjhala et al. 2007 (the first two), Li
+et al. 2007.
 """
 
 from fractions import Fraction
@@ -23,8 +24,9 @@ ATTACKS: dict[str, pl.DataType] = {
 }
 """One row per attack and secret; for similarity, one per level of the hierarchy, too.
 
-``blocks`` are those in which the attack succeeds, ``people`` the people in them, where some miss
-the secret and an attack reaches more blocks among those who report it, these. ``success_before``
+``blocks`` are those in which the attack succeeds, ``people`` the people in them. Where some miss
+the secret, homogeneity is about all people of a block, its chances about those who report a value;
+another attack is on those who report one if it reaches more of them. ``success_before``
 and ``success_after`` are the chances to guess their value right (similarity: their node), before
 the attack and with it. ``factor`` is for skewness: a value must be this many times as likely."""
 

@@ -74,12 +74,20 @@ def _key(row: Row) -> tuple[str, str | None]:
 
 
 def _worse_attacks(attacks: pl.DataFrame, reported: pl.DataFrame) -> pl.DataFrame:
-    """Return each attack on all people, or on those with a reported secret if more succumb."""
+    """Return each attack on all people, or on those with a reported secret if more succumb.
+
+    Homogeneity is on all people of a block, with the chances of those who report a value.
+    """
     on_reported = {(r["attack"], r["secret"], r["level"]): r for r in reported.to_dicts()}
     worse = []
     for row in attacks.to_dicts():
         again = on_reported.get((row["attack"], row["secret"], row["level"]), row)
-        worse.append(again if again["people"] > row["people"] else row)
+        if row["attack"] == "homogeneity":
+            worse.append(
+                again | {name: row[name] for name in ("people", "blocks", "success_after")}
+            )
+        else:
+            worse.append(again if again["people"] > row["people"] else row)
     return pl.DataFrame(worse, schema=attacks.schema)
 
 

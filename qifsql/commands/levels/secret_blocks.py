@@ -63,6 +63,7 @@ def _count_secret(tables: Tables, j: int, hierarchy: Hierarchy | None, apart: in
         "people": typed_number(int(totals["people"]), kind),
         "one": typed_number(1, kind),
         "values": typed_number(totals["values"], "BIGINT"),
+        "missing": typed_number(totals["missing"], "BIGINT"),
     }
     if by_kind:
         counts.keep("tally_counts", j, lasting=False)

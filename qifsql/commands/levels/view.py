@@ -35,7 +35,7 @@ SAFER = ("k", "average_class_size", "k_map", "delta_presence_min", "l_distinct",
 BELOW = ("l_recursive_c", "delta_disclosure")
 
 BITES = {
-    "homogeneity": "Homogeneity attack: {people} in {blocks} where everyone has the same value.",
+    "homogeneity": "Homogeneity attack: {people} in {blocks} where all report the same value.",
     "background": (
         "Background-knowledge attack: {people} in {blocks} with two values; someone who can "
         "rule out one value knows the other."

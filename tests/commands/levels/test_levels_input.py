@@ -314,7 +314,7 @@ def test_the_table_for_people_says_what_numbers_mean() -> None:
         "average class size 3.333 safer",
         "t, equal distance 0.5 riskier",
         "l = 1 asks for one value in a block",
-        "Homogeneity attack: 1 person in 1 block where everyone has the same value",
+        "Homogeneity attack: 1 person in 1 block where all report the same value",
         "Background-knowledge attack: 9 people in 2 blocks with two values",
     ):
         assert said in " ".join(done.out.split())
