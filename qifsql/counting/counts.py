@@ -66,10 +66,13 @@ class Store:
 class Counts:
     """The counts of one attack.
 
-    ``again``: questions other than the profile will follow. ``tallied`` allows tallies for secrets
-    of few values; cells cannot be computed from tallies. ``people`` are the counts of another
-    reading, whose people are taken over. ``plans`` are the plans that ran, ``records`` the number
-    of records, ``reported`` that of all and of those with each secret, if it was asked for.
+    ``further_questions``: questions other than the profile will follow, so cells are kept for them.
+    ``tallied`` allows tallies for secrets of few values; cells cannot be computed from tallies.
+    ``people_of`` are counts of the same records for an adversary who knows more or less of each
+    person: they hand over their tables of people, and lose all others. ``plans`` are the plans that
+    ran; ``catalogs`` has the catalog of each kept table by its name; ``values`` the number of
+    values of each secret that is counted by tallies. ``records`` is the number of records,
+    ``reported`` that of all records and of those with each secret, if it was asked for.
     """
 
     def __init__(
@@ -77,10 +80,10 @@ class Counts:
         engine: Engine,
         bound: BoundAttack,
         *,
-        again: bool,
+        further_questions: bool = False,
         tallied: bool = True,
         store: Store | None = None,
-        people: "Counts | None" = None,
+        people_of: "Counts | None" = None,
     ) -> None:
         self.engine = engine
         self.bound = bound
@@ -95,17 +98,17 @@ class Counts:
         self.catalogs = dict.fromkeys(stored_tables - {ledger.LEDGER}, STORE)
         self._ledger = store.stream if store else None
         self.records: int
-        if people is not None:
-            self.catalogs = people.give_people()
-            self.records = people.records
-            self._keep_cells(again, tallied=tallied)
+        if people_of is not None:
+            self.catalogs = people_of.give_people()
+            self.records = people_of.records
+            self._keep_cells(further_questions, tallied=tallied)
             return
         if store and stored_tables:  # an earlier run has counted
-            self.records = self._read_signature(store, stored_tables)["records"]
+            self.records = self._read_store(store, stored_tables)
             return
         self.records = check_records(engine, bound.microdata)
         if self._ledger is None:
-            self._keep_cells(again, tallied=tallied)
+            self._keep_cells(further_questions, tallied=tallied)
         else:
             ledger.begin(self._ledger)  # only now, so that a refused attack leaves an empty file
             self._keep_cells(True, tallied=False)  # later runs may ask anything
@@ -152,7 +155,8 @@ class Counts:
         counted_as = {q: self._same_blocks(q) for q in questions}
         by_weight: dict[bool, list[Question]] = {}  # profiles with weights have other columns
         for question in sorted(set(counted_as.values())):
-            by_weight.setdefault(self._is_weighted(question[0]), []).append(question)
+            weighted = bound.microdata.weight is not None or question[0] in bound.beliefs
+            by_weight.setdefault(weighted, []).append(question)
         what = "measuring the prior" if prior else "attacking"
         profiles: dict[Question, Profile] = {}
         for weighted, alike in sorted(by_weight.items()):
@@ -173,20 +177,19 @@ class Counts:
         return {q: profiles[i] for q, i in counted_as.items() if i in profiles}
 
     def frame(
-        self, step: str, questions: Sequence[Question], *, prior: bool = False
-    ) -> pl.DataFrame:
-        """Return the rows of the query ``step`` about all people (``frame_of``)."""
-        return self.frame_of(self.bound, step, questions, prior=prior)
-
-    def frame_of(
-        self, bound: BoundAttack, step: str, questions: Sequence[Question], *, prior: bool = False
+        self,
+        step: str,
+        questions: Sequence[Question],
+        *,
+        prior: bool = False,
+        hidden: bool = False,
     ) -> pl.DataFrame:
         """Run the query ``step`` (a view of ``sql/``) for each question; return all rows.
 
-        The columns ``secret`` and ``gain`` are the numbers of the question. ``bound`` is the attack
-        on all people of these counts, or on the ``hidden`` ones. ``prior``: without
-        quasi-identifiers.
+        The columns ``secret`` and ``gain`` are the numbers of the question. ``prior``: without
+        quasi-identifiers. ``hidden``: about the people with suppressed records alone.
         """
+        bound = self.hidden if hidden else self.bound
         tables = self._tables_of(bound)
         plan = compiler.step_plan(
             bound, step, questions, prior=prior, catalogs=tables, values=self.values
@@ -259,10 +262,10 @@ class Counts:
         self.forget()
         return people
 
-    def _keep_cells(self, again: bool, *, tallied: bool) -> None:
+    def _keep_cells(self, further_questions: bool, *, tallied: bool) -> None:
         """Keep the tables that all later questions need: tallies, or cells of each secret.
 
-        ``again``: questions other than the profile will follow. Secret 0 is the owner.
+        Secret 0 is the owner.
         """
         bound, microdata = self.bound, self.bound.microdata
         secrets = range(1, len(microdata.secrets) + 1)
@@ -278,9 +281,9 @@ class Counts:
             for name in ("member_signatures", "signatures") if microdata.by else ("signatures",):
                 self.keep(name)
         for j in secrets:  # those with a missing value are counted again without it
-            if j not in self.values and (again or self.domain(j).missing):
+            if j not in self.values and (further_questions or self.domain(j).missing):
                 self.keep("cells", j)
-        if again and 0 in self._secret_numbers() and not self.values:
+        if further_questions and 0 in self._secret_numbers() and not self.values:
             self.keep("cells" if microdata.weight else "blocks", 0)
         if microdata.by:
             self._keep_members()
@@ -329,9 +332,6 @@ class Counts:
         without_beliefs = next((j for j in secrets if j not in self.bound.beliefs), 0)
         return (without_beliefs, 0) if question == (0, 0) else question
 
-    def _is_weighted(self, secret: int) -> bool:
-        return self.bound.microdata.weight is not None or secret in self.bound.beliefs
-
     def _frame(self, plan: Plan, what: str) -> pl.DataFrame:
         self._send(plan)
         return self.engine.frame(plan, what, self.where)
@@ -340,12 +340,11 @@ class Counts:
         """Record a plan that runs, with the statement that opens the store before it."""
         self.plans.append(replace(plan, setup=(self._opening, *plan.setup)))
 
-    def _read_signature(self, store: Store, tables: set[str]) -> dict[str, Any]:
-        """Return what the store says of its counts: ``question`` (``_question``), ``records``.
+    def _read_store(self, store: Store, tables: set[str]) -> int:
+        """Check the tables of a store, whose names are ``tables``; return the number of records.
 
-        ``tables`` are the names of its tables; those that an interrupted run left unfinished are
-        dropped. Raises InputError if the counts are of another question, DatasetError if a table
-        differs from what was stored in it.
+        Tables that an interrupted run left unfinished are dropped. Raises InputError if the counts
+        are of another question, DatasetError if a table differs from what was stored in it.
         """
         if "question" not in tables:
             raise InputError(
@@ -373,7 +372,7 @@ class Counts:
             del self.catalogs[name]
         if "question" not in entered:
             raise DatasetError(damaged)
-        return stored
+        return int(stored["records"])
 
     def _store_question(self) -> None:
         """Store the question of these counts; a file without it is refused."""

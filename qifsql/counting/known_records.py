@@ -82,14 +82,14 @@ def measure(counts: Counts, questions: Sequence[Question]) -> dict[int, OneRecor
     if counts.bound.microdata.person is None or not identity:
         return {}
     by_record = counts.bound.on(counts.bound.microdata.by_one_record())
-    blocks = Counts(counts.engine, by_record, again=False, tallied=False, people=counts)
+    blocks = Counts(counts.engine, by_record, tallied=False, people_of=counts)
     if KNOWN_KINDS not in blocks.catalogs:
         for j, _ in identity:
             blocks.keep("known_blocks", j, lasting=False)
     profiles, people = (blocks.frame(step, identity) for step in ("known_profile", "known_certain"))
     hidden: pl.DataFrame | None = None
     if by_record.microdata.suppressed:
-        hidden = blocks.frame_of(blocks.hidden, "known_profile", identity)
+        hidden = blocks.frame("known_profile", identity, hidden=True)
     blocks.forget()
     counts.plans += blocks.plans
     certain = {row["secret"]: row for row in people.to_dicts()}

@@ -94,7 +94,7 @@ def _with_several_records(counts: Counts, question: Question) -> Reported:
         return Reported(question, None, None, counts.domain(j).people)
     microdata = replace(bound.microdata, secrets=(bound.microdata.secrets[j - 1],), reported=True)
     only_question = [(1, 0)]  # the secret is the first of this microdata
-    reported = Counts(counts.engine, bound.on(microdata), again=False)
+    reported = Counts(counts.engine, bound.on(microdata))
     prior, after = (reported.profiles(only_question, prior=p)[1, 0] for p in (True, False))
     known_one = known_records.measure(reported, only_question)[1]
     reported.forget()

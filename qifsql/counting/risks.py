@@ -62,7 +62,7 @@ def measure(engine: Engine, bound: BoundAttack) -> tuple[list[Risk], list[Plan]]
     With a person there are two each: for all records known, and for one. Without quasi-identifiers
     the posterior equals the prior.
     """
-    counts = Counts(engine, bound, again=False)
+    counts = Counts(engine, bound)
     questions = compiler.questions(bound)  # pairs: number of a secret (0: the owner), of a gain
     questions = questions if (0, 0) in questions else [(0, 0), *questions]
     prior = counts.profiles(questions, prior=True)

@@ -17,6 +17,7 @@ from qifsql.commands.attack.learning import learning
 from qifsql.commands.attack.noisy import noisy
 from qifsql.commands.attack.spec import AttackOptions
 from qifsql.data.collection import Source
+from qifsql.data.option import check_names
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError
 from qifsql.results.result import Result
@@ -67,7 +68,8 @@ def attack(
     (learning), M150 to M158 (knows), M196 and M200 (people); Alvim et al., PoPETs 2022.
 
     """
-    result: Result = _module_for(options).attack(model, source, settings=settings, **options)
+    module = _module_for(options)
+    result: Result = module.run(module.specify(model, source, options, settings), settings)
     return result
 
 
@@ -84,15 +86,18 @@ def rehearse(
     Raises:
         InputError: A name, an expression or a type does not fit.
     """
-    _module_for(options).rehearse(model, source, settings, **options)
+    module = _module_for(options)
+    module.look_up(module.specify(model, source, options, settings), settings)
 
 
 def _module_for(options: AttackOptions) -> ModuleType:
-    """Return the module for these options.
+    """Return the module of the kind of attack that these options ask for.
 
-    ``candidates`` with raw records of people, ``learning`` with a file to learn from, ``noisy``
-    with laws of knowledge, ``keyless`` with link rules, otherwise ``keyed``.
+    Each has three functions. ``specify(model, source, options, settings)`` checks the options and
+    returns a request, without a look at the data; ``run(request, settings)`` returns the result;
+    ``look_up(request, settings)`` only looks up the names of the request in the data.
     """
+    check_names(options, AttackOptions)
     if options.get("people") is not None:
         return candidates
     if options.get("hierarchies"):

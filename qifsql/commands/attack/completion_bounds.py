@@ -17,7 +17,7 @@ REFUSED = (
     *("weight", "target", "member", "prior", "by", "thresholds", "quantiles", "histogram"),
     *("measures", "population", "progressive", "store", "person", "household", "key", "wave"),
 )
-IDENTITY = (None, "identity", ("identity",), ["identity"])
+IDENTITY_GAINS = (None, "identity", ("identity",), ["identity"])
 Rows = list[dict[str, Any]]
 
 
@@ -29,7 +29,7 @@ def check_options(options: AttackOptions) -> None:
                 f"null {MATCH_ANY} bounds the success against everybody in one release; leave "
                 f"{name} out"
             )
-    if options.get("gain") not in IDENTITY:
+    if options.get("gain") not in IDENTITY_GAINS:
         raise InputError(f"null {MATCH_ANY} is for the gain identity; leave gain out")
 
 

@@ -46,7 +46,7 @@ def rows(counts: Counts, after: Mapping[Question, Profile], measured: Rows) -> R
     The tables of ``counts`` must be dropped before.
     """
     questions = sorted((secret, gain) for secret, gain in after if not gain)
-    records = Counts(counts.engine, _as_records(counts.bound), again=False)
+    records = Counts(counts.engine, _as_records(counts.bound))
     prior, posterior = (records.profiles(questions, prior=p) for p in (True, False))
     counts.plans += records.plans
     records.forget()

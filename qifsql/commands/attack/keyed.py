@@ -2,10 +2,10 @@
 
 import hashlib
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
-from typing import Any, Unpack, cast
+from typing import Any, cast
 
 import polars as pl
 
@@ -26,7 +26,6 @@ from qifsql.counting import (
 from qifsql.counting.counts import Counts, Store
 from qifsql.counting.session import opened, population_plan
 from qifsql.data.collection import Source
-from qifsql.data.option import check_names
 from qifsql.engine.csv_types import remarks
 from qifsql.engine.masks import private
 from qifsql.engine.protocol import LocalEngine
@@ -51,24 +50,16 @@ from qifsql.results.assessment import (
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin
 
+Request = tuple[Attack, Extras]
 
-def attack(
+
+def specify(
     model: str | Sequence[str],
     source: Source,
-    *,
-    settings: Settings | None = None,
-    **options: Unpack[AttackOptions],
-) -> Result:
-    """Attack one release, or a collection that a key joins (see ``qifsql.attack``)."""
-    spec, extras = specified(model, source, options)
-    return run(spec, extras, settings)
-
-
-def specified(
-    model: str | Sequence[str], source: Source, options: AttackOptions
-) -> tuple[Attack, Extras]:
+    options: AttackOptions,
+    _: Settings | None = None,
+) -> Request:
     """Return the attack as the user wrote it, and its extras; refuse what does not go together."""
-    check_names(options, AttackOptions)
     adversary = {n: v for n, v in options.items() if n in Options.__annotations__}
     if options.get("null") == MATCH_ANY:
         completion_bounds.check_options(options)
@@ -88,82 +79,82 @@ def specified(
     return spec, Extras.of(options, population)
 
 
-def run(spec: Attack, extras: Extras | None = None, settings: Settings | None = None) -> Result:
-    """Run a specified attack (see ``attack``)."""
+def run(request: Request, settings: Settings | None) -> Result:
+    """Attack one release, or a collection that a key joins."""
     origin = Origin.now(settings, "attack")
-    extras = extras or Extras()
-    command = _spark_name(spec, extras)
+    spec, extras = request
+    command = _command_on_spark(request)
     with (
         private(when=extras.store is not None),  # counts of few people are in a store
         opened(spec, settings, sources=extras.files, command=command) as (engine, bound),
     ):
-        if extras.progressive:
-            return combined(list(_prefix_results(engine, spec, bound, extras, origin)))
-        return _Run(engine, spec, bound, extras).assess(origin)
-
-
-def _prefix_results(
-    engine: LocalEngine, spec: Attack, bound: BoundAttack, extras: Extras, origin: Origin
-) -> Iterator[Result]:
-    """Yield the results of the attack on the first dataset, on the first two, and so on."""
-    for n in range(1, bound.microdata.datasets + 1):
-        run = _Run(engine, spec, bound.first(n), extras)
-        yield run.assess(origin)
-        run.counts.forget()
+        if not extras.progressive:
+            return _Run(engine, bound, request).assess(origin)
+        results = []
+        for n in range(1, bound.microdata.datasets + 1):  # the first dataset, the first two, ...
+            part = _Run(engine, bound.first(n), request)
+            results.append(part.assess(origin))
+            part.counts.forget()
+        return combined(results)
 
 
 def measured(
     engine: LocalEngine, spec: Attack, bound: BoundAttack, origin: Origin
 ) -> tuple[Result, dict[int, Success]]:
     """Return the result of an attack without extras, and the prior success by secret."""
-    run = _Run(engine, spec, bound, Extras())
+    run = _Run(engine, bound, (spec, Extras()))
     result = run.assess(origin)
     return result, {j: gain.success(prior, j, g) for (j, g), prior in run.prior.items()}
 
 
-def rehearse(
-    model: str | Sequence[str],
-    source: Source,
-    settings: Settings | None = None,
-    **options: Unpack[AttackOptions],
-) -> None:
-    """Look up every name of an attack in its data, without attacking; InputError if wrong."""
-    spec, extras = specified(model, source, options)
-    with opened(spec, settings, joined=False, noted=False, command=_spark_name(spec, extras)) as (
-        _,
-        bound,
-    ):
+def look_up(request: Request, settings: Settings | None) -> None:
+    """Look up every name of the attack in its data, without attacking; InputError if wrong."""
+    spec, extras = request
+    command = _command_on_spark(request)
+    with opened(spec, settings, joined=False, noted=False, command=command) as (_, bound):
         if extras.progressive:
             bound.first(1)
 
 
-class _Run:
-    """One run: the bound attack, its extras, and its counts."""
+def _command_on_spark(request: Request) -> str:
+    """Return the name of the command, if the attack also runs on Spark; otherwise no name."""
+    spec, extras = request
+    is_local = extras.any_value or spec.person is not None or spec.household is not None
+    return "" if is_local else "attack"
 
-    def __init__(
-        self, engine: LocalEngine, spec: Attack, bound: BoundAttack, extras: Extras
-    ) -> None:
+
+class _Run:
+    """One run: the bound attack, its extras, and its counts.
+
+    ``assess`` computes the result and sets the attributes that it is made of. By question (number
+    of a secret, number of a gain function): the profiles ``prior`` and ``after`` without and with
+    quasi-identifiers, and ``reported``, the people who report the secret. By secret:
+    ``by_one_record``, the blocks of equal records where people have several, ``measured``, the
+    further measures, and ``guesses``, the best guesses about a target. ``everybody`` is the number
+    of individuals.
+    """
+
+    def __init__(self, engine: LocalEngine, bound: BoundAttack, request: Request) -> None:
         """Check that the extras go with the attack; open its counts, with a population if any."""
+        self.spec, self.extras = request
+        extras = self.extras
         bound = bound if extras.any_value else suppressed.marked(engine, bound)
-        self.spec = spec
         self.bound = bound
-        self.extras = extras
         self.questions = compiler.questions(bound)
         self._check_extras()
-        # Whether questions other than the profile follow, or gains.
-        again = bool(bound.gains or extras.measures or self._has_details or extras.any_value)
+        more = bool(bound.gains or extras.measures or self._has_details or extras.any_value)
         people, file = extras.population, extras.store
-        plan = population_plan(engine, spec, bound.microdata, people) if people else None
+        plan = population_plan(engine, self.spec, bound.microdata, people) if people else None
         store = Store(file, engine.stream(str(file))) if file else None
-        self.counts = Counts(engine, bound, again=again, store=store)
+        self.counts = Counts(engine, bound, further_questions=more, store=store)
         if plan is not None:
             self.counts.keep_rows("population", plan)
 
     @property
     def _has_details(self) -> bool:
         bound, microdata = self.bound, self.bound.microdata
-        of_people = bound.thresholds or bound.quantiles or self.extras.histogram
-        return bool(of_people or microdata.by or microdata.household)
+        has_distributions = bound.thresholds or bound.quantiles or self.extras.histogram
+        return bool(has_distributions or microdata.by or microdata.household)
 
     def _check_extras(self) -> None:
         """Refuse extras that do not go with the attack."""
@@ -212,8 +203,17 @@ class _Run:
 
     def _describe(self, origin: Origin) -> Origin:
         """Return the origin with the attack, its options, its SQL and its files."""
-        options = _further_options(self.spec) | self.extras.plain()
-        origin = origin.of(self.bound, self.spec, *self.counts.plans, **options)
+        spec = self.spec
+        options: dict[str, object] = {
+            "gains": list(spec.gains) if spec.gains != ("identity",) else None,
+            "prior": spec.prior,
+            "by": spec.by,
+            "household": spec.household,
+            "thresholds": list(spec.thresholds),
+            "quantiles": list(spec.quantiles),
+        }
+        options = {name: value for name, value in options.items() if value} | self.extras.plain()
+        origin = origin.of(self.bound, spec, *self.counts.plans, **options)
         population = self.extras.population
         return origin.reading(population.paths) if population else origin
 
@@ -228,24 +228,23 @@ class _Run:
         rows, ids = [], {}
         for m in self.bound.models:
             for j, g in product(compiler.numbers(self.bound.microdata, m), self.bound.asked_gains):
-                ids[j, g] = attack_id(origin, m, j, g)
+                ids[j, g] = _attack_id(origin, m, j, g)
                 row = self._row(m, j, g) | self.measured[j] | counted
                 row |= {"seconds": origin.seconds, "attack_id": ids[j, g]}
                 row |= self._target_columns(j, g) if m.individual else {}
                 row |= completion_bounds.bound_columns(details, j)
                 rows.append(self._beside_reported(row, j, g))
                 if j in self.by_one_record and not g:
-                    known_one = self.by_one_record[j]
-                    row = row | known_one.columns(self.prior[j, g], j, self.measured[j])
-                    row["attack_id"] = attack_id(origin, m, j, g, "one")
+                    blocks = self.by_one_record[j]
+                    row = row | blocks.columns(self.prior[j, g], j, self.measured[j])
+                    row["attack_id"] = _attack_id(origin, m, j, g, "one")
                     rows.append(self._beside_reported(row, j, g))
         return rows, ids
 
     def _counted_columns(self) -> dict[str, Any]:
         """Return the columns of how many records and people there are, the same in all rows."""
         # People ruled out by a prior are in the release, too.
-        of_beliefs = [self.counts.domain(j).people for j in self.bound.beliefs]
-        people = max([self.everybody, *of_beliefs])
+        people = max([self.everybody, *(self.counts.domain(j).people for j in self.bound.beliefs)])
         if self.bound.microdata.person is None:
             return {"records": people}
         return {"records": self.counts.records, "people": people, "known_records": "all"}
@@ -258,7 +257,11 @@ class _Run:
     ) -> tuple[str, ...]:
         """Return the notes on the result; ``checked`` are those on the values of secrets."""
         notes = [*self.bound.microdata.notes, *self.counts.note_dropped(self.everybody), *checked]
-        notes += _undefined_ratios(rows)
+        notes += [
+            f"the prior gain with {row['gain']} is 0, so posterior over prior is undefined"
+            for row in rows
+            if row["prior_probabilistic"] == 0
+        ]
         if self.extras.any_value:
             notes += completion_bounds.notes(details["bounds"])
             notes += suppressed.notes_as_value(self.counts.engine, self.bound.microdata)
@@ -282,7 +285,7 @@ class _Run:
         if microdata.suppressed and further_measures.CHANNEL & {*extras.measures}:
             counts.forget()
             as_value = self.bound.on(replace(microdata, suppressed=0))
-            counts = Counts(counts.engine, as_value, again=True)
+            counts = Counts(counts.engine, as_value, further_questions=True)
             after = counts.profiles(self.questions, prior=False)
             profiles = [(j, self.prior[j, g], after[j, g]) for j, g in reversed(self.questions)]
         for j, before, then in profiles:
@@ -414,21 +417,7 @@ class _Run:
         )
 
 
-def _spark_name(spec: Attack, extras: Extras) -> str:
-    """Return the name of the command, if the attack also runs on Spark."""
-    is_local = extras.any_value or spec.person is not None or spec.household is not None
-    return "" if is_local else "attack"
-
-
-def _undefined_ratios(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    return [
-        f"the prior gain with {row['gain']} is 0, so posterior over prior is undefined"
-        for row in rows
-        if row["prior_probabilistic"] == 0
-    ]
-
-
-def attack_id(
+def _attack_id(
     origin: Origin, model: Model, secret: int, gain: int, known_records: KnownRecords = "all"
 ) -> str:
     """Return the identifier that joins details to their row, a digest of the whole question."""
@@ -436,16 +425,3 @@ def attack_id(
     parts += [known_records] if known_records != "all" else []
     text = json.dumps(parts, sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:12]
-
-
-def _further_options(spec: Attack) -> dict[str, object]:
-    """Return the further options of the attack, for the manifest."""
-    fields: dict[str, object] = {
-        "gains": list(spec.gains) if spec.gains != ("identity",) else None,
-        "prior": spec.prior,
-        "by": spec.by,
-        "household": spec.household,
-        "thresholds": list(spec.thresholds),
-        "quantiles": list(spec.quantiles),
-    }
-    return {name: value for name, value in fields.items() if value}

@@ -59,7 +59,7 @@ def objects(
     outputs = [] if path is None else [path]
     with opened(spec, settings, outputs=outputs, command=of_spark(person)) as (engine, attack):
         bound = attack.on(attack.microdata.known_by(known_records))
-        counts = Counts(engine, bound, again=True, tallied=False)
+        counts = Counts(engine, bound, further_questions=True, tallied=False)
         secret_values.check(counts)
         rows_plan = object_plan(bound, show, native_types(path), catalogs=counts.catalogs)
         origin = origin.of(bound, spec, *counts.plans, rows_plan, show=show)

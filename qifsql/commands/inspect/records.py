@@ -57,7 +57,7 @@ def records(
     with opened(spec, settings, apart=True, command=command, **places) as (engine, attack):
         bound = attack.on(attack.microdata.known_by(known_records))
         if bound.gains or bound.beliefs:
-            secret_values.check(Counts(engine, bound, again=False))
+            secret_values.check(Counts(engine, bound))
         else:
             check_records(engine, bound.microdata)
         every = records_plan(bound, native_types(path), named)

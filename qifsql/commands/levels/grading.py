@@ -103,7 +103,7 @@ class Run:
             plan = population_plan(engine, spec, bound.microdata, population)
             self.notes += [n for n in remarks(engine) if n not in bound.microdata.notes]
         self.counts = Counts(
-            engine, self.bound, again=True, tallied=not self.bound.microdata.suppressed
+            engine, self.bound, further_questions=True, tallied=not self.bound.microdata.suppressed
         )
         if plan is not None:
             self.counts.keep_rows("population", plan)

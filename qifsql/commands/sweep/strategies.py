@@ -363,7 +363,7 @@ def _subset_rows(
     """
     profiles = _profiles(engine, bound)
     if bound.microdata.suppressed:  # suppressed records are in no block of others
-        counts = Counts(engine, bound, again=False)
+        counts = Counts(engine, bound)
         counted = counts.profiles(compiler.questions(bound), prior=False)
         profiles = {secret: profile for (secret, _gain), profile in counted.items()}
         counts.forget()
@@ -379,7 +379,7 @@ def _rows_of_people(
     ``before`` has the profile of the prior by question: 0 is re-identification, j the j-th secret.
     """
     questions = compiler.questions(bound)
-    counts = Counts(engine, bound, again=False)
+    counts = Counts(engine, bound)
     profiles = counts.profiles(questions, prior=False)
     with_secret = [question for question in questions if question[0]]
     missing = counts.frame("people_unreported", with_secret).to_dicts() if with_secret else []

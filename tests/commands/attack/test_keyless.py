@@ -19,7 +19,7 @@ from oracle_keyless import Found, Law, attack, vulnerability
 
 import qifsql
 from qifsql.adversary.transitions import rules as link_rules
-from qifsql.commands.attack.keyed import attack as with_key
+from qifsql.commands.attack.attack import attack as with_key
 from qifsql.errors import QifError
 
 COLUMNS = {"id": pa.int64(), "e": pa.int32(), "age": pa.int32(), "c": pa.string(), "d": pa.int8()}

@@ -326,7 +326,7 @@ def test_what_cannot_be_asked_is_refused_by_name(options: dict[str, Any], messag
 
 
 def test_every_option_of_an_attack_is_answered_or_refused() -> None:
-    from qifsql.commands.attack.learning.spec import ANSWERED
+    from qifsql.commands.attack.learning.learning import ANSWERED
     from qifsql.commands.attack.spec import AttackOptions
     from qifsql.data.option import declared
 

@@ -18,13 +18,13 @@ from places import SAMPLES
 import qifsql
 from qifsql.adversary.laws import laws
 from qifsql.adversary.spec import Attack
-from qifsql.commands.attack.noisy import elimination, law_tables, reporting_people
+from qifsql.commands.attack.noisy import elimination, law_tables
+from qifsql.commands.attack.noisy import noisy as noisy_attack
 from qifsql.commands.attack.noisy.bind import bind
 from qifsql.commands.attack.noisy.coding import Coded
 from qifsql.commands.attack.noisy.draws import Draws
 from qifsql.commands.attack.noisy.elimination import measure
 from qifsql.commands.attack.noisy.noisy import UNREPORTED
-from qifsql.commands.attack.noisy.reporting_people import unmeasured
 from qifsql.counting.session import opened
 from qifsql.engine.settings import Settings
 from qifsql.errors import QifError
@@ -209,7 +209,11 @@ def test_a_note_says_where_nobody_who_reports_is_counted(monkeypatch: pytest.Mon
     people = [*ALIKE, ALIKE[0] | {"s": None}]
     counted = qifsql.attack("cas", frame(people), **asked)  # type: ignore[arg-type]
     assert UNREPORTED not in counted.notes
-    monkeypatch.setattr(reporting_people, "columns", lambda _, row, __: unmeasured(row))
+    monkeypatch.setattr(
+        noisy_attack,
+        "_count_reported",
+        lambda _, row, __: noisy_attack._uncounted_reported(row),
+    )
     left_out = qifsql.attack("cas", frame(people), **asked)  # type: ignore[arg-type]
     assert UNREPORTED in left_out.notes
     assert left_out.frame["certain_missing"].null_count() == 1
@@ -367,7 +371,7 @@ def test_draws_have_the_chances_of_the_laws(
 
 
 def test_the_exact_sum_gives_way_to_draws(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(elimination, "PAIRS", 10)
+    monkeypatch.setattr(elimination, "MOST_PAIRS", 10)
     monkeypatch.setattr(elimination.measure, "__kwdefaults__", {"limit": 10})
     people = pl.DataFrame({"age": range(20), "s": ["a", "b"] * 10})
     result = qifsql.attack("cas", people, qids="age", secret="s", knows="age:+-2")

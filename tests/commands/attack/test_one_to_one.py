@@ -19,7 +19,7 @@ from test_calibration import PEOPLE, STAY, census
 from test_keyless import LAWS, by_knowledge, linked, rows, rules, written
 
 import qifsql
-from qifsql.commands.attack.keyed import attack as with_key
+from qifsql.commands.attack.attack import attack as with_key
 from qifsql.commands.attack.keyless import match
 from qifsql.errors import QifError
 from qifsql.results.assessment import REPORTED
@@ -326,12 +326,12 @@ def test_too_many_pairs_are_refused_and_restless_chances_are_told(
 ) -> None:
     paths = [shared / "data" / f"star_grade_{n}.parquet" for n in (1, 2)]
     asked = {"link": "sex; school:stay=0.9", "qids": "sex", "presence": 0.7, "one_to_one": True}
-    monkeypatch.setattr(match, "ROUNDS", 2)
+    monkeypatch.setattr(match, "MOST_ROUNDS", 2)
     notes = qifsql.attack("crl", paths, **asked).notes
     assert any(
         "star_grade_1.parquet to star_grade_2.parquet had not quite settled" in n for n in notes
     )
-    monkeypatch.setattr(match, "PAIRS", 100)
+    monkeypatch.setattr(match, "MOST_PAIRS", 100)
     with pytest.raises(QifError, match="more than 100"):
         qifsql.attack("crl", paths, **asked)
 

@@ -94,7 +94,7 @@ def _marked_plan(microdata: Microdata, dropped: exp.Table) -> tuple[Plan, exp.Ex
 
 def _measure_attack(engine: Engine, attack: BoundAttack, when: str) -> list[dict[str, object]]:
     """Return a row of ``COMPARISON`` for each model and secret; ``when``: before or after."""
-    counts = Counts(engine, attack, again=False)
+    counts = Counts(engine, attack)
     questions = compiler.questions(attack)  # (j, 0): secret number j; (0, 0): re-identification
     prior = counts.profiles(questions, prior=True)
     posterior = counts.profiles(questions, prior=False)

@@ -6,16 +6,21 @@ stands the same attack on the cells of the release as values. Source: M196, M200
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Unpack
+from typing import Any
 
 import polars as pl
 from sqlglot import exp
 
 from qifsql.adversary import roles
-from qifsql.adversary.models import model as model_of
 from qifsql.adversary.notes import of_categories, of_lost_words
 from qifsql.adversary.spec import Microdata
-from qifsql.commands.attack.spec import IDENTITY, AttackOptions, one_file, refuse_others
+from qifsql.commands.attack.spec import (
+    IDENTITY_GAINS,
+    AttackOptions,
+    models_named,
+    one_file,
+    refuse_others,
+)
 from qifsql.counting import compatibility, losses, risks, suppressed
 from qifsql.counting.bind_compared import bind, check_records
 from qifsql.counting.compatibility import Compatible, Guess
@@ -24,7 +29,7 @@ from qifsql.counting.risks import Risk
 from qifsql.counting.spans import Raw
 from qifsql.data.collection import Source
 from qifsql.data.files import path_text
-from qifsql.data.option import as_names, check_names
+from qifsql.data.option import as_names
 from qifsql.data.readers import openings
 from qifsql.data.reading import of_files
 from qifsql.engine.catalog import Catalog
@@ -63,7 +68,7 @@ candidate is their own, or whose candidates have one secret, and ``candidates`` 
 WHO = "an attack with raw knowledge of people (people)"
 TAKEN = ("qids", "secret", "where", "people", "person", "key", "hierarchies")
 FREE: dict[str, tuple[object, ...]] = {
-    **{"null": ("distinct",), "absent": ("null",), "gain": IDENTITY}
+    **{"null": ("distinct",), "absent": ("null",), "gain": IDENTITY_GAINS}
 }
 """Values of options that ask for nothing special."""
 INSTEAD = {
@@ -94,12 +99,10 @@ def specify(
     model: str | Sequence[str], source: Source, options: AttackOptions, settings: Settings | None
 ) -> Request:
     """Return the request; raise InputError if raw knowledge of people cannot answer it."""
-    check_names(options, AttackOptions)
     if settings is not None and settings.engine_name == "spark":
         raise InputError(f"{WHO} runs on DuckDB alone; use --engine duckdb")
     refuse_others(WHO, options, TAKEN, FREE, INSTEAD)
-    names = model.split(",") if isinstance(model, str) else list(model)
-    models = tuple(dict.fromkeys(model_of(name.strip()).acronym for name in names))
+    models = tuple(m.acronym for m in models_named(model))
     secrets = as_names(options.get("secret"))
     if not {*models} <= {"crs", "cas"}:
         raise InputError(f"{WHO} is about everybody in one release: models crs and cas")
@@ -122,23 +125,12 @@ def specify(
     return Request(models, files, options.get("person"), keys[0] if keys else None)
 
 
-def attack(
-    model: str | Sequence[str],
-    source: Source,
-    *,
-    settings: Settings | None = None,
-    **options: Unpack[AttackOptions],
-) -> Result:
-    """Attack the release ``source`` with the raw values of ``people``.
+def run(request: Request, settings: Settings | None) -> Result:
+    """Attack a release with the raw values of people.
 
-    The options are those of ``qifsql.attack``. The result has the columns of
-    ``results.assessment.SCHEMA`` and ``CANDIDATES``: for each model and secret, rows of both views.
-
-    Raises:
-        InputError: What was asked for does not fit the data, or the release has false cells.
-        EngineError: Memory or disk ran out.
+    The result has the columns of ``results.assessment.SCHEMA`` and ``CANDIDATES``: for each model
+    and secret, rows of both views. Raises InputError if the release has false cells.
     """
-    request = specify(model, source, options, settings)
     origin = Origin.now(settings, "attack")
     files = request.files
     with open_engine(settings, sources=files.releases, command="attack", ordered=True) as engine:
@@ -169,14 +161,8 @@ def attack(
     return Result(frame=frame, origin=origin, notes=tuple(dict.fromkeys(notes)))
 
 
-def rehearse(
-    model: str | Sequence[str],
-    source: Source,
-    settings: Settings | None = None,
-    **options: Unpack[AttackOptions],
-) -> None:
+def look_up(request: Request, settings: Settings | None) -> None:
     """Look up every name in both files, without attacking; InputError if one is wrong."""
-    request = specify(model, source, options, settings)
     with open_engine(settings, sources=request.files.releases) as engine:
         _bind(engine, request)
 

@@ -18,16 +18,16 @@ from qifsql.data.readers import openings
 from qifsql.engine.protocol import Engine
 from qifsql.engine.tables import Tables
 from qifsql.errors import InputError, quoted
-from qifsql.query.columns import equal, same, union
+from qifsql.query.columns import double, equal, same, union
 from qifsql.query.plan import Plan, Step
 from qifsql.query.splice import splice
 from qifsql.query.templates import load
 
 UNIT = 2**80  # parts of one record of the focal release
-BITS = 125  # most bits of a sum of weights
-NUMBERS = 10**12  # most kinds of a release: the numbers of release i begin at i times this
-PAIRS = 1_000_000_000  # most pairs of kinds to compare
-SLICE = 12_000_000  # pairs of kinds per slice
+SUM_BITS = 125  # most bits of a sum of weights
+MOST_KINDS = 10**12  # of a release: the numbers of release i begin at i times this
+MOST_PAIRS = 1_000_000_000  # of kinds that are compared
+PAIRS_OF_SLICE = 12_000_000  # pairs of kinds of records that are compared at a time
 LIKELIHOODS = "One row per kind of record and candidates alike in a later release: the likelihood."
 
 
@@ -39,20 +39,20 @@ class Chain:
         self.tables = Tables(engine, "linking", releases[0].dataset.name)
         self.last = len(releases)  # the number of the last release, from 1
         self.width = len(releases[0].drift)  # columns whose values may change
-        # The numbers of two releases, the earlier and the later one.
+        # All pairs of an earlier and a later release, by their numbers.
         self.pairs = [(i, j) for j in range(2, self.last + 1) for i in range(1, j)]
         self.matched = False  # True once the weights are those of one-to-one links
-        self.records = [self._read(r) for r in releases]  # their numbers; tables are made, too
+        self.records = [self._store_records(r) for r in releases]  # how many there are
         self._number_kinds()
 
-    def law(self, rules: Sequence[Rule], presence: Fraction) -> None:
+    def link(self, rules: Sequence[Rule], presence: Fraction) -> None:
         """Create the tables ``totals_i_j`` of all links from release i to j, by the rules.
 
         ``presence`` is the chance that a person is in the next release.
         """
         self.rules = [rule for rule in rules if rule.drifts]  # in the order of their columns
         self.presence = presence
-        scale = 2.0 ** (BITS - max(self.records).bit_length())  # sums of weights then fit BITS
+        scale = 2.0 ** (SUM_BITS - max(self.records).bit_length())
         numbers = {"presence": float(presence), "absence": float(1 - presence), "scale": scale}
         columns = [exp.alias_(double(n), name) for name, n in numbers.items()]
         columns.append(exp.alias_(exp.cast(exp.Literal.number(UNIT), "HUGEINT"), "unit"))
@@ -62,8 +62,11 @@ class Chain:
             steps = self.weighed([(earlier, later)])
             self.tables.make(f"totals_{earlier}_{later}", Plan(steps, self.query("totals")))
 
-    def _read(self, release: Release) -> int:
-        """Store the records of a release; return their number."""
+    def _store_records(self, release: Release) -> int:
+        """Create the tables ``given_i`` and ``sights_i`` of a release; count its records.
+
+        ``sights_i`` numbers the different observations: the values of the quasi-identifiers.
+        """
         i = release.number
         plan = Plan((), release.step.query, tuple(openings(release.dataset)))
         self.tables.make(f"given_{i}", plan)
@@ -90,7 +93,7 @@ class Chain:
             names = {name: f"{name}_{i}" for name in ("given", "sights", "people", "kinds")}
             self.tables.make(f"people_{i}", self.query("people", **names))
             self.tables.drop(f"given_{i}")
-            beginning = exp.alias_(exp.Literal.number(i * NUMBERS), "beginning")
+            beginning = exp.alias_(exp.Literal.number(i * MOST_KINDS), "beginning")
             numbering = Step("numbering", "One row: where numbers begin.", exp.select(beginning))
             kinds = Step("kinds", load("keyless/kinds").doc, self.query("kinds", **names))
             self.tables.make(f"kinds_{i}", Plan((numbering, kinds), self._frequencies()))
@@ -107,21 +110,22 @@ class Chain:
 
     def missed_secrets(self) -> list[int]:
         """Return the numbers of the secrets that some, not all, records of release 1 miss."""
-        counts = {j: self.reported(j) for j in range(1, len(self.releases[0].secrets) + 1)}
+        counts = {j: self.count_reported(j) for j in range(1, len(self.releases[0].secrets) + 1)}
         return [j for j, reported in counts.items() if 0 < reported < self.records[0]]
 
-    def reported(self, j: int) -> int:
+    def count_reported(self, j: int) -> int:
         """Return how many records of the focal release report secret j."""
         reports = "coalesce(sum(records) FILTER (WHERE secret IS NOT NULL), 0)"
         ((records,),) = self.tables.rows(exp.select(reports).from_(exp.table_(f"secret_crowd_{j}")))
         return int(records)
 
-    def tell_reported(self, j: int, place: int) -> None:
-        """Create the crowds ``place``, of records that report secret j, and ``place + 1``, of all.
+    def make_reported_crowds(self, j: int, first: int) -> None:
+        """Create two crowds: number ``first`` of the records that report secret j, the next of all.
 
-        In the latter a record that reports it has two rows, of two different values.
+        In the latter a record that reports it has two rows, of two different values, so that nobody
+        is certain but of a missing secret.
         """
-        for n, view in enumerate(("reported_crowd", "doubled_crowd"), place):
+        for n, view in enumerate(("reported_crowd", "doubled_crowd"), first):
             query = self.query(view, secret_crowd=f"secret_crowd_{j}")
             self.tables.make(f"secret_crowd_{n}", query)
 
@@ -137,15 +141,20 @@ class Chain:
         return query
 
     def _count_pairs(self, earlier: int, later: int) -> int:
-        """Return the number of pairs of kinds to compare between two releases; refuse too many."""
+        """Return the number of pairs of kinds to compare between two releases; refuse too many.
+
+        With tables of transitions fewer pairs are compared: those of their lines.
+        """
         names = {"kinds": f"kinds_{earlier}", "spots": f"spots_{later}"}
         ((pairs,),) = self.tables.answer(self.query("explosion", **names), "counting candidates")
         has_tables = any(rule.kind == "table" for rule in self.rules)
-        if pairs > PAIRS and not has_tables:  # tables leave those of their lines, which are fewer
+        if (
+            pairs > MOST_PAIRS and not has_tables
+        ):  # tables leave those of their lines, which are fewer
             raise InputError(
                 f"{int(pairs):,} kinds of candidates would be compared from "
                 f"{self.releases[earlier - 1].dataset.name} to "
-                f"{self.releases[later - 1].dataset.name}, more than {PAIRS:,}; "
+                f"{self.releases[later - 1].dataset.name}, more than {MOST_PAIRS:,}; "
                 f"{self._advise_exact_column(earlier, later)}"
             )
         return int(pairs)
@@ -245,11 +254,6 @@ class Chain:
 def _is_kind_of(sources: str, table: str | None = None) -> exp.In:
     kinds = exp.select("kind").from_(sources)
     return exp.In(this=exp.column("kind", table), query=kinds.subquery())
-
-
-def double(number: float) -> exp.Expr:
-    """Return a double precision literal that is equal to the number."""
-    return exp.cast(exp.Literal.number(repr(number)), "DOUBLE")
 
 
 def _stay_chance(rule: Rule, steps: int, same: exp.Expr, share: exp.Expr) -> exp.Expr:

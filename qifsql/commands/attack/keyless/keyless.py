@@ -12,36 +12,40 @@ last release that has them, by the rules applied over several steps.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import Any, Unpack
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
 
 import polars as pl
 
 from qifsql.adversary import roles
-from qifsql.adversary.transitions import Rule
+from qifsql.adversary.models import MODELS, Model
+from qifsql.adversary.rule_text import probability
+from qifsql.adversary.spec import refuse
+from qifsql.adversary.transitions import Rule, rules
 from qifsql.commands.attack import keyed
 from qifsql.commands.attack.keyless import calibrate, match
 from qifsql.commands.attack.keyless.bind import Release, releases
 from qifsql.commands.attack.keyless.chain import Chain
 from qifsql.commands.attack.keyless.posterior import Outcomes
 from qifsql.commands.attack.keyless.rows import (
+    bind_target,
     result_rows,
     tagged_names,
     target_observations,
-    target_values,
 )
-from qifsql.commands.attack.keyless.spec import Request, specify
-from qifsql.commands.attack.spec import AttackOptions
+from qifsql.commands.attack.spec import IDENTITY_GAINS, AttackOptions, models_named
 from qifsql.counting import transition_files
-from qifsql.data.collection import Source
-from qifsql.data.dataset import Dataset
+from qifsql.data.collection import ABSENT_RULES, Absent, Collection, Source
+from qifsql.data.dataset import Dataset, datasets
 from qifsql.data.expressions import source_columns
+from qifsql.data.option import as_names
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.csv_types import remarks
 from qifsql.engine.engines import open_engine
 from qifsql.engine.protocol import Engine
 from qifsql.engine.settings import Settings
-from qifsql.errors import plural, quoted
+from qifsql.errors import InputError, plural, quoted
 from qifsql.query.plan import Plan, Step
 from qifsql.results.assessment import INDIVIDUAL, REPORTED, SCHEMA
 from qifsql.results.result import Result
@@ -60,16 +64,121 @@ right; ``link_accuracy``, the share of best links that are right by the truth (t
 ``one_to_one``, true if people compete for records."""
 
 SLIGHT = 1e-9  # differences of success up to this are rounding
+LINKED = [name for name, m in MODELS.items() if m.longitudinal and m.goal != "membership"]
+REFUSED = ("prior", "by", "thresholds", "quantiles", "weight", "wave", "member")
 
 
-def attack(
-    model: str | Sequence[str],
-    source: Source,
-    *,
-    settings: Settings | None = None,
-    **options: Unpack[AttackOptions],
-) -> Result:
-    """Attack releases that are linked by rules; the options are those of ``qifsql.attack``.
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """The questions about releases that are linked without a key."""
+
+    models: tuple[Model, ...]
+    datasets: tuple[Dataset, ...]
+    rules: tuple[Rule, ...]
+    presence: Fraction
+    one_to_one: bool
+    qids: tuple[str, ...]
+    secrets: tuple[str, ...]
+    keys: tuple[str, ...]
+    truth: tuple[str, ...]
+    where: str | None
+    absent: Absent
+    target: Mapping[str, object]
+
+    def plain(self) -> dict[str, Any]:
+        """Return the request as plain data."""
+        return {
+            "models": [m.acronym for m in self.models],
+            "dataset": " + ".join(d.name for d in self.datasets),
+            "qids": list(self.qids),
+            "secrets": list(self.secrets),
+            "presence": float(self.presence),
+            "one_to_one": self.one_to_one or None,
+            "key": list(self.keys) or None,
+            "truth": list(self.truth) or None,
+            "where": self.where,
+            "absent": self.absent,
+            "target": dict(self.target) or None,
+        }
+
+
+def specify(
+    model: str | Sequence[str], source: Source, options: AttackOptions, _: Settings | None
+) -> Request:
+    """Return the request; raise InputError if it cannot be answered without a key."""
+    _check_options(options)
+    models = models_named(model)
+    if not models or any(m.acronym not in LINKED for m in models):
+        raise InputError(f"link rules are for the models {', '.join(LINKED)}: releases over time")
+    if len({m.individual for m in models}) > 1:
+        raise InputError("individual and collective models cannot be combined; run them separately")
+    releases = source.datasets if isinstance(source, Collection) else tuple(datasets(source))
+    if len(releases) < 2:
+        raise InputError("linking needs two releases at least; name the auxiliary ones after FILE")
+    keys, truths = as_names(options.get("key")), as_names(options.get("truth"))
+    for what, names in (("key", keys), ("truth", truths)):
+        if len(names) not in (0, 1, len(releases)):
+            raise InputError(
+                f"{plural(len(names), what)} for {plural(len(releases), 'dataset')}; name one "
+                "for all of them, or one for each"
+            )
+    link_rules = rules(options.get("link") or ())
+    learns = any(rule.kind == "stay" and rule.stay is None for rule in link_rules)  # stay=?
+    if keys and not truths and not learns:
+        raise InputError(
+            "with link rules the key is what stay=? is learned from; leave it out, or name it as "
+            "the truth (--truth) to compare with"
+        )
+    secrets = as_names(options.get("secret"))
+    if any(m.goal != "re-identification" for m in models) and not secrets:
+        raise InputError("the model infers a secret; name one with --secret")
+    if all(m.goal == "re-identification" for m in models):
+        secrets = ()
+    target = options.get("target") or {}
+    presence = options.get("presence")
+    return Request(
+        models=models,
+        datasets=releases,
+        rules=link_rules,
+        presence=probability(1 if presence is None else presence, "presence"),
+        one_to_one=options.get("one_to_one", False),
+        qids=as_names(options.get("qids")) or tuple(target),
+        secrets=secrets,
+        keys=keys,
+        truth=truths,
+        where=options.get("where"),
+        absent=options.get("absent", "null"),
+        target=target,
+    )
+
+
+def _check_options(options: AttackOptions) -> None:
+    """Refuse options that an attack without a key does not take."""
+    if options.get("progressive"):
+        raise InputError("an attack without a key is not progressive; run it with fewer releases")
+    for name in ("measures", "histogram", "unit", "population", "store", "person", "household"):
+        if options.get(name):
+            raise InputError(f"attacks without a key (link) do not take {name}; leave it out")
+    refuse(options, "an attack without a key (link)", *REFUSED)
+    if options.get("gain") not in IDENTITY_GAINS:
+        raise InputError("an attack without a key (link) does not take gain; leave it out")
+    if options.get("null", "distinct") != "distinct":
+        raise InputError("without a key a missing value is a value; leave null (--null) out")
+    if options.get("absent", "null") not in ABSENT_RULES:
+        raise InputError(f"absent is one of {', '.join(ABSENT_RULES)}")
+
+
+def look_up(request: Request, settings: Settings | None) -> None:
+    """Look up every name of an attack without a key, without attacking; InputError if wrong."""
+    with open_engine(settings, sources=_sources(request), command="attack") as engine:
+        catalogs, sequence = _bind_releases(engine, request)
+        bind_target(request.models[0], request.target, sequence, catalogs[0])
+        for k, rule in _with_table(request.rules):
+            transition_files.read_lines(engine, rule.table, sequence[0].drift[k - 1])
+
+
+def run(request: Request, settings: Settings | None) -> Result:
+    """Attack the focal release alone, linked releases and, with the truth, those with the key.
 
     The result has the columns of ``results.assessment.SCHEMA`` and ``KEYLESS``, a row per secret
     and knowledge; its details are ``links`` and, with the truth, ``calibration``
@@ -77,39 +186,15 @@ def attack(
     possible; ``posterior_deterministic`` is the chance of those that leave no doubt, and
     ``singled_out`` (whose record it is) and ``individuals_certain`` are that chance in people,
     rounded down.
-
-    Raises:
-        InputError: What was asked for does not fit the data, or attacks without a key.
-        EngineError: Memory or disk ran out.
     """
-    return _run(specify(model, source, options), settings)
-
-
-def rehearse(
-    model: str | Sequence[str],
-    source: Source,
-    settings: Settings | None = None,
-    **options: Unpack[AttackOptions],
-) -> None:
-    """Look up every name of an attack without a key, without attacking; InputError if wrong."""
-    question = specify(model, source, options)
-    with open_engine(settings, sources=_sources(question), command="attack") as engine:
-        catalogs, sequence = _bind_releases(engine, question)
-        target_values(question.models[0], question.target, sequence, catalogs[0])
-        for k, rule in _with_table(question.rules):
-            transition_files.read_lines(engine, rule.table, sequence[0].drift[k - 1])
-
-
-def _run(request: Request, settings: Settings | None) -> Result:
-    """Run the attack on the focal release alone, on linked releases and with the true key."""
     origin = Origin.now(settings, "attack")
     with open_engine(settings, sources=_sources(request), command="attack") as engine:
-        chain, rules, notes, aimed = _link_releases(engine, request)
-        sights = target_observations(chain, aimed) if aimed else None
-        rows = result_rows(request.models, Outcomes(chain, sights), request.secrets, aimed)
+        chain, rules, notes, target_values = _link_releases(engine, request)
+        sights = target_observations(chain, target_values) if target_values else None
+        rows = result_rows(request.models, Outcomes(chain, sights), request.secrets, target_values)
         steps, calibration = calibrate.links(chain, truth=bool(request.truth))
         chance = calibrate.vulnerability(chain)
-        written = [*remarks(engine), *(_note_on_missing(chain) if aimed else [])]
+        written = [*remarks(engine), *(_note_on_missing(chain) if target_values else [])]
     if request.truth:
         rows += _rows_with_key(request, settings)
     origin = _describe(origin, request, chain, rules)
@@ -154,16 +239,16 @@ def _link_releases(
 ) -> tuple[Chain, list[Rule], list[str], list[list[str | None]]]:
     """Return the linked releases, learned rules, notes, and the target's values in each release."""
     catalogs, sequence = _bind_releases(engine, request)
-    aimed = target_values(request.models[0], request.target, sequence, catalogs[0])
+    target_values = bind_target(request.models[0], request.target, sequence, catalogs[0])
     tables = [_read_table(engine, r, sequence[0], k) for k, r in _with_table(request.rules)]
     chain = Chain(engine, sequence)
     if keys := request.truth or request.keys:
         calibrate.check_keys(chain, keys[0])
     rules, notes = calibrate.learn(chain, request.rules, keyed=bool(keys))
     _make_transitions(chain, tables)
-    chain.law(rules, request.presence)
+    chain.link(rules, request.presence)
     notes += match.match(chain) if request.one_to_one else ()
-    return chain, rules, notes, aimed
+    return chain, rules, notes, target_values
 
 
 def _sources(request: Request) -> list[Dataset]:
@@ -188,9 +273,9 @@ def _bind_releases(engine: Engine, request: Request) -> tuple[list[Catalog], tup
     return catalogs, sequence
 
 
-def _with_table(law: Sequence[Rule]) -> list[tuple[int, Rule]]:
+def _with_table(rules: Sequence[Rule]) -> list[tuple[int, Rule]]:
     """Return the rules with a table of transitions, with the number of their column."""
-    drifting = [rule for rule in law if rule.drifts]
+    drifting = [rule for rule in rules if rule.drifts]
     return [(k, rule) for k, rule in enumerate(drifting, 1) if rule.kind == "table"]
 
 
@@ -212,17 +297,16 @@ def _make_transitions(chain: Chain, tables: Sequence[tuple[int, Step]]) -> None:
 
 def _rows_with_key(request: Request, settings: Settings | None) -> list[dict[str, Any]]:
     """Return the rows of the same attack with the true key."""
-    result = keyed.attack(
-        [m.acronym for m in request.models],
-        request.datasets,
-        qids=request.qids,
-        secret=request.secrets,
-        key=request.truth,
-        where=request.where,
-        absent=request.absent,
-        target=request.target,
-        settings=settings,
-    )
+    options: AttackOptions = {
+        "qids": request.qids,
+        "secret": request.secrets,
+        "key": request.truth,
+        "where": request.where,
+        "absent": request.absent,
+        "target": request.target,
+    }
+    models = [m.acronym for m in request.models]
+    result = keyed.run(keyed.specify(models, request.datasets, options), settings)
     return [row | {"knowledge": "with the key"} for row in result.rows()]
 
 

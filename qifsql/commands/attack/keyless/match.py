@@ -9,8 +9,8 @@ and of each other column alone (background q). The weight of a matching of recor
 
 where lambda is the expected number of new people, which follows from the sizes of both releases.
 The probability of a link is the weight of the matchings with it, as a share of the weight of all
-matchings. If nobody leaves or nobody is new (``HARD``), the limit holds: only matchings with the
-most pairs count. These are the perfect matchings, if there are any.
+matchings. If nobody leaves or nobody is new (``INFINITE_ODDS``), the limit holds: only matchings
+with the most pairs count. These are the perfect matchings, if there are any.
 
 There are too many matchings to count, so belief propagation computes the probabilities in rounds.
 It is exact if the candidates of the records form no cycle, and approximate otherwise (J. L.
@@ -26,16 +26,16 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from qifsql.commands.attack.keyless.chain import Chain, double
+from qifsql.commands.attack.keyless.chain import Chain
 from qifsql.errors import InputError, plural
-from qifsql.query.columns import union
+from qifsql.query.columns import double, union
 from qifsql.query.plan import Plan, Step
 from qifsql.query.templates import load
 
-ROUNDS = 100  # most rounds
-PAIRS = 100_000_000  # most pairs of kinds to compare
-HARD = 2.0**500  # in place of infinite odds, if nobody leaves or nobody is new
-IMPOSSIBLE = 2.0**-250  # with ``HARD``, lower odds against the best candidate count as 0
+MOST_ROUNDS = 100
+MOST_PAIRS = 100_000_000  # of kinds of records that are matched
+INFINITE_ODDS = 2.0**500  # of a link, if nobody leaves or nobody is new
+IMPOSSIBLE_ODDS = 2.0**-250  # then lower odds against the best candidate count as 0
 APPROXIMATE = (
     "one to one, chances are exact where the candidates of the records form no cycle; elsewhere "
     "belief propagation is approximate: on 14,400 random pairs of releases of up to 7 records link "
@@ -56,7 +56,7 @@ def match(chain: Chain) -> tuple[str, ...]:
         if records := _exchange_messages(chain, earlier, later):
             before, after = (chain.releases[i - 1].dataset.name for i in (earlier, later))
             notes.append(
-                f"after {ROUNDS} rounds of belief propagation the links of "
+                f"after {MOST_ROUNDS} rounds of belief propagation the links of "
                 f"{plural(records, 'record')} of {before} to {after} had not quite settled"
             )
     chain.matched = True
@@ -73,22 +73,39 @@ def match(chain: Chain) -> tuple[str, ...]:
 def _exchange_messages(chain: Chain, earlier: int, later: int) -> int:
     """Store the weights of links (belief propagation); return how many records have not settled.
 
+    Refuses more than ``MOST_PAIRS`` pairs of kinds, which would take too long.
+
     In rounds, records claim their candidates, which answer by offers. Tables at the end, here of
     the releases 1 and 2: ``offers_1_2`` with the weights of pairs, ``leavers_1_2`` with those of
     being in no later release.
     """
-    _check_pairs(chain, earlier, later)
+    counted = exp.select("CAST(coalesce(sum(spots), 0) AS BIGINT)")
+    counted = counted.from_(exp.table_(f"totals_{earlier}_{later}"))
+    ((pairs,),) = chain.tables.answer(counted, "counting candidates")
+    if pairs > MOST_PAIRS:
+        raise InputError(
+            f"{pairs:,} kinds of candidates would be matched one to one, more than {MOST_PAIRS:,}; "
+            "add a column that matches exactly to the link rules, or leave one-to-one out"
+        )
     flows = _odds_step(chain, earlier, later)
-    _keep_first_offers(chain, earlier, later, flows)
     tables = {"mine": f"kinds_{earlier}", "candidates": f"kinds_{later}"}
+    _keep_first_offers(chain, earlier, later, flows, tables)
     settled: list[str] = []  # tables of the offers to records that settled in a round
     unsettled, statement_count = -1, 0
-    for number in range(1, ROUNDS + 1):
-        before, unsettled = unsettled, _claim(chain, tables, number)
+    for number in range(1, MOST_ROUNDS + 1):
+        what = f"matching, round {number}"
+        _keep_messages(chain, "claims", "claims", sums="sought", what=what, tables=tables)
+        chain.tables.make("restless", chain.query("restless", **tables), what)
+        query = exp.select("CAST(coalesce(sum(records), 0) AS BIGINT)").from_("rivalry")
+        query = query.where("exact IN (SELECT exact FROM restless)")
+        ((n,),) = chain.tables.answer(query, "matching")
+        before, unsettled = unsettled, int(n)
         if unsettled != before:
             settled.append(f"settled_{number}")
-            chain.tables.make(settled[-1], chain.query("settled_offers"), _round_name(number))
-        _answer(chain, tables, number)
+            chain.tables.make(settled[-1], chain.query("settled_offers"), what)
+        chain.tables.drop("offers")
+        _keep_messages(chain, "answers", "offers", sums="claimed", what=what, tables=tables)
+        chain.tables.drop("claims", "restless")
         # Every round sends the same statements, so only those of the first are listed.
         statement_count = statement_count or len(chain.tables.statements)
         if not unsettled:
@@ -97,27 +114,6 @@ def _exchange_messages(chain: Chain, earlier: int, later: int) -> int:
     _keep_last_offers(chain, earlier, later, flows, (*settled, "offers"))
     chain.tables.drop("claimants", "rivalry", *settled, "offers")
     return unsettled
-
-
-def _round_name(number: int) -> str:
-    return f"matching, round {number}"
-
-
-def _claim(chain: Chain, tables: dict[str, str], number: int) -> int:
-    """Store the claims of a round (``claims``); return how many records have not settled yet."""
-    what = _round_name(number)
-    _keep_messages(chain, "claims", sums="sought", what=what, tables=tables)
-    chain.tables.make("restless", chain.query("restless", **tables), what)
-    return _count_unsettled(chain)
-
-
-def _answer(chain: Chain, tables: dict[str, str], number: int) -> None:
-    """Replace the offers by the answers to the claims of a round."""
-    chain.tables.drop("offers")
-    _keep_messages(
-        chain, "answers", "offers", sums="claimed", what=_round_name(number), tables=tables
-    )
-    chain.tables.drop("claims", "restless")
 
 
 def _keep_last_offers(
@@ -132,10 +128,11 @@ def _keep_last_offers(
     chain.tables.make(f"offers_{earlier}_{later}", Plan((gathered, flows), final), "matching")
 
 
-def _keep_first_offers(chain: Chain, earlier: int, later: int, flows: Step) -> None:
+def _keep_first_offers(
+    chain: Chain, earlier: int, later: int, flows: Step, tables: dict[str, str]
+) -> None:
     """Store the competing records, and the offers before the first message."""
     odds = (chain.compared(earlier, later), flows, chain.step("odds"))
-    tables = {"mine": f"kinds_{earlier}", "candidates": f"kinds_{later}"}
     for name in ("claimants", "rivalry"):
         chain.tables.make(name, Plan(odds, chain.query(name, **tables)), "matching")
     messages = Step("messages", load("keyless/offers").doc, chain.query("offers"))
@@ -143,26 +140,19 @@ def _keep_first_offers(chain: Chain, earlier: int, later: int, flows: Step) -> N
 
 
 def _keep_messages(
-    chain: Chain, name: str, table: str = "", *, sums: str, what: str, tables: dict[str, str]
+    chain: Chain, view: str, table: str, *, sums: str, what: str, tables: dict[str, str]
 ) -> None:
     """Store the messages of half a round: odds of each link against all others of the receiver.
 
-    ``name`` is the view of the messages, and of their table unless ``table`` names it; ``sums`` is
-    the view of what a receiver got in all, ``what`` the words of the progress bar.
+    ``view`` is the view of the messages, ``sums`` that of what each receiver got in all; ``what``
+    are the words of the progress bar.
     """
     steps = (
         Step("sums", load(f"keyless/{sums}").doc, chain.query(sums, **tables)),
         chain.step("heard"),
-        Step("messages", load(f"keyless/{name}").doc, chain.query(name)),
+        Step("messages", load(f"keyless/{view}").doc, chain.query(view)),
     )
-    chain.tables.make(table or name, Plan(steps, chain.query("wholes")), what)
-
-
-def _count_unsettled(chain: Chain) -> int:
-    query = exp.select("CAST(coalesce(sum(records), 0) AS BIGINT)").from_("rivalry")
-    query = query.where("exact IN (SELECT exact FROM restless)")
-    ((n,),) = chain.tables.answer(query, "matching")
-    return int(n)
+    chain.tables.make(table, Plan(steps, chain.query("wholes")), what)
 
 
 def _odds_step(chain: Chain, earlier: int, later: int) -> Step:
@@ -177,21 +167,12 @@ def _odds_step(chain: Chain, earlier: int, later: int) -> Step:
             f"{10_000 * after // before / 10_000:.4f}"
         )
     against = (1 - chain.presence) * (after - expected)
-    columns = {"odds": HARD, "impossible": IMPOSSIBLE}  # nobody leaves, or nobody is new
+    columns = {
+        "odds": INFINITE_ODDS,
+        "impossible": IMPOSSIBLE_ODDS,
+    }  # nobody leaves, or nobody is new
     if against:
         columns = {"odds": float(chain.presence / against), "impossible": 0.0}
     doc = "One row: the odds of a link but for values, and odds that are taken for 0."
     query = exp.select(*(exp.alias_(double(n), name) for name, n in columns.items()))
     return Step("flows", doc, query)
-
-
-def _check_pairs(chain: Chain, earlier: int, later: int) -> None:
-    """Refuse more than ``PAIRS`` pairs of kinds, which would take too long."""
-    counted = exp.select("CAST(coalesce(sum(spots), 0) AS BIGINT)")
-    counted = counted.from_(exp.table_(f"totals_{earlier}_{later}"))
-    ((pairs,),) = chain.tables.answer(counted, "counting candidates")
-    if pairs > PAIRS:
-        raise InputError(
-            f"{pairs:,} kinds of candidates would be matched one to one, more than {PAIRS:,}; "
-            "add a column that matches exactly to the link rules, or leave one-to-one out"
-        )

@@ -4,6 +4,7 @@ Source: M60 and M61. For every record x of the focal release, all possible obser
 person in the releases are computed with their probabilities, for groups of records at once.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -11,7 +12,7 @@ from typing import NamedTuple
 
 from sqlglot import exp
 
-from qifsql.commands.attack.keyless.chain import SLICE, UNIT, Chain
+from qifsql.commands.attack.keyless.chain import PAIRS_OF_SLICE, UNIT, Chain
 from qifsql.data.readers import LOADED
 from qifsql.errors import TargetError
 from qifsql.measures.bayes import Success
@@ -19,12 +20,14 @@ from qifsql.query.columns import equal, union
 from qifsql.query.plan import Plan, Step
 from qifsql.query.templates import load
 
-Sights = Sequence[int]  # the number of a target's observation in each release
-
 
 @dataclass(frozen=True)
 class Outcome:
-    """A success, the number of observations, and the number of those that leave no doubt."""
+    """A success at guessing, and the observations that lead to it.
+
+    ``blocks`` is the number of possible observations, ``revealing`` that of those which leave no
+    doubt; ``matches`` is how many people may be the target.
+    """
 
     success: Success
     blocks: int
@@ -49,30 +52,29 @@ class Sums(NamedTuple):
 
 
 class Outcomes:
-    """The observations of a chain of releases, in slices that fit into memory."""
+    """The success of guesses from a chain of releases, in slices of people that fit into memory.
 
-    def __init__(self, chain: Chain, target: Sights | None = None) -> None:
+    A crowd is a table of the people of the focal release by what is seen of them there, and by what
+    is guessed. Crowd 0 is for re-identification, 1, 2, ... for each secret. Behind them are two for
+    each secret that some records miss: its people who report it, whose number is in ``reporting``
+    by that of the secret, and everybody, those who report it twice
+    (``Chain.make_reported_crowds``). ``target`` has the number of a target's observation in each
+    release; None: of everybody.
+    """
+
+    def __init__(self, chain: Chain, target: Sequence[int] | None = None) -> None:
         self.chain = chain
         self.target = target
-        self.secrets = len(chain.releases[0].secrets)
-        # By number of a secret that some records miss: the crowd of those that report it.
-        self.reporting = {} if target else self._crowds_of_reported()
-        self.crowds = range(self.secrets + 1 + 2 * len(self.reporting))
-        self.prefix = ""
-
-    def _crowds_of_reported(self) -> dict[int, int]:
-        """Make two more crowds for each secret that some miss: numbers behind those of secrets."""
-        missed = self.chain.missed_secrets()
-        places = {j: self.secrets + 1 + 2 * k for k, j in enumerate(missed)}
-        for j, place in places.items():
-            self.chain.tell_reported(j, place)
-        return places
+        secrets = len(chain.releases[0].secrets)
+        missed = [] if target else chain.missed_secrets()
+        self.reporting = {j: secrets + 1 + 2 * k for k, j in enumerate(missed)}
+        for j, crowd in self.reporting.items():
+            chain.make_reported_crowds(j, crowd)
+        self.crowds = range(secrets + 1 + 2 * len(self.reporting))
+        self.crowd_prefix = ""  # of the tables; "open_" when settled people are out of them
 
     def alone(self) -> list[Outcome]:
-        """Return the outcomes of each crowd from the focal release.
-
-        They are of re-identification, of each secret, and two of who reports it (``reporting``).
-        """
+        """Return the outcome of each crowd from the focal release alone."""
         unit = exp.cast(exp.Literal.number(UNIT), "HUGEINT")
         columns = ("kind AS source", "0 AS seen", "0 AS sight", exp.alias_(unit, "mass"))
         self.chain.tables.make("endings", exp.select(*columns).from_("kinds_1"))  # nothing later
@@ -81,15 +83,15 @@ class Outcomes:
         return [self._outcome([row]) for row in counted]
 
     def linked(self) -> list[Outcome]:
-        """Return the outcomes of each crowd from linked releases, as ``alone``."""
-        # By number of the secret: rows of the view ``success``, to add up.
+        """Return the outcome of each crowd from linked releases."""
+        # For each crowd: rows of the view ``success``, to add up.
         counted: list[list[tuple[int, ...]]] = [[] for _ in self.crowds]
         pairs = 0
         if self.target is None:
             pairs = max(self.chain.estimates.values())
             if self.chain.last == 2:  # settled people need no pairs
                 counted, pairs = self._sum_settled()
-        slices = max(1, -(-pairs // SLICE))  # rounded up
+        slices = max(1, math.ceil(pairs / PAIRS_OF_SLICE))
         for i in range(slices):
             self._make_endings(slices, i)
             for j in self.crowds:
@@ -99,11 +101,12 @@ class Outcomes:
         return [self._outcome(rows) for rows in counted]
 
     def _sum_settled(self) -> tuple[list[list[tuple[int, ...]]], int]:
-        """Return sums over settled people by secret, and the pairs of kinds for the others.
+        """Take settled people out of the crowds; return their sums, and the pairs of the others.
 
-        People are settled if only one kind of record gives their observation in the focal release,
-        and the number of possible later observations is known. Each later observation is then
-        equally likely for all of them, so the best guess stays.
+        The sums are rows of the view ``success``, a list for each crowd. People are settled if only
+        one kind of record gives their observation in the focal release, and the number of possible
+        later observations is known. Each later observation is then equally likely for all of them,
+        so the best guess stays.
         """
         chain, names = self.chain, {"kinds": "kinds_1", "spots": "spots_2", "totals": "totals_1_2"}
         countable = chain.step("countable", **names)
@@ -119,7 +122,7 @@ class Outcomes:
             chain.tables.make(f"open_{table}", chain.query("open_crowd", crowd=table))
         query = chain.query("open_pairs", totals="totals_1_2")
         ((pairs,),) = chain.tables.answer(query, "counting candidates")
-        self.prefix = "open_"
+        self.crowd_prefix = "open_"
         return rows, int(pairs)
 
     def best_guess(self, secret: int) -> str | None:
@@ -143,11 +146,16 @@ class Outcomes:
             pairs = [(earlier, later) for earlier in range(1, later)]
             states = f"states_{later - 1}"
             final = later == chain.last
+            totals = [exp.select("*").from_(exp.table_(f"totals_{a}_{b}")) for a, b in pairs]
+            ways = chain.query("ways")  # possible next states
+            if self.target is not None:
+                seen = equal(exp.column("sight"), exp.Literal.number(self.target[later - 1]))
+                ways = exp.select("*").from_(ways.subquery("every")).where(seen)
             steps = [
                 Step("states", "One row per state.", exp.select("*").from_(exp.table_(states))),
                 *chain.weighed(pairs, states),
-                self._totals_step(pairs),
-                Step("ways", load("keyless/ways").doc, self._next_states(later)),
+                Step("totals", load("keyless/totals").doc, union(totals)),
+                Step("ways", load("keyless/ways").doc, ways),
                 chain.step("departures" if final else "arrivals"),
                 chain.step("chances", **({"arrivals": "departures"} if final else {})),
             ]
@@ -155,22 +163,10 @@ class Outcomes:
             chain.tables.make("endings" if final else f"states_{later}", Plan(tuple(steps), query))
             chain.tables.drop(states)
 
-    def _next_states(self, later: int) -> exp.Select:
-        """Return the possible next states of a record; of a target only those observed."""
-        query = self.chain.query("ways")
-        if self.target is None:
-            return query
-        seen = equal(exp.column("sight"), exp.Literal.number(self.target[later - 1]))
-        return exp.select("*").from_(query.subquery("every")).where(seen)
-
-    def _totals_step(self, pairs: Sequence[tuple[int, int]]) -> Step:
-        every = [exp.select("*").from_(exp.table_(f"totals_{a}_{b}")) for a, b in pairs]
-        return Step("totals", load("keyless/totals").doc, union(every))
-
-    def _crowd_step(self, secret: int, slices: int, i: int) -> Step:
-        """Return the people of slice i of ``slices``, or those with the target's observation."""
-        name = "secret_crowd" if secret else "crowd"
-        table = f"{self.prefix}{name}_{secret}" if secret else f"{self.prefix}{name}"
+    def _crowd_step(self, crowd: int, slices: int, i: int) -> Step:
+        """Return the step of a crowd: slice i of ``slices``, or who is observed as the target."""
+        name = "secret_crowd" if crowd else "crowd"
+        table = self.crowd_prefix + (f"{name}_{crowd}" if crowd else name)
         sight: exp.Expr = exp.column("first_sight")  # number of the observation in release 1
         query = exp.select("*").from_(exp.table_(table, db="main", catalog=LOADED))
         if self.target is not None:
@@ -180,13 +176,12 @@ class Outcomes:
             query = query.where(equal(sight, exp.Literal.number(i)))
         return Step(name, load(f"keyless/{name}").doc, query)
 
-    def _success_sums(self, secret: int, slices: int, i: int) -> tuple[int, ...]:
-        """Return the row of the view ``success`` about slice ``i``; secret 0: re-identification."""
+    def _success_sums(self, crowd: int, slices: int, i: int) -> tuple[int, ...]:
+        """Return the row of the view ``success`` about slice ``i`` of a crowd."""
         chain = self.chain
-        crowd = self._crowd_step(secret, slices, i)
-        observations = "secret_observations" if secret else "observations"
-        shares = (chain.step("shares"),) if secret else ()
-        steps = (crowd, *shares, chain.step(observations))
+        observations = "secret_observations" if crowd else "observations"
+        shares = (chain.step("shares"),) if crowd else ()
+        steps = (self._crowd_step(crowd, slices, i), *shares, chain.step(observations))
         query = chain.query("success", observations=observations)
         (row,) = chain.tables.answer(Plan(steps, query), "measuring")
         return row

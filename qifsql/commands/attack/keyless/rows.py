@@ -26,7 +26,7 @@ def tagged_names(releases: Sequence[Release]) -> tuple[str, ...]:
     return tuple(tagged(r.number, q.name) for r in releases for q in r.qids)
 
 
-def target_values(
+def bind_target(
     kind: Model, target: Mapping[str, object], releases: Sequence[Release], catalog: Catalog
 ) -> list[list[str | None]]:
     """Return, for each release, the target's values of its qids; [] for collective models."""
@@ -39,14 +39,14 @@ def target_values(
     return [[values[tagged(r.number, q.name)] for q in r.qids] for r in releases]
 
 
-def target_observations(chain: Chain, aimed: Sequence[Sequence[str | None]]) -> list[int]:
+def target_observations(chain: Chain, target_values: Sequence[Sequence[str | None]]) -> list[int]:
     """Return the number of the target's observation in each release.
 
     It is 0 if the target is not in a later release (absent, or, unless that is told apart, all
-    values missing), -1 if nobody has the observation. ``aimed`` has her values by release.
+    values missing), -1 if nobody has the observation. ``target_values`` has her values by release.
     """
     numbers = []
-    for release, values in zip(chain.releases, aimed, strict=True):
+    for release, values in zip(chain.releases, target_values, strict=True):
         absent = bool(values) and any(v is ABSENT for v in values)
         missing = not values or (not release.has_absence and all(v is None for v in values))
         if release.number > 1 and (absent or missing):
@@ -66,32 +66,36 @@ def result_rows(
     models: Sequence[Model],
     outcomes: Outcomes,
     secrets: Sequence[str],
-    aimed: Sequence[Sequence[str | None]],
+    target_values: Sequence[Sequence[str | None]],
 ) -> list[dict[str, Any]]:
     """Return a row per question and knowledge: the focal release alone, and all linked."""
     chain = outcomes.chain
-    results: list[tuple[str, int, list[Outcome]]] = []  # knowledge, number of releases, by secret
+    # Knowledge, number of releases, outcome of each crowd.
+    results: list[tuple[str, int, list[Outcome]]] = []
     if chain.releases[0].qids:
         results.append(("focal alone", 1, outcomes.alone()))
     results.append(("linked", chain.last, outcomes.linked()))
     records = chain.records[0]
-    is_single = records == 1  # else a guess of the record is right with 1 / records
-    priors = [Success(Fraction(is_single), Fraction(1, records), 1 / records, int(is_single))]
+    priors = [_success_of_counts(records, 1, records)]  # each record is a value of its own
     numbers = range(1, len(secrets) + 1)
-    priors += [_prior(chain, j) for j in numbers]
-    tells_missing = outcomes.target is None and any(chain.reported(j) < records for j in numbers)
+    for j in numbers:
+        query = chain.of_secret("secret_counts", j)
+        priors.append(_success_of_counts(*chain.tables.answer(query, "counting secrets")[0]))
+    tells_missing = outcomes.target is None and any(
+        chain.count_reported(j) < records for j in numbers
+    )
     rows = []
     for m in models:
         questions = (0,) if m.goal == "re-identification" else numbers
-        for j, (knowledge, n, by_secret) in product(questions, results):
+        for j, (knowledge, n, by_crowd) in product(questions, results):
             releases = chain.releases[:n]
             row: dict[str, Any] = {"knowledge": knowledge, "records": records}
-            row |= _success_row(m, releases, by_secret[j], by_secret[0], priors[j])
+            row |= _success_row(m, releases, by_crowd[j], by_crowd[0], priors[j])
             row["secret"] = secrets[j - 1] if j else None
             if tells_missing:
-                row = beside_reported(row, _reported_columns(outcomes, by_secret, j))
+                row = beside_reported(row, _reported_columns(outcomes, by_crowd, j))
             if m.individual:
-                row["target"] = _target_words(releases, aimed)
+                row["target"] = _target_words(releases, target_values)
                 row["best_guess"] = outcomes.best_guess(j) if j and n > 1 else None
             rows.append(row)
     return rows
@@ -101,42 +105,38 @@ def _reported_columns(
     outcomes: Outcomes, by_crowd: Sequence[Outcome], j: int
 ) -> dict[str, Any] | None:
     """Return the columns ``bayes.REPORTED`` of secret j; None if nobody misses it."""
-    place, chain = outcomes.reporting.get(j), outcomes.chain
-    if place is None:
-        if j and not chain.reported(j):
+    crowd, chain = outcomes.reporting.get(j), outcomes.chain
+    if crowd is None:
+        if j and not chain.count_reported(j):
             nobody = {"reported": 0, "certain_reported": 0, "certain_missing": chain.records[0]}
             return dict.fromkeys(bayes.REPORTED) | nobody
         return None
     query = exp.select("sum(records)", "max(records)", "count(*)")
-    counted = exp.select("secret", "sum(records) AS records").from_(
-        exp.table_(f"secret_crowd_{place}")
-    )
+    counted = exp.select("secret", "sum(records) AS records")
+    counted = counted.from_(exp.table_(f"secret_crowd_{crowd}"))
     query = query.from_(counted.group_by("secret").subquery("counted"))
-    prior, records = _of_counts(chain.tables.rows(query, "counting secrets")[0])
-    row = bayes.reported_row(prior, by_crowd[place].success, records)
-    return row | {"certain_missing": by_crowd[place + 1].success.certain}
+    ((records, most_frequent, values),) = chain.tables.rows(query, "counting secrets")
+    prior = _success_of_counts(records, most_frequent, values)
+    row = bayes.reported_row(prior, by_crowd[crowd].success, int(records))
+    return row | {"certain_missing": by_crowd[crowd + 1].success.certain}
 
 
-def _prior(chain: Chain, j: int) -> Success:
-    query = chain.of_secret("secret_counts", j)
-    return _of_counts(chain.tables.answer(query, "counting secrets")[0])[0]
+def _success_of_counts(records: int, most_frequent: int, values: int) -> Success:
+    """Return the success without quasi-identifiers, from the records with the best guess.
 
-
-def _of_counts(counts: Sequence[int]) -> tuple[Success, int]:
-    """Return the success without quasi-identifiers, and the number of records.
-
-    ``counts`` are the records, those with the most frequent secret, and how many secrets there are.
+    The secret has so many ``values``.
     """
-    n, greatest, values = counts
-    share = Fraction(int(greatest), int(n))
-    certain = int(n) if values == 1 else 0
-    return Success(Fraction(values == 1), share, float(share), certain), int(n)
+    share = Fraction(int(most_frequent), int(records))
+    certain = int(records) if values == 1 else 0
+    return Success(Fraction(values == 1), share, float(share), certain)
 
 
-def _target_words(releases: Sequence[Release], aimed: Sequence[Sequence[str | None]]) -> str:
+def _target_words(
+    releases: Sequence[Release], target_values: Sequence[Sequence[str | None]]
+) -> str:
     return ", ".join(
         f"{tagged(r.number, q.name)}={'(missing)' if value is None else value}"
-        for r, values in zip(releases, aimed, strict=False)
+        for r, values in zip(releases, target_values, strict=False)
         for q, value in zip(r.qids, values, strict=True)
     )
 

@@ -4,29 +4,38 @@ Source: M117 (a strategy made on one file and paid on another), M130 to M133.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Unpack
+from typing import Any
 
 import polars as pl
 
 from qifsql.adversary import roles
-from qifsql.commands.attack.learning.spec import Request, specify
-from qifsql.commands.attack.spec import AttackOptions
+from qifsql.adversary.options import NULL_RULES
+from qifsql.commands.attack.spec import (
+    IDENTITY_GAINS,
+    AttackOptions,
+    models_named,
+    one_file,
+    refuse_others,
+)
 from qifsql.counting import coded as codes
 from qifsql.counting import compared_files as reading
 from qifsql.counting.coded import Coded
-from qifsql.counting.compared_files import Files
+from qifsql.counting.compared_files import Files, Names, Sources
 from qifsql.counting.counted import Cells
-from qifsql.counting.guessing import Guessing, Scores
+from qifsql.counting.guessing import Guessing, Learner, Scores
 from qifsql.counting.learners import TABLE
 from qifsql.data.collection import Source
+from qifsql.data.dataset import Dataset
+from qifsql.data.option import as_names
 from qifsql.data.readers import openings
 from qifsql.data.reading import of_files
 from qifsql.engine.csv_types import remarks
 from qifsql.engine.engines import open_engine
 from qifsql.engine.settings import Settings
 from qifsql.engine.tables import Tables
-from qifsql.errors import plural
+from qifsql.errors import InputError, plural, quoted
 from qifsql.measures import bayes
 from qifsql.measures.bayes import Success
 from qifsql.measures.intervals import wilson
@@ -51,24 +60,80 @@ quasi-identifiers occur in that file, and ``success_present`` the success on the
 are none). ``rapid`` is the share of people whose value has a confidence above its frequency among
 the people by more than ``rapid_threshold`` of what is possible. Shares are in [0, 1]."""
 
+WHO = "an attack that learns (learn)"
+FREE: dict[str, tuple[object, ...]] = {
+    "null": NULL_RULES,
+    "absent": ("null",),
+    "gain": IDENTITY_GAINS,
+}
+"""Values of options that ask for nothing special."""
+ANSWERED = ("qids", "secret", "where", "null", "learn", "learner", "rapid")
+INSTEAD = {
+    "weight": "people and records count once",
+    "by": "attack a file of each group of people",
+    "gain": "right guesses are counted",
+    "prior": "the prior is the best constant guess",
+    "target": "everybody is attacked",
+    "measures": "they are about the blocks of one file; attack it without --learn",
+    "histogram": "it is about the blocks of one file; attack it without --learn",
+    "thresholds": "they are about the blocks of one file; attack it without --learn",
+    "quantiles": "they are about the blocks of one file; attack it without --learn",
+    "population": "name the people who are attacked as FILE",
+    "key": "one file of people is attacked; join releases before",
+    "wave": "one file of people is attacked; filter a wave with --where",
+    "link": "one file of people is attacked",
+}
 
-def attack(
-    model: str | Sequence[str],
-    source: Source,
-    *,
-    settings: Settings | None = None,
-    **options: Unpack[AttackOptions],
-) -> Result:
-    """Learn from ``learn`` and guess the secrets of the people of ``source``.
 
-    The options are those of ``qifsql.attack``. The result has the columns of
-    ``results.assessment.SCHEMA`` and ``LEARNED``, a row per secret.
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """The people who are attacked, the file that is learned from, and the learner."""
 
-    Raises:
-        InputError: What was asked for does not fit the data, or an adversary who learns.
-        EngineError: Memory or disk ran out.
+    sources: Sources
+    names: Names
+    learner: Learner
+
+
+def specify(
+    model: str | Sequence[str], source: Source, options: AttackOptions, settings: Settings | None
+) -> Request:
+    """Return the request; raise InputError if somebody who learns cannot answer it."""
+    settings = settings or Settings()
+    if settings.engine_name == "spark":
+        raise InputError(
+            "an attack that learns (learn) runs on DuckDB alone; use --engine duckdb, or attack on "
+            "Spark without --learn"
+        )
+    refuse_others(WHO, options, ANSWERED, FREE, INSTEAD)
+    null = options.get("null", "distinct")
+    if null == "match-any" or null not in NULL_RULES:
+        rules = " or ".join(NULL_RULES)
+        raise InputError(f"missing values cannot be treated as {quoted(null)} here; use {rules}")
+    if [m.acronym for m in models_named(model)] != ["cas"]:
+        raise InputError(f"{WHO} is about secrets of all people of one file: model cas")
+    people, train = one_file(WHO, source, "file of people"), options.get("learn")
+    if train is None:
+        raise InputError("learner and rapid are about a file to learn from; name it with --learn")
+    if not as_names(options.get("secret")):
+        raise InputError("model cas infers a secret; name one with --secret")
+    learner = Learner.of(options.get("learner") or TABLE, options.get("rapid"), settings.seed)
+    return Request(
+        sources=Sources.of(people, Dataset.open(train), None, different=False),
+        names=Names(
+            qids=options.get("qids") or (),
+            secret=options.get("secret") or (),
+            where=options.get("where"),
+            null=null,
+        ),
+        learner=learner,
+    )
+
+
+def run(request: Request, settings: Settings | None) -> Result:
+    """Learn from one file and guess the secrets of the people of another.
+
+    The result has the columns of ``results.assessment.SCHEMA`` and ``LEARNED``, a row per secret.
     """
-    request = specify(model, source, options, settings)
     origin = Origin.now(settings, "attack")
     with open_engine(settings, sources=request.sources.all) as engine:
         files = reading.read(engine, request.sources, request.names)
@@ -114,14 +179,8 @@ def _notes_on_dropped(files: Files, row: Mapping[str, Any]) -> Iterator[str]:
             )
 
 
-def rehearse(
-    model: str | Sequence[str],
-    source: Source,
-    settings: Settings | None = None,
-    **options: Unpack[AttackOptions],
-) -> None:
+def look_up(request: Request, settings: Settings | None) -> None:
     """Look up every name in both files, without attacking; InputError if one is wrong."""
-    request = specify(model, source, options, settings)
     with open_engine(settings, sources=request.sources.all) as engine:
         reading.read(engine, request.sources, request.names)
 

@@ -15,7 +15,7 @@ from qifsql.commands.attack.noisy.coding import Coded
 from qifsql.errors import InternalError
 from qifsql.measures.bayes import Success
 
-PAIRS = 200_000_000  # most pairs of a combination and what may be known instead, in one step
+MOST_PAIRS = 200_000_000  # of a combination and what may be known instead, in one step
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +51,7 @@ def elimination_order(coded: Coded) -> list[NoisyQid]:
     return sorted(coded.noisy, key=cost)
 
 
-def measure(coded: Coded, secret: int = 0, *, limit: int = PAIRS) -> Outcome | None:
+def measure(coded: Coded, secret: int = 0, *, limit: int = MOST_PAIRS) -> Outcome | None:
     """Return the exact success at a secret (0: the record); None if a step has too many pairs."""
     states = eliminate(coded, secret, limit=limit)
     if states is None:
@@ -80,7 +80,7 @@ class States:
 
 
 def eliminate(
-    coded: Coded, secret: int, *, limit: int = PAIRS, keep: bool = False
+    coded: Coded, secret: int, *, limit: int = MOST_PAIRS, keep: bool = False
 ) -> States | None:
     """Create the table ``known``: a row per combination that may be known, with the best guess.
 

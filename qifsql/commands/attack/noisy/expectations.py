@@ -55,8 +55,8 @@ def _make_expected(coded: Coded, secret: int) -> None:
     states = elimination.eliminate(coded, secret, keep=True)
     if states is None:
         raise InputError(
-            f"a row per person (records) would compare more than {elimination.PAIRS:,} pairs; let "
-            "fewer quasi-identifiers have a law"
+            f"a row per person (records) would compare more than {elimination.MOST_PAIRS:,} pairs; "
+            "let fewer quasi-identifiers have a law"
         )
     tables.make("worth", coded.query("final_worth", places=coded.places))
     tables.drop("known")

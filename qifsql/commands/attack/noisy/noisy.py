@@ -1,41 +1,34 @@
 """Attacks by an adversary whose knowledge has errors and gaps, next to the exact adversary.
 
-Source: M150 to M158.
+Source: M150 to M158, M194.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any
 
 import polars as pl
 
 from qifsql.adversary.laws import EXACT, Law, laws
 from qifsql.adversary.spec import Attack, BoundAttack, refuse
 from qifsql.commands.attack import keyed
-from qifsql.commands.attack.noisy import (
-    bind,
-    elimination,
-    expectations,
-    law_files,
-    law_tables,
-    reporting_people,
-)
+from qifsql.commands.attack.noisy import bind, elimination, expectations, law_tables
 from qifsql.commands.attack.noisy.bind import NoisyQid
 from qifsql.commands.attack.noisy.coding import Coded
 from qifsql.commands.attack.noisy.draws import Draws
 from qifsql.commands.attack.noisy.elimination import Outcome
-from qifsql.commands.attack.spec import IDENTITY, AttackOptions
+from qifsql.commands.attack.spec import IDENTITY_GAINS, AttackOptions
 from qifsql.counting import suppressed
 from qifsql.counting.session import opened
 from qifsql.data.collection import Source
 from qifsql.data.dataset import Dataset
-from qifsql.data.option import check_names
 from qifsql.engine.settings import FREED_LATE, Settings
 from qifsql.errors import InputError, quoted
 from qifsql.measures import bayes
 from qifsql.measures.bayes import Success
 from qifsql.query import compiler
+from qifsql.query.microdata_steps import twice_where_reported
 from qifsql.results.assessment import REPORTED, SCHEMA, beside_reported
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin, streamed_place
@@ -60,8 +53,11 @@ UNREPORTED = (
     "where people are drawn, or there are too many pairs, the success against those with a "
     "reported secret is not measured; a missing secret is a value there"
 )
-REFUSED = ("prior", "by", "thresholds", "quantiles", "target", "person", "household")
-EXTRAS = ("measures", "histogram", "unit", "population", "progressive", "store")
+REFUSED = (
+    *("prior", "by", "thresholds", "quantiles", "target", "person", "household"),
+    *("measures", "histogram", "unit", "population", "progressive", "store"),
+)
+"""Options that an attack with noisy knowledge does not take."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,19 +83,12 @@ class Request:
         return {"knows": [law.plain() for law in self.laws], "draws": self.draws}
 
 
-def attack(
-    model: str | Sequence[str],
-    source: Source,
-    *,
-    settings: Settings | None = None,
-    **options: Unpack[AttackOptions],
-) -> Result:
-    """Attack with exact and with noisy knowledge; the options are those of ``qifsql.attack``.
+def run(request: Request, settings: Settings | None) -> Result:
+    """Attack with exact and with noisy knowledge.
 
     The result has the columns of ``results.assessment.SCHEMA`` and ``NOISY``, two rows per model
-    and secret.
+    and secret. Where the request names a file of records, it is written.
     """
-    request = specify(model, source, options, settings)
     settings = settings or Settings()
     origin = Origin.now(settings, "attack")
     with opened(
@@ -110,17 +99,18 @@ def attack(
         ordered=request.records is not None,
         command="attack",
     ) as (engine, bound):
-        _check_models(bound)
+        noisy = _bind_laws(request, bound)
         engine.here.set_aside(FREED_LATE)
-        noisy = bind.bind(request.laws, bound.microdata.qids, bound.microdata.secrets)
-        _check_records(request, noisy, bound)
-        listed = law_files.read_tables(noisy, engine)
+        listed = law_tables.read_tables(noisy, engine)
         exact, priors = keyed.measured(engine, request.spec, bound, origin)
         coded = Coded(engine, bound, noisy)
         law_tables.make(coded, listed)
         outcomes = _outcomes(coded, [0, *(j for j in priors if j)], request, settings)
         rows = _rows_of_both(coded, request, exact.frame, priors, outcomes)
-        origin = _origin_of(exact.origin, request).sending(coded.tables.statements)
+        paths = (*exact.origin.paths, *(path for table in request.tables for path in table.paths))
+        spec = {**exact.origin.spec, **request.plain()}
+        origin = exact.origin.about(spec, paths, *exact.origin.plans)
+        origin = origin.sending(coded.tables.statements)
         notes = [*exact.notes, *coded.notes, *_method_notes(outcomes, bound, request, noisy)]
         as_value = suppressed.notes_as_value(engine, bound.microdata)
         notes += [f"where she errs, {note}" for note in as_value]
@@ -128,7 +118,7 @@ def attack(
             expectations.write(coded, request.records, origin, notes)
     schema = SCHEMA | (REPORTED if "reported" in exact.frame.columns else {}) | NOISY
     rows = [{c: row[c] for c in schema} | {"seconds": origin.seconds} for row in rows]
-    frame = pl.DataFrame(_by_question(rows), schema=schema)
+    frame = pl.DataFrame(rows, schema=schema)
     return Result(frame=frame, origin=origin, details={}, notes=tuple(dict.fromkeys(notes)))
 
 
@@ -139,57 +129,49 @@ def _rows_of_both(
     priors: Mapping[int, Success],
     outcomes: Mapping[int, Outcome],
 ) -> list[dict[str, Any]]:
-    """Return the rows of the exact adversary, then in the same order those of the one who errs.
+    """Return two rows per question: of the exact adversary, and of the one who errs.
 
     ``priors`` and ``outcomes`` have the success before and after by secret; 0 is re-identification.
     """
-    secrets = _secret_numbers(coded.bound)
+    bound = coded.bound
+    secrets = [j for m in bound.models for j in compiler.numbers(bound.microdata, m)]
     knows = "; ".join(law.plain() for law in request.laws)
-    rows = [row | dict.fromkeys(NOISY) | {"knows": EXACT} for row in exact.to_dicts()]
-    rows += [
-        _noisy_row(row, coded.prior(j, priors[j]), outcomes[j], people=outcomes[0])
-        | {"knows": knows}
-        for row, j in zip(rows, secrets, strict=True)
-    ]
-    if "reported" in exact.columns:  # some people miss the secret
-        _add_reported(coded, rows, secrets, outcomes)
-        unmeasured = [
-            j
-            for row, j in zip(rows, [*secrets, *secrets], strict=True)
-            if j and row["certain_missing"] is None
-        ]
-        if set(unmeasured) - coded.randomised.keys():
-            coded.notes.append(UNREPORTED)
+    rows: list[dict[str, Any]] = []
+    for row, j in zip(exact.to_dicts(), secrets, strict=True):
+        noisy = _noisy_row(row, coded.prior(j, priors[j]), outcomes[j], people=outcomes[0])
+        if "reported" in exact.columns:  # some people miss a secret
+            noisy |= _reported_columns(coded, row, noisy, j, outcomes[j])
+            is_counted = None not in (row["certain_missing"], noisy["certain_missing"])
+            if j and j not in coded.randomised and not is_counted:
+                coded.notes.append(UNREPORTED)
+        rows += [row | dict.fromkeys(NOISY) | {"knows": EXACT}, noisy | {"knows": knows}]
     return rows
 
 
-def _origin_of(exact: Origin, request: Request) -> Origin:
-    """Return the origin of the exact adversary with the request and tables of the other one."""
-    tables = (path for table in request.tables for path in table.paths)
-    paths = (*exact.paths, *tables)
-    return exact.about({**exact.spec, **request.plain()}, paths, *exact.plans)
+def _reported_columns(
+    coded: Coded, exact: dict[str, Any], noisy: dict[str, Any], j: int, outcome: Outcome
+) -> dict[str, Any]:
+    """Return the columns ``REPORTED`` of the one who errs about secret ``j`` (0: the record).
+
+    ``exact`` and ``noisy`` are the rows of both adversaries. The success against those with a
+    reported secret is NULL where people are drawn, or where there are too many pairs.
+    """
+    if not j or exact["reported"] == exact["records"]:
+        return beside_reported(noisy, None)
+    if j in coded.randomised:
+        return dict.fromkeys(REPORTED) | {"reported": exact["reported"]}
+    if not exact["reported"]:  # it is known to be missing, whatever else is known
+        return {name: exact[name] for name in REPORTED}
+    if outcome.draws:
+        return _uncounted_reported(exact)
+    return _count_reported(coded, exact, j)
 
 
-def rehearse(
-    model: str | Sequence[str],
-    source: Source,
-    settings: Settings | None = None,
-    **options: Unpack[AttackOptions],
-) -> None:
+def look_up(request: Request, settings: Settings | None) -> None:
     """Look up every name of an attack with noisy knowledge, without attacking."""
-    request = specify(model, source, options, settings)
-    tables = request.tables
-    with opened(
-        request.spec, settings, sources=tables, joined=False, noted=False, command="attack"
-    ) as (
-        engine,
-        bound,
-    ):
-        _check_models(bound)
-        microdata = bound.microdata
-        noisy = bind.bind(request.laws, microdata.qids, microdata.secrets)
-        _check_records(request, noisy, bound)
-        law_files.read_tables(noisy, engine)
+    access: Any = {"sources": request.tables, "command": "attack"}
+    with opened(request.spec, settings, joined=False, noted=False, **access) as (engine, bound):
+        law_tables.read_tables(_bind_laws(request, bound), engine)
 
 
 def specify(
@@ -199,7 +181,6 @@ def specify(
     settings: Settings | None = None,
 ) -> Request:
     """Return the request; raise InputError if noisy knowledge does not go with an option."""
-    check_names(options, AttackOptions)
     if settings is not None and settings.engine_name == "spark":
         raise InputError(
             "noisy knowledge (knows) is measured by DuckDB alone; use --engine duckdb, or leave "
@@ -210,8 +191,8 @@ def specify(
             "noisy knowledge (knows) is about releases that are single or have a key; leave out "
             "knows, or link"
         )
-    refuse(options, "an attack with noisy knowledge (knows)", *REFUSED, *EXTRAS)
-    if options.get("gain") not in IDENTITY:
+    refuse(options, "an attack with noisy knowledge (knows)", *REFUSED)
+    if options.get("gain") not in IDENTITY_GAINS:
         raise InputError("an attack with noisy knowledge (knows) does not take gain; leave it out")
     if options.get("null") == "match-any":
         raise InputError(
@@ -219,7 +200,7 @@ def specify(
             "match-any out, or knows"
         )
     named = laws(options["knows"] or ())
-    spec, _ = keyed.specified(model, source, options)
+    spec, _ = keyed.specify(model, source, options)
     draws, out = options.get("draws"), options.get("records")
     if draws is not None and draws < 2:
         raise InputError("draws is a number of people, 2 or more, such as 10000")
@@ -232,8 +213,12 @@ def specify(
     return replace(request, records=streamed_place(out, paths))
 
 
-def _check_models(bound: BoundAttack) -> None:
-    """Refuse models of one person."""
+def _bind_laws(request: Request, bound: BoundAttack) -> tuple[NoisyQid, ...]:
+    """Return the columns that are not known exactly, with their laws; refuse other requests.
+
+    These are about one person, or ask for a row per record where a secret was randomised: nobody
+    knows it exactly.
+    """
     for m in bound.models:
         if m.individual:
             raise InputError(
@@ -241,38 +226,34 @@ def _check_models(bound: BoundAttack) -> None:
                 f"knowledge (knows) is about everybody: use c{m.acronym[1:]}"
             )
 
-
-def _check_records(request: Request, noisy: Sequence[NoisyQid], bound: BoundAttack) -> None:
-    """Refuse a row per record where a secret was randomised: nobody knows it exactly."""
-    if request.records is not None and any(q.number > len(bound.microdata.qids) for q in noisy):
+    qids = bound.microdata.qids
+    noisy = bind.bind(request.laws, qids, bound.microdata.secrets)
+    if request.records is not None and any(q.number > len(qids) for q in noisy):
         raise InputError(
             "a row per person (records) compares with exact knowledge, and a secret with a matrix "
             "is not known exactly; leave out records, or the matrix of the secret"
         )
-
-
-def _secret_numbers(bound: BoundAttack) -> list[int]:
-    """Return the number of the secret of each row of the exact adversary."""
-    return [j for m in bound.models for j in compiler.numbers(bound.microdata, m)]
+    return noisy
 
 
 def _outcomes(
     coded: Coded, secrets: Sequence[int], request: Request, settings: Settings
 ) -> dict[int, Outcome]:
     """Return the success at each secret, 0 being re-identification; people are drawn if needed."""
-    exact: dict[int, Outcome | None] = {
-        j: None if request.draws else elimination.measure(coded, j) for j in secrets
-    }
-    if all(outcome is not None for outcome in exact.values()):
-        return {j: outcome for j, outcome in exact.items() if outcome is not None}
+    exact: dict[int, Outcome] = {}
+    for j in () if request.draws else secrets:
+        if (outcome := elimination.measure(coded, j)) is not None:
+            exact[j] = outcome
+    if len(exact) == len(secrets):
+        return exact
     if request.records is not None:
         raise InputError(
-            f"a row per person (records) would compare more than {elimination.PAIRS:,} pairs of "
-            "people and of what is known of them; let fewer quasi-identifiers have a law, or "
+            f"a row per person (records) would compare more than {elimination.MOST_PAIRS:,} pairs "
+            "of people and of what is known of them; let fewer quasi-identifiers have a law, or "
             "measure them in larger units"
         )
     draws = Draws(coded, seed=settings.seed or 0, draws=request.draws)
-    return {j: outcome or draws.measure(j) for j, outcome in exact.items()}
+    return {j: exact.get(j) or draws.measure(j) for j in secrets}
 
 
 def _noisy_row(
@@ -282,48 +263,47 @@ def _noisy_row(
 
     ``people`` is the outcome of re-identification.
     """
-    after = outcome.success
-    sampled = outcome.draws > 0
     return {
         **row,
         "blocks": outcome.blocks,
         "singled_out": people.success.certain,
-        **bayes.row(prior, after),
-        **({"worst_case": None} if sampled else {}),  # draws may miss it
+        **bayes.row(prior, outcome.success),
+        **({"worst_case": None} if outcome.draws else {}),  # draws may miss it
         "low": outcome.low,
         "high": outcome.high,
     }
 
 
-def _add_reported(
-    coded: Coded,
-    rows: Sequence[dict[str, Any]],
-    secrets: Sequence[int],
-    outcomes: Mapping[int, Outcome],
-) -> None:
-    """Add the columns ``REPORTED`` to the rows of who errs, which follow those of the exact one.
+def _count_reported(coded: Coded, row: Mapping[str, Any], j: int) -> dict[str, Any]:
+    """Return the columns ``bayes.REPORTED`` of secret ``j`` for the adversary who errs.
 
-    ``secrets`` are the numbers of the secrets of the rows. The success against those with a
-    reported secret is NULL where people are drawn, or where there are too many pairs.
+    They are about the people with a reported secret. What is known of them follows the same laws,
+    which depend on the values of everybody. The secret is known to be missing where nobody
+    who may be meant reports it. ``row`` is that of the exact adversary, with these columns. If
+    there are too many pairs to count, most columns are None.
     """
-    exact, noisy = rows[: len(secrets)], rows[len(secrets) :]
-    for before, row, j in zip(exact, noisy, secrets, strict=True):
-        if not j or before["reported"] == before["records"]:
-            row.update(beside_reported(row, None))
-        elif j in coded.randomised:
-            row.update(dict.fromkeys(REPORTED) | {"reported": before["reported"]})
-        elif not before["reported"]:  # it is known to be missing, whatever else is known
-            row.update({name: before[name] for name in REPORTED})
-        elif outcomes[j].draws:
-            row.update(reporting_people.unmeasured(before))
-        else:
-            row.update(reporting_people.columns(coded, before, j))
+    microdata = coded.bound.microdata
+    secret = microdata.secrets[j - 1]
+    alone = replace(microdata, secrets=(secret,), reported=True)
+    twice = coded.of(replace(microdata, secrets=(twice_where_reported(secret),)))
+    reporting, missing = (elimination.measure(part, 1) for part in (coded.of(alone), twice))
+    if reporting is None or missing is None:
+        return _uncounted_reported(row)
+    share = missing.success.deterministic * twice.attacked / coded.attacked
+    success = reporting.success
+    return _uncounted_reported(row) | {
+        "posterior_deterministic_reported": float(success.deterministic),
+        "posterior_probabilistic_reported": float(success.probabilistic),
+        "worst_case_reported": success.worst_case,
+        "certain_reported": success.certain,
+        "certain_missing": int(share * coded.records),
+    }
 
 
-def _by_question(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the rows with both adversaries of a question together."""
-    half = len(rows) // 2
-    return [row for pair in zip(rows[:half], rows[half:], strict=True) for row in pair]
+def _uncounted_reported(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the columns ``bayes.REPORTED``, None for those of the success after the release."""
+    before = ("reported", "prior_deterministic_reported", "prior_probabilistic_reported")
+    return dict.fromkeys(bayes.REPORTED) | {name: row[name] for name in before}
 
 
 def _method_notes(
@@ -346,7 +326,7 @@ def _method_notes(
     if exact:
         notes.append(
             f"exact: {sum(exact):,} pairs of people alike and of what may be known of them were "
-            f"counted (at most {elimination.PAIRS:,} in one step)"
+            f"counted (at most {elimination.MOST_PAIRS:,} in one step)"
         )
     if drawn:
         names = [bound.microdata.secrets[j - 1].name if j else "re-identification" for j in drawn]
@@ -354,7 +334,7 @@ def _method_notes(
         why = (
             "as asked for"
             if request.draws
-            else f"because the exact sum has more than {elimination.PAIRS:,} pairs in one step"
+            else f"because the exact sum has more than {elimination.MOST_PAIRS:,} pairs in one step"
         )
         notes.append(
             f"{', '.join(names)}: {number:,} people were drawn, {why}; low and high are the 95 % "
