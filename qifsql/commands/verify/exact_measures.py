@@ -21,7 +21,7 @@ OF_REPORTED = (
     *("reported", *(f"{name}_reported" for name in SHARES)),
     *("certain_reported", "certain_missing"),
 )
-MOST = 2_000_000  # pairs of values, in each block, that are compared for the Bayes security
+MOST_PAIRS = 2_000_000  # of values, in each block, that are compared for the Bayes security
 
 
 def kind_of_row(row: Mapping[str, Any], *, owner: bool, gain: bool = False) -> Kind:
@@ -79,7 +79,7 @@ def numbers_of_blocks(
         **in_bits(entropies.capacity(shares)),
         **entropies.leakage_over_people(entropies.pointwise_leakage(joint)),
     }
-    if math.comb(len(secret), 2) * len(after) <= MOST:
+    if math.comb(len(secret), 2) * len(after) <= MOST_PAIRS:
         numbers["bayes_security"] = entropies.bayes_security(shares)
     return numbers
 
@@ -99,7 +99,7 @@ def numbers_of_kinds(
     }
 
 
-def beside_reported(
+def numbers_of_reporting(
     prior: Sequence[Kind], posterior: Sequence[Kind], unreported: int
 ) -> dict[str, Number]:
     """Return the numbers, by column, of the people who report the secret: it is not missing.

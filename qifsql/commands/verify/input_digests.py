@@ -1,7 +1,7 @@
 """The data of a stored result, identified by their SHA-256 digests wherever they are now."""
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,10 +22,12 @@ class Inputs:
         """Return the paths where the files are now, in the order of the manifest."""
         return tuple(self.paths.values())
 
-    @property
-    def moved(self) -> dict[str, str]:
-        """Return the files whose path differs from that of the manifest."""
-        return {before: now for before, now in self.paths.items() if before != now}
+    def relocate(self, script: str) -> str:
+        """Return SQL with the paths of the manifest replaced by the paths where the files are."""
+        for paths in self.paths.items():
+            before, now = ("'" + path.replace("'", "''") + "'" for path in paths)  # SQL literals
+            script = script.replace(before, now)
+        return script
 
 
 def locate(stored: Stored, sources: Sequence[str], folder: Path | None) -> Inputs:
@@ -38,7 +40,12 @@ def locate(stored: Stored, sources: Sequence[str], folder: Path | None) -> Input
     bytes_by_digest = {str(file["sha256"]): int(file["bytes"]) for file in inputs}
     path_by_digest: dict[str, str] = {}
     for source in sources:
-        sizes = {path: Path(path).stat().st_size for path in _source_files(source)}
+        source_paths: Sequence[str] = [source]
+        if Path(source).is_file():  # also a database, whose table is in the manifest
+            check_file(source)
+        else:
+            source_paths = Dataset.open(source).paths
+        sizes = {path: Path(path).stat().st_size for path in source_paths}
         candidates = [path for path, size in sizes.items() if size in bytes_by_digest.values()]
         digests = {_digest(path): path for path in candidates}
         if not digests.keys() & bytes_by_digest:
@@ -53,13 +60,6 @@ def locate(stored: Stored, sources: Sequence[str], folder: Path | None) -> Input
         now = path_by_digest.get(digest)
         paths[before] = now or _search_file(before, digest, stored.name, folder)
     return Inputs(paths)
-
-
-def _source_files(text: str) -> tuple[str, ...]:
-    if Path(text).is_file():  # also a database, whose table is in the manifest
-        check_file(text)
-        return (text,)
-    return Dataset.open(text).paths
 
 
 def _search_file(before: str, digest: str, name: str, folder: Path | None) -> str:
@@ -101,12 +101,3 @@ def _digest(path: str) -> str:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as e:
         raise DatasetError(f"{quoted(path)} cannot be read: {e.strerror}; check the path") from e
-
-
-def path_literals(moved: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Return SQL literals of the paths of moved files before, with those of their paths now."""
-    return {_literal(before): _literal(now) for before, now in moved}
-
-
-def _literal(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"

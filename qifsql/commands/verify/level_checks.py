@@ -1,38 +1,51 @@
-"""The levels of a stored result counted again by SQLite, by the definitions of the reference."""
+"""The levels of a stored result, or of a policy, counted again by SQLite.
 
-from collections.abc import Sequence
+Levels follow the definitions of the reference; those of a policy are compared with their bounds.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
-
-import polars as pl
+from typing import Any
 
 from qifsql.commands.verify import people_checks, second_engine
+from qifsql.commands.verify.exact_measures import SHARES
 from qifsql.commands.verify.numbers import RESULTS, Place, Repetition, place_numbers
 from qifsql.commands.verify.people_checks import COUNTED, ROUNDED
 from qifsql.commands.verify.stored_request import RepetitionError, Request, attempt
 from qifsql.reference import syntactic_levels
 from qifsql.reference.microdata import Blocks, Counts
-from qifsql.reference.success import Number
+from qifsql.reference.success import Number, Success, compared
+
+NEAR_BOUND = Fraction(1, 10**12)  # a value that exceeds its bound by this share is rounded
+Numbers = Mapping[str, Number]
 
 
-def repeat(request: Request) -> Repetition:
+def repeat_levels(request: Request) -> Repetition:
     """Return the numbers of each row of stored levels that follow from counts of values."""
     stored = request.stored
     if stored.spec.get("suppressed_records") or stored.spec.get("suppressed") == "out":
         raise RepetitionError("suppressed cells are no values that can be counted")
-    if stored.frame.filter(pl.col("people") > second_engine.MOST).height:
+    if (stored.frame["people"] > second_engine.MOST_PEOPLE).any():
         raise RepetitionError(second_engine.TOO_MANY)
     if stored.spec.get("person"):
-        return attempt(people_checks.WAY, people_checks.levels, request)
+        return attempt(people_checks.WAY, people_checks.repeat_levels, request)
     answer = second_engine.read_people(request)
     width, secrets = len(stored.spec["qids"]), [None, *stored.spec["secrets"]]  # 0: the record
     numbers: dict[Place, Number] = {}
     for i, row in enumerate(stored.frame.iter_rows(named=True)):
-        secret = secrets.index(row["secret"])
+        measure, secret = str(row["measure"]), secrets.index(row["secret"])
         blocks = _value_counts(second_engine.count_blocks(answer, range(width), width, secret))
         (totals,) = _value_counts(second_engine.count_blocks(answer, (), width, secret))
-        sizes: dict[str, Number] = {"people": sum(totals.values()), "blocks": len(blocks)}
-        levels = _level_numbers(str(row["measure"]), row["wanted"], blocks, totals)
-        numbers |= place_numbers(RESULTS, i, sizes | levels)
+        values: dict[str, Number] = {"people": sum(totals.values()), "blocks": len(blocks)}
+        if measure == "average_class_size":
+            values["value"] = syntactic_levels.average_class_size(blocks)
+        elif measure in (*COUNTED, *ROUNDED):  # the others need more than counts
+            aim = None if row["wanted"] is None else Fraction(str(row["wanted"]))
+            assess = syntactic_levels.assess if measure == "k" else syntactic_levels.assess_secret
+            level = assess(syntactic_levels.MEASURES[measure], blocks, totals, aim)
+            # of logarithms, only the level itself: which blocks are worst may differ by rounding
+            values |= {"value": level["value"]} if measure in ROUNDED else level
+        numbers |= place_numbers(RESULTS, i, values)
     return Repetition(second_engine.WAY, numbers)
 
 
@@ -47,19 +60,83 @@ def _value_counts(blocks: Blocks) -> list[Counts]:
     ]
 
 
-def _level_numbers(
-    measure: str, wanted_level: float | None, blocks: Sequence[Counts], totals: Counts
-) -> dict[str, Number]:
-    """Return the numbers of the level ``measure`` by column; none if it needs more than counts.
+def repeat_policy(request: Request) -> Repetition:
+    """Return the value of each level of everybody, and whether it is met.
 
-    ``blocks`` has the people with each value of the secret, by block, ``totals`` in all. Levels
-    that are ROUNDED have their value alone: which blocks are worst may differ by rounding.
+    Of several readings (all records of a person known or one, everybody or those who report the
+    secret) it is the worse. Levels of groups, and of the difference from a last release, are left
+    out.
     """
-    if measure == "average_class_size":
-        return {"value": syntactic_levels.average_class_size(blocks)}
-    if measure not in (*COUNTED, *ROUNDED):
-        return {}
-    aim = None if wanted_level is None else Fraction(str(wanted_level))
-    assess = syntactic_levels.assess if measure == "k" else syntactic_levels.assess_secret
-    numbers = assess(syntactic_levels.MEASURES[measure], blocks, totals, aim)
-    return {"value": numbers["value"]} if measure in ROUNDED else numbers
+    stored = request.stored
+    second_engine.check_countable(stored)
+    if stored.spec["null"] != "distinct":
+        raise RepetitionError("records with missing values count in some rules alone")
+    of_people = bool(stored.spec.get("person"))
+    count = _count_people(request) if of_people else _count_records(request)
+    numbers: dict[Place, Number] = {}
+    for i, row in enumerate(stored.frame.iter_rows(named=True)):
+        rule = stored.spec["rules"][row["rule"] - 1]
+        sign, _, limit = str(rule["wanted"]).partition(" ")
+        is_difference = " " in limit  # from the level of a last release
+        if row["by"] is not None or sign not in ("<=", ">=") or is_difference:
+            continue
+        readings = (reading for counted in count(row) for reading in _readings(counted))
+        values = [n for reading in readings if (n := reading.get(rule["measure"])) is not None]
+        if values:
+            worst = max(values) if sign == "<=" else min(values)
+            numbers |= place_numbers(RESULTS, i, _level(Fraction(worst), rule, sign, limit))
+    return Repetition(people_checks.WAY if of_people else second_engine.WAY, numbers)
+
+
+def _count_people(request: Request) -> Callable[[Mapping[str, Any]], Iterator[Numbers]]:
+    """Return a function that yields the numbers of the attack of a level (a row of results).
+
+    The adversary knows all records of a person, then one, unless the policy says which.
+    """
+    records = people_checks.read_records(request)
+    extent_of_policy = request.stored.spec.get("known_records")
+    extents = ("all", "one") if extent_of_policy is None else (str(extent_of_policy),)
+
+    def count(row: Mapping[str, Any]) -> Iterator[Numbers]:
+        for extent in extents:
+            yield people_checks.numbers_of(request.stored, records, row, extent)
+
+    return count
+
+
+def _count_records(request: Request) -> Callable[[Mapping[str, Any]], Iterator[Numbers]]:
+    """Return a function that yields the numbers of the attack of a level, counted by SQLite."""
+    answer = second_engine.read_people(request)
+    width, secrets = len(request.stored.spec["qids"]), [None, *request.stored.spec["secrets"]]
+
+    def count(row: Mapping[str, Any]) -> Iterator[Numbers]:
+        about = request.stored, answer, range(width), width
+        numbers, _ = second_engine.numbers_of(*about, secrets.index(row["secret"]))
+        yield numbers
+
+    return count
+
+
+def _readings(numbers: Numbers) -> Iterator[Numbers]:
+    """Yield the numbers of everybody, and those of the people with a reported secret, if any."""
+    yield numbers
+    shares = [Fraction(n) for name in SHARES if (n := numbers.get(f"{name}_reported")) is not None]
+    if shares:
+        certain_before, certain_after, before, after, worst_case = shares
+        people = int(numbers["certain_reported"] or 0)
+        yield compared(
+            Success(certain_before, before, Fraction(), 0),
+            Success(certain_after, after, worst_case, people),
+        )
+
+
+def _level(value: Fraction, rule: Mapping[str, Any], sign: str, limit: str) -> dict[str, Number]:
+    """Return the numbers of a level from the value of its measure, and whether it is met (0, 1)."""
+    success = None
+    if rule["attempt"] is not None:  # the chance of an attempt, times the success of one
+        success, value = value, value * Fraction(str(rule["attempt"]))
+    bound = Fraction(limit)
+    excess = value - bound if sign == "<=" else bound - value
+    met = excess <= NEAR_BOUND * max(abs(bound), Fraction(1, 100))
+    undefined = dict.fromkeys(("individuals", "low", "high"))  # columns of groups and estimates
+    return {**undefined, "value": value, "success": success, "met": int(met)}

@@ -22,8 +22,8 @@ from qifsql.reference.success import Number, Success, compared, kind, success
 from qifsql.results.stored import Stored
 
 WAY = "every pair"
-MOST = 500_000  # pairs of people alike and of what may be known of them
-SLIGHT = Fraction(1, 10**6)  # largest relative error of rounding with which numbers are compared
+MOST_PAIRS = 500_000  # of people alike and of what may be known of them
+MAX_ERROR = Fraction(1, 10**6)  # largest relative error of rounding with which numbers are compared
 
 
 def repeat(request: Request) -> Repetition:
@@ -38,15 +38,15 @@ def repeat(request: Request) -> Repetition:
     if any(law.table for law in named):
         raise RepetitionError("tables and matrices of laws are not read again")
     answer = read_people(request)
-    chances = [_reference_law(_law_of(str(qid), named)) for qid in stored.spec["qids"]]
+    chances = [_reference_law(_find_law(str(qid), named)) for qid in stored.spec["qids"]]
     rows, weights = _weighted_rows(answer, stored, named)
     names = [f"qid_{i}" for i, _ in enumerate(chances)]
     reidentified = Knowledge.of(blocks(rows, names, None, weights), chances)
     error = _rounding_bound(stored, named, sum(weights))
-    if error > SLIGHT:
+    if error > MAX_ERROR:
         raise RepetitionError("the probabilities of what is known are rounded to few digits")
-    if reidentified.pairs > MOST:
-        raise RepetitionError(f"more than {MOST:,} pairs of people and what may be known")
+    if reidentified.pairs > MOST_PAIRS:
+        raise RepetitionError(f"more than {MOST_PAIRS:,} pairs of people and what may be known")
     singled_out = reidentified.success(reidentified.crowds(owner=True).values())
     numbers: dict[Place, Number] = {}
     for question in questions(stored, noisy=True):
@@ -69,12 +69,6 @@ def repeat(request: Request) -> Repetition:
     return Repetition(WAY, numbers, error=error)
 
 
-def _is_unclear(success: Success, error: Fraction, records: int) -> bool:
-    """Return whether rounding a success by a share ``error`` may change how many are certain."""
-    people = success.deterministic * records
-    return int(people * (1 - error)) != int(people * (1 + error))
-
-
 def _unclear_columns(
     singled_out: Success,
     after: Success,
@@ -87,8 +81,11 @@ def _unclear_columns(
     Under ``sd`` an error far from the true number is rare, and rounded by a large share of its
     chance. ``error`` then only bounds shares of the people that are one person at least.
     """
-    counts = {"singled_out": singled_out, "individuals_certain": after}
-    unclear = {name for name, s in counts.items() if _is_unclear(s, error, len(weights))}
+    unclear = set()
+    for column, outcome in (("singled_out", singled_out), ("individuals_certain", after)):
+        people = outcome.deterministic * len(weights)
+        if int(people * (1 - error)) != int(people * (1 + error)):
+            unclear.add(column)
     if any(law.kind == "sd" for law in named):
         unclear.add("worst_case")
         if 0 < after.deterministic * sum(weights) < 1:
@@ -133,7 +130,7 @@ def _weighted_rows(
     """
     qids, secrets = list(map(str, stored.spec["qids"])), len(stored.spec["secrets"])
     width = len(qids)
-    numeric = [_law_of(qid, named).kind in ("within", "sd") for qid in qids]
+    numeric = [_find_law(qid, named).kind in ("within", "sd") for qid in qids]
     weight = answer.columns.index("weight") if "weight" in answer.columns[width:] else None
     rows = []
     for row in answer.rows:
@@ -146,7 +143,7 @@ def _weighted_rows(
     return rows, [1 if weight is None else int(row[weight]) for row in answer.rows]
 
 
-def _law_of(qid: str, named: Sequence[Law]) -> Law:
+def _find_law(qid: str, named: Sequence[Law]) -> Law:
     """Return the law that is named for a quasi-identifier; if none is, it is known exactly.
 
     A law may name the column in another case, or without the number of its dataset (2:age).

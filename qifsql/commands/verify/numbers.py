@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import product
+from typing import NamedTuple
 
 import polars as pl
 
@@ -17,8 +18,13 @@ MANIFEST, REQUEST = "SQL of the manifest", "request"
 PARAMETERS = frozenset(("subset", "seconds", "bin", "threshold", "quantile", "wanted", "rule"))
 """Columns that say what is counted, or how long it took; they are not recomputed."""
 
-Place = tuple[str, int, str]
-"""The place of a number: the name of its table, its row from 0, its column."""
+
+class Place(NamedTuple):
+    """The place of a number in a stored result; ``row`` is its position in the table, from 0."""
+
+    table: str
+    row: int
+    column: str
 
 
 @dataclass(frozen=True)
@@ -38,7 +44,7 @@ class Repetition:
 
 def place_numbers(table: str, row: int, numbers: Mapping[str, Number]) -> dict[Place, Number]:
     """Return the numbers of one row of a table by place; ``numbers`` has them by column."""
-    return {(table, row, column): number for column, number in numbers.items()}
+    return {Place(table, row, column): number for column, number in numbers.items()}
 
 
 def place_results(stored: Stored, row: int, numbers: Mapping[str, Number]) -> dict[Place, Number]:
@@ -93,12 +99,15 @@ def questions(stored: Stored, *, noisy: bool = False) -> list[Question]:
     return selection
 
 
-def of_people(stored: Stored, repetition: Repetition) -> Repetition:
-    """Return the numbers with ``people`` for ``records``, as SQL counts people with several."""
+def relabel_records_as_people(stored: Stored, repetition: Repetition) -> Repetition:
+    """Return the numbers with the column ``people`` for ``records`` if the attack has a person.
+
+    The SQL counts one row per person then, and calls their number ``records``.
+    """
     if not stored.spec.get("person"):
         return repetition
     numbers = {
-        (table, row, "people" if column == "records" else column): number
+        Place(table, row, "people" if column == "records" else column): number
         for (table, row, column), number in repetition.numbers.items()
     }
     return replace(repetition, numbers=numbers)
@@ -118,12 +127,13 @@ def count_columns(stored: Stored, datasets: int) -> Repetition:
         names = ("model", "secret", "gain", "knows", "known_records")  # not all results have all
         question = repr([row.get(name) for name in names])
         rows_of_question[question] += 1
-        numbers[RESULTS, i, "datasets"] = rows_of_question[question] if progressive else datasets
+        counts = {"datasets": rows_of_question[question] if progressive else datasets}
         if stored.kind == "sweep" and datasets > 1:
             used = {1, *(int(name.partition(":")[0]) for name in row["qids"])}
-            numbers[RESULTS, i, "datasets"] = len(used)
+            counts["datasets"] = len(used)
         if "n_qids" in row:
-            numbers[RESULTS, i, "n_qids"] = len(row["qids"])
+            counts["n_qids"] = len(row["qids"])
+        numbers |= place_numbers(RESULTS, i, counts)
     return Repetition(REQUEST, numbers)
 
 
@@ -137,12 +147,10 @@ def places(stored: Stored, *names: str) -> Iterator[Place]:
     for table, frame in tables(stored).items():
         if names and table not in names:
             continue
-        columns = [
-            c
-            for c, kind in frame.schema.items()
-            if (kind.is_numeric() and c not in parameters) or c in verdicts
-        ]
-        yield from ((table, row, column) for row, column in product(range(frame.height), columns))
+        numeric = [n for n, dtype in frame.schema.items() if dtype.is_numeric() or n in verdicts]
+        columns = [name for name in numeric if name not in parameters]
+        for row, column in product(range(frame.height), columns):
+            yield Place(table, row, column)
 
 
 def tables(stored: Stored) -> dict[str, pl.DataFrame]:

@@ -13,7 +13,7 @@ from sqlglot.errors import SqlglotError
 
 from qifsql.adversary.laws import laws
 from qifsql.commands.verify import exact_measures
-from qifsql.commands.verify.input_digests import Inputs, path_literals
+from qifsql.commands.verify.input_digests import Inputs
 from qifsql.commands.verify.numbers import (
     MANIFEST,
     RESULTS,
@@ -25,8 +25,8 @@ from qifsql.commands.verify.numbers import (
     questions,
 )
 from qifsql.commands.verify.stored_request import (
-    APART,
     COPIED,
+    OTHER_SOURCES,
     SUPPRESSED,
     RepetitionError,
     current_source,
@@ -40,8 +40,7 @@ from qifsql.reference import entropies
 from qifsql.reference.success import Kind, Number, Success, compared, success
 from qifsql.results.stored import Stored
 
-STEP = re.compile(r"(?P<kind>.+?)(_\d+)*$")
-LEAST_PATIENCE, MOST_PATIENCE = 60.0, 7200.0  # seconds for the SQL of a manifest
+LEAST_SECONDS, MOST_SECONDS = 60.0, 7200.0  # that the SQL of a manifest may run
 Rows = list[dict[str, Any]]
 Key = tuple[str, int, int]
 """The kind of a step (``profile``), the numbers of the secret (0: the record itself) and gain."""
@@ -57,10 +56,10 @@ NOISY = ("blocks", "total", "most", "certain", "worst_case")
 """Columns of an answer about noisy knowledge."""
 TRUE_SECRETS = ("best", "total", "possible")
 """Columns of an answer about the true values of a secret that was drawn by a matrix."""
-DETAILS = {  # table: the column that names a row, and the columns of numbers
-    "histogram": ("bin", ("individuals",)),
-    "thresholds": ("threshold", ("individuals",)),
-    "quantiles": ("quantile", ("success",)),
+DETAILS = {  # table: the column that names a row, and the column of its number
+    "histogram": ("bin", "individuals"),
+    "thresholds": ("threshold", "individuals"),
+    "quantiles": ("quantile", "success"),
 }
 
 
@@ -69,9 +68,12 @@ def repeat(stored: Stored, inputs: Inputs, settings: Settings) -> Repetition:
     script = str(stored.manifest["sql"])
     if reason := _obstacle(stored, script):
         return Repetition(MANIFEST, reason=reason)
-    for before, now in path_literals(inputs.moved.items()).items():
-        script = script.replace(before, now)
+    script = inputs.relocate(script)
     where = f"the manifest of {stored.name}"
+    stored_seconds = stored.manifest.get("seconds")  # written by whoever made the file
+    seconds = LEAST_SECONDS
+    if isinstance(stored_seconds, int | float) and stored_seconds < MOST_SECONDS:
+        seconds = min(max(seconds, 10 * float(stored_seconds)), MOST_SECONDS)
     try:
         datasets = current_source(stored, inputs).datasets
         if any(dataset.copy_name for dataset in datasets):
@@ -79,8 +81,8 @@ def repeat(stored: Stored, inputs: Inputs, settings: Settings) -> Repetition:
         if not _reads_every_file(script, inputs):
             return Repetition(MANIFEST, broken="the SQL of the manifest does not read all data")
         with BareDuckDB(inputs.now, settings, where, datasets) as bare:
-            raw = bare.run(script, seconds=_time_limit(stored))
-            answers = _by_step(raw)
+            raw = bare.run(script, seconds=seconds)
+            answers = _rows_by_step(raw)
     except RepetitionError as e:
         return Repetition(MANIFEST, reason=str(e))
     except OverdueError as e:
@@ -100,13 +102,6 @@ def repeat(stored: Stored, inputs: Inputs, settings: Settings) -> Repetition:
     return Repetition(MANIFEST, numbers)
 
 
-def _time_limit(stored: Stored) -> float:
-    """Return ten times what the attack took, within limits: whoever made the file wrote it."""
-    seconds = stored.manifest.get("seconds")
-    number = float(seconds) if isinstance(seconds, int | float) and seconds < MOST_PATIENCE else 0.0
-    return min(max(LEAST_PATIENCE, 10 * number), MOST_PATIENCE)
-
-
 def _reads_every_file(script: str, inputs: Inputs) -> bool:
     """Return whether a script reads every file of the data: in FROM, or with ATTACH."""
     names: set[str] = set()
@@ -121,7 +116,7 @@ def _obstacle(stored: Stored, script: str) -> str:
     """Return why this SQL cannot be pasted; empty if it can."""
     if stored.manifest.get("engine") == "spark":
         return "the counts were made on Spark; the manifest has their SQL for DuckDB"
-    for option, why in {**APART, "suppressed_records": SUPPRESSED}.items():
+    for option, why in {**OTHER_SOURCES, "suppressed_records": SUPPRESSED}.items():
         if stored.spec.get(option):
             return why
     if stored.kind != "attack":
@@ -135,7 +130,7 @@ def _obstacle(stored: Stored, script: str) -> str:
     return "the data were a data frame" if is_frame else ""
 
 
-def _by_step(answers: Iterable[Answer]) -> dict[Key, list[Rows]]:
+def _rows_by_step(answers: Iterable[Answer]) -> dict[Key, list[Rows]]:
     """Return the rows of answers by step, secret and gain: one list of rows per statement.
 
     A statement may read several steps, in a UNION. A progressive attack has a statement for each
@@ -146,16 +141,19 @@ def _by_step(answers: Iterable[Answer]) -> dict[Key, list[Rows]]:
         if answer.columns[:2] != ("secret", "gain"):
             continue
         rows = answer.lines()
-        for step in _sources(answer.statement):
-            match = STEP.fullmatch(step)
-            kind = match["kind"] if match else step  # profile, of profile_1_2
-            secret, gain = _secret_and_gain(step, rows)
+        for step in _step_names(answer.statement):
+            # profile_1_2 is about secret 1 and gain 2; a step without a number about its rows'
+            # secret, without a second number about the gain identity (0)
+            numbers = [int(number) for number in re.findall(r"_(\d+)", step)]
+            secret = numbers[0] if numbers else int(rows[0]["secret"])
+            gain = numbers[1] if len(numbers) > 1 else 0
+            kind = re.sub(r"(_\d+)+$", "", step)
             of_step = [row for row in rows if (row["secret"], row["gain"]) == (secret, gain)]
             statements.setdefault((kind, secret, gain), []).append(of_step)
     return statements
 
 
-def _sources(statement: str) -> list[str]:
+def _step_names(statement: str) -> list[str]:
     """Return the names of the steps that a statement reads: one for each SELECT of a UNION."""
     names: list[str] = []
     queries = [parsed(statement)]
@@ -166,16 +164,6 @@ def _sources(statement: str) -> list[str]:
         elif isinstance(query, exp.Select):
             names.append(str(query.args["from_"].this.name))
     return names
-
-
-def _secret_and_gain(step: str, rows: Rows) -> tuple[int, int]:
-    """Return the numbers of secret and gain in the name of a step (``profile_1_2``); 0: identity.
-
-    A name without numbers is about the secret in its ``rows``.
-    """
-    numbers = re.findall(r"_(\d+)", step)
-    secret = int(numbers[0]) if numbers else int(rows[0]["secret"])
-    return secret, int(numbers[1]) if len(numbers) > 1 else 0
 
 
 @dataclass(frozen=True)
@@ -209,7 +197,7 @@ class Pasted:
         if owner:
             numbers |= dict.fromkeys(exact_measures.OF_REPORTED)
         elif not spec.get("person"):
-            reported = self._beside_reported(question, prior, posterior)
+            reported = self._numbers_of_reporting(question, prior, posterior)
             numbers = exact_measures.with_reported(numbers, reported)
         if spec.get("prior"):  # people whom the beliefs rule out are records, too
             del numbers["records"]
@@ -222,26 +210,20 @@ class Pasted:
             return numbers | exact_measures.numbers_of_owner(prior, posterior)
         return numbers | self._further_measures(question.secret, posterior)
 
-    def _beside_reported(
+    def _numbers_of_reporting(
         self, question: Question, prior: Sequence[Kind], posterior: Sequence[Kind]
     ) -> dict[str, Number]:
         """Return the numbers of the people whose secret is not missing, by column.
 
-        If the SQL does not count them apart, nobody misses it: their blocks are ``prior`` and
+        If the SQL does not count them apart, everybody reports it: their blocks are ``prior`` and
         ``posterior``, those of everybody.
         """
         if ("reported_profile", question.secret, question.gain) not in self.answers:
-            return exact_measures.beside_reported(prior, posterior, 0)
+            return exact_measures.numbers_of_reporting(prior, posterior, 0)
         steps = ("prior_reported_profile", "reported_profile")
         prior, posterior = (self._kinds(step, question) for step in steps)
         (row,) = self.answers["unreported", question.secret, 0][self._statement(question)]
-        return exact_measures.beside_reported(prior, posterior, int(row["people"]))
-
-    def _rows(self, step: str, question: Question | None) -> Rows:
-        """Return the rows of the first statement of a step about a question; none without it."""
-        if question is None:
-            return []
-        return self.answers.get((step, question.secret, question.gain), [[]])[0]
+        return exact_measures.numbers_of_reporting(prior, posterior, int(row["people"]))
 
     def _kinds(self, step: str, question: Question) -> list[Kind]:
         """Return the kinds of blocks that a step (``profile``) counts for a question.
@@ -289,11 +271,16 @@ class Pasted:
         noisy = questions(self.stored, noisy=True)
         secrets = list(dict.fromkeys([0, *(question.secret for question in noisy)]))
         outcomes = [answer.lines()[0] for answer in raw if answer.columns == NOISY]
-        drawn = [question for question in noisy if self._is_drawn(question)]
-        of_true = [answer.lines()[0] for answer in raw if answer.columns == TRUE_SECRETS]
-        if len(outcomes) != len(secrets) or len(of_true) != len(drawn):
+        drawn = []  # questions about a secret whose values were drawn by a matrix that is known
+        for question in noisy:
+            row = self.stored.frame.row(question.row, named=True)
+            matrices = [law.column.casefold() for law in laws(row["knows"]) if law.kind == "matrix"]
+            if question.secret and str(row["secret"]).casefold() in matrices:
+                drawn.append(question)
+        true_values = [answer.lines()[0] for answer in raw if answer.columns == TRUE_SECRETS]
+        if len(outcomes) != len(secrets) or len(true_values) != len(drawn):
             return {}  # estimates from drawn people have other columns
-        true_secrets = dict(zip(drawn, of_true, strict=True))
+        true_values_of = dict(zip(drawn, true_values, strict=True))
         outcome_by_secret = dict(zip(secrets, outcomes, strict=True))
         numbers: dict[Place, Number] = {}
         for question in (*questions(self.stored), *noisy):  # no row is an estimate with an interval
@@ -301,8 +288,11 @@ class Pasted:
         for question in noisy:
             kinds = self._kinds("prior_profile", question)
             records = sum(kind.size * kind.blocks for kind in kinds)
-            drawn_from = true_secrets.get(question)
-            prior = _true_success(drawn_from, records) if drawn_from else success(kinds)
+            prior = success(kinds)
+            if true_row := true_values_of.get(question):
+                best = Fraction(int(true_row["best"]), int(true_row["total"]))
+                is_certain = true_row["possible"] == 1
+                prior = Success(Fraction(is_certain), best, best, is_certain * records)
             reidentified = _noisy_success(outcome_by_secret[0], records)
             after = _noisy_success(outcome_by_secret[question.secret], records)
             values = {
@@ -314,12 +304,6 @@ class Pasted:
             numbers |= place_numbers(RESULTS, question.row, values)
         return numbers
 
-    def _is_drawn(self, question: Question) -> bool:
-        """Return whether the secret of a question was drawn by a matrix that is known."""
-        row = self.stored.frame.row(question.row, named=True)
-        drawn = {law.column.casefold() for law in laws(row["knows"]) if law.kind == "matrix"}
-        return question.secret > 0 and str(row["secret"]).casefold() in drawn
-
     def details(self, results: Mapping[Place, Number]) -> dict[Place, Number]:
         """Return the numbers of the tables of details; ``results`` has those of the results."""
         frame, tables = self.stored.frame, self.stored.details
@@ -330,29 +314,29 @@ class Pasted:
         for table in (*DETAILS, "groups", "group_capacity"):
             for i, row in enumerate(tables[table].rows(named=True) if table in tables else ()):
                 question = question_of_attack.get(row["attack_id"])
+                if question is None:
+                    continue
                 if table == "groups":
                     values = self._group_numbers(row["group"], question, results)
                 elif table == "group_capacity":
                     values = self._group_capacity(row["group"], question)
+                elif (table, question.secret, question.gain) in self.answers:
+                    name, column = DETAILS[table]  # the name of a bin, threshold or quantile
+                    counted = self._rows(table, question)
+                    same = [r[column] for r in counted if float(r[name]) == float(row[name])]
+                    values = {column: same[0] if same else 0}  # SQL has no row where nobody is
                 else:
-                    values = self._detail_numbers(table, row, question)
+                    continue
                 numbers |= place_numbers(table, i, values)
         return numbers
 
-    def _detail_numbers(
-        self, table: str, row: Mapping[str, Any], question: Question | None
-    ) -> dict[str, Number]:
-        """Return the numbers of a row of one of DETAILS, by column; 0 where SQL has no such row."""
-        if question is None or (table, question.secret, question.gain) not in self.answers:
-            return {}
-        name, columns = DETAILS[table]  # the name of a bin, threshold or quantile
-        counted = self._rows(table, question)
-        same = [again for again in counted if float(again[name]) == float(row[name])]
-        return {column: same[0][column] if same else 0 for column in columns}
+    def _rows(self, step: str, question: Question) -> Rows:
+        """Return the rows of the first statement of a step about a question, if there is one."""
+        return self.answers.get((step, question.secret, question.gain), [[]])[0]
 
-    def _group_capacity(self, group: str, question: Question | None) -> dict[str, Number]:
+    def _group_capacity(self, group: str, question: Question) -> dict[str, Number]:
         """Return the capacity of a group (of any gain), and its number of people, by column."""
-        rows = self._rows("group_capacity", question and replace(question, gain=0))
+        rows = self._rows("group_capacity", replace(question, gain=0))
         shares = [row for row in rows if row["member_of"] == group]
         numbers = exact_measures.capacity(shares) if shares else {}
         for row in self._rows("groups", question):
@@ -361,7 +345,7 @@ class Pasted:
         return numbers
 
     def _group_numbers(
-        self, group: str, question: Question | None, results: Mapping[Place, Number]
+        self, group: str, question: Question, results: Mapping[Place, Number]
     ) -> dict[str, Number]:
         """Return the numbers of the people of one group by column; none if SQL has no row of it.
 
@@ -369,14 +353,14 @@ class Pasted:
         """
         groups = self._rows("groups", question)
         row = next((line for line in groups if line["member_of"] == group), None)
-        if question is None or row is None:
+        if row is None:
             return {}
         guessed = self._rows("guessed_right", question)
         shares = [line["guessed_right"] for line in guessed if line["member_of"] == group]
         numbers: dict[str, Number] = {column: row[name] for column, name in GROUP_COLUMNS.items()}
         numbers["gap"] = row["probabilistic"] - min(line["probabilistic"] for line in groups)
         numbers["guessed_right"] = shares[0] if shares else None
-        if prior := results.get((RESULTS, question.row, "prior_probabilistic")):
+        if prior := results.get(Place(RESULTS, question.row, "prior_probabilistic")):
             numbers["prior_probabilistic"] = prior
             numbers["degradation_probabilistic"] = Fraction(row["probabilistic"]) / Fraction(prior)
         return numbers
@@ -403,12 +387,6 @@ def _noisy_success(row: Mapping[str, Any], records: int) -> Success:
     total = Fraction(int(row["total"]))
     sure, best = int(row["certain"]) / total, int(row["most"]) / total
     return Success(sure, best, Fraction(row["worst_case"]), int(sure * records))
-
-
-def _true_success(row: Mapping[str, Any], records: int) -> Success:
-    """Return the success of who knows the shares of true values alone (TRUE_SECRETS)."""
-    best, is_certain = Fraction(int(row["best"]), int(row["total"])), row["possible"] == 1
-    return Success(Fraction(is_certain), best, best, is_certain * records)
 
 
 def _bayes_security(answers: Mapping[str, Rows], posterior: Sequence[Kind]) -> dict[str, Number]:

@@ -1,11 +1,11 @@
 """People with several records, counted from their records by the definitions of the reference."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from fractions import Fraction
 from typing import Any
 
 from qifsql.commands.verify import second_engine
-from qifsql.commands.verify.numbers import RESULTS, Place, Repetition, place_numbers
+from qifsql.commands.verify.numbers import RESULTS, Place, Repetition, place_numbers, place_results
 from qifsql.commands.verify.stored_request import Request
 from qifsql.query.suppression import STAR
 from qifsql.reference import people_with_records as people
@@ -26,16 +26,16 @@ def repeat(request: Request, chosen: Collection[int] | None = None) -> Repetitio
     ``chosen`` are positions of results. The column ``known_records`` of a row says whether the
     adversary knows ``all`` records of a person, or ``one``.
     """
-    second_engine.check_countable(request.stored)
+    stored = request.stored
+    second_engine.check_countable(stored)
     records = read_records(request)
     numbers: dict[Place, Number] = {}
-    for i, row in enumerate(request.stored.frame.iter_rows(named=True)):
+    for i, row in enumerate(stored.frame.iter_rows(named=True)):
         if row.get("gain") not in (None, "identity"):  # gains are not in the reference
             continue
-        if chosen is not None and i not in chosen:
-            continue
-        again = numbers_of(request.stored, records, row, row["known_records"])
-        numbers |= place_numbers(RESULTS, i, {n: again[n] for n in row.keys() & again.keys()})
+        if chosen is None or i in chosen:
+            recomputed = numbers_of(stored, records, row, row["known_records"])
+            numbers |= place_results(stored, i, recomputed)
     return Repetition(WAY, numbers)
 
 
@@ -47,7 +47,10 @@ def numbers_of(
     ``records`` are those of ``read_records``; ``all`` of a person are known, or ``one``.
     """
     qids = [f"qid {name}" for name in row["qids"]]
-    suppressed = _suppressed_keys(records, qids) if stored.spec.get("suppressed_records") else []
+    suppressed: list[Key] = []
+    if stored.spec.get("suppressed_records"):  # such a record has * in texts, else missing values
+        texts = {name for record in records for name in qids if isinstance(record[name], str)}
+        suppressed = [tuple(STAR if name in texts else None for name in qids)]
     reading: dict[str, Any] = {"known_records": known_records, "suppressed": suppressed}
     if row["secret"] is None:
         return people.attack(records, "person", qids, **reading)
@@ -56,13 +59,7 @@ def numbers_of(
     return people.beside_reported(*about, **reading) | numbers
 
 
-def _suppressed_keys(records: Rows, qids: Sequence[str]) -> list[Key]:
-    """Return the cells of a suppressed record: ``*`` in a column of texts, otherwise missing."""
-    texts = {name for record in records for name in qids if isinstance(record[name], str)}
-    return [tuple(STAR if name in texts else None for name in qids)]
-
-
-def levels(request: Request) -> Repetition:
+def repeat_levels(request: Request) -> Repetition:
     """Return the numbers of each row of stored levels, one level each, of people with records."""
     records = read_records(request)
     qids = [f"qid {name}" for name in request.stored.spec["qids"]]

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from qifsql.commands.verify.numbers import Place, Question, Repetition, place_results, questions
-from qifsql.commands.verify.stored_request import SUPPRESSED, RepetitionError, Request, attempt
+from qifsql.commands.verify.stored_request import SUPPRESSED, RepetitionError, Request
 from qifsql.engine.bare import Answer
 from qifsql.errors import InputError
 from qifsql.reference.success import Number
@@ -20,18 +20,16 @@ PRINTED = "SQL of the request"
 
 def repeat(request: Request) -> Iterator[Repetition]:
     """Yield the numbers of a stored attack by each form of the SQL printed for its request."""
-    yield attempt(SIMPLE, _repeat_simple, request)
-    yield attempt(PRINTED, _repeat_printed, request)
-
-
-def _repeat_simple(request: Request) -> Repetition:
-    answers = answers_of(request, simple=True)
-    return Repetition(SIMPLE, numbers_of_simple(request.stored, answers))
-
-
-def _repeat_printed(request: Request) -> Repetition:
-    answers = answers_of(request, simple=False)
-    return Repetition(PRINTED, numbers_by_question(request.stored, answers))
+    for way, is_simple, numbers_of in (
+        (SIMPLE, True, _numbers_of_simple),
+        (PRINTED, False, numbers_by_question),
+    ):
+        try:
+            answers = answers_of(request, simple=is_simple)
+        except RepetitionError as e:
+            yield Repetition(way, reason=str(e))
+        else:
+            yield Repetition(way, numbers_of(request.stored, answers))
 
 
 def answers_of(request: Request, *, simple: bool) -> list[Answer]:
@@ -46,14 +44,14 @@ def answers_of(request: Request, *, simple: bool) -> list[Answer]:
     return request.run(script)
 
 
-def numbers_of_simple(stored: Stored, answers: Sequence[Answer]) -> dict[Place, Number]:
+def _numbers_of_simple(stored: Stored, answers: Sequence[Answer]) -> dict[Place, Number]:
     """Return the numbers of the two-level SQL, whose answers have a row per model and secret."""
     rows = [line for answer in answers for line in answer.lines()]
-    questions_asked = questions(stored)
-    if len(rows) != len(questions_asked):  # a progressive attack, also about fewer datasets
+    stored_questions = questions(stored)
+    if len(rows) != len(stored_questions):  # a progressive attack, also about fewer datasets
         return {}
     numbers: dict[Place, Number] = {}
-    for question, row in zip(questions_asked, rows, strict=True):
+    for question, row in zip(stored_questions, rows, strict=True):
         numbers |= _numbers_of_answer(stored, question, row)
     return numbers
 

@@ -16,7 +16,7 @@ from qifsql.reference.success import Number
 from qifsql.results.stored import Stored
 
 WAY = "definition"
-MOST = 2_000_000  # pairs of a record and a subset
+MOST_PAIRS = 2_000_000  # of a record and a subset
 TABLES = ("by_size", "by_set", "by_qid")  # that are repeated
 
 
@@ -25,11 +25,18 @@ def repeat(request: Request) -> Repetition:
     stored = request.stored
     if stored.spec["null"] != "distinct":
         raise RepetitionError("missing values that are no values are not repeated")
-    records = _read(request)
-    if len(records) << len(stored.spec["qids"]) > MOST:
-        raise RepetitionError(f"more than {MOST:,} pairs of a record and a subset")
-    if stored.spec.get("suppressed_records") and not _has_texts_alone(records, stored):
-        raise RepetitionError("suppressed numbers are missing values here")
+    names = [f"qid {name}" for name in stored.spec["qids"]]
+    if stored.spec.get("person"):
+        records = people_checks.read_records(request)
+    else:
+        rows = second_engine.read_people(request).rows
+        records = [dict(zip(names, row, strict=False)) for row in rows]
+    if len(records) << len(names) > MOST_PAIRS:
+        raise RepetitionError(f"more than {MOST_PAIRS:,} pairs of a record and a subset")
+    if stored.spec.get("suppressed_records"):
+        texts = {name for record in records for name in names if isinstance(record[name], str)}
+        if len(texts) < len(names):
+            raise RepetitionError("suppressed numbers are missing values here")
     uniques = _Uniques(stored, records)
     numbers: dict[Place, Number] = {}
     measures = uniques.measures()
@@ -43,23 +50,13 @@ def repeat(request: Request) -> Repetition:
     return Repetition(WAY, numbers)
 
 
-def _read(request: Request) -> list[dict[str, Any]]:
-    """Return one dictionary per record: ``qid age`` and the like, and with a person, ``person``."""
-    if request.stored.spec.get("person"):
-        return people_checks.read_records(request)
-    names = [f"qid {name}" for name in request.stored.spec["qids"]]
-    rows = second_engine.read_people(request).rows
-    return [dict(zip(names, row, strict=False)) for row in rows]
-
-
-def _has_texts_alone(records: Rows, stored: Stored) -> bool:
-    """Return whether each quasi-identifier is text in some record."""
-    names = [f"qid {name}" for name in stored.spec["qids"]]
-    return all(any(isinstance(record[name], str) for record in records) for name in names)
-
-
 class _Uniques:
-    """The minimal sample uniques of the records or people of a result, by the definition."""
+    """The minimal sample uniques of a result, by their definition.
+
+    A minimal sample unique is a smallest set of quasi-identifiers that singles out a record, or a
+    person by one of her records. ``uniques`` has those of each record or person, ``scores`` the
+    score of each.
+    """
 
     def __init__(self, stored: Stored, records: Rows) -> None:
         """Find the sets that single out each record, or each person by one of her records."""
@@ -87,12 +84,11 @@ class _Uniques:
         alone, paired = sample_uniques.alone_and_paired(rows, self.qids, self.person)
         unit = "people" if self.person else "records"
         smallest = [min(map(len, sets)) for sets in self.uniques if sets]
-        of_people: dict[str, Number] = {"people": len(self.uniques)} if self.person else {}
         about = rows, self.qids, self.fraction, self.person
         chances = sample_uniques.dis_suda(self.scores, *about)
         return {
+            "people": len(self.uniques),  # a measure of results about people alone
             "records": len(self.records),
-            **of_people,
             "uniques": alone,
             "paired": paired,
             f"{unit}_with_msu": len(smallest),
@@ -106,7 +102,7 @@ class _Uniques:
     def of_size(self, row: Mapping[str, Any]) -> dict[str, Number]:
         """Return the numbers of the minimal sample uniques of one size."""
         size = row["size"]
-        sets = Counter(s for of_one in self.uniques for s in of_one if len(s) == size)
+        sets = Counter(s for sets in self.uniques for s in sets if len(s) == size)
         smallest = [min(map(len, sets)) for sets in self.uniques if sets]
         return {
             "msus": sets.total(),
@@ -117,8 +113,8 @@ class _Uniques:
 
     def of_set(self, row: Mapping[str, Any]) -> dict[str, Number]:
         """Return the numbers of one set of quasi-identifiers."""
-        chosen = frozenset(f"qid {name}" for name in row["qids"])
-        return {"size": len(chosen), **self._share([{chosen} & sets for sets in self.uniques])}
+        qids = frozenset(f"qid {name}" for name in row["qids"])
+        return {"size": len(qids), **self._share([{qids} & sets for sets in self.uniques])}
 
     def of_qid(self, row: Mapping[str, Any]) -> dict[str, Number]:
         """Return the numbers of the minimal sample uniques that hold one quasi-identifier."""

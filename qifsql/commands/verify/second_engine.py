@@ -5,12 +5,10 @@ and nothing of its measures is used.
 """
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from fractions import Fraction
 from functools import reduce
-from typing import Any, Literal
-
-import polars as pl
+from typing import Literal
 
 from qifsql.commands.verify import exact_measures
 from qifsql.commands.verify.numbers import (
@@ -30,8 +28,8 @@ from qifsql.reference.success import Kind, Number, at_or_above, histogram, kind,
 from qifsql.results.stored import Stored
 
 WAY = "SQLite"
-MOST = 200_000  # people that are counted here
-TOO_MANY = f"more than {MOST:,} people"
+MOST_PEOPLE = 200_000  # that are counted here
+TOO_MANY = f"more than {MOST_PEOPLE:,} people"
 MISSING = ""  # text_of(None): a missing value
 
 
@@ -47,53 +45,42 @@ def repeat(request: Request) -> Repetition:
     for question in questions(stored):
         if question.gain:  # other gains than identity are not in the reference
             continue
-        after = count_blocks(answer, range(width), width, question.secret)
-        before = count_blocks(answer, (), width, question.secret)
-        population = bool(stored.spec.get("population"))
-        hidden = suppressed_blocks(stored, answer, range(width))
-        values = exact_measures.numbers_of_blocks(
-            before, after, owner=not question.secret, population=population, suppressed=hidden
-        )
-        if not question.secret:
-            values |= dict.fromkeys(exact_measures.OF_REPORTED)
-        elif not person:
-            reported = beside_reported(before, after, hidden)
-            values = exact_measures.with_reported(values, reported)
+        values, kinds = numbers_of(stored, answer, range(width), width, question.secret)
         numbers |= place_results(stored, question.row, values)
-        numbers |= _detail_numbers(stored, question, kinds_of(before, after, hidden))
+        numbers |= _detail_numbers(stored, question, kinds)
     return Repetition(WAY, numbers)
 
 
 def numbers_of(
     stored: Stored, answer: Answer, places: Sequence[int], width: int, secret: int
-) -> dict[str, Number]:
-    """Return the numbers, by column, of an attack that knows the columns at ``places``.
+) -> tuple[dict[str, Number], list[Kind]]:
+    """Return the numbers, by column, and blocks of an attack that knows the columns at ``places``.
 
     ``answer`` has a row per person: ``width`` quasi-identifiers, then the secrets, numbered from 1;
     ``secret`` 0 is the record itself.
     """
     after = count_blocks(answer, places, width, secret)
     before = count_blocks(answer, (), width, secret)
-    hidden = suppressed_blocks(stored, answer, places)
-    numbers = exact_measures.numbers_of_blocks(before, after, owner=not secret, suppressed=hidden)
+    suppressed = []
+    if stored.spec.get("suppressed_records"):  # such a record has * in texts, else missing values
+        texts = {i for row in answer.rows for i, cell in enumerate(row) if isinstance(cell, str)}
+        suppressed = [(_block_name(STAR if i in texts else None for i in places),)]
+    numbers = exact_measures.numbers_of_blocks(
+        before,
+        after,
+        owner=not secret,
+        population=bool(stored.spec.get("population")),
+        suppressed=suppressed,
+    )
     if not secret:
-        return numbers
-    return exact_measures.with_reported(numbers, beside_reported(before, after, hidden))
+        numbers |= dict.fromkeys(exact_measures.OF_REPORTED)  # the record itself is never missing
+    elif not stored.spec.get("person"):
+        reported = _numbers_of_reporting(before, after, suppressed)
+        numbers = exact_measures.with_reported(numbers, reported)
+    return numbers, kinds_of(before, after, suppressed)
 
 
-def suppressed_blocks(stored: Stored, answer: Answer, places: Iterable[int]) -> list[Key]:
-    """Return the key of the block of suppressed records; none if the result takes * for a value.
-
-    ``places`` are the known columns of ``answer``. A suppressed record has ``*`` in each column of
-    texts, and its other cells are missing.
-    """
-    if not stored.spec.get("suppressed_records"):
-        return []
-    text_places = {i for row in answer.rows for i, cell in enumerate(row) if isinstance(cell, str)}
-    return [(_block_name(STAR if i in text_places else None for i in places),)]
-
-
-def beside_reported(
+def _numbers_of_reporting(
     before: Blocks, after: Blocks, suppressed: Collection[Key]
 ) -> dict[str, Number]:
     """Return the numbers, by column, of the people who report the secret: it is not missing.
@@ -102,7 +89,7 @@ def beside_reported(
     secrets. The records of ``suppressed`` blocks may be anybody's: nobody in them reports the
     secret only if nobody at all does.
     """
-    reported_before, reported_after = _drop_missing(before), _drop_missing(after)
+    reported_before, reported_after = _drop_missing_secrets(before), _drop_missing_secrets(after)
     (everybody,) = before.values()
     unreported = 0
     for block, values in after.items():
@@ -110,10 +97,10 @@ def beside_reported(
             unreported += values[MISSING].people
     prior = [kind(values) for values in reported_before.values()]
     posterior = kinds_of(reported_before, reported_after, suppressed) if prior else []
-    return exact_measures.beside_reported(prior, posterior, unreported)
+    return exact_measures.numbers_of_reporting(prior, posterior, unreported)
 
 
-def _drop_missing(blocks: Blocks) -> Blocks:
+def _drop_missing_secrets(blocks: Blocks) -> Blocks:
     reported = {
         block: {value: cell for value, cell in values.items() if value != MISSING}
         for block, values in blocks.items()
@@ -129,27 +116,27 @@ def check_countable(stored: Stored) -> None:
         raise RepetitionError("beliefs before the release are not counts of people")
     if stored.kind == "attack" and stored.frame["datasets"].n_unique() > 1:
         raise RepetitionError("a progressive attack is not repeated by SQLite")
-    if "records" in stored.frame.columns and stored.frame.filter(pl.col("records") > MOST).height:
+    if "records" in stored.frame.columns and (stored.frame["records"] > MOST_PEOPLE).any():
         raise RepetitionError(TOO_MANY)
 
 
 def read_people(request: Request, step: Literal["microdata", "records"] = "microdata") -> Answer:
     """Return one row per person, or per record, from bare DuckDB; RepetitionError if too many."""
-    *_, answer = request.run(request.script(step=step), limit=MOST + 1)
-    if len(answer.rows) > MOST:
-        raise RepetitionError(TOO_MANY if step == "microdata" else f"more than {MOST:,} records")
+    *_, answer = request.run(request.script(step=step), limit=MOST_PEOPLE + 1)
+    if len(answer.rows) > MOST_PEOPLE:
+        unit = "people" if step == "microdata" else "records"
+        raise RepetitionError(f"more than {MOST_PEOPLE:,} {unit}")
     return answer
 
 
-def count_blocks(answer: Answer, known_places: Iterable[int], width: int, secret: int) -> Blocks:
+def count_blocks(answer: Answer, places: Sequence[int], width: int, secret: int) -> Blocks:
     """Return for each block how many people have each value of the secret, and their weight.
 
     ``answer`` has a row per person: ``width`` quasi-identifiers, then the secrets, numbered from 1;
     ``secret`` 0 is the record itself, named by its position. The people of a block have the same
-    values at ``known_places`` (none: one block). Weights are divided by their common divisor;
-    RepetitionError if they still do not fit into 63 bits.
+    values in the columns at ``places`` (none: one block). Weights are divided by their common
+    divisor; RepetitionError if they still do not fit into 63 bits.
     """
-    places = list(known_places)
     weight = answer.columns.index("weight") if "weight" in answer.columns[width:] else None
     weights = [1] * len(answer.rows) if weight is None else [int(r[weight]) for r in answer.rows]
     unit = reduce(math.gcd, weights, 0) or 1  # 0: nobody has weight
@@ -188,28 +175,21 @@ def _detail_numbers(
     numbers: dict[Place, Number] = {}
     successes = [kind.chance for kind in kinds for _ in range(kind.people)]  # of each person
     tables = {"histogram", "thresholds", "quantiles"} & stored.details.keys()
-    if stored.spec.get("weight") and _between_bins(successes):
-        tables -= {"histogram"}  # rounding may have put people into another bin
+    # Bins are whole percents. Close to their borders, rounded weights may change the bin.
+    border, near = Fraction(1, 2), Fraction(1, 10**9)
+    if stored.spec.get("weight") and any(abs(100 * s % 1 - border) < near for s in successes):
+        tables -= {"histogram"}
     for table in tables:
         for i, row in enumerate(stored.details[table].iter_rows(named=True)):
-            if row["attack_id"] == attack_id:
-                numbers |= place_numbers(table, i, _detail_number(table, row, successes))
+            if row["attack_id"] != attack_id:
+                continue
+            values: dict[str, Number]
+            if table == "histogram":
+                values = {"individuals": histogram(successes)[row["bin"]]}
+            elif table == "thresholds":
+                reached = at_or_above(successes, Fraction(str(row["threshold"])))
+                values = {"individuals": reached, "share": Fraction(reached, len(successes))}
+            else:
+                values = {"success": quantile(successes, Fraction(str(row["quantile"])))}
+            numbers |= place_numbers(table, i, values)
     return numbers
-
-
-def _between_bins(successes: Iterable[Fraction]) -> bool:
-    """Return whether a success is so close to the border of two bins that doubles may differ."""
-    near = Fraction(1, 10**9)  # bins are whole percents: borders are halves
-    return any(abs(100 * success % 1 - Fraction(1, 2)) < near for success in successes)
-
-
-def _detail_number(
-    table: str, row: Mapping[str, Any], successes: Sequence[Fraction]
-) -> dict[str, Number]:
-    """Return the numbers of one row of a table, by column; ``successes`` has one per person."""
-    if table == "histogram":
-        return {"individuals": histogram(successes)[row["bin"]]}
-    if table == "thresholds":
-        reached = at_or_above(successes, Fraction(str(row["threshold"])))
-        return {"individuals": reached, "share": Fraction(reached, len(successes))}
-    return {"success": quantile(successes, Fraction(str(row["quantile"])))}

@@ -28,15 +28,17 @@ from qifsql.query.render import parsed, render
 from qifsql.results.storage import Origin
 from qifsql.results.stored import Stored
 
-SAME = ("models", "qids", "secrets", "expressions", "key", "weight", "where", "null", "target")
+COMPARED_ENTRIES = (
+    *("models", "qids", "secrets", "expressions", "key", "weight", "where", "null", "target"),
+)
 """Entries of the manifest that a request made again must share with it."""
 COPIED = "the statements read a copy that qifsql makes of files of this format"
-APART = {
+OTHER_SOURCES = {
     "learn": "the adversary learns from another file",
     "link": "the releases are linked without a key",
     "people": "the adversary looks for the records of people of another file",
 }
-"""Attacks that are not a GROUP BY of one release or collection, by their option."""
+"""Options of attacks that are not a GROUP BY of one release or collection, and the reason why."""
 SUPPRESSED = "its blocks are without the suppressed records, each of which is one of anything"
 
 
@@ -98,7 +100,7 @@ def request(stored: Stored, inputs: Inputs, settings: Settings) -> Request:
     manifest asks for what these data do not have (somebody has changed it).
     """
     spec = stored.spec
-    for option, why in APART.items():
+    for option, why in OTHER_SOURCES.items():
         if spec.get(option):
             raise RepetitionError(why)
     if any(str(model)[1:] in ("ms", "ml") for model in spec["models"]):  # membership
@@ -107,6 +109,7 @@ def request(stored: Stored, inputs: Inputs, settings: Settings) -> Request:
     if any(d.format in (*CONVERTED, "frame", "spark") for d in source.datasets):
         raise RepetitionError(COPIED)
     collection = spec.get("collection") or {}
+    gains = [str(gain).partition(":") for gain in spec.get("gains") or ()]
     options: dict[str, Any] = {
         "qids": [_as_written(name, spec["expressions"]) for name in spec["qids"]],
         "secret": [_as_written(name, spec["expressions"]) for name in spec["secrets"]],
@@ -116,7 +119,7 @@ def request(stored: Stored, inputs: Inputs, settings: Settings) -> Request:
         "wave": collection.get("wave"),
         "absent": collection.get("absent", "null"),
         "target": spec.get("target"),
-        "gain": [_moved_gain(gain, inputs) for gain in spec.get("gains") or ()],
+        "gain": [f"{kind}{colon}{inputs.paths.get(path, path)}" for kind, colon, path in gains],
         "prior": inputs.paths.get(str(spec.get("prior")), spec.get("prior")),
     }
     models = tuple(map(str, spec["models"]))
@@ -129,17 +132,21 @@ def request(stored: Stored, inputs: Inputs, settings: Settings) -> Request:
 def current_source(stored: Stored, inputs: Inputs) -> Dataset | Collection:
     """Return the dataset or collection of the manifest, at the paths where the files are now."""
     spec = stored.spec
-    read = spec.get("csv") or {}
-    files = _reading_of_files(read if isinstance(read, list) else ())
-    csv = {**(read if isinstance(read, dict) else {}), "na": spec.get("na") or ()}
+    csv: dict[str, Any] = {"na": spec.get("na") or ()}
+    csv_of_files: dict[str, Mapping[str, Any]] = {}
+    match spec.get("csv"):  # the options of reading: a list with an entry per file, or one for all
+        case list(entries):
+            csv_of_files = _csv_by_file(entries)
+        case dict(entry):
+            csv = entry | csv
     hive = "hive_partitioning = true" in str(stored.manifest["sql"]).casefold()
     collection = spec.get("collection") or {}
     old_paths = list(inputs.paths)
     if collection and not collection.get("wave"):  # one file per dataset; waves are in one dataset
         names = list(collection.get("datasets") or [spec["dataset"]])
-        now = [inputs.paths[_path(names, i, old_paths)] for i in range(len(names))]
+        now = [inputs.paths[_old_path(names, i, old_paths)] for i in range(len(names))]
         datasets = [
-            _open_dataset(name, [path], {**csv, **files.get(name, {})}, hive)
+            _open_dataset(name, [path], {**csv, **csv_of_files.get(name, {})}, hive)
             for name, path in zip(names, now, strict=True)
         ]
         zipped = [path for path in now if path.casefold().endswith(ZIPPED)]
@@ -159,10 +166,9 @@ def named_dataset(stored: Stored, inputs: Inputs, option: str) -> Dataset:
     options = ("people", "dataset")  # in the order of the inputs
     names = [str(spec[role]) for role in options]
     name = str(spec[option])
-    path = _path(names, options.index(option), list(inputs.paths))
-    read = _reading_of_files(spec["csv"]).get(name, {})
+    path = _old_path(names, options.index(option), list(inputs.paths))
     hive = "hive_partitioning = true" in str(stored.manifest["sql"]).casefold()
-    csv = {**read, "na": (spec.get("na") or {}).get(name, ())}
+    csv = {**_csv_by_file(spec["csv"]).get(name, {}), "na": (spec.get("na") or {}).get(name, ())}
     return _open_dataset(name, [inputs.paths[path]], csv, hive)
 
 
@@ -181,8 +187,8 @@ def _open_dataset(name: str, paths: Sequence[str], csv: Mapping[str, Any], hive:
     return dataset if at else replace(dataset, paths=tuple(paths), hive=hive, name=name)
 
 
-def _reading_of_files(entries: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
-    """Return how CSV files are read, by name; RepetitionError if two of one name differ in it."""
+def _csv_by_file(entries: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
+    """Return the options of reading by file; RepetitionError if two of one name differ in them."""
     files: dict[str, Mapping[str, Any]] = {}
     for file in entries:
         name = str(file["name"])
@@ -191,11 +197,11 @@ def _reading_of_files(entries: Sequence[Mapping[str, Any]]) -> dict[str, Mapping
     return files
 
 
-def _path(names: Sequence[str], i: int, paths: Sequence[str]) -> str:
-    """Return the path of dataset ``i`` of these; RepetitionError if the names do not tell it.
+def _old_path(names: Sequence[str], i: int, paths: Sequence[str]) -> str:
+    """Return which of the manifest's ``paths`` is that of dataset ``i`` of ``names``.
 
     Datasets may be tables of one file. Different files of one name are in the order of the
-    datasets.
+    datasets. Raises RepetitionError if the names do not tell the path.
     """
     file_names = [Path(name.rpartition("@")[2]).name for name in names]
     matching = [path for path in paths if Path(path).name == file_names[i]]
@@ -221,11 +227,6 @@ def _side_files(spec: Mapping[str, Any]) -> set[str]:
     return of_gains | {str(file) for file in (spec.get("prior"), *files) if file}
 
 
-def _moved_gain(gain: object, inputs: Inputs) -> str:
-    kind, colon, path = str(gain).partition(":")
-    return f"{kind}{colon}{inputs.paths.get(path, path)}"
-
-
 def _as_written(name: str, expressions: Mapping[str, str]) -> str:
     """Return the text that a user writes for a column: its name, or name=expression.
 
@@ -244,7 +245,7 @@ def _as_written(name: str, expressions: Mapping[str, str]) -> str:
 
 
 def _check_columns(repeated: Request) -> None:
-    """Refuse a request that, bound to the data, differs from its manifest in an entry of SAME."""
+    """Refuse a request that, bound to the data, differs from its manifest in COMPARED_ENTRIES."""
     spec = repeated.stored.spec
     options = {n: v for n, v in repeated.options.items() if n in Options.__annotations__}
     try:
@@ -258,6 +259,6 @@ def _check_columns(repeated: Request) -> None:
         raise UnfitError("the request of the manifest does not fit the data it names") from e
     if spec.get("null") == "match-any":  # request() asks for distinct in its place
         again["null"] = "match-any"
-    differing = [name for name in SAME if again.get(name) != spec.get(name)]
+    differing = [name for name in COMPARED_ENTRIES if again.get(name) != spec.get(name)]
     if differing:
         raise RepetitionError(f"the manifest does not say enough about {', '.join(differing)}")

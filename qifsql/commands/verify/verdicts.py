@@ -71,9 +71,8 @@ def verdict_rows(
     frames = tables(stored)
     verdicts: list[dict[str, Any]] = []
     for place in places:
-        table, row, _ = place
-        frame = frames[table]
-        attack_id = str(frame["attack_id"][row]) if "attack_id" in frame.columns else None
+        frame = frames[place.table]
+        attack_id = str(frame["attack_id"][place.row]) if "attack_id" in frame.columns else None
         result = {"result": stored.name, "attack_id": attack_id}
         verdicts += [result | verdict for verdict in _verdicts_on(place, frame, repetitions)]
     return verdicts
@@ -86,30 +85,33 @@ def _verdicts_on(
 
     If there is none, one row says that it is not checked. ``frame`` is the table of the place.
     """
-    table, row, column = place
-    number = frame[column][row]
-    integer = frame.schema[column].is_integer()
-    about = {"table": table, "row": row, "column": column, "stored": _double(number)}
+    number = frame[place.column][place.row]
+    integer = frame.schema[place.column].is_integer()
+    about = {**place._asdict(), "stored": _double(number)}
     verdicts: list[dict[str, Any]] = []
-    for way in repetitions:
-        if not way.broken and place not in way.numbers:
+    for repetition in repetitions:
+        broken = repetition.broken
+        if not broken and place not in repetition.numbers:
             continue
-        again = way.numbers.get(place)
-        same = not way.broken and agree(number, again, column, integer=integer, error=way.error)
-        verdict = {"verdict": AGREES if same else DIFFERS, "reason": way.broken or None}
-        verdicts.append({**about, "recomputed": _double(again), "way": way.way, **verdict})
+        recomputed = repetition.numbers.get(place)
+        is_same = not broken and agree(
+            number, recomputed, place.column, integer=integer, error=repetition.error
+        )
+        verdict = {"verdict": AGREES if is_same else DIFFERS, "reason": broken or None}
+        values = {"recomputed": _double(recomputed), "way": repetition.way}
+        verdicts.append({**about, **values, **verdict})
     if verdicts:
         return verdicts
-    reasons = dict.fromkeys(f"{way.way}: {way.reason}" for way in repetitions if way.reason)
+    reasons = dict.fromkeys(f"{r.way}: {r.reason}" for r in repetitions if r.reason)
     unchecked = {"recomputed": None, "way": None, "verdict": NOT_CHECKED}
     return [{**about, **unchecked, "reason": "; ".join(["no way gives this number", *reasons])}]
 
 
 def unchecked_tables(
-    stored: Stored, reason: str, unchecked: Mapping[str, pl.DataFrame] | None = None
+    stored: Stored, reason: str, names: Iterable[str] | None = None
 ) -> list[dict[str, Any]]:
     """Return one row (SCHEMA) for each table that is not checked; by default for all tables."""
-    names = tables(stored) if unchecked is None else unchecked
+    names = tables(stored) if names is None else names
     return [unchecked_row(stored, table, None, reason) for table in names]
 
 

@@ -7,17 +7,15 @@ from typing import Any, Unpack
 import polars as pl
 
 from qifsql.commands.verify import (
-    answer_checks,
     candidate_checks,
     level_checks,
     noisy_pairs,
     pasted_sql,
     people_checks,
-    policy_checks,
     printed_sql,
     sample_unique_checks,
     second_engine,
-    subset_checks,
+    sweep_checks,
     verdicts,
 )
 from qifsql.commands.verify.input_digests import Inputs, locate
@@ -25,9 +23,9 @@ from qifsql.commands.verify.numbers import (
     RESULTS,
     Repetition,
     count_columns,
-    of_people,
     places,
     questions,
+    relabel_records_as_people,
 )
 from qifsql.commands.verify.spec import SUBSETS, VerifyOptions
 from qifsql.commands.verify.stored_request import (
@@ -45,15 +43,15 @@ from qifsql.results.result import Result
 from qifsql.results.storage import Origin
 from qifsql.results.stored import Stored, read
 
-BY_TABLES: Mapping[str, tuple[str, Callable[[Request], Repetition], tuple[str, ...]]] = {
-    "levels": (second_engine.WAY, level_checks.repeat, ()),
-    "check": (second_engine.WAY, policy_checks.repeat, ()),
+TABLE_CHECKS: Mapping[str, tuple[str, Callable[[Request], Repetition], tuple[str, ...]]] = {
+    "levels": (second_engine.WAY, level_checks.repeat_levels, ()),
+    "check": (second_engine.WAY, level_checks.repeat_policy, ()),
     "suda": (sample_unique_checks.WAY, sample_unique_checks.repeat, sample_unique_checks.TABLES),
 }
-"""The way to repeat results of a kind, the function that does, and the details it repeats, too."""
-KINDS = ("attack", "sweep", *BY_TABLES)  # whose numbers are recomputed
-DAMAGED = (LookupError, TypeError, ValueError, AttributeError, pl.exceptions.PolarsError)
-"""Errors of stored files whose parts do not fit together."""
+"""The one way to recompute results of a kind: its name, its function, the details it covers."""
+KINDS = ("attack", "sweep", *TABLE_CHECKS)  # of results whose numbers are recomputed
+DAMAGE_ERRORS = (LookupError, TypeError, ValueError, AttributeError, pl.exceptions.PolarsError)
+"""Errors of a table and a manifest that do not fit together."""
 NOT_COMPARED = (
     "compared by no way: how long it took (seconds), the numbers of subsets, bins, thresholds and "
     "quantiles, histograms, releases and plans of sweeps, and details of levels"
@@ -118,7 +116,7 @@ def verify(
         files += [*inputs.now, *stored.files]
         try:
             rows = _verdicts(stored, inputs, chosen, settings)
-        except DAMAGED as e:
+        except DAMAGE_ERRORS as e:
             raise DatasetError(
                 f"the table or the manifest of {stored.name} is damaged: they do not fit together; "
                 "store the result again",
@@ -150,9 +148,13 @@ def _verdicts(
     if stored.kind not in KINDS:
         return verdicts.unchecked_tables(stored, f"a result of {stored.kind} is not recomputed")
     if chosen["sql"]:
-        return _verdicts_by_manifest(stored, inputs, settings)
+        pasted = relabel_records_as_people(stored, pasted_sql.repeat(stored, inputs, settings))
+        if stored.kind != "attack":  # its SQL cannot be pasted: the repetition has only a reason
+            return verdicts.unchecked_tables(stored, pasted.reason)
+        return verdicts.verdict_rows(stored, list(places(stored)), [pasted])
     if stored.kind == "attack":
-        return _verdicts_on_attack(stored, inputs, settings)
+        repetitions = _repeat_attack(stored, inputs, settings)
+        return verdicts.verdict_rows(stored, list(places(stored)), list(repetitions))
     if stored.kind == "sweep" and stored.spec.get("sample") is not None:
         return verdicts.unchecked_tables(stored, "the numbers of a sweep of a sample are estimates")
     try:
@@ -160,106 +162,78 @@ def _verdicts(
     except RepetitionError as e:
         return verdicts.unchecked_tables(stored, str(e))
     except UnfitError as e:  # somebody has changed the manifest
-        way = BY_TABLES[stored.kind][0] if stored.kind in BY_TABLES else printed_sql.PRINTED
+        way, *_ = TABLE_CHECKS.get(stored.kind, (printed_sql.PRINTED,))
         broken = [Repetition(way, broken=str(e))]
         return verdicts.verdict_rows(stored, list(places(stored, RESULTS)), broken)
     if stored.kind == "sweep":
         return _verdicts_on_sweep(repeated, chosen["subsets"] or SUBSETS)
-    return _verdicts_on_tables(repeated)
+    way, repeat, details = TABLE_CHECKS[stored.kind]
+    checked = list(places(stored, RESULTS, *details))
+    reason = f"this table of {stored.kind} is not recomputed"
+    return [
+        *verdicts.verdict_rows(stored, checked, [attempt(way, repeat, repeated)]),
+        *verdicts.unchecked_tables(stored, reason, [n for n in stored.details if n not in details]),
+    ]
 
 
-def _verdicts_by_manifest(
-    stored: Stored, inputs: Inputs, settings: Settings
-) -> list[dict[str, Any]]:
-    """Return the verdicts by the SQL of the manifest alone; only attacks are repeated by it."""
-    repetition = of_people(stored, pasted_sql.repeat(stored, inputs, settings))
-    if stored.kind != "attack":
-        return verdicts.unchecked_tables(stored, repetition.reason)
-    return verdicts.verdict_rows(stored, list(places(stored)), [repetition])
-
-
-def _verdicts_on_attack(stored: Stored, inputs: Inputs, settings: Settings) -> list[dict[str, Any]]:
-    """Return the verdicts by the SQL of the manifest, and by all ways that its request allows."""
-    repetitions = [of_people(stored, pasted_sql.repeat(stored, inputs, settings))]
-    if "candidates" in stored.frame.columns:
-        by_definition = candidate_checks.repeat, stored, inputs, settings
-        repetitions.append(attempt(candidate_checks.WAY, *by_definition))
-        return verdicts.verdict_rows(stored, list(places(stored)), repetitions)
+def _repeat_attack(stored: Stored, inputs: Inputs, settings: Settings) -> Iterator[Repetition]:
+    """Yield the numbers of an attack by the SQL of its manifest, then by each way it allows."""
+    yield relabel_records_as_people(stored, pasted_sql.repeat(stored, inputs, settings))
+    if "candidates" in stored.frame.columns:  # an attack with raw knowledge of people
+        yield attempt(candidate_checks.WAY, candidate_checks.repeat, stored, inputs, settings)
+        return
     try:
         repeated = request(stored, inputs, settings)
     except RepetitionError as e:
-        repetitions.append(Repetition(printed_sql.PRINTED, reason=str(e)))
+        yield Repetition(printed_sql.PRINTED, reason=str(e))
+        return
     except UnfitError as e:  # somebody has changed the manifest
-        repetitions.append(Repetition(printed_sql.PRINTED, broken=str(e)))
-    else:
-        repetitions += _repeat_attack(repeated)
-    return verdicts.verdict_rows(stored, list(places(stored)), repetitions)
-
-
-def _repeat_attack(repeated: Request) -> Iterator[Repetition]:
-    """Yield the numbers of an attack, recomputed in each way that its request allows."""
-    stored = repeated.stored
+        yield Repetition(printed_sql.PRINTED, broken=str(e))
+        return
     yield count_columns(stored, len(repeated.source.datasets))
     by_sqlite = attempt(second_engine.WAY, second_engine.repeat, repeated)
     for repetition in (*printed_sql.repeat(repeated), by_sqlite):
-        yield of_people(stored, repetition)
+        yield relabel_records_as_people(stored, repetition)
     if questions(stored, noisy=True):
         yield attempt(noisy_pairs.WAY, noisy_pairs.repeat, repeated)
     if stored.spec.get("person"):
         yield attempt(people_checks.WAY, people_checks.repeat, repeated)
 
 
-def _verdicts_on_tables(repeated: Request) -> list[dict[str, Any]]:
-    """Return the verdicts on a result that is repeated in one way, and its unchecked details."""
-    stored = repeated.stored
-    way, repeat, names = BY_TABLES[stored.kind]
-    unchecked = {name: table for name, table in stored.details.items() if name not in names}
-    reason = f"this table of {stored.kind} is not recomputed"
-    return [
-        *verdicts.verdict_rows(
-            stored, list(places(stored, RESULTS, *names)), [attempt(way, repeat, repeated)]
-        ),
-        *verdicts.unchecked_tables(stored, reason, unchecked),
-    ]
-
-
 def _verdicts_on_sweep(repeated: Request, limit: int) -> list[dict[str, Any]]:
     """Return the verdicts on at most ``limit`` subsets of a sweep, drawn, and on its answers."""
     stored = repeated.stored
-    subsets = subset_checks.draw_subsets(stored, limit, repeated.settings.seed)
+    subsets = sweep_checks.draw_subsets(stored, limit, repeated.settings.seed)
     drawn_rows = {row for rows_of_subset in subsets.values() for row in rows_of_subset}
-    if stored.spec.get("person"):
+    answers: list[str] = []
+    if stored.spec.get("person"):  # the definitions of the answers have one record per person
         repetitions = [attempt(people_checks.WAY, people_checks.repeat, repeated, drawn_rows)]
     else:
-        repetitions = subset_checks.repeat(repeated, subsets)
+        repetitions = sweep_checks.repeat_subsets(repeated, subsets)
+        answers = [name for name in sweep_checks.ANSWERS if name in stored.details]
     repetitions.append(count_columns(stored, len(repeated.source.datasets)))
-    drawn = [
-        (table, row, name) for table, row, name in places(stored, RESULTS) if row in drawn_rows
-    ]
+    drawn = [place for place in places(stored, RESULTS) if place.row in drawn_rows]
     undrawn_rows = sorted(set(range(stored.frame.height)) - drawn_rows)
     all_subsets = plural(stored.frame["qids"].n_unique(), "subset")
     reason = f"{len(subsets):,} of {all_subsets} are drawn, and this one is not"
-    # the definitions of the answers have one record per person
-    checkable = () if stored.spec.get("person") else answer_checks.ANSWERS
-    checked = [name for name in checkable if name in stored.details]
-    unchecked = {name: table for name, table in stored.details.items() if name not in checked}
-    answers = list(places(stored, *checked)) if checked else []
-    return [
-        *verdicts.verdict_rows(stored, drawn, repetitions),
-        *(verdicts.unchecked_row(stored, RESULTS, row, reason) for row in undrawn_rows),
-        *verdicts.verdict_rows(stored, answers, answer_checks.repeat(repeated) if checked else []),
-        *verdicts.unchecked_tables(stored, "this table of a sweep is not recomputed", unchecked),
-    ]
+    rows = verdicts.verdict_rows(stored, drawn, repetitions)
+    rows += [verdicts.unchecked_row(stored, RESULTS, row, reason) for row in undrawn_rows]
+    if answers:
+        answer_places = list(places(stored, *answers))
+        rows += verdicts.verdict_rows(stored, answer_places, sweep_checks.repeat_answers(repeated))
+    unchecked = [name for name in stored.details if name not in answers]
+    reason = "this table of a sweep is not recomputed"
+    return rows + verdicts.unchecked_tables(stored, reason, unchecked)
 
 
 def _notes(counts: Mapping[str, int], *, met: bool) -> tuple[str, ...]:
     """Return remarks on what was not checked; ``counts`` has numbers by verdict."""
     if not (counts[verdicts.AGREES] or counts[verdicts.DIFFERS] or counts[verdicts.HINTED]):
         return ("nothing was checked, so this says nothing about the result",)
-    notes = []
-    if not met and not counts[verdicts.DIFFERS]:
-        notes.append(
-            "not confirmed: for some rows no way could be taken but the SQL of the manifest, which "
-            "whoever made the file has written (the reasons are listed)"
-        )
-    return (*notes, NOT_COMPARED)
+    if met or counts[verdicts.DIFFERS]:
+        return (NOT_COMPARED,)
+    unconfirmed = (
+        "not confirmed: for some rows no way could be taken but the SQL of the manifest, which "
+        "whoever made the file has written (the reasons are listed)"
+    )
+    return (unconfirmed, NOT_COMPARED)

@@ -7,7 +7,8 @@ from qifsql.presentation import escaping, words
 from qifsql.presentation.language import said
 from qifsql.presentation.parts import Bad, Heading, Paragraph, Part, Spec, Table, Tables
 
-SHOWN = 40  # numbers that differ, in one table
+MOST_DIFFERING = 40  # numbers that differ, in one table
+MOST_PLACES = 8  # numbers that are named beside one reason
 
 
 def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
@@ -19,8 +20,13 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
         Heading(said("Numbers of {results}", results=names)),
         Paragraph(sentence(counts), strong=True),
     ]
-    if frame["way"].drop_nulls().len():
-        sheets.append(_ways_table(frame))
+    recomputed = frame.drop_nulls("way")
+    if recomputed.height:
+        ways = Table.of([said("way"), said("agree"), said("differ")], (1, 2))
+        for (way,), rows in recomputed.group_by("way", maintain_order=True):
+            counted = [rows.filter(verdict=verdict).height for verdict in (AGREES, DIFFERS)]
+            ways.add_row(_way_name(str(way)), *map(words.count, counted))
+        sheets.append(ways)
     differing = frame.filter(verdict=DIFFERS)
     if differing.height:
         sheets += [Heading(said("Numbers that differ")), _differing_table(differing)]
@@ -62,20 +68,11 @@ def _way_name(name: str) -> str:
     return ways.get(name, name)
 
 
-def _ways_table(frame: pl.DataFrame) -> Table:
-    """Return a table with one row per way: how many numbers agree and differ."""
-    sheet = Table.of([said("way"), said("agree"), said("differ")], (1, 2))
-    for (way,), rows in frame.drop_nulls("way").group_by("way", maintain_order=True):
-        counts = [rows.filter(verdict=verdict).height for verdict in (AGREES, DIFFERS)]
-        sheet.add_row(_way_name(str(way)), *map(words.count, counts))
-    return sheet
-
-
 def _differing_table(frame: pl.DataFrame) -> Table:
-    """Return a table with one row per number that differs, at most SHOWN of them."""
+    """Return a table with one row per number that differs, at most MOST_DIFFERING of them."""
     heads = [said("table"), said("row"), said("number"), said("stored"), said("recomputed")]
     sheet = Table.of([*heads, said("way")], (1, 3, 4))
-    for row in frame.head(SHOWN).iter_rows(named=True):
+    for row in frame.head(MOST_DIFFERING).iter_rows(named=True):
         place = map(escaping.cell, (row["table"], str(row["row"]), row["column"]))
         numbers = ["-" if row[n] is None else f"{row[n]:.17g}" for n in ("stored", "recomputed")]
         sheet.add_row(*place, *map(Bad, numbers), row["reason"] or _way_name(row["way"]))
@@ -83,17 +80,18 @@ def _differing_table(frame: pl.DataFrame) -> Table:
 
 
 def _reasons_table(frame: pl.DataFrame) -> Table:
-    """Return a table with one row per reason why numbers are not checked, and up to 8 of these."""
+    """Return a table with one row per reason why numbers are not checked, and some of these."""
     sheet = Table.of([said("numbers"), said("reason")], ())
     for (reason,), rows in frame.group_by("reason", maintain_order=True):
         places = list(dict.fromkeys(_place_text(row) for row in rows.iter_rows(named=True)))
-        listed = ", ".join(places[:8]) + (", ..." if len(places) > 8 else "")
+        listed = ", ".join(places[:MOST_PLACES]) + (", ..." if len(places) > MOST_PLACES else "")
         sheet.add_row(escaping.cell(listed), escaping.cell(str(reason)))
     return sheet
 
 
 def _place_text(row: Spec) -> str:
+    """Return the name of a number, or of a whole row or table that is not checked."""
     table, number, column = row["table"], row["row"], row["column"]
     if column is not None:
         return str(column) if table == "results" else f"{table}.{column}"
-    return str(table) if number is None else f"{table} {number}"  # all of it, or of its row
+    return str(table) if number is None else f"{table} {number}"

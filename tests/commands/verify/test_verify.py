@@ -325,7 +325,7 @@ def test_sql_of_a_manifest_that_never_ends_is_stopped(
     stored: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The other ways decide; this one was not taken, and says so."""
-    monkeypatch.setattr("qifsql.commands.verify.pasted_sql.LEAST_PATIENCE", 0.5)
+    monkeypatch.setattr("qifsql.commands.verify.pasted_sql.LEAST_SECONDS", 0.5)
     endless = "WITH RECURSIVE x AS (SELECT 1 AS i UNION ALL SELECT i FROM x) SELECT count(*) FROM x"
     with_sql(stored, lambda sql: f"{endless};{sql}")
     began = time.monotonic()
