@@ -27,8 +27,8 @@ from qifsql.presentation.words import count, percent
 
 OF_RELEASE = ("UiO", "UiS", "UiOiS", "repU", "iS")
 OF_SECRET = ("Dorig", "DiS", "DiSCO", "DiSDiO", "TCAP", "right_when_certain")
-LISTED = 40  # subsets that are described in words
-STEPS = 20  # an axis of shares begins and ends at a twentieth
+MOST_DESCRIBED = 40  # subsets that are described in words
+AXIS_STEPS = 20  # an axis of shares begins and ends at a twentieth
 TICKS = 5  # numbers of people on an axis, besides 0
 
 
@@ -77,7 +77,8 @@ def success(frame: pl.DataFrame) -> Chart:
     kinds = [*names.values(), said("without the release")]
     colours = _present_colours(dict(zip(kinds, (ORANGE, BLUE, "#7F7F7F"), strict=True)), rows)
     axis = alt.Axis(labelExpr=PERCENT, values=[0, 0.2, 0.4, 0.6, 0.8, 1])
-    x = {"title": said("best guess is right"), "scale": alt.Scale(domain=[0, 1]), "axis": axis}
+    scale = alt.Scale(domain=[0, 1])
+    share = {"title": said("best guess is right"), "scale": scale, "axis": axis}
     y = alt.Y("known:N", title=None, sort=None).axis(labelLimit=240)
     tooltip = hints(alt, {"known:N": said("release"), "kind:N": said("guesses about"),
                           "amount:N": said("best guess is right")})  # fmt: skip
@@ -88,8 +89,9 @@ def success(frame: pl.DataFrame) -> Chart:
         tooltip=tooltip,
     )
     spans = base.transform_filter("isValid(datum.low)").mark_rule(strokeWidth=3)
-    spans = spans.encode(x=alt.X("low:Q", **x), x2="high:Q")
-    dots = base.mark_point(filled=True, size=70, opacity=1).encode(x=alt.X("success:Q", **x))
+    spans = spans.encode(x=alt.X("low:Q", **share), x2="high:Q")
+    dots = base.mark_point(filled=True, size=70, opacity=1)
+    dots = dots.encode(x=alt.X("success:Q", **share))
     chart = _stack_panels(alt, spans + dots, rows)
     below = said(
         "Lines are intervals at 95 % confidence. What a release says about the control is about "
@@ -100,16 +102,16 @@ def success(frame: pl.DataFrame) -> Chart:
     )
 
 
-def _dots(subsets: pl.DataFrame) -> list[dict[str, Any]]:
-    """Return a dot per row of the chart of members: its place, its kind and its texts, by field."""
+def members(subsets: pl.DataFrame) -> Chart:
+    """Draw the success on the original against that on the control: a dot per row, equal axes."""
+    alt, _ = extra()
     releases = _release_labels(subsets)
-    return [
+    above, chance = kinds = said("interval above 0"), said("may be chance")
+    rows = [
         {
             "question": _title(row["secret"]),
             "known": ", ".join(labels(row["qids"]).values()),
-            "kind": said("interval above 0")
-            if row["individual_leak_low"] > 0
-            else said("may be chance"),
+            "kind": above if row["individual_leak_low"] > 0 else chance,
             "release": releases[row["file"]],
             "low": row["success_control"],
             "success": row["success_original"],
@@ -118,18 +120,15 @@ def _dots(subsets: pl.DataFrame) -> list[dict[str, Any]]:
         }
         for row in subsets.iter_rows(named=True)
     ]
-
-
-def members(subsets: pl.DataFrame) -> Chart:
-    """Draw the success on the original against that on the control: a dot per row, equal axes."""
-    alt, _ = extra()
-    rows = _dots(subsets)
-    words = [f"{d['release']}, {d['known']}: {d['amount']}, {d['people']}." for d in rows[:LISTED]]
-    kinds = [said("interval above 0"), said("may be chance")]
+    words = [
+        f"{row['release']}, {row['known']}: {row['amount']}, {row['people']}."
+        for row in rows[:MOST_DESCRIBED]
+    ]
     axis = alt.Axis(labelExpr=PERCENT, tickCount=5)
     shares = [row[end] for row in rows for end in ("low", "success")]
-    least = math.floor(min(shares, default=0) * STEPS) / STEPS  # ends of both axes: twentieths
-    greatest = max(math.ceil(max(shares, default=1) * STEPS), round(least * STEPS) + 1) / STEPS
+    first_step = math.floor(min(shares, default=0) * AXIS_STEPS)
+    last_step = max(math.ceil(max(shares, default=1) * AXIS_STEPS), first_step + 1)
+    least, greatest = first_step / AXIS_STEPS, last_step / AXIS_STEPS
     scale = alt.Scale(domain=[least, greatest])
     x = alt.X("low:Q", title=said("right, of the control"), scale=scale, axis=axis)
     y = alt.Y("success:Q", title=said("right, of the original"), scale=scale, axis=axis)
@@ -169,9 +168,9 @@ def blocks(worst: pl.DataFrame) -> Chart:
         }
         rows.append(bar)
         words.append(f"{bar['question']}, {bar['known']}: {bar['amount']}.")
-    x = alt.X("correct:Q", title=said("people given away"))
     greatest = max(row["correct"] for row in rows)
-    x = x.axis(format=",d", values=list(range(0, greatest + 1, -(-greatest // TICKS) or 1)))
+    ticks = list(range(0, greatest + 1, math.ceil(greatest / TICKS) or 1))
+    x = alt.X("correct:Q", title=said("people given away")).axis(format=",d", values=ticks)
     y = alt.Y("known:N", title=None, sort=None)
     titles = {"amount:N": said("people given away"), "people:N": said("people")}
     titles |= {"kind:N": said("records in the release")}
@@ -187,6 +186,7 @@ def blocks(worst: pl.DataFrame) -> Chart:
 
 
 def _present_colours(colours: dict[str, str], rows: list[dict[str, Any]]) -> dict[str, str]:
+    """Return the colours of the kinds that rows have: the legend names no others."""
     present = {row["kind"] for row in rows}
     return {kind: colour for kind, colour in colours.items() if kind in present}
 

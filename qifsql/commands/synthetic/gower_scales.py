@@ -11,7 +11,7 @@ from qifsql.engine.tables import Tables
 from qifsql.query.columns import equal, number
 from qifsql.query.splice import splice
 
-MOST = 2**34  # parts of the distance in one column: sums, and codes times it, are whole numbers
+MOST_PARTS = 2**34  # of the distance in one column: sums, and codes times it, are whole numbers
 ORDERED = (*NUMBERS, "DATE", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE", "TIME")
 
 
@@ -25,37 +25,34 @@ def make_scales(tables: Tables, attributes: Sequence[Attribute]) -> int:
 
     Return the unit: the number of parts of the distance from the least to the greatest value, the
     same in all columns. Values that are multiples of a step have a length in steps. If all lengths
-    have a common multiple up to ``MOST``, each step is a whole number of parts (``part_length``),
-    and distances are exact; else they are rounded to whole parts (``part_length`` 0).
+    have a common multiple up to ``MOST_PARTS``, each step is a whole number of parts
+    (``part_length``), and distances are exact; else they are rounded to whole parts (0).
     """
     lengths: dict[int, int] = {}  # in steps, by column; 0: of one value, or without a step
     for i, attribute in enumerate(attributes, 1):
         if is_ordered(attribute.type):
-            values = {"values_of_numbers": f"values_of_numbers_{i}"}
-            tables.make(values["values_of_numbers"], _values_as_numbers(i, attribute))
-            tables.make(f"ends_{i}", splice("synthetic/ends_of_numbers", tables=values))
+            value: exp.Expr = exp.column("value")
+            if family(attribute.type) not in NUMBERS:  # of dates and times, the seconds
+                value = exp.Anonymous(this="epoch", expressions=[value])
+            value = exp.alias_(exp.cast(value, "DOUBLE"), "value")
+            query = exp.select("code", value).from_(exp.table_(f"dictionary_{i}"))
+            values = f"values_of_numbers_{i}"
+            tables.make(values, query)
+            names = {"values_of_numbers": values}
+            tables.make(f"ends_{i}", splice("synthetic/ends_of_numbers", tables=names))
             query = exp.select("*").from_(exp.Table(this=exp.to_identifier(f"ends_{i}")))
             ((_least, span, steps_per_unit),) = tables.rows(query)
             has_steps = span and steps_per_unit is not None  # else one value, or no common step
             lengths[i] = round(span * steps_per_unit) if has_steps else 0
     multiple = math.lcm(*(length for length in lengths.values() if length))
-    is_exact = multiple <= MOST
-    unit = MOST - MOST % multiple if is_exact else MOST
+    is_exact = multiple <= MOST_PARTS
+    unit = MOST_PARTS - MOST_PARTS % multiple if is_exact else MOST_PARTS
     for i, length in lengths.items():
         numbers = {"scale_unit": unit, "part_length": unit // length if length and is_exact else 0}
         names = {"values_of_numbers": f"values_of_numbers_{i}", "ends_of_numbers": f"ends_{i}"}
         tables.make(f"scale_{i}", splice("synthetic/scaled", tables=names, numbers=numbers))
         tables.drop(*names.values())
     return unit
-
-
-def _values_as_numbers(i: int, attribute: Attribute) -> exp.Select:
-    """Return the query of the values of a column: code, and value as a number (times: seconds)."""
-    value: exp.Expr = exp.column("value")
-    if family(attribute.type) not in NUMBERS:
-        value = exp.Anonymous(this="epoch", expressions=[value])
-    value = exp.alias_(exp.cast(value, "DOUBLE"), "value")
-    return exp.select("code", value).from_(exp.table_(f"dictionary_{i}"))
 
 
 def drop_scales(tables: Tables, attributes: Sequence[Attribute]) -> None:

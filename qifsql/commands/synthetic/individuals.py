@@ -1,6 +1,6 @@
 """Groups of people, and each person of the original, as a release sees them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -13,7 +13,6 @@ from qifsql.counting import coded as codes
 from qifsql.counting.coded import Coded
 from qifsql.counting.compared_files import Files
 from qifsql.counting.counted import disclosure, overlap_counts, right_guesses, rows_of
-from qifsql.data.types import Row
 from qifsql.engine.tables import Tables
 from qifsql.measures import release_measures as measures
 from qifsql.measures.intervals import newcombe, wilson
@@ -46,12 +45,12 @@ decided by all people and records."""
 
 
 def measure_groups(
-    tables: Tables, coded: Coded, files: Files, *, secret: int, release: int, modal: int
+    tables: Tables, coded: Coded, files: Files, *, secret: int, release: int, modal_count: int
 ) -> list[dict[str, Any]]:
     """Return a row of ``GROUPS``, without the name of the release, for each group with people.
 
-    ``secret`` and ``release`` are numbers (secret 0: none); ``modal`` is the number of most
-    frequent values of the secret in the release. Groups are codes of the last dictionary.
+    ``secret`` and ``release`` are numbers (secret 0: none); ``modal_count`` is how many values of
+    the secret are the most frequent in the release. Groups are codes of the last dictionary.
     """
     table = {"verdicts": f"verdicts_{secret}_{release}", "coded": f"secret_coded_{secret}"}
     view, numbers = "synthetic/secret_coded", {} if secret else {"secret": 0}
@@ -75,26 +74,17 @@ def measure_groups(
         shares = [m for m in measures.overlap(overlap_counts(group_counts)) if m.name in GROUPS]
         if secret:
             shares += measures.disclosure(disclosure(group_counts))
-            row |= _group_success(
-                group_counts, priors[code], people=people, control=control, modal=modal
-            )
+            prior = priors[code]  # people with the most frequent value of the secret
+            right = right_guesses(group_counts, "correct", modal_count)
+            row |= _success("original", right, people, prior["original"])
+            if control:
+                control_right = right_guesses(group_counts, "control_correct", modal_count)
+                row |= _success("control", control_right, control, prior["control"])
+                row["individual_leak"] = float(right / people - control_right / control)
+                ends = newcombe(float(right), people, float(control_right), control)
+                row["individual_leak_low"], row["individual_leak_high"] = ends
         rows.append(row | {measure.name: measure.value for measure in shares})
     return rows
-
-
-def _group_success(
-    counts: Sequence[Row], prior: Row, *, people: int, control: int, modal: int
-) -> dict[str, float]:
-    """Return the columns of success on a group; ``prior``: people with its most frequent value."""
-    right = right_guesses(counts, "correct", modal)
-    columns = _success("original", right, people, prior["original"])
-    if not control:
-        return columns
-    control_right = right_guesses(counts, "control_correct", modal)
-    low, high = newcombe(float(right), people, float(control_right), control)
-    leak = float(right / people - control_right / control)
-    leaks = {"individual_leak": leak, "individual_leak_low": low, "individual_leak_high": high}
-    return columns | _success("control", control_right, control, prior["control"]) | leaks
 
 
 def _success(file: str, right: Fraction, people: int, prior: int) -> dict[str, float]:
@@ -106,17 +96,24 @@ def _success(file: str, right: Fraction, people: int, prior: int) -> dict[str, f
 
 
 def write_records(
-    tables: Tables, coded: Coded, files: Files, path: Path, *, titles: Sequence[str],
-    modal: dict[tuple[int, int], int], origin: Origin,
+    tables: Tables, coded: Coded, files: Files, path: Path, *, titles: Mapping[int, str],
+    modal_counts: Mapping[tuple[int, int], int], origin: Origin,
 ) -> int:  # fmt: skip
-    """Write a row per person of the original and release; return the number of rows."""
+    """Write a row per person of the original and release; return the number of rows.
+
+    ``titles`` are those of the releases; ``modal_counts`` says how many values are the most
+    frequent, by secret and release.
+    """
     tables.make("placed", _codes_of_records(coded, files), "finding records")
-    queries = [_rows_of_release(coded, files, release, titles, modal) for release in coded.releases]
-    last = equal(exp.column("file"), number(codes.POOLED_RELEASE))
-    everything = exp.select("*").from_(union(queries).subquery("spoken"))
-    everything = everything.order_by(exp.column("record"), last, exp.column("file"))
-    done = origin.sending(dict.fromkeys(tables.statements))
-    return stream(tables.engine, Plan((), everything), path, done, what="writing records")
+    queries = [
+        _rows_of_release(coded, files, release, titles[release], modal_counts)
+        for release in coded.releases
+    ]
+    is_pooled = equal(exp.column("file"), number(codes.POOLED_RELEASE))  # it comes last
+    rows = exp.select("*").from_(union(queries).subquery("spoken"))
+    rows = rows.order_by(exp.column("record"), is_pooled, exp.column("file"))
+    origin = origin.sending(dict.fromkeys(tables.statements))
+    return stream(tables.engine, Plan((), rows), path, origin, what="writing records")
 
 
 def _codes_of_records(coded: Coded, files: Files) -> Plan:
@@ -132,20 +129,20 @@ def _codes_of_records(coded: Coded, files: Files) -> Plan:
 
 
 def _rows_of_release(
-    coded: Coded, files: Files, release: int, titles: Sequence[str],
-    modal: dict[tuple[int, int], int],
+    coded: Coded, files: Files, release: int, title: str,
+    modal_counts: Mapping[tuple[int, int], int],
 ) -> exp.Select:  # fmt: skip
     """Return the query of what a release says: a row per person, ``success_SECRET``, ..."""
     secrets = range(1, len(files.secrets) + 1)
     query = splice(
         "synthetic/spoken",
         tables={f"verdicts_{j}": f"verdicts_{j}_{release}" for j in secrets or (0,)},
-        numbers={f"modal_{j}": modal[j, release] for j in secrets},
+        numbers={f"modal_{j}": modal_counts[j, release] for j in secrets},
         shape={"words": range(1, coded.words + 1), "secrets": secrets},
     )
     columns: list[tuple[exp.Expr, str]] = [
         (exp.column("record"), "record"),
-        (exp.Literal.string(titles[coded.releases.index(release)]), "release"),
+        (exp.Literal.string(title), "release"),
         (number(release), "file"),
     ]
     of_person = ("block_size", "records_alike", "replicated_unique")

@@ -1,7 +1,7 @@
 """The measurements of synthetic releases, on tables of one engine."""
 
+import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields
 from pathlib import Path
 from typing import Any, get_args
 
@@ -11,14 +11,14 @@ from sqlglot import exp
 from qifsql.adversary.spec import KnownRecords
 from qifsql.commands.synthetic import individuals
 from qifsql.commands.synthetic.nearest_people import Neighbourhood
-from qifsql.commands.synthetic.questions import Questions, drawn_attempts, drawn_links
+from qifsql.commands.synthetic.questions import Questions, parse_attempts, parse_draws
 from qifsql.commands.synthetic.spec import SyntheticOptions
 from qifsql.commands.synthetic.subsets import SUBSETS, Walk
 from qifsql.counting import coded as codes
 from qifsql.counting.coded import POOLED_RELEASE, Coded
 from qifsql.counting.compared_files import POOLED, Files
 from qifsql.counting.counted import Cells, guesses, modes_table, release_risks, secret_risks
-from qifsql.counting.guessing import Guessing, Learner, Scores
+from qifsql.counting.guessing import Guessing, Learner
 from qifsql.data.expressions import filled
 from qifsql.data.option import as_names
 from qifsql.data.types import Row
@@ -26,6 +26,7 @@ from qifsql.engine.protocol import LocalEngine
 from qifsql.engine.tables import Tables
 from qifsql.errors import quoted
 from qifsql.measures import release_measures
+from qifsql.measures.release_measures import Classified, Measure
 from qifsql.query.columns import number
 from qifsql.results.storage import Origin
 
@@ -63,11 +64,12 @@ class Measurements:
         self._options = options
         self._tables = Tables(engine, "comparing files", files.original.title)
         self._progress = engine.settings.progress
-        self._more: list[str] = []  # statements of subsets
-        self._apart: list[str] = []  # notes on values that are written in another way
+        self._subset_statements: list[str] = []
+        self._spelling_notes: list[str] = []  # on values that are written in another way
         self._coded: Coded | None = None
-        self._modal: dict[tuple[int, int], int] = {}  # most frequent values, by secret and release
-        self._reading: KnownRecords | None = None  # None: a person has one record
+        # by secret and release: how many values are the most frequent ones
+        self._modal_counts: dict[tuple[int, int], int] = {}
+        self._known_records: KnownRecords | None = None  # None: a person has one record
         self.measured: list[dict[str, Any]] = []  # rows of the result, then those of the details
         self._worst: list[dict[str, Any]] = []
         self._groups: list[dict[str, Any]] = []
@@ -76,12 +78,12 @@ class Measurements:
     @property
     def statements(self) -> Sequence[str]:
         """Return the statements that ran; of subsets those of the first one."""
-        return (*self._tables.statements, *self._more)
+        return (*self._tables.statements, *self._subset_statements)
 
     @property
     def notes(self) -> Sequence[str]:
         """Return notes on values written in another way, and on what a classifier could not do."""
-        return (*self._apart, *(() if self._guessing is None else self._guessing.notes))
+        return (*self._spelling_notes, *(() if self._guessing is None else self._guessing.notes))
 
     def run(self) -> None:
         """Count and measure everything that is asked for.
@@ -89,22 +91,21 @@ class Measurements:
         If people have several records, do it twice: all records of a person are known, then one.
         """
         if self._files.original.microdata.person is None:
-            self._run()
+            self._measure_files()
             return
         files = self._files
-        for reading in get_args(KnownRecords):
-            self._reading, self._files = reading, files.known_by(reading)
-            self._run()
-            if self._coded is not None:
-                self._coded.drop()
-                self._tables.drop(*(modes_table(*numbers) for numbers in self._modal))
+        for known_records in get_args(KnownRecords):
+            self._known_records, self._files = known_records, files.known_by(known_records)
+            coded = self._measure_files()
+            coded.drop()
+            self._tables.drop(*(modes_table(*numbers) for numbers in self._modal_counts))
         self._files = files
 
-    def _run(self) -> None:
-        """Code all files, then count cells and measure each secret in each release."""
+    def _measure_files(self) -> Coded:
+        """Measure each secret in each release; return the coded files, whose tables are kept."""
         coded = self._coded = codes.make(self._tables, self._files)
         if not self._files.original.microdata.of_lists:
-            self._apart = notes_on_spelling(coded, self._files)
+            self._spelling_notes = _notes_on_spelling(coded, self._files)
         if self._learner is not None:
             self._guessing = Guessing(self._tables, coded, self._files, self._learner)
         for secret in range(1, len(self._files.secrets) + 1) or (0,):  # 0: no secret is named
@@ -119,56 +120,51 @@ class Measurements:
                 self._measure_secret(coded, secret, cells, priors[release])
             self._tables.drop(table)
             if self._options["sweep"]:
-                self._walk_subsets(coded, secret, priors)
+                walk = Walk(
+                    coded=coded,
+                    files=self._files,
+                    secret=secret,
+                    priors=priors,
+                    progress=self._progress,
+                )
+                self._subsets += walk.rows()
+                self._subset_statements += walk.statements
         self._answer_questions(coded)
         self._sort()
-
-    def _walk_subsets(self, coded: Coded, secret: int, priors: Mapping[int, Row]) -> None:
-        """Add the rows of all subsets of the quasi-identifiers for a secret, by its number."""
-        walk = Walk(
-            coded=coded,
-            files=self._files,
-            secret=secret,
-            priors=priors,
-            progress=self._progress,
-        )
-        self._subsets += walk.rows()
-        self._more += walk.statements
+        return coded
 
     def _answer_questions(self, coded: Coded) -> None:
         """Answer the questions of WP 216, and measure distances, if they are asked for."""
+        seed = self._tables.engine.settings.seed or 0
+        measured: list[tuple[int, Measure]] = []  # by release
         if self._options["questions"]:
-            seed = self._tables.engine.settings.seed or 0
             questions = Questions(
                 tables=self._tables.doing("singling out"),
                 coded=coded,
                 files=self._files,
-                attempts=drawn_attempts(self._options, len(self._files.qids), seed),
-                draws=drawn_links(self._options, seed),
+                attempts=parse_attempts(self._options, len(self._files.qids), seed),
+                draws=parse_draws(self._options, seed),
             )
-            for release, measure in questions.singling_out():
-                self._add(release, None, [measure])
-            split = as_names(self._options["split"])
-            for release, measure in questions.linkability(split) if split else ():
-                self._add(release, None, [measure])
+            measured += questions.singling_out()
+            if split := as_names(self._options["split"]):
+                measured += questions.linkability(split)
         draws = self._options["distances"]
         if draws is not None:
-            seed = self._tables.engine.settings.seed or 0
             neighbourhood = Neighbourhood(self._tables, coded, self._files)
-            for release, measure in neighbourhood.measures(draws, seed):
-                self._add(release, None, [measure])
+            measured += neighbourhood.measures(draws, seed)
+        for release, measure in measured:
+            self._add(release, None, [measure])
 
     def write(self, path: Path, origin: Origin) -> int:
         """Write a row per person and release to ``path``; return the number of rows."""
         assert self._coded is not None  # noqa: S101 - it has run
-        titles = [self._title(release) for release in self._coded.releases]
         return individuals.write_records(
             self._tables,
             self._coded,
             self._files,
             path,
-            titles=titles,
-            modal=self._modal,
+            titles={release: self._title(release) for release in self._coded.releases},
+            modal_counts=self._modal_counts,
             origin=origin,
         )
 
@@ -182,7 +178,7 @@ class Measurements:
         return {
             name: pl.DataFrame(
                 [row | {"release": self._title(row["file"])} for row in rows],
-                schema=schema | (PEOPLE if self._reading else {}),
+                schema=schema | (PEOPLE if self._known_records else {}),
                 orient="row",
             )
             for name, (rows, schema) in tables.items()
@@ -195,15 +191,18 @@ class Measurements:
         name = self._files.secrets[secret - 1] if secret else None
         if secret <= 1:  # overlap is about no secret, so once is enough
             self._add(release, None, release_risks(totals))
-        self._modal[secret, release] = priors["modal"]
+        self._modal_counts[secret, release] = priors["modal"]
         if secret:
             self._add(release, name, secret_risks(totals, priors))
             if self._guessing is not None:
-                self._add(release, name, _classifier_measures(self._guessing.scores(cells, secret)))
+                scores = self._guessing.scores(cells, secret)
+                fields = dataclasses.fields(Classified)
+                counts = Classified(**{field.name: getattr(scores, field.name) for field in fields})
+                self._add(release, name, release_measures.classified(counts))
             if self._options["questions"]:
-                self._add(release, name, list(release_measures.inference(guesses(totals, priors))))
+                self._add(release, name, release_measures.inference(guesses(totals, priors)))
             self._worst += [
-                {"file": release, "secret": name, "rank": rank, **row, **self._column_of_reading}
+                {"file": release, "secret": name, "rank": rank, **row, **self._known_column}
                 for rank, row in enumerate(cells.worst(), 1)
             ]
         if self._files.by is None and self._options["records"] is None:
@@ -216,12 +215,10 @@ class Measurements:
                 self._files,
                 secret=secret,
                 release=release,
-                modal=priors["modal"],
+                modal_count=priors["modal"],
             )
 
-    def _add(
-        self, release: int, secret: str | None, measures: Iterable[release_measures.Measure]
-    ) -> None:
+    def _add(self, release: int, secret: str | None, measures: Iterable[Measure]) -> None:
         """Add a row of the result for each measure of a release, by its number, and a secret."""
         self.measured += [
             {
@@ -234,15 +231,15 @@ class Measurements:
                 "high": measure.high,
                 "count": measure.count,
                 "people": measure.people,
-                **self._column_of_reading,
+                **self._known_column,
             }
             for measure in measures
         ]
 
     @property
-    def _column_of_reading(self) -> dict[str, str]:
+    def _known_column(self) -> dict[str, str]:
         """Return the column ``known_records``, if people have several records."""
-        return {"known_records": self._reading} if self._reading else {}
+        return {"known_records": self._known_records} if self._known_records else {}
 
     def _title(self, release: int) -> str:
         return POOLED if release == POOLED_RELEASE else self._files.releases[release - 1].title
@@ -260,13 +257,7 @@ class Measurements:
         self._subsets.sort(key=lambda row: (*sort_key(row), row["n_qids"], row["subset"]))
 
 
-def _classifier_measures(scores: Scores) -> list[release_measures.Measure]:
-    names = [field.name for field in fields(release_measures.Classified)]
-    counts = release_measures.Classified(**{name: getattr(scores, name) for name in names})
-    return list(release_measures.classified(counts))
-
-
-def notes_on_spelling(coded: Coded, files: Files) -> list[str]:
+def _notes_on_spelling(coded: Coded, files: Files) -> list[str]:
     """Return notes on columns of which a release and the original have no value in common."""
     notes = []
     columns = (*files.qids, *files.secrets)

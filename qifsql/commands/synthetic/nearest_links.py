@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from qifsql.commands.synthetic.gower_scales import drop_scales, make_scales, with_place
-from qifsql.commands.synthetic.some_predicates import numbered, view_step
+from qifsql.commands.synthetic.some_predicates import numbering_step, view_step
 from qifsql.counting.coded import Coded
 from qifsql.counting.compared_files import Files
 from qifsql.counting.counted import rows_of
@@ -22,7 +22,7 @@ from qifsql.query.plan import Plan
 from qifsql.query.splice import splice
 
 SHARE = 64  # one of so many halves is looked at first
-LEAST = 1000  # halves for which it is worth while
+LEAST_SAMPLE = 1000  # halves: a smaller sample is not worth while
 FIRST, SECOND = "first_key", "second_key"
 
 
@@ -50,14 +50,17 @@ class NearestLinks:
     halves: Mapping[str, Sequence[int]]
 
     def make_people(self, keys: Sequence[exp.Expr]) -> None:
-        """Create ``people_drawn``, a row per pair of halves (keys), and the places of halves."""
+        """Create ``people_drawn``, a row per pair of halves, and the places of the halves.
+
+        ``keys`` are the expressions of the keys of both halves.
+        """
         queries = []
         for file, people in ((self.files.original, "original"), (self.files.control, "control")):
             if file is None:
                 continue
             numbers = {"seed": self.draws.seed, "people_count": file.records}
             lots = splice("synthetic/people_lots", numbers=numbers).limit(self.draws.number)
-            steps = (view_step("people_lots", lots), numbered(self.coded, people))
+            steps = (view_step("people_lots", lots), numbering_step(self.coded, people))
             query = splice("synthetic/drawn_people", words=self.coded.words)
             self.tables.make(f"drawn_{people}", Plan(steps, query))
             counts = [number(people == name).as_(name) for name in ("original", "control")]
@@ -101,7 +104,11 @@ class NearestLinks:
         numbers, targets = {"neighbours": neighbours}, {"all_targets": f"targets_{key}"}
         tables.make("alike", splice("synthetic/alike", numbers=numbers, tables=targets))
         tables.make("targets", splice("synthetic/distant", tables=targets))
-        sample = self._make_sample()
+        sample = "halves_of_records"
+        if tables.count(sample) >= LEAST_SAMPLE * SHARE:
+            is_drawn = filled("hash(key) % share = 0", {"share": number(SHARE)})
+            tables.make("some_halves", exp.select("*").from_(sample).where(is_drawn))
+            sample = "some_halves"
 
         def make_from_pairs(table: str, view: str, halves: str) -> None:
             """Make a table of a view that reads the pairs of targets and ``halves``."""
@@ -121,15 +128,6 @@ class NearestLinks:
         tables.drop("halves_of_records", "alike", "targets", "reaches")
         if sample != "halves_of_records":
             tables.drop(sample)
-
-    def _make_sample(self) -> str:
-        """Create a sample of the halves of records, if there are many; return the table to use."""
-        table = "halves_of_records"
-        if self.tables.count(table) < LEAST * SHARE:
-            return table
-        is_drawn = filled("hash(key) % share = 0", {"share": number(SHARE)})
-        self.tables.make("some_halves", exp.select("*").from_(table).where(is_drawn))
-        return "some_halves"
 
     def _make_places(self, name: str, table: str, key: str, count: str = "") -> None:
         """Create the table ``name``: a row per different half of ``table``, a place per column.

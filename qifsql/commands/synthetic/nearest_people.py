@@ -18,7 +18,7 @@ from qifsql.measures.release_measures import Measure
 from qifsql.query.plan import Plan, Step
 from qifsql.query.splice import splice
 
-NOTE = (
+NOTE_ON_DISTANCES = (
     "distances do not show that a release is safe: one that keeps its distance can give away who "
     "was in the original, and one that is near may say nothing about individuals (arXiv "
     "2505.01524); compare with a control"
@@ -33,20 +33,18 @@ class Neighbourhood:
         self._coded = coded
         self._files = files
         self._width = len(files.qids) + len(files.secrets)
-        self._make_tables()
+        self._unit = self._make_points()
 
     def measures(self, draws: int, seed: int) -> Iterator[tuple[int, Measure]]:
         """Yield a release, by its number, and a measure of the distances of ``draws`` records."""
         places = range(1, self._width + 1)
         doc = "One row per drawn record and people who are alike: their distance."
-        numbers = {"scale_unit": self._unit}
+        numbers = {"scale_unit": self._unit, "seed": seed}
         compared = splice("synthetic/drawn_pairs", places=places, numbers=numbers)
         pairs = Step("drawn_pairs", doc, compared)
         for release in self._coded.releases:
             columns = {"synthetic": f"synthetic_{release}"}
-            query = splice(
-                "synthetic/draws", places=places, columns=columns, numbers={"seed": seed}
-            )
+            query = splice("synthetic/draws", places=places, columns=columns, numbers=numbers)
             self._tables.make("drawn", query.limit(draws))
             for table in ("nearest", "neighbours"):
                 self._tables.make(table, Plan((pairs,), splice(f"synthetic/{table}")))
@@ -82,18 +80,22 @@ class Neighbourhood:
         )
         yield from measures.distances(counts, has_control=control > 0)
 
-    def _make_tables(self) -> None:
-        """Create ``points``: the different records of all files, a place per column, and counts."""
+    def _make_points(self) -> int:
+        """Create ``points``: the different records of all files, a place per column, and counts.
+
+        Return how many parts the largest distance in one column has.
+        """
         coded, query = self._coded, exp.select()
         attributes = self._files.original.attributes[: self._width]
-        self._unit = make_scales(self._tables, attributes)
+        unit = make_scales(self._tables, attributes)
         qids = len(coded.fields)
         for i, attribute in enumerate(attributes, 1):  # the quasi-identifiers, then the secrets
             secret = exp.column(f"secret_{i - qids}", "coded")
             code = coded.code_of(i - 1, "coded") if i <= qids else secret
-            query = with_place(query, i, attribute, code, self._unit)
+            query = with_place(query, i, attribute, code, unit)
         counts = [exp.column(name, "coded") for name in coded.counts]
         sums = [filled("sum(n)::BIGINT", {"n": count}).as_(count.name) for count in counts]
         places = [exp.Literal.number(i) for i in range(1, self._width + 1)]
         self._tables.make("points", query.select(*sums).from_("coded").group_by(*places))
         drop_scales(self._tables, attributes)
+        return unit

@@ -1,7 +1,5 @@
 """Tables of the three questions about synthetic releases, and of distances."""
 
-from collections.abc import Mapping
-
 import polars as pl
 
 from qifsql.commands.synthetic.sentences import between, by_measure, points, releases
@@ -64,37 +62,24 @@ def _draws(frame: pl.DataFrame, spec: Spec) -> list[Part]:
     """Return a table of the drawn conditions and people, a row per release; none without draws."""
     if not spec.get("attempts") and not spec.get("links"):
         return []
-    without_secret = frame.filter(pl.col("secret").is_null())
-    rows = []  # cells by the head of their column
+    heads = [said("release")]
+    if spec.get("attempts"):  # conditions were drawn to single out
+        heads += [said("drawn conditions"), said("true for one record")]
+    if spec.get("links"):  # people were drawn to be linked
+        heads += [said("drawn people"), said("nearest records"), said("linked by chance")]
+    table = Table.of(heads, range(1, len(heads)))
     for file, release in releases(frame):
-        values = by_measure(without_secret, file)
-        conditions, people = _drawn_conditions(values, spec), _drawn_people(values, spec)
-        rows.append({said("release"): release, **conditions, **people})
-    table = Table.of(list(rows[0]), range(1, len(rows[0])))
-    for row in rows:
-        table.add_row(*row.values())
+        values = by_measure(frame.filter(pl.col("secret").is_null()), file)
+        cells = [release]
+        if spec.get("attempts"):
+            rare = values["singling_out_some"]["people"]
+            cells += [words.count(spec["attempts"]), words.count(rare)]
+        if spec.get("links"):
+            drawn, by_chance = values["linkability_nearest"], values["linkability_nearest_chance"]
+            cells += [words.count(drawn["people"]), words.count(spec["neighbours"] or 1)]
+            cells.append(words.percent(by_chance["value"]))
+        table.add_row(*cells)
     return [table]
-
-
-def _drawn_conditions(values: Mapping[str, Row], spec: Spec) -> dict[str, str]:
-    """Return the cells about conditions that were drawn to single out; none if none were."""
-    if not spec.get("attempts"):
-        return {}
-    return {
-        said("drawn conditions"): words.count(spec["attempts"]),
-        said("true for one record"): words.count(values["singling_out_some"]["people"]),
-    }
-
-
-def _drawn_people(values: Mapping[str, Row], spec: Spec) -> dict[str, str]:
-    """Return the cells about people who were drawn to be linked; none if none were."""
-    if not spec.get("links"):
-        return {}
-    return {
-        said("drawn people"): words.count(values["linkability_nearest"]["people"]),
-        said("nearest records"): words.count(spec["neighbours"] or 1),
-        said("linked by chance"): words.percent(values["linkability_nearest_chance"]["value"]),
-    }
 
 
 def distances(frame: pl.DataFrame, spec: Spec) -> list[Part]:

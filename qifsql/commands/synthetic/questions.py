@@ -11,7 +11,7 @@ from sqlglot import exp
 
 from qifsql.commands.synthetic.gower_scales import is_ordered
 from qifsql.commands.synthetic.nearest_links import FIRST, SECOND, Draws, NearestLinks
-from qifsql.commands.synthetic.some_predicates import COLUMNS, Attempts, SomePredicates
+from qifsql.commands.synthetic.some_predicates import USUAL_COLUMNS, Attempts, SomePredicates
 from qifsql.commands.synthetic.spec import SyntheticOptions
 from qifsql.counting.coded import Coded
 from qifsql.counting.compared_files import Files
@@ -24,6 +24,8 @@ from qifsql.measures.release_measures import Links, Measure, Predicates
 from qifsql.query.splice import splice
 
 PARTS = 2**60  # of a person whose halves are linked
+MOST_NEIGHBOURS = 100
+CELLS = {"cells": "predicate_cells"}  # the table of cells that SQL reads
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,8 +39,7 @@ class Questions:
     draws: Draws | None
 
     @property
-    def _control(self) -> int:
-        """Return the people of the control, 0 without one."""
+    def _control_people(self) -> int:
         return 0 if self.files.control is None else self.files.control.records
 
     def singling_out(self) -> Iterator[tuple[int, Measure]]:
@@ -51,18 +52,22 @@ class Questions:
             some = SomePredicates(self.tables, self.coded, self.files, self.attempts)
         predicates = self._single_column_predicates(some)
         self.tables.make("predicate_cells", self.coded.cells(0))
-        people = self.files.original.records, self._control
+        people = self.files.original.records, self._control_people
         for release in self.coded.releases:
-            trials = {"one": predicates[release], "all": self._equalities(release)}
+            predicates_by_columns = {"one": predicates[release], "all": self._equalities(release)}
             if some is not None:
-                trials["some"] = some.predicates(release)
-            for columns, tried in trials.items():
-                for measure in measures.singling_out(f"singling_out_{columns}", tried, *people):
+                predicates_by_columns["some"] = some.predicates(release)
+            for columns, tried_predicates in predicates_by_columns.items():
+                name = f"singling_out_{columns}"
+                for measure in measures.singling_out(name, tried_predicates, *people):
                     yield release, measure
         self.tables.drop("predicate_cells")
 
     def _single_column_predicates(self, some: SomePredicates | None) -> dict[int, list[Predicates]]:
-        """Return the predicates on one column, by release; look up the middles of ``some``."""
+        """Return the predicates on one column, by release.
+
+        Also tells ``some`` the medians of ordered columns, while their cells are there.
+        """
         predicates: dict[int, list[Predicates]] = {r: [] for r in self.coded.releases}
         for i, attribute in enumerate(self.files.original.microdata.qids):
             self.tables.make("predicate_cells", self.coded.cells(0, [i]))
@@ -80,10 +85,8 @@ class Questions:
         qids = list(self.files.qids)
         first = [qids.index(name) for name in names]
         second = [i for i in range(len(qids)) if i not in first]
-        keys = [
-            exp.alias_(self.coded.key(subset), name)
-            for subset, name in ((first, FIRST), (second, SECOND))
-        ]
+        halves = {FIRST: first, SECOND: second}
+        keys = [exp.alias_(self.coded.key(places), name) for name, places in halves.items()]
         columns = [exp.column(name) for name in self.coded.counts]
         self.tables.make("predicate_cells", self.coded.cells(0))
         self.tables.make("halves", exp.select(*keys, *columns).from_("predicate_cells"))
@@ -94,7 +97,7 @@ class Questions:
                 coded=self.coded,
                 files=self.files,
                 draws=self.draws,
-                halves={FIRST: first, SECOND: second},
+                halves=halves,
             )
             nearest.make_people(keys)
         self.tables.drop("predicate_cells")
@@ -116,14 +119,15 @@ class Questions:
         return Links(
             people=self.files.original.records,
             right=Fraction(right["original"], PARTS),
-            control=self._control,
+            control=self._control_people,
             control_right=Fraction(right["control"], PARTS),
             records=records,
         )
 
     def _equalities(self, release: int) -> list[Predicates]:
         """Return the predicates "has these values" true for one record, by people who fit."""
-        query = splice("synthetic/predicates", columns=_columns(release), tables=_CELLS)
+        columns = {"synthetic": f"synthetic_{release}"}
+        query = splice("synthetic/predicates", columns=columns, tables=CELLS)
         return [
             Predicates(original=row["original"], control=row["control"], number=row["predicates"])
             for row in rows_of(query, self.tables)
@@ -131,12 +135,12 @@ class Questions:
 
     def _extremes(self, release: int, place: int) -> list[Predicates]:
         """Return "at most the least", "at least the greatest" value, if true for one record."""
-        word = f"word_{self.coded.fields[place].word}"
+        field = self.coded.fields[place]
         query = splice(
             "synthetic/extremes",
-            columns={**_columns(release), "code": word},
-            numbers={"missing_code": self.coded.missing(place) << self.coded.fields[place].shift},
-            tables=_CELLS,
+            columns={"synthetic": f"synthetic_{release}", "code": f"word_{field.word}"},
+            numbers={"missing_code": self.coded.missing(place) << field.shift},
+            tables=CELLS,
         )
         row = rows_of(query, self.tables)[0]
         ends = (("least_records", "below"), ("greatest_records", "above"))
@@ -147,17 +151,7 @@ class Questions:
         ]
 
 
-_CELLS = {"cells": "predicate_cells"}
-
-
-def _columns(release: int) -> dict[str, str]:
-    return {"synthetic": f"synthetic_{release}"}
-
-
-MOST = 100  # neighbours
-
-
-def drawn_attempts(options: SyntheticOptions, columns: int, seed: int) -> Attempts | None:
+def parse_attempts(options: SyntheticOptions, columns: int, seed: int) -> Attempts | None:
     """Return the drawing of predicates over ``columns`` columns; None if it is not asked for."""
     attempts, terms = options["attempts"], options["terms"]  # terms: the columns of a predicate
     if attempts is None:
@@ -170,10 +164,10 @@ def drawn_attempts(options: SyntheticOptions, columns: int, seed: int) -> Attemp
         raise InputError(f"{attempts} attempts; name 1 or more")
     if terms is not None and not 1 <= terms <= columns:
         raise InputError(f"predicates of {terms} terms; name 1 to {columns}")
-    return Attempts(number=attempts, columns=terms or min(COLUMNS, columns), seed=seed)
+    return Attempts(number=attempts, columns=terms or min(USUAL_COLUMNS, columns), seed=seed)
 
 
-def drawn_links(options: SyntheticOptions, seed: int) -> Draws | None:
+def parse_draws(options: SyntheticOptions, seed: int) -> Draws | None:
     """Return the drawing of ``--links`` people to link by nearest records; None if not asked."""
     links, neighbours = options["links"], options["neighbours"]
     if links is None:
@@ -184,8 +178,8 @@ def drawn_links(options: SyntheticOptions, seed: int) -> Draws | None:
         raise InputError("--links is about two sources; add --split")
     if links < 1:
         raise InputError(f"links of {links} people; name 1 or more")
-    if neighbours is not None and not 1 <= neighbours <= MOST:
-        raise InputError(f"{neighbours} neighbours; name 1 to {MOST}")
+    if neighbours is not None and not 1 <= neighbours <= MOST_NEIGHBOURS:
+        raise InputError(f"{neighbours} neighbours; name 1 to {MOST_NEIGHBOURS}")
     return Draws(number=links, neighbours=neighbours or 1, seed=seed)
 
 

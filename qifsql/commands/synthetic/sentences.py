@@ -15,8 +15,12 @@ def sentences(frame: pl.DataFrame, spec: Spec) -> list[str]:
 
     If people have several records, for all records of a person known, and then for one.
     """
-    if (parts := by_reading(frame))[1:]:
-        return [f"{reading(part)} {text}" for part in parts for text in sentences(part, spec)]
+    if len(parts := split_by_known_records(frame)) > 1:
+        return [
+            f"{known_records_sentence(part)} {text}"
+            for part in parts
+            for text in sentences(part, spec)
+        ]
     texts = []
     for secret in spec["secrets"]:
         of_secret = frame.filter(secret=secret)
@@ -38,15 +42,18 @@ def _worst_row(frame: pl.DataFrame, measure: str, column: str = "value") -> Row 
     return max(rows, key=lambda row: row[column], default=None)
 
 
-def by_reading(frame: pl.DataFrame) -> list[pl.DataFrame]:
-    """Return the rows if all records of a person are known, then if one is; else all rows."""
+def split_by_known_records(frame: pl.DataFrame) -> list[pl.DataFrame]:
+    """Return the rows if all records of a person are known, then those if one is.
+
+    If people have one record, return all rows as one frame.
+    """
     if "known_records" not in frame.columns:
         return [frame]
     return frame.partition_by("known_records", maintain_order=True)
 
 
-def reading(frame: pl.DataFrame) -> str:
-    """Return a sentence on the records known of a person, all or one, by ``known_records``."""
+def known_records_sentence(frame: pl.DataFrame) -> str:
+    """Return a sentence on the records that are known of a person: all or one."""
     if frame["known_records"][0] == "all":
         return said("All records of a person are known.")
     return said(

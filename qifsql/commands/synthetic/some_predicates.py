@@ -21,9 +21,9 @@ from qifsql.query.plan import Plan, Step
 from qifsql.query.splice import splice
 from qifsql.query.templates import load
 
-COLUMNS = 3  # of a predicate, unless another number is asked for
+USUAL_COLUMNS = 3  # of a predicate, unless another number is asked for
 SHARES = (256, 16)  # one of so many tuples is looked at first
-LEAST = 100  # tuples for which it is worth while
+LEAST_SAMPLE = 100  # tuples: a smaller sample is not worth while
 CELLS = "predicate_cells"
 
 
@@ -71,7 +71,7 @@ class SomePredicates:
             numbers={"missing_code": self._scales[place].missing << field.shift},
             tables={"cells": CELLS},
         )
-        middle = self._tables.rows(query)[0][0]
+        ((middle,),) = self._tables.rows(query)
         self._middles[release, place] = -1 if middle is None else middle >> field.shift
 
     def predicates(self, release: int) -> list[Predicates]:
@@ -110,7 +110,7 @@ class SomePredicates:
         }
         steps = (
             view_step("attempts", splice("synthetic/attempts", numbers=numbers)),
-            numbered(self._coded, f"synthetic_{release}"),
+            numbering_step(self._coded, f"synthetic_{release}"),
         )
         query = splice("synthetic/drawn_records", words=self._coded.words)
         self._tables.make("drawn_records", Plan(steps, query))
@@ -127,7 +127,7 @@ class SomePredicates:
         lot = exp.Anonymous(this="hash", expressions=words)
         names = []
         for share in SHARES:
-            if count >= LEAST * share:
+            if count >= LEAST_SAMPLE * share:
                 names.append(f"sample_{share}")
                 is_drawn = filled("lot % share = 0", {"lot": lot, "share": number(share)})
                 self._tables.make(names[-1], tuples.select("*").where(is_drawn))
@@ -147,7 +147,7 @@ class SomePredicates:
         words, places = self._coded.words, [i + 1 for i in ranges]
         conditions = splice("synthetic/conditions", words=words, places=places, numbers=numbers)
         of_fields = equal(exp.column("fields"), exp.Array(expressions=[number(i) for i in fields]))
-        drawn = self._values("drawn_records", fields).select("attempt").where(of_fields)
+        drawn = self._select_values("drawn_records", fields).select("attempt").where(of_fields)
         steps = [
             Step("drawn_values", "The drawn records, coded.", drawn),
             view_step("conditions", conditions),
@@ -156,7 +156,7 @@ class SomePredicates:
         for n, table in enumerate([*samples, CELLS], 1):  # the smallest sample comes first
             counts: list[exp.Expr] = [exp.column("original"), exp.column("control")]
             counts.append(exp.column(f"synthetic_{release}").as_("synthetic"))
-            candidates = self._values(table, fields).select(*counts)
+            candidates = self._select_values(table, fields).select(*counts)
             names = {"candidates": f"candidates_{n}", "conditions": remaining}
             matches = splice("synthetic/matches", words=words, places=places, tables=names)
             steps.append(Step(names["candidates"], "Tuples, coded.", candidates))
@@ -171,7 +171,7 @@ class SomePredicates:
         result = splice("synthetic/predicates", columns={"synthetic": "records"}, tables=cells)
         return Plan(tuple(steps), result)
 
-    def _values(self, table: str, fields: Sequence[int]) -> exp.Select:
+    def _select_values(self, table: str, fields: Sequence[int]) -> exp.Select:
         """Return the query of the columns ``fields``: codes of ordered ones, else words."""
         ordered = [i for i in fields if i in self._scales]
         codes = [exp.alias_(self._coded.code_of(i, table), f"place_{i + 1}") for i in ordered]
@@ -179,7 +179,7 @@ class SomePredicates:
         return exp.select(*words, *codes).from_(table)
 
 
-def numbered(coded: Coded, people: str) -> Step:
+def numbering_step(coded: Coded, people: str) -> Step:
     """Return the step that numbers the people of a file, or the records of a release.
 
     ``people`` is its column of counts.

@@ -22,7 +22,7 @@ from qifsql.data.option import (
 )
 
 CHECKS = "Checks"
-MOST = 16  # quasi-identifiers of a sweep: 65,535 subsets
+MOST_SWEPT_QIDS = 16  # 65,535 subsets
 _detail = partial(Option, panel=DETAILS)
 
 

@@ -18,7 +18,7 @@ from qifsql.counting.counted import Cells, modes_table, release_risks, rows_of, 
 from qifsql.data.types import Row
 from qifsql.engine.progress import Progress
 from qifsql.engine.tables import Tables
-from qifsql.measures.release_measures import DIFFERENCES, OF_GUESSES, OF_RELEASE, OF_SECRET, Measure
+from qifsql.measures.release_measures import DIFFERENCES, OF_GUESSES, OF_RELEASE, OF_SECRET
 
 SUBSETS: dict[str, pl.DataType] = {
     "release": pl.String(),
@@ -55,7 +55,7 @@ class Walk:
         values = self.coded.values
         self._order = sorted(range(len(values)), key=lambda i: (-values[i], i))
         self._wide = self._make_wide_cells()
-        self._done = 0
+        self._measured_subsets = 0
 
     @property
     def statements(self) -> Sequence[str]:
@@ -64,7 +64,7 @@ class Walk:
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """Yield a row of ``SUBSETS``, without the name of the release, per release and subset."""
-        self._make_subset("subset_0", self._order, "coded", first=True)
+        self._make_subset("subset_0", self._order)
         yield from self._walk_below("subset_0", self._order, 0)
 
     def _make_wide_cells(self) -> WideCells | None:
@@ -73,8 +73,14 @@ class Walk:
         has_control = self.files.control is not None
         if not WideCells.fit(values, len(self.coded.releases), has_control=has_control):
             return None
+        sizes = {"original": self.files.original.records}  # totals of the columns of counts
+        if self.files.control is not None:
+            sizes["control"] = self.files.control.records
+        records = [file.records for file in self.files.releases]
         modal, typical = {}, []
         for release in self.coded.releases:
+            is_pooled = release == POOLED_RELEASE
+            sizes[f"synthetic_{release}"] = sum(records) if is_pooled else records[release - 1]
             table = modes_table(self.secret, release)
             rows = self._tables.rows(exp.select("secret", "modal", "typical").from_(table))
             modal[release] = [code for code, is_modal, _ in rows if is_modal]
@@ -85,20 +91,8 @@ class Walk:
             values=values,
             modal=modal,
             typical=typical,
-            sizes=self._sizes(),
+            sizes=sizes,
         )
-
-    def _sizes(self) -> dict[str, int]:
-        """Return the total of each column of counts: people of a file, or records of a release."""
-        files = self.files
-        sizes = {"original": files.original.records}
-        if files.control is not None:
-            sizes["control"] = files.control.records
-        records = [file.records for file in files.releases]
-        return sizes | {
-            f"synthetic_{r}": sum(records) if r == POOLED_RELEASE else records[r - 1]
-            for r in self.coded.releases
-        }
 
     def _walk_below(
         self, table: str, subset: Sequence[int], start: int
@@ -113,21 +107,24 @@ class Walk:
             remaining = [i for i in subset if i != self._order[place]]
             if remaining:
                 name = f"subset_{len(self._order) - len(remaining)}"
-                self._make_subset(name, remaining, table, first=False)
+                self._make_subset(name, remaining, table)
                 yield from self._walk_below(name, remaining, place + 1)
         self._tables.drop(table)
 
-    def _make_subset(self, name: str, subset: Sequence[int], table: str, *, first: bool) -> None:
-        """Make the table ``name`` of the cells of a subset from the ``table`` of a larger one."""
-        tables = self._tables if first else self._silent_tables()
+    def _make_subset(self, name: str, subset: Sequence[int], table: str | None = None) -> None:
+        """Make the table ``name`` of the cells of a subset from the ``table`` of a larger one.
+
+        The first one is made from the coded records (None), and its statement is recorded.
+        """
+        tables = self._tables if table is None else self._silent_tables()
         if self._wide is not None:
-            self._wide.make(tables, name, subset, None if first else table)
+            self._wide.make(tables, name, subset, table)
         else:
-            tables.make(name, self.coded.cells(self.secret, subset, table))
+            tables.make(name, self.coded.cells(self.secret, subset, table or "coded"))
 
     def _measure_subset(self, table: str, subset: Sequence[int]) -> Iterator[dict[str, Any]]:
         """Yield the row of each release on one subset, whose cells are in ``table``."""
-        tables = self._silent_tables() if self._done else self._tables
+        tables = self._silent_tables() if self._measured_subsets else self._tables
         for release in self.coded.releases:
             if self._wide is None:
                 modes = modes_table(self.secret, release)
@@ -137,27 +134,22 @@ class Walk:
             measures = release_risks(totals)
             if self.secret:
                 measures += secret_risks(totals, self.priors[release])
-            yield self._row(release, subset, measures)
-        self._done += 1
-        total = 2 ** len(self._order) - 1
-        self.progress("sweeping", self._done / total, f"{self._done:,} of {total:,} subsets")
-
-    def _row(
-        self, release: int, subset: Sequence[int], measures: Sequence[Measure]
-    ) -> dict[str, Any]:
-        """Return a row of ``SUBSETS`` without the name of the release, here a number."""
-        row: dict[str, Any] = {
-            "file": release,
-            "secret": self.files.secrets[self.secret - 1] if self.secret else None,
-            "subset": sum(1 << i for i in subset),
-            "n_qids": len(subset),
-            "qids": [self.files.qids[i] for i in sorted(subset)],
-        }
-        for measure in measures:
-            row[measure.name] = measure.value
-            if measure.name in DIFFERENCES:
-                row |= {f"{measure.name}_low": measure.low, f"{measure.name}_high": measure.high}
-        return row
+            row: dict[str, Any] = {
+                "file": release,
+                "secret": self.files.secrets[self.secret - 1] if self.secret else None,
+                "subset": sum(1 << i for i in subset),
+                "n_qids": len(subset),
+                "qids": [self.files.qids[i] for i in sorted(subset)],
+            }
+            for measure in measures:
+                name = measure.name
+                row[name] = measure.value
+                if name in DIFFERENCES:
+                    row |= {f"{name}_low": measure.low, f"{name}_high": measure.high}
+            yield row
+        self._measured_subsets += 1
+        done, total = self._measured_subsets, 2 ** len(self._order) - 1
+        self.progress("sweeping", done / total, f"{done:,} of {total:,} subsets")
 
     def _silent_tables(self) -> Tables:
         """Return tables whose statements are not recorded: they are those of the first subset."""

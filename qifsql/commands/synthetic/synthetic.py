@@ -4,18 +4,18 @@ Source: M111 to M123, M135, M136; Raab, Nowok and Dibben 2024 (synthpop); Giomi 
 (anonymeter).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Unpack
 
 import polars as pl
 
 from qifsql.adversary import roles
 from qifsql.commands.synthetic.measurements import PEOPLE, Measurements
-from qifsql.commands.synthetic.nearest_people import NOTE
-from qifsql.commands.synthetic.questions import check_split, drawn_attempts, drawn_links
-from qifsql.commands.synthetic.required_bounds import parse_bounds
-from qifsql.commands.synthetic.spec import MOST, SyntheticOptions
-from qifsql.counting import compared_files as reading
+from qifsql.commands.synthetic.nearest_people import NOTE_ON_DISTANCES
+from qifsql.commands.synthetic.questions import check_split, parse_attempts, parse_draws
+from qifsql.commands.synthetic.required_bounds import check_bound, failure_note, parse_bounds
+from qifsql.commands.synthetic.spec import MOST_SWEPT_QIDS, SyntheticOptions
+from qifsql.counting import compared_files
 from qifsql.counting.compared_files import Files, Names, Sources
 from qifsql.counting.guessing import Learner
 from qifsql.data.dataset import Tabular
@@ -23,25 +23,27 @@ from qifsql.data.option import as_names, as_tuple, complete
 from qifsql.data.readers import openings
 from qifsql.data.reading import of_files
 from qifsql.engine.engines import open_engine
+from qifsql.engine.protocol import LocalEngine
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError, plural
+from qifsql.measures.measure_bounds import Bound
 from qifsql.query.render import expressions
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin, repeated_people, streamed_place
 
-OF_PEOPLE = (
+NOTE_ON_PEOPLE = (
     "people are compared by all records of each (known_records all), which a release that takes "
     "the records of a person apart never repeats, and by one (one), where a person counts once for "
     "each different record; take the worse of both. Intervals of one take different records for "
     "independent, and are too narrow where people have several"
 )
 """A note on both readings of people with several records."""
-OF_RECORDS = (
+RECORD_OPTIONS = (
     *("by", "sweep", "questions", "split", "attempts", "terms", "links", "neighbours"),
     *("distances", "learner", "rapid", "records"),
 )
 """The options that compare single records."""
-FEW = 100  # conditions: an interval is then up to 20 points wide
+RARE_CONDITIONS = 100  # fewer have an interval of 20 percentage points or more
 
 SCHEMA: dict[str, pl.DataType] = {
     "release": pl.String(),
@@ -108,40 +110,33 @@ def synthetic(
 
     """
     options = complete(options, SyntheticOptions)
-    _check_person(options)
     origin = Origin.now(settings, "synthetic")
+    learner, required = _check_options(options, settings)
     sources = Sources.of(original, synthetic, options["control"])
-    required = parse_bounds(as_tuple(options["require"]))
-    learner = _learner(options, settings)
     path = streamed_place(options["records"], sources.paths)
     outputs = [] if path is None else [path]
     with open_engine(
         settings, sources=sources.all, outputs=outputs, ordered=path is not None
     ) as engine:
-        files = reading.read(engine, sources, _asked_names(options))
-        _check_request(files, options)
+        files = _read_files(engine, sources, options, required)
         work = Measurements(engine, files, options, learner)
         work.run()
         openings_sql = [s for dataset in sources.all for s in openings(dataset)]
-        origin = origin.about(_describe(files, sources, options, learner), sources.paths)
+        origin = origin.about(_describe(files, options, learner), sources.paths)
         origin = origin.listing(roles.of_files(file.microdata.columns for file in files.files))
         written = 0
         if path is not None:
             written = work.write(path, origin.sending(dict.fromkeys(openings_sql)))
         origin = origin.sending(dict.fromkeys([*openings_sql, *work.statements]))
     schema = SCHEMA | (PEOPLE if options["person"] is not None else {})
-    frame = pl.DataFrame(work.measured, schema=schema, orient="row")
-    broken = [bound for bound in required if bound.broken(work.measured)]
+    notes_by_bound = (failure_note(bound, work.measured) for bound in required)
+    failures = [note for note in notes_by_bound if note]
     return Result(
-        frame=frame,
+        frame=pl.DataFrame(work.measured, schema=schema, orient="row"),
         origin=origin,
         details=work.details(),
-        notes=(
-            *(*files.notes, *_notes(files, options), *work.notes),
-            *_notes_on_rare_conditions(work.measured, options),
-            *(bound.note(work.measured) for bound in broken),
-        ),
-        met=not broken if required else None,
+        notes=(*files.notes, *_notes(files, options, work), *failures),
+        met=not failures if required else None,
         written=written,
     )
 
@@ -154,72 +149,79 @@ def rehearse(
 ) -> None:
     """Check the options and look up every name in all files; InputError if one is wrong."""
     options = complete(options, SyntheticOptions)
-    _check_person(options)
+    _, required = _check_options(options, settings)
     sources = Sources.of(original, synthetic, options["control"])
-    parse_bounds(as_tuple(options["require"]))
-    _learner(options, settings)
     with open_engine(settings, sources=sources.all) as engine:
-        _check_request(reading.read(engine, sources, _asked_names(options)), options)
+        _read_files(engine, sources, options, required)
 
 
-def _learner(options: SyntheticOptions, settings: Settings | None) -> Learner | None:
-    """Return the classifier of ``--learner``, None without one; InputError if it has no secret."""
+def _check_options(
+    options: SyntheticOptions, settings: Settings | None
+) -> tuple[Learner | None, list[Bound]]:
+    """Return the classifier, if one is asked for, and the required bounds.
+
+    Raises InputError if one is wrong, or an option compares single records while people may have
+    several.
+    """
+    for name in RECORD_OPTIONS:
+        if options["person"] is not None and options.get(name):
+            raise InputError(
+                f"{name} is about records, of which a person may have several; leave {name} or "
+                "person out, or write one record per person first (qifsql anonymise --one-per)"
+            )
+    required = parse_bounds(as_tuple(options["require"]))
     if options["learner"] is None:
         if options["rapid"] is not None:
             raise InputError("rapid is about a classifier; name one with --learner")
-        return None
+        return None, required
     if not options["secret"]:
         raise InputError("a classifier infers a secret; name one with --secret")
     seed = settings.seed if settings else None
-    return Learner.of(options["learner"], options["rapid"], seed, classifiers_only=True)
+    learner = Learner.of(options["learner"], options["rapid"], seed, classifiers_only=True)
+    return learner, required
 
 
-def _asked_names(options: SyntheticOptions) -> Names:
-    return Names(
+def _read_files(
+    engine: LocalEngine, sources: Sources, options: SyntheticOptions, required: Sequence[Bound]
+) -> Files:
+    """Return the files; refuse options and bounds that do not fit them, before work begins."""
+    names = Names(
         qids=options["qids"],
         secret=options["secret"],
         where=options["where"],
         by=options["by"],
         person=options["person"],
     )
-
-
-def _check_person(options: SyntheticOptions) -> None:
-    """Refuse options that compare single records, if people may have several (person)."""
-    for name in OF_RECORDS:
-        if options["person"] is not None and options.get(name):
-            raise InputError(
-                f"{name} is about records, of which a person may have several; leave {name} or "
-                "person out, or write one record per person first (qifsql anonymise --one-per)"
-            )
-
-
-def _check_request(files: Files, options: SyntheticOptions) -> None:
-    """Refuse options and bounds that do not fit each other or the files, before work begins."""
-    if options["sweep"] and len(files.qids) > MOST:
+    files = compared_files.read(engine, sources, names)
+    if options["sweep"] and len(files.qids) > MOST_SWEPT_QIDS:
         raise InputError(
-            f"a sweep has at most {MOST} quasi-identifiers, and {len(files.qids)} are named; "
-            "name fewer"
+            f"a sweep has at most {MOST_SWEPT_QIDS} quasi-identifiers, and {len(files.qids)} are "
+            "named; name fewer"
         )
     split = as_names(options["split"])
     if split and not options["questions"]:
         raise InputError("--split is about linkability, one of three questions; add --questions")
     check_split(split, files.qids)
-    drawn_attempts(options, len(files.qids), seed=0)  # for its checks, like the next
-    drawn_links(options, seed=0)
+    parse_attempts(options, len(files.qids), seed=0)  # for its checks, like the next
+    parse_draws(options, seed=0)
     draws = options["distances"]
     if draws is not None and draws < 1:
         raise InputError(f"distances of {draws} records; name 1 or more")
-    for bound in parse_bounds(as_tuple(options["require"])):
+    for bound in required:
         has_control = files.control is not None
-        bound.check(options, has_secret=bool(files.secrets), has_control=has_control)
+        check_bound(bound, options, has_secret=bool(files.secrets), has_control=has_control)
+    return files
 
 
-def _describe(
-    files: Files, sources: Sources, options: SyntheticOptions, learner: Learner | None
-) -> dict[str, Any]:
+def _describe(files: Files, options: SyntheticOptions, learner: Learner | None) -> dict[str, Any]:
     """Return the request as plain data."""
     attributes = [a for file in files.files for a in file.attributes]
+    sizes: dict[str, Any] = {
+        "original": files.original.records,
+        "releases": [file.records for file in files.releases],
+    }
+    if files.control is not None:
+        sizes["control"] = files.control.records
     return {
         "dataset": files.original.title,
         "releases": [file.title for file in files.releases],
@@ -233,38 +235,22 @@ def _describe(
         "sweep": options["sweep"],
         "questions": options["questions"],
         "split": list(as_names(options["split"])),
-        **{
-            name: options.get(name)
-            for name in ("attempts", "terms", "links", "neighbours", "distances")
-        },
+        "attempts": options["attempts"],
+        "terms": options["terms"],
+        "links": options["links"],
+        "neighbours": options["neighbours"],
+        "distances": options["distances"],
         "learner": None if learner is None else learner.name,
         "learner_seed": None if learner is None else learner.seed,
         "rapid": None if learner is None else float(learner.level),
         "require": list(as_tuple(options["require"])),
-        "sizes": {
-            "original": files.original.records,
-            "releases": [f.records for f in files.releases],
-        }
-        | ({} if files.control is None else {"control": files.control.records}),
+        "sizes": sizes,
         **of_files(file.microdata.dataset for file in files.files),
         **repeated_people(files.original.microdata.repeated),
     }
 
 
-def _notes_on_rare_conditions(
-    rows: Sequence[Mapping[str, Any]], options: SyntheticOptions
-) -> tuple[str, ...]:
-    """Return a note for each release in which few drawn conditions are true for one record."""
-    return tuple(
-        f"{row['release']}: of {options['attempts']:,} conditions that were drawn, "
-        f"{row['people']:,} hold for exactly one record, too few for a narrow interval; draw more "
-        "(--attempts) or of more terms (--terms)"
-        for row in rows
-        if row["measure"] == "singling_out_some" and row["people"] < FEW
-    )
-
-
-def _notes(files: Files, options: SyntheticOptions) -> tuple[str, ...]:
+def _notes(files: Files, options: SyntheticOptions, work: Measurements) -> list[str]:
     """Return notes that help to interpret the numbers."""
     notes = []
     if files.control is None and files.secrets:
@@ -280,9 +266,17 @@ def _notes(files: Files, options: SyntheticOptions) -> tuple[str, ...]:
         if file.records != files.original.records
     ]
     if options["person"] is not None:
-        notes.append(OF_PEOPLE)
+        notes.append(NOTE_ON_PEOPLE)
     if options["distances"] is not None:
-        notes.append(NOTE)
+        notes.append(NOTE_ON_DISTANCES)
     if options["questions"] and not options["split"] and len(files.qids) > 1:
         notes.append(NOT_LINKED)
-    return tuple(notes)
+    notes += work.notes
+    notes += [
+        f"{row['release']}: of {options['attempts']:,} conditions that were drawn, "
+        f"{row['people']:,} hold for exactly one record, too few for a narrow interval; draw more "
+        "(--attempts) or of more terms (--terms)"
+        for row in work.measured
+        if row["measure"] == "singling_out_some" and row["people"] < RARE_CONDITIONS
+    ]
+    return notes

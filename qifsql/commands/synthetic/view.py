@@ -8,14 +8,14 @@ from qifsql.commands.synthetic import charts, question_tables
 from qifsql.commands.synthetic.sentences import (
     between,
     by_measure,
-    by_reading,
+    known_records_sentence,
     limits,
     percent,
     points,
-    reading,
     release_name,
     releases,
     sentences,
+    split_by_known_records,
 )
 from qifsql.data.types import Row
 from qifsql.presentation import escaping, words
@@ -38,7 +38,7 @@ KIND = Kind(
 )
 ASIDE = ("worst",)
 """The details that CSV and Markdown leave out."""
-SHOWN = 10  # subsets of a table
+MOST_SUBSETS = 10  # of a table
 
 
 def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
@@ -48,10 +48,11 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     # spec counts records; people are counted by the first measure
     sizes = spec["sizes"] | {"original": frame.filter(measure="UiO")["people"][0]}
     page: list[Part] = []
-    for part in by_reading(frame):
-        condition = {"known_records": part["known_records"][0]}
-        details = {name: table.filter(**condition) for name, table in tables.items()}
-        page += [Heading(reading(part)), *_parts(part, details, {**spec, "sizes": sizes})]
+    for part in split_by_known_records(frame):
+        known_records = part["known_records"][0]
+        details = {n: table.filter(known_records=known_records) for n, table in tables.items()}
+        page.append(Heading(known_records_sentence(part)))
+        page += _parts(part, details, {**spec, "sizes": sizes})
     return page
 
 
@@ -216,7 +217,7 @@ def _subsets(subsets: pl.DataFrame | None, spec: Spec) -> list[Part]:
     heads = [said("release"), said("of"), said("subset"), said("replicated unique (repU)")]
     heads += [said("right, of the original"), said("right, of the control")]
     table = Table.of([*heads, said("individual leak")], range(3, 7))
-    for row in worst.head(SHOWN).iter_rows(named=True):
+    for row in worst.head(MOST_SUBSETS).iter_rows(named=True):
         leak = row["individual_leak"]
         table.add_row(
             release_name(row["file"], row["release"]),

@@ -16,8 +16,8 @@ from qifsql.engine.tables import Tables
 from qifsql.query.plan import Plan, Step
 from qifsql.query.splice import splice
 
-COUNTERS = 48  # of a row, at most
-BITS = 62  # of a word of counters
+MOST_COUNTERS = 48  # of a row
+WORD_BITS = 62  # of a word of counters
 
 
 class Counter(NamedTuple):
@@ -46,7 +46,7 @@ class WideCells:
     @staticmethod
     def fit(values: int, releases: int, *, has_control: bool) -> bool:
         """Return whether the counters of a secret of so many values fit into a row."""
-        return values * (1 + has_control + releases) <= COUNTERS
+        return values * (1 + has_control + releases) <= MOST_COUNTERS
 
     def make(self, tables: Tables, name: str, subset: Iterable[int], table: str | None) -> None:
         """Create the table ``name``: the rows of a subset of the quasi-identifiers (from 0).
@@ -96,7 +96,7 @@ class WideCells:
             width = size.bit_length()  # no count exceeds the total
             counters[column] = []
             for _ in range(self.values):
-                if used_bits + width > BITS:
+                if used_bits + width > WORD_BITS:
                     word, used_bits = word + 1, 0
                 counters[column].append(Counter(word, used_bits, (1 << width) - 1))
                 used_bits += width

@@ -213,7 +213,7 @@ def test_samples_that_are_looked_at_first_change_nothing(
 
     whole = rows_of()
     for module in (nearest_links, some_predicates):
-        monkeypatch.setattr(module, "LEAST", 1)
+        monkeypatch.setattr(module, "LEAST_SAMPLE", 1)
     assert rows_of() == whole
 
 
