@@ -187,7 +187,7 @@ def _words(d: Draft) -> dict[str, Reader]:
             lambda t: required_bounds.parse_bounds([t]),
             ["repU<=0.5", "iS<=1", "UiO>=0", "DiSCO<=0.01"],
         ),
-        "epsilons": Reader(epsilons.read, numbers),
+        "epsilons": Reader(epsilons.parse, numbers),
         "patterns": Reader(patterns.parse, ["[0-9]{2}[AB]", r"\d{2}", "(a|b){1,3}x?", "[^a-c]."]),
         "levels": Reader(lambda t: levels.read_levels({"k": t, "l": t, "t": t}), thresholds),
         "seconds": Reader(option_texts.seconds, ["1m", "30s", "0.1s", "5", "1.5h"]),

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from sqlglot import exp
 
-from qifsql.commands.dit import black_box, forest, mondrian_runs, posteriors, targets
+from qifsql.commands.dit import black_box, mondrian_runs, posteriors, targets
 from qifsql.commands.dit.external_releases import ExternalReleases
 from qifsql.commands.dit.release_sources import ReleaseSource
 from qifsql.commands.dit.spec import BAYES, FILES, MONDRIAN
@@ -21,14 +21,11 @@ from qifsql.errors import plural
 from qifsql.query.render import render
 from qifsql.query.splice import splice
 
-NAMES = (
+TABLES = (
     *("coded", "different", "targets", "aimed", "rescaled", "moved", "alone", "nominal"),
-    *("each_one", "points", "whose"),
-    *forest.FOREST,
-    *mondrian_runs.TALLIED,
-    *posteriors.BELIEVED,
+    *("each_one", "points", "whose", *mondrian_runs.TABLES, *posteriors.TABLES),
 )
-SLOW = 500  # targets with a separate tree above which a remark is given
+MANY_RESCALED = 500  # targets with a separate tree above which a remark is given
 
 
 def open_passes(stream: Stream, people: People, meter: Meter) -> Passes:
@@ -41,7 +38,7 @@ def open_passes(stream: Stream, people: People, meter: Meter) -> Passes:
         # how many passes there are is not known before: each takes a tenth of what is left
         meter.inside(0.8 * (1 - 0.9**turn), f"pass {turn}: {open_:,} questions")
 
-    return Passes(stream, people.coded, look, names=NAMES)
+    return Passes(stream, people.coded, look, names=TABLES)
 
 
 def compute_batches(
@@ -53,7 +50,10 @@ def compute_batches(
     hierarchy: Hierarchy | None,
     meter: Meter,
 ) -> tuple[str, ...]:
-    """Store the distances of unfinished batches, create ``each_one`` of all; return remarks."""
+    """Store the distances of unfinished batches, create ``each_one`` of all; return remarks.
+
+    A batch has some of the targets; a run has the limits of one k and l.
+    """
     question, engine = source.question, source.engine
     batches: list[int] = []
 
@@ -65,14 +65,13 @@ def compute_batches(
     if question.method == FILES:
         records = (record for batch in batches for _, record in _targets_of_batch(passes, batch))
         black_box.refuse_missing(question.without or "", records)
-    # a batch is some of the targets; a run has the limits of one k and l
-    todo = [(run, batch) for run, _ in enumerate(question.runs, 1) for batch in batches]
+    pairs = [(run, batch) for run, _ in enumerate(question.runs, 1) for batch in batches]
     finished = store.finished()
     external: ExternalReleases | None = None
-    for i, (run, batch) in enumerate(todo):
+    for i, (run, batch) in enumerate(pairs):
         if (run, batch) in finished:
             continue
-        meter.begin(i, len(todo), f"run {run} of {len(question.runs)}")
+        meter.begin(i, len(pairs), f"run {run} of {len(question.runs)}")
         run_source = replace(source, limits=question.runs[run - 1])
         passes.make("targets", "dit/batch", {"wanted_batch": batch})
         if question.method == MONDRIAN:
@@ -85,17 +84,16 @@ def compute_batches(
         store.finish(passes.plan("dit/apart", {"wanted_run": run}), run, batch)
         passes.drop("distances", "targets", "tallies", "patterns", "totals")
     passes.keep("each_one", splice("dit/each_one", tables={"apart": f"{STORE}.main.apart"}))
-    return _remarks(passes) if question.method == MONDRIAN else ()
-
-
-def _remarks(passes: Passes) -> tuple[str, ...]:
-    rescaled = int(passes.row(exp.select("count(*)").from_(own_table("rescaled")))[0])
-    remark = (
-        f"{plural(rescaled, 'person')} alone have a value without which the scale of a "
+    if question.method != MONDRIAN:
+        return ()
+    (rescaled,) = passes.row(exp.select("count(*)").from_(own_table("rescaled")))
+    if rescaled <= MANY_RESCALED:
+        return ()
+    return (
+        f"{plural(int(rescaled), 'person')} alone have a value without which the scale of a "
         "quasi-identifier is another one, so all cuts are searched again without them; coarser "
-        "values, as in NAME=EXPRESSION, take less time"
+        "values, as in NAME=EXPRESSION, take less time",
     )
-    return (remark,) if rescaled > SLOW else ()
 
 
 def _tabulate_mondrian(passes: Passes, people: People, source: ReleaseSource, meter: Meter) -> None:
@@ -133,7 +131,8 @@ def _compute_distances(passes: Passes, source: ReleaseSource, meter: Meter) -> N
     """
     question, bayes = source.question, source.question.classifier == BAYES
     if not bayes:
-        total = 2 * passes.row(exp.select("count(*)").from_(own_table("targets")))[0]
+        (targets_of_batch,) = passes.row(exp.select("count(*)").from_(own_table("targets")))
+        total = 2 * targets_of_batch
 
         def look(n: int) -> None:
             text = f"{question.classifier}: {n:,} of {total:,} releases"

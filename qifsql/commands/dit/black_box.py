@@ -22,8 +22,8 @@ from qifsql.engine.temporary import MARK
 from qifsql.errors import INTERRUPTED, InputError, Interrupted, plural
 
 PERSON, INPUT, OUTPUT = "{i}", "{input}", "{output}"
-TAIL = 2_000  # last bytes of a command's messages that are kept for --debug
-FREE = 1_000_000.0  # the largest time limit of a command, in seconds
+TAIL_BYTES = 2_000  # last bytes of a command's messages that are kept for --debug
+MOST_SECONDS = 1_000_000.0  # the largest time limit of a command
 
 
 def check_pattern(without: str) -> None:
@@ -50,22 +50,22 @@ def existing_files(without: str) -> tuple[str, ...]:
 
 def refuse_missing(without: str, records: Iterable[int]) -> None:
     """Refuse missing files of the pattern ``without``; the message names the first of them."""
-    total, lacking, first = 0, 0, 0  # records are numbered from 1: first is 0 if none is missing
+    total, missing, first = 0, 0, 0  # records are numbered from 1: first is 0 if none is missing
     for record in records:
         total += 1
         if not path_of(without, record).is_file():
-            lacking, first = lacking + 1, first or record
-    if lacking:
+            missing, first = missing + 1, first or record
+    if missing:
         raise InputError(
-            f"{plural(lacking, 'release')} of {total:,} without a person "
-            f"{'is' if lacking == 1 else 'are'} missing, the first is {path_of(without, first)}; "
+            f"{plural(missing, 'release')} of {total:,} without a person "
+            f"{'is' if missing == 1 else 'are'} missing, the first is {path_of(without, first)}; "
             "make them, or look at fewer people with --sample-size"
         )
 
 
 def parse_timeout(timeout: float) -> float:
-    """Return a time limit in seconds; InputError unless it is above 0 and at most ``FREE``."""
-    if isinstance(timeout, bool) or not 0 < timeout <= FREE:
+    """Return a time limit in seconds; InputError unless it is above 0, or if it is huge."""
+    if isinstance(timeout, bool) or not 0 < timeout <= MOST_SECONDS:
         raise InputError("a time limit is a number of seconds above 0")
     return timeout
 
@@ -100,7 +100,7 @@ class Command:
         words = [w.replace(INPUT, str(source)).replace(OUTPUT, str(target)) for w in self.words]
         with TemporaryFile() as messages:
             code = self._run_process(words, messages, what, source.parent)
-            messages.seek(max(0, messages.seek(0, SEEK_END) - TAIL))
+            messages.seek(max(0, messages.seek(0, SEEK_END) - TAIL_BYTES))
             tail = messages.read().decode("utf-8", "replace")
         if code:
             raise InputError(

@@ -18,9 +18,9 @@ NAMES = {
 }
 COLOURS = ["#000000", "#E69F00", "#56B4E9", "#009E73", "#0072B2", "#D55E00", "#CC79A7"]
 DASHES = [[1, 0], [6, 3], [2, 2], [8, 3, 2, 3]]
-STYLES = 28  # runs that colours and dashes can distinguish
-FEW = 0.002  # share of people at which the axis of distances begins
-PER_ROW = 2  # panels, one for each distance
+MOST_STYLES = len(COLOURS) * len(DASHES)  # runs that colours and dashes can distinguish
+FIRST_SHARE = 0.002  # of people, at which the axis of distances begins
+PANELS_PER_ROW = 2  # a panel for each distance
 
 
 def distribution(frame: pl.DataFrame) -> Chart:
@@ -30,7 +30,7 @@ def distribution(frame: pl.DataFrame) -> Chart:
     logarithmic; the share at its left end includes the people with distance 0.
     """
     alt, _ = extra()
-    rows = _between_ends(frame.filter(pl.col("run") <= STYLES))
+    rows = _between_ends(frame.filter(pl.col("run") <= MOST_STYLES))
     rows = rows.select(
         "run",
         "point",
@@ -45,9 +45,10 @@ def distribution(frame: pl.DataFrame) -> Chart:
     y = y.scale(domain=[0, 1])
     legend = alt.Legend(orient="bottom", columns=4, labelLimit=240, symbolType="stroke")
     colour = alt.Color("name:N", title=None, sort=names).legend(legend)
-    colour = colour.scale(domain=names, range=[COLOURS[i % 7] for i, _ in enumerate(names)])
+    styles = [divmod(i, len(COLOURS)) for i, _ in enumerate(names)]  # numbers of dash and colour
+    colour = colour.scale(domain=names, range=[COLOURS[i] for _, i in styles])
     dash = alt.StrokeDash("name:N", title=None, sort=names).legend(legend)
-    dash = dash.scale(domain=names, range=[DASHES[i // 7] for i, _ in enumerate(names)])
+    dash = dash.scale(domain=names, range=[DASHES[i] for i, _ in styles])
     tooltip = hints(alt, {"name:N": said("release")})
     tooltip.append(alt.Tooltip("point:Q", title=said("distance, at most"), format=".3g"))
     tooltip += hints(alt, {"share:Q": said("share of people")})
@@ -58,20 +59,31 @@ def distribution(frame: pl.DataFrame) -> Chart:
         "Share of people whose guess changes by at most this much without their own record. "
         "The further up and left the line, the less guesses depend on the person's own record."
     )
-    return dressed(
-        chart, said("How guesses depend on the person's own record"), below, _in_words(rows)
-    )
+    reached = rows.filter(pl.col("share") >= 0.5)
+    half = reached.group_by("panel", "name", maintain_order=True).first()
+    words = [  # where half of the people are, for readers who cannot see the chart
+        said(
+            "{distance}, {run}: {share} of the people at most {point}.",
+            distance=row["panel"],
+            run=row["name"],
+            share=percent(row["share"]),
+            point=number(f"{row['point']:.3g}"),
+        )
+        for row in half.iter_rows(named=True)
+    ]
+    return dressed(chart, said("How guesses depend on the person's own record"), below, words)
 
 
 def _between_ends(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return the points of each distance where a run has more than FEW people and not yet all.
+    """Return the points of each distance from ``FIRST_SHARE`` of the people of a run to all.
 
     ``rows`` have the columns run, distance, point and share (of the people with at most this
-    distance). Where no share is below FEW, or is 1, that end is not cut. A logarithm has no 0.
+    distance). Where no share is below ``FIRST_SHARE``, or is 1, that end is not cut. The point 0 is
+    left out: a logarithm has none.
     """
     point, share = pl.col("point"), pl.col("share")
     ends = rows.group_by("run", "distance").agg(
-        begin=point.filter(share < FEW).max(), end=point.filter(share >= 1).min()
+        begin=point.filter(share < FIRST_SHARE).max(), end=point.filter(share >= 1).min()
     )
     ends = ends.group_by("distance").agg(pl.col("begin").min(), pl.col("end").max())
     from_begin = pl.col("begin").is_null() | (point >= pl.col("begin"))
@@ -110,7 +122,18 @@ def summary(frame: pl.DataFrame) -> Chart:
         "The mean over all people with its standard deviation, and the largest distance of anyone, "
         "which is the epsilon of the release for this classifier."
     )
-    return dressed(chart, said("Worst case and average"), below, _summary_in_words(rows))
+    words = [
+        said(
+            "{distance}, k={k}, {limits}: mean {mean}, largest {most}.",
+            distance=row["panel"],
+            k=row["k"],
+            limits=row["limits"],
+            mean=fixed(row["mean"], 4),
+            most=fixed(row["max"], 4),
+        )
+        for row in rows.iter_rows(named=True)
+    ]
+    return dressed(chart, said("Worst case and average"), below, words)
 
 
 def changed_guesses(frame: pl.DataFrame) -> Chart:
@@ -169,7 +192,7 @@ def _panels(alt: Any, chart: Any, rows: pl.DataFrame) -> Any:
     present = set(rows["panel"])
     heads = [title for title in _distance_titles().values() if title in present]
     facet = alt.Facet("panel:N", sort=heads)
-    return chart.facet(facet=facet, columns=PER_ROW, data=data(alt, rows))
+    return chart.facet(facet=facet, columns=PANELS_PER_ROW, data=data(alt, rows))
 
 
 def _distance_titles() -> dict[str, str]:
@@ -180,36 +203,6 @@ def run_title(row: Mapping[str, Any]) -> str:
     """Return the title of a run: its k and limits, or that it is about a release from outside."""
     k = said("release") if row["k"] is None else f"k={row['k']}"
     return f"{k} {row['limits']}" if row["limits"] else k
-
-
-def _in_words(rows: pl.DataFrame) -> list[str]:
-    """Describe the chart in sentences, for people who cannot see it: where half the people are."""
-    reached = rows.filter(pl.col("share") >= 0.5)
-    half = reached.group_by("panel", "name", maintain_order=True).first()
-    return [
-        said(
-            "{distance}, {run}: {share} of the people at most {point}.",
-            distance=row["panel"],
-            run=row["name"],
-            share=percent(row["share"]),
-            point=number(f"{row['point']:.3g}"),
-        )
-        for row in half.iter_rows(named=True)
-    ]
-
-
-def _summary_in_words(rows: pl.DataFrame) -> list[str]:
-    return [
-        said(
-            "{distance}, k={k}, {limits}: mean {mean}, largest {most}.",
-            distance=row["panel"],
-            k=row["k"],
-            limits=row["limits"],
-            mean=fixed(row["mean"], 4),
-            most=fixed(row["max"], 4),
-        )
-        for row in rows.iter_rows(named=True)
-    ]
 
 
 def charts(frame: pl.DataFrame, details: Tables, _spec: Spec) -> dict[str, Chart]:

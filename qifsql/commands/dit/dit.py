@@ -4,15 +4,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Unpack
 
-import polars as pl
-
 from qifsql.adversary.bind import bind
 from qifsql.adversary.spec import Attack, BoundAttack, Microdata
 from qifsql.commands.dit import black_box, distances, posteriors, stored_batches, targets
 from qifsql.commands.dit.batches import compute_batches, open_passes
 from qifsql.commands.dit.release_sources import ReleaseSource
-from qifsql.commands.dit.spec import DitOptions, Question, check_plain
-from qifsql.counting.passes import Passes
+from qifsql.commands.dit.spec import DitOptions, Question
 from qifsql.data.dataset import Dataset, Tabular
 from qifsql.data.hierarchy import Hierarchy
 from qifsql.data.option import complete
@@ -24,7 +21,7 @@ from qifsql.engine.masks import private
 from qifsql.engine.progress import Meter
 from qifsql.engine.protocol import Engine
 from qifsql.engine.settings import Settings
-from qifsql.errors import ColumnError, InputError, plural, quoted
+from qifsql.errors import ColumnError, InputError, did_you_mean, plural, quoted
 from qifsql.query.render import render
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin, streamed_place
@@ -93,7 +90,11 @@ def _run(
     ):
         attack, catalog = _bind_attack(engine, spec)
         microdata = attack.microdata
-        check_plain(question.as_values, [q.name for q in microdata.qids])
+        names = [q.name for q in microdata.qids]
+        for name in question.as_values:
+            if name not in names:
+                hint = did_you_mean(name, names)
+                raise ColumnError(f"{quoted(name)} is not a quasi-identifier{hint}")
         people = targets.code_people(engine, microdata)
         targets.check_limits(people, question)
         description = _describe(microdata, dataset, spec.where) | question.plain()
@@ -108,7 +109,11 @@ def _run(
                 passes, people, source, store=batch_store, hierarchy=hierarchy, meter=meter
             )
             frame = distances.summary_rows(passes, question)
-            details = _share_tables(passes, question)
+            thresholds, grid = question.thresholds, distances.GRID
+            details = {  # people with a distance above a threshold; with at most that of a point
+                "thresholds": distances.share_rows(passes, question, thresholds, above=True),
+                "distribution": distances.share_rows(passes, question, grid, above=False),
+            }
         finally:
             stream.close()
         statements = (*openings(microdata.dataset), *passes.statements)
@@ -116,27 +121,15 @@ def _run(
         written = out and distances.write_people(engine, microdata, question, out, origin)
     origin = origin.about(description, files)  # with the time of writing, too
     origin = origin.listing(microdata.columns)
-    drawn = _sample_remark(question, people.coded.records)
-    notes = (*microdata.notes, *drawn, *notes)
+    if 0 < question.sample < people.coded.records:
+        drawn = (
+            f"{question.sample:,} of {plural(people.coded.records, 'record')} were drawn and "
+            "looked at: the distances of the others may be larger and their best guess may change; "
+            "no interval is stated"
+        )
+        notes = (drawn, *notes)
+    notes = (*microdata.notes, *notes)
     return Result(frame=frame, origin=origin, details=details, notes=notes, written=written or 0)
-
-
-def _share_tables(passes: Passes, question: Question) -> dict[str, pl.DataFrame]:
-    """Return how many people have a distance above each threshold, or of at most each point."""
-    return {
-        "thresholds": distances.share_rows(passes, question, question.thresholds, above=True),
-        "distribution": distances.share_rows(passes, question, distances.GRID, above=False),
-    }
-
-
-def _sample_remark(question: Question, records: int) -> tuple[str, ...]:
-    if not 0 < question.sample < records:
-        return ()
-    return (
-        f"{question.sample:,} of {plural(records, 'record')} were drawn and looked at: the "
-        "distances of the others may be larger and their best guess may change; no interval is "
-        "stated",
-    )
 
 
 def _sources(dataset: Dataset, question: Question, store: Path | None) -> list[Dataset | Path]:

@@ -24,7 +24,7 @@ from qifsql.query.plan import Plan
 from qifsql.query.render import adding
 from qifsql.query.splice import splice
 
-WHOLE = 0  # the number of the release with everybody
+EVERYBODY = 0  # the number of the release with everybody
 LABELS = "write cells as values, intervals such as [20,30], sets such as {a,b}, or * for all"
 
 
@@ -59,10 +59,16 @@ class ExternalReleases:
         ``files`` has the release without each target, by the target's number. Raises ColumnError,
         DatasetError or InputError if a release cannot be used. Tables of one reading are dropped.
         """
-        self._add_rows(WHOLE, self.release, first=True)
+        self._add_rows(EVERYBODY, self.release, first=True)
         for target, path in files.items():
             self._add_rows(target, path, first=False)
-        self._refuse_unknown_secrets()
+        (unknown,) = self.passes.row(splice("dit/unknown_secrets", tables=self.dictionary))
+        if unknown:
+            raise InputError(
+                f"{plural(int(unknown), 'record')} of the releases have a secret "
+                f"{quoted(self.secret.name)} that nobody in "
+                f"{self.attack.microdata.dataset.name} has; releases must leave the secret as it is"
+            )
         for raw in self.raws:
             self._make_spans(raw)
         numbers = [raw.number for raw in self.raws]
@@ -133,16 +139,6 @@ class ExternalReleases:
             )
         type_ = exp.DataType.build(self.secret.type, dialect="duckdb")
         return exp.TryCast(this=_cell(file_column, csv=csv), to=type_)
-
-    def _refuse_unknown_secrets(self) -> None:
-        """Refuse values of the secret that nobody in the input has."""
-        query = splice("dit/unknown_secrets", tables=self.dictionary)
-        if records := self.passes.row(query)[0]:
-            raise InputError(
-                f"{plural(int(records), 'record')} of the releases have a secret "
-                f"{quoted(self.secret.name)} that nobody in "
-                f"{self.attack.microdata.dataset.name} has; releases must leave the secret as it is"
-            )
 
     def _make_spans(self, raw: Raw) -> None:
         """Create ``covers_j`` of quasi-identifier j: a row per cell and target's value in it."""

@@ -42,15 +42,15 @@ from qifsql.query.plan import Plan
 from qifsql.query.render import render
 
 DISTANCES = ("emd_printed", "emd", "max_divergence", "emd_hierarchy")
-BELIEVED = (
+TABLES = (
     *("targets", "tallies", "patterns", "totals", "whole", "beliefs", "believed", "guesses"),
     *("gaps", "edges", "flows", "distances"),
 )
-LESSONS = 100_000  # rows that are read at a time
+ROWS_PER_BATCH = 100_000  # that are read, and written, at a time
+MOST_CACHED = 100_000  # tables of bits whose posteriors are cached
 CLASSIFIERS = (
     *(BAYES, "decision-tree", "random-forest", "logistic-regression", "k-nearest", "bernoulli-nb"),
 )
-HELD = 100_000  # tables of bits whose posteriors are cached
 
 
 class Lesson(NamedTuple):
@@ -64,8 +64,12 @@ class Lesson(NamedTuple):
 
 
 Belief = tuple[int, int, int, float]  # target, release, secret, probability
-CODES = [(name, pa.int64()) for name in ("target", "release", "secret")]
-SCHEMA = pa.schema([*CODES, ("probability", pa.float64())])
+SCHEMA = pa.schema(
+    [
+        *((name, pa.int64()) for name in ("target", "release", "secret")),
+        ("probability", pa.float64()),
+    ]
+)
 
 
 def apply_classifier(
@@ -73,13 +77,13 @@ def apply_classifier(
 ) -> None:
     """Create ``beliefs`` (target, release, secret, probability) by a classifier of scikit-learn."""
     plan = passes.plan("dit/lessons")
-    frames = engine.batches(plan, "reading lessons", passes.coded.name, LESSONS)
+    frames = engine.batches(plan, "reading lessons", passes.coded.name, ROWS_PER_BATCH)
     rows = (Lesson(*row) for frame in frames for row in frame.iter_rows())
     width = passes.coded.width
     beliefs = train_posteriors(name, rows, width=width, seed=seed, look=look)
     path = engine.scratch / "beliefs.parquet"
     with pq.ParquetWriter(path, SCHEMA) as file:
-        while batch := list(islice(beliefs, LESSONS)):
+        while batch := list(islice(beliefs, ROWS_PER_BATCH)):
             columns = zip(*batch, strict=True)
             arrays = [pa.array(c, f.type) for c, f in zip(columns, SCHEMA, strict=True)]
             file.write_batch(pa.RecordBatch.from_arrays(arrays, schema=SCHEMA))
@@ -162,7 +166,7 @@ def train_posteriors(
     for n, ((target, release), rows) in enumerate(releases, 1):
         table = tuple((row.pattern, row.secret, row.people) for row in rows)
         if table not in beliefs_by_table:
-            if len(beliefs_by_table) >= HELD:
+            if len(beliefs_by_table) >= MOST_CACHED:
                 beliefs_by_table.clear()
             beliefs_by_table[table] = _train_posterior(name, table, width=width, seed=seed)
         look(n)

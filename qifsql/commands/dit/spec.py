@@ -30,13 +30,13 @@ from qifsql.data.option import (
     Option,
     as_names,
 )
-from qifsql.errors import ColumnError, InputError, did_you_mean, quoted
+from qifsql.errors import InputError, did_you_mean, quoted
 
 MONDRIAN, MDAV, FILES, COMMAND = "mondrian", "mdav", "files", "command"
 METHODS = (MONDRIAN, MDAV, FILES, COMMAND)
 BAYES = "naive-bayes"
-THRESHOLD = 10**-2.5  # the threshold of the paper
-RUNS = 50
+THRESHOLD = 10**-2.5  # of a distance, as in the paper
+MOST_RUNS = 50  # that are made together
 TIMEOUT = 60.0  # the default time limit of a command, in seconds
 PANEL = "How releases are made"
 
@@ -190,12 +190,15 @@ class Question:
         )
         method = _choose_method(options, files=bool(release or without))
         _check_external(method, options)
+        sample = options["sample_size"]
+        if isinstance(sample, bool) or not isinstance(sample, int) or sample < 0:
+            raise InputError("a sample size is a number of people, from 1")
         return cls(
             method,
             _limits_of_runs(method, options),
             options["classifier"],
             _ascending_thresholds(options["distance"]),
-            _check_sample(options["sample_size"]),
+            sample,
             seed,
             hierarchy,
             release,
@@ -248,8 +251,10 @@ def _limits_of_runs(method: str, options: DitOptions) -> tuple[ClassLimits | Non
         return (None,)
     if not k:
         raise InputError("k is missing; give the smallest number of records per class, as in --k 5")
-    if len(k) * max(1, len(l)) > RUNS:
-        raise InputError(f"at most {RUNS} runs are made together; name fewer values of k and l")
+    if len(k) * max(1, len(l)) > MOST_RUNS:
+        raise InputError(
+            f"at most {MOST_RUNS} runs are made together; name fewer values of k and l"
+        )
     diversities = l or (None,)
     return tuple(
         ClassLimits.of(size, l=diversity, **same) for size in k for diversity in diversities
@@ -296,13 +301,6 @@ def _check_external(method: str, options: DitOptions) -> None:
     black_box.check_pattern(path_text(without))
 
 
-def check_plain(names: Sequence[str], qids: Sequence[str]) -> None:
-    """Refuse names of ``--plain`` that are not quasi-identifiers."""
-    for name in names:
-        if name not in qids:
-            raise ColumnError(f"{quoted(name)} is not a quasi-identifier{did_you_mean(name, qids)}")
-
-
 def _hierarchy_file(
     hierarchy: str | Path | Mapping[str, str | Path] | None, secret: str | Sequence[str]
 ) -> str | Path | None:
@@ -319,13 +317,6 @@ def _hierarchy_file(
                 f"{did_you_mean(name, names)}"
             )
     return next(iter(hierarchy.values()), None)
-
-
-def _check_sample(n: int) -> int:
-    """Return the number of people to test, 0 for all; InputError if it is not a whole number."""
-    if isinstance(n, bool) or not isinstance(n, int) or n < 0:
-        raise InputError("a sample size is a number of people, from 1")
-    return n
 
 
 def _ascending_thresholds(

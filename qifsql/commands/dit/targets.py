@@ -16,9 +16,9 @@ from qifsql.errors import DatasetError, InputError, plural, quoted
 from qifsql.query.plan import Plan
 from qifsql.query.render import render
 
-MANY = 100_000  # targets of a batch
-LEARNT = 500  # targets of a batch if each release is trained on, or read from a file
-ROWS = 4_000_000  # most people in all releases or separate trees of a batch
+MOST_TARGETS = 100_000  # of a batch
+MOST_TRAINED_TARGETS = 500  # of a batch, if each release is trained on, or read from a file
+MOST_PEOPLE = 4_000_000  # in all releases or separate trees of a batch
 
 
 @dataclass(frozen=True)
@@ -61,27 +61,25 @@ def choose_targets(passes: Passes, people: People, question: Question) -> list[i
     numbers = {"wanted_targets": question.sample, "wanted_seed": question.seed}
     passes.make("different", "dit/different")
     # a release without a target has about as many records as the data
-    people_per_batch = {"wanted_many": max(1, min(LEARNT, ROWS // people.coded.records))}
+    releases = max(1, min(MOST_TRAINED_TARGETS, MOST_PEOPLE // people.coded.records))
+    batch_size = {"wanted_many": releases}
     if question.method == FILES:  # a file for each record
         passes.keep("whose", exp.select("record", "record AS target").from_(own_table("coded")))
-        passes.make("aimed", "dit/records_aimed", numbers | people_per_batch)
-        return _batches(passes)
-    passes.make("targets", "dit/targets", numbers)
-    passes.make("whose", "dit/whose")
-    if question.method == MONDRIAN:
-        different = passes.row(exp.select("count(*)").from_(own_table("different")))[0]
-        make_scales_without(passes, people.scales)
-        passes.make("rescaled", "dit/rescaled")
-        many = MANY if question.classifier == BAYES else LEARNT
-        sizes = {"wanted_many": many, "wanted_few": max(1, min(many, ROWS // different))}
-        passes.make("aimed", "dit/aimed", sizes)
+        passes.make("aimed", "dit/records_aimed", numbers | batch_size)
     else:
-        passes.make("aimed", "dit/people_aimed", people_per_batch)
-    passes.drop("targets")
-    return _batches(passes)
-
-
-def _batches(passes: Passes) -> list[int]:
+        passes.make("targets", "dit/targets", numbers)
+        passes.make("whose", "dit/whose")
+        if question.method == MONDRIAN:
+            (different,) = passes.row(exp.select("count(*)").from_(own_table("different")))
+            make_scales_without(passes, people.scales)
+            passes.make("rescaled", "dit/rescaled")
+            size = MOST_TARGETS if question.classifier == BAYES else MOST_TRAINED_TARGETS
+            size_with_trees = max(1, min(size, MOST_PEOPLE // different))
+            sizes = {"wanted_many": size, "wanted_few": size_with_trees}
+            passes.make("aimed", "dit/aimed", sizes)
+        else:
+            passes.make("aimed", "dit/people_aimed", batch_size)
+        passes.drop("targets")
     query = exp.select("batch").distinct().from_(own_table("aimed")).order_by("batch")
     return [batch for (batch,) in passes.stream.rows(render(query))]
 

@@ -24,7 +24,8 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     rows = frame.to_dicts()
     runs = [row for row in rows if row["distance"] == "emd"]  # every run has this distance
     parts: list[Part] = [Paragraph(_describe(runs[0], spec))]
-    if _is_sampled(runs[0], spec):
+    is_sampled = bool(spec.get("sample")) and runs[0]["records"] == spec["sample"]
+    if is_sampled:
         parts.append(
             Paragraph(said("All results below are about these people, who were drawn at random."))
         )
@@ -34,9 +35,26 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     parts += [Paragraph(_meaning(name)) for name in dict.fromkeys(row["distance"] for row in rows)]
     most_infinite = max(rows, key=lambda row: row["infinite"])
     if most_infinite["infinite"]:
-        parts.append(Paragraph(_infinite_sentence(most_infinite)))
-    limit = _on_sample(runs[0]) if _is_sampled(runs[0], spec) else _on_epsilon(runs)
-    return [*parts, Paragraph(limit)]
+        infinite = said(
+            "Where it is infinite, a value is possible with the person and impossible without them "
+            "({run}: {n}); mean and std are over the others.",
+            run=charts.run_title(most_infinite),
+            n=words.persons(most_infinite["infinite"]),
+        )
+        parts.append(Paragraph(infinite))
+    message = (
+        "The largest distance over {n} is the epsilon of the paper: the release is (epsilon, "
+        "0)-differentiable for every epsilon above it. It is a property of these data and this "
+        "classifier, and no guarantee for others."
+    )
+    if is_sampled:
+        message = (
+            "Only {n} were drawn and measured. The distances of the others may be larger, and "
+            "their best guess may change: the largest distance is at most that of everybody, the "
+            "epsilon of the paper. No interval is stated."
+        )
+    people = words.persons(max(row["records"] for row in runs))
+    return [*parts, Paragraph(said(message, n=people))]
 
 
 def distance_title(distance: str) -> str:
@@ -132,38 +150,6 @@ def _distance_text(x: float | None) -> str:
     if x is None:
         return ""
     return said("infinite") if isinf(x) else words.fixed(x, 5)
-
-
-def _infinite_sentence(row: Row) -> str:
-    """Explain infinite distances, and state the number of people with them."""
-    return said(
-        "Where it is infinite, a value is possible with the person and impossible without them "
-        "({run}: {n}); mean and std are over the others.",
-        run=charts.run_title(row),
-        n=words.persons(row["infinite"]),
-    )
-
-
-def _is_sampled(row: Row, spec: Spec) -> bool:
-    return bool(spec.get("sample")) and row["records"] == spec["sample"]
-
-
-def _on_sample(row: Row) -> str:
-    return said(
-        "Only {n} were drawn and measured. The distances of the others may be larger, and "
-        "their best guess may change: the largest distance is at most that of everybody, the "
-        "epsilon of the paper. No interval is stated.",
-        n=words.persons(row["records"]),
-    )
-
-
-def _on_epsilon(rows: Sequence[Row]) -> str:
-    return said(
-        "The largest distance over {n} is the epsilon of the paper: the release is (epsilon, "
-        "0)-differentiable for every epsilon above it. It is a property of these data and this "
-        "classifier, and no guarantee for others.",
-        n=words.persons(max(row["records"] for row in rows)),
-    )
 
 
 def chapter(stored: Stored) -> tuple[str, list[Part]]:

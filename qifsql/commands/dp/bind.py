@@ -28,21 +28,20 @@ ORDERED = (
     *(*NUMBERS, "BOOLEAN", "ENUM", "DATE", "TIME", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS"),
     *("TIMESTAMP_NS", "TIMESTAMP WITH TIME ZONE", "TIME WITH TIME ZONE"),
 )
-PREDICATES = 8  # most predicates of one request: 256 patterns of answers
-USEFUL = "useful attribute"
+MOST_PREDICATES = 8  # of one request: 256 patterns of answers
 
 
 @dataclass(frozen=True)
 class Request:
     """The useful attribute and the predicates as quasi-identifiers of an attack on the secret.
 
-    ``answers`` are the predicates over a column ``mark`` that holds the useful attribute; None
-    if one names other columns, too. ``order`` lists values of the useful attribute as texts.
-    ``integers``: all whole numbers between its least and greatest value may occur.
+    ``answers`` are the predicates over the column ``useful_column``, which holds the useful
+    attribute; None if one names other columns, too. ``order`` lists values of the useful attribute
+    as texts. ``integers``: all whole numbers between its least and greatest value may occur.
     """
 
     microdata: Microdata
-    mark: str
+    useful_column: str
     answers: tuple[exp.Expr, ...] | None
     order: tuple[str, ...]
     integers: bool
@@ -74,26 +73,35 @@ def bind(
             f"missing values cannot be treated as {quoted(null)} here; use distinct or drop"
         )
     roles = {
-        "useful": _single_column(options["useful"], schema, USEFUL),
+        "useful": _single_column(options["useful"], schema, "useful attribute"),
         "secret": _single_column(options["secret"], schema, names.SECRET),
     }
     condition = parse(where, schema, "the filter (where)") if where is not None else None
     roles = binding.with_types(roles, condition, catalog)
     (useful,), secrets = roles["useful"], roles["secret"]
-    mark, marked_schema = _marked_schema(useful, schema)
-    n = len(predicates)
-    marked = [_predicate(text, marked_schema, i, n) for i, text in enumerate(predicates, 1)]
-    qids = [useful]
-    for i, predicate in enumerate(marked, 1):
-        tree = substituted(predicate, mark, useful.expression)
-        catalog.condition(tree, _predicate_name(i, n))  # checks that it is a condition
+    # Predicates are parsed where the useful attribute is a column under a free name.
+    free_name = "useful"
+    while any(c.source_name.casefold() == free_name for c in schema.columns):
+        free_name += "_"
+    unchanged = tuple(c for c in schema.columns if c.name != useful.name)
+    useful_column = Column(useful.name, free_name, useful.type)
+    predicate_schema = replace(schema, columns=(useful_column, *unchanged))
+    qids, parsed = [useful], []
+    for i, text in enumerate(predicates, 1):
+        name = "the predicate" if len(predicates) == 1 else f"predicate {i}"
+        if not text.strip():
+            raise InputError(f'{name} is empty; write a condition, as in "a = 3"')
+        parsed.append(parse(text, predicate_schema, name))
+        tree = substituted(parsed[-1], free_name, useful.expression)
+        catalog.condition(tree, name)  # checks that it is a condition
         qids.append(Attribute(f"predicate_{i}", _or_false(tree), "BOOLEAN"))
     zoned = any("TIME ZONE" in c.type for c in schema.columns)
     people = Microdata(dataset, tuple(qids), secrets, where=condition, null=null, zoned=zoned)
-    reads_useful_alone = all(source_columns(tree) <= {mark} for tree in marked)
-    answers = tuple(_or_false(tree) for tree in marked) if reads_useful_alone else None
-    integers = _is_integer_domain(useful, options["domain"], order)
-    return Request(people, mark, answers, _check_listed_values(order, useful, catalog), integers)
+    reads_useful_alone = all(source_columns(tree) <= {free_name} for tree in parsed)
+    answers = tuple(_or_false(tree) for tree in parsed) if reads_useful_alone else None
+    integers = _has_integer_domain(useful, options["domain"], order)
+    _check_listed_values(order, useful, catalog)
+    return Request(people, free_name, answers, tuple(order), integers)
 
 
 def _single_column(text: str, schema: Schema, role: str) -> Attributes:
@@ -104,38 +112,16 @@ def _single_column(text: str, schema: Schema, role: str) -> Attributes:
     return attributes
 
 
-def _predicate_name(number: int, of: int) -> str:
-    return "the predicate" if of == 1 else f"predicate {number}"
-
-
-def _marked_schema(useful: Attribute, schema: Schema) -> tuple[str, Schema]:
-    """Return a free name for the useful attribute, and the schema in which predicates are parsed.
-
-    There, the useful attribute is read from the column of the free name.
-    """
-    mark = "useful"
-    while any(c.source_name.casefold() == mark for c in schema.columns):
-        mark += "_"
-    unchanged = tuple(c for c in schema.columns if c.name != useful.name)
-    return mark, replace(schema, columns=(Column(useful.name, mark, useful.type), *unchanged))
-
-
-def _predicate(text: str, schema: Schema, number: int, of: int) -> exp.Expr:
-    """Parse a predicate over the columns of ``schema``."""
-    if not text.strip():
-        raise InputError(
-            f'{_predicate_name(number, of)} is empty; write a condition, as in "a = 3"'
-        )
-    return parse(text, schema, _predicate_name(number, of))
-
-
 def _or_false(tree: exp.Expr) -> exp.Expr:
     """Return the predicate with NULL as false, as in a filter."""
     return exp.func("coalesce", exp.paren(tree), exp.false())
 
 
-def _is_integer_domain(useful: Attribute, domain: str, order: Sequence[str]) -> bool:
-    """Return whether all whole numbers from the least to the greatest value may occur."""
+def _has_integer_domain(useful: Attribute, domain: str, order: Sequence[str]) -> bool:
+    """Return whether all whole numbers from the least to the greatest value may occur.
+
+    Refuse the option ``domain`` if it is unknown, or does not fit the attribute or its order.
+    """
     if domain not in DOMAINS:
         raise InputError(f"a domain is one of {', '.join(DOMAINS)}, not {quoted(domain)}")
     if domain == "observed":
@@ -159,10 +145,8 @@ def parse_order(text: str) -> tuple[str, ...]:
     return tuple(fields)
 
 
-def _check_listed_values(
-    order: Sequence[str], useful: Attribute, catalog: Catalog
-) -> tuple[str, ...]:
-    """Return the listed values; InputError if one is repeated or has a wrong type."""
+def _check_listed_values(order: Sequence[str], useful: Attribute, catalog: Catalog) -> None:
+    """Refuse an order that lists a value twice, or one of a wrong type."""
     if len(set(order)) < len(order):
         raise InputError("the order lists a value twice; list each once")
     if wrong := [i for i, v in enumerate(order, 1) if not catalog.fits(v, useful.type)]:
@@ -170,7 +154,6 @@ def _check_listed_values(
             f"value {wrong[0]} of the order is not of type {family(useful.type)}, as "
             f"{quoted(useful.name)} is ({plural(len(wrong), 'such value')})"
         )
-    return tuple(order)
 
 
 def respondents(request: Request) -> exp.Select:
@@ -193,7 +176,7 @@ def answer_patterns(request: Request) -> exp.Select | None:
     """
     if request.answers is None:
         return None
-    column = exp.alias_(exp.column("useful", "places"), identifier(request.mark))
+    column = exp.alias_(exp.column("useful", "places"), identifier(request.useful_column))
     rows = exp.select(column, exp.column("place", "places")).from_("places").subquery(SOURCE)
     bits = exp.alias_(_bit_pattern(request.answers), "pattern")
     return exp.select(exp.column("place", SOURCE), bits).from_(rows)

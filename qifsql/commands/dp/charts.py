@@ -17,8 +17,8 @@ NAMES = {
 }
 COLOURS = [BLUE, ORANGE, "#009E73"]  # from the palette of Okabe and Ito
 DASHES = [[1, 0], [6, 3], [2, 2]]
-PER_ROW = 2  # panels, one for each predicate
-APART = 0.05  # share of both axes: labels nearer than this would overlap
+PANELS_PER_ROW = 2  # a panel for each predicate
+LABEL_DISTANCE = 0.05  # share of both axes: labels nearer than this would overlap
 
 
 def tradeoff(frame: pl.DataFrame) -> Chart:
@@ -30,7 +30,9 @@ def tradeoff(frame: pl.DataFrame) -> Chart:
     alt, _ = extra()
     points = frame.filter(pl.col("utility").is_not_null())
     names = {mechanism: said(NAMES[mechanism]) for mechanism in NAMES}
-    points = points.with_columns(panel=_panel_of_rows(points), label=_point_labels(points))
+    titles = _panel_titles(points)
+    panels = pl.Series("panel", [titles[n] for n in points["predicate"]], dtype=pl.String)
+    points = points.with_columns(panel=panels, label=_point_labels(points))
     rows = points.select(
         pl.col("mechanism").replace_strict(names).alias("noise"),
         pl.Series("given", map(number, points["epsilon_given"]), dtype=pl.String),
@@ -46,14 +48,25 @@ def tradeoff(frame: pl.DataFrame) -> Chart:
     values = data(alt, pl.concat([rows, limits], how="diagonal"))
     drawn = set(rows["noise"])
     looks = {name: i for i, name in enumerate(names.values()) if name in drawn}
-    panels = list(_panel_titles(points).values())
     chart = alt.layer(*_layers(alt, looks), width=380, height=280)
-    chart = chart.facet(facet=alt.Facet("panel:N", sort=panels), data=values, columns=PER_ROW)
+    facet = alt.Facet("panel:N", sort=list(titles.values()))
+    chart = chart.facet(facet=facet, data=values, columns=PANELS_PER_ROW)
+    message = "{mechanism}, epsilon {epsilon}: privacy loss {loss}, utility {utility}."
+    words = [
+        said(
+            message,
+            mechanism=names[row["mechanism"]],
+            epsilon=number(row["epsilon_given"]),
+            loss=fixed(row["privacy_loss"], 4),
+            utility=percent(row["utility"]),
+        )
+        for row in points.iter_rows(named=True)
+    ]
     below = said(
         "Lower is more private, further right is more useful; each point is one epsilon. Dashed "
         "lines: the loss without noise (horizontal) and the utility without a report (vertical)."
     )
-    return dressed(chart, said("Privacy loss against utility"), below, _chart_in_words(points))
+    return dressed(chart, said("Privacy loss against utility"), below, words)
 
 
 def _panel_titles(frame: pl.DataFrame) -> dict[int | None, str]:
@@ -63,11 +76,6 @@ def _panel_titles(frame: pl.DataFrame) -> dict[int | None, str]:
     if frame["predicate"].null_count():
         titles[None] = said("all counts together")
     return titles if len(titles) > 1 else dict.fromkeys(titles, " ")
-
-
-def _panel_of_rows(frame: pl.DataFrame) -> pl.Series:
-    titles = _panel_titles(frame)
-    return pl.Series("panel", [titles[n] for n in frame["predicate"]], dtype=pl.String)
 
 
 def _point_labels(frame: pl.DataFrame) -> pl.Series:
@@ -84,7 +92,10 @@ def _point_labels(frame: pl.DataFrame) -> pl.Series:
         row = frame.row(i, named=True)
         x, y = row["utility"] / width, row["privacy_loss"] / height
         beside = labelled[row["predicate"]]
-        if all(abs(x - a) > 2 * APART or abs(y - b) > APART for a, b in beside):
+        if all(
+            abs(x - other_x) > 2 * LABEL_DISTANCE or abs(y - other_y) > LABEL_DISTANCE
+            for other_x, other_y in beside
+        ):
             labels[i] = row["epsilon_given"]
             beside.append((x, y))
     return pl.Series("label", labels, dtype=pl.String)
@@ -126,21 +137,6 @@ def _layers(alt: Any, drawn: dict[str, int]) -> list[Any]:
         line,
         dot,
         text.transform_filter("isValid(datum.label)").encode(color=colour),
-    ]
-
-
-def _chart_in_words(frame: pl.DataFrame) -> list[str]:
-    """Describe the chart in sentences, for people who cannot see it."""
-    message = "{mechanism}, epsilon {epsilon}: privacy loss {loss}, utility {utility}."
-    return [
-        said(
-            message,
-            mechanism=said(NAMES[row["mechanism"]]),
-            epsilon=number(row["epsilon_given"]),
-            loss=fixed(row["privacy_loss"], 4),
-            utility=percent(row["utility"]),
-        )
-        for row in frame.iter_rows(named=True)
     ]
 
 

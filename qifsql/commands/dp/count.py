@@ -18,8 +18,8 @@ from qifsql.query.plan import Step
 from qifsql.query.splice import splice
 from qifsql.query.templates import load
 
-PLACES = 20_000  # most values of the useful attribute between which noise can move
-CELLS = 200_000  # most pairs of places and secrets that are held in memory
+MOST_PLACES = 20_000  # values of the useful attribute between which noise can move
+MOST_CELLS = 200_000  # pairs of places and secrets that are held in memory
 Cell = tuple[int, int, int]  # place of the useful attribute, pattern of answers, people
 
 
@@ -71,7 +71,8 @@ def count_all(engine: Engine, request: Request, *, local: bool, ordered: bool) -
     steps = microdata_steps.steps(request.microdata)
     steps.append(Step("respondents", doc, bind.respondents(request)))
     tables.make("joint", microdata_steps.plan(request.microdata, steps, load("dp/joint").query))
-    extent = Extent(*_rows_of_view(tables, "extent")[0])
+    (extent_row,) = _rows_of_view(tables, "extent")
+    extent = Extent(*extent_row)
     totals = dict(_rows_of_view(tables, "totals"))
     _check_variation(request, extent, totals)
     # How many values of an attribute, or pairs, so many records have: (records, values).
@@ -82,7 +83,7 @@ def count_all(engine: Engine, request: Request, *, local: bool, ordered: bool) -
     patterns: tuple[int, ...] = ()
     if local:
         people, patterns = _count_places(tables, request, extent, ordered=ordered)
-    kinds = _read_kinds(tables, request, "placed" if local else "unplaced")
+    kinds = _count_kinds(tables, request, "placed" if local else "unplaced")
     return Counts(extent, kinds, totals, spectra, people, patterns, tuple(tables.statements))
 
 
@@ -127,7 +128,8 @@ def _count_places(
         )
     _check_places(useful.name, extent.useful_values)
     if request.integers:
-        _check_places(useful.name, _rows_of_view(tables, "span")[0][0] or 1)
+        ((span,),) = _rows_of_view(tables, "span")
+        _check_places(useful.name, span or 1)
         _make_table(tables, "whole")
     else:
         tables.make("listed", bind.listed_values(request))
@@ -142,22 +144,25 @@ def _count_places(
 
 
 def _check_places(name: str, places: int) -> None:
-    if places > PLACES:
+    if places > MOST_PLACES:
         raise InputError(
             f"useful attribute {quoted(name)} has {places:,} values to move between, and at most "
-            f"{PLACES:,} are supported; round it, as in NAME=x//10"
+            f"{MOST_PLACES:,} are supported; round it, as in NAME=x//10"
         )
 
 
-def _read_kinds(tables: Tables, request: Request, source: str) -> tuple[tuple[Cell, ...], ...]:
-    """Return the different cells of values of the secret, by place from the view ``source``."""
+def _count_kinds(tables: Tables, request: Request, source: str) -> tuple[tuple[Cell, ...], ...]:
+    """Return the different cells of values of the secret, by place from the view ``source``.
+
+    Creates the tables of that view and of the view ``kinds``.
+    """
     _make_table(tables, source)
     _make_table(tables, "kinds", placed=source)
     ((n,),) = _rows_of_view(tables, "cells")
-    if n > CELLS:
+    if n > MOST_CELLS:
         raise InputError(
             f"{quoted(request.useful.name)} and {quoted(request.microdata.secrets[0].name)} occur "
-            f"together in {n:,} ways, and at most {CELLS:,} are supported; round one of them, "
+            f"together in {n:,} ways, and at most {MOST_CELLS:,} are supported; round one of them, "
             "as in NAME=x//10"
         )
     query = exp.select("cells").from_("kinds").order_by("cells")

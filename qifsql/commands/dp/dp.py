@@ -7,7 +7,7 @@ from typing import Unpack
 import polars as pl
 
 from qifsql.commands.dp import bind, epsilons, scenario
-from qifsql.commands.dp.bind import PREDICATES, Request
+from qifsql.commands.dp.bind import MOST_PREDICATES, Request
 from qifsql.commands.dp.count import Counts, count_all
 from qifsql.commands.dp.mechanisms import LOCAL, MECHANISMS
 from qifsql.commands.dp.spec import BUDGETS, DpOptions
@@ -22,8 +22,7 @@ from qifsql.errors import InputError, did_you_mean, plural, quoted
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin
 
-ANSWERS = 1_000  # most answers to one predicate
-ONCE = "records are perturbed once, so with noise on them more counts reveal nothing new"
+MOST_ANSWERS = 1_000  # to one predicate
 
 
 def dp(
@@ -51,7 +50,8 @@ def dp(
     """
     origin = Origin.now(settings, "dp")
     options = complete(options, DpOptions)
-    levels, mechanisms = epsilons.read(options["epsilon"]), _named_mechanisms(options["mechanism"])
+    levels = epsilons.parse(options["epsilon"])
+    mechanisms = _named_mechanisms(options["mechanism"])
     predicates, order, answers = as_tuple(options["predicate"]), options["order"], options["counts"]
     _check_options(predicates, options)
     listed = bind.parse_order(order) if isinstance(order, str) else tuple(order)
@@ -75,10 +75,13 @@ def dp(
     spec |= {"counts": answers, "budget": budget, "delta": delta}
     origin = origin.about(spec, dataset.paths).sending(counted.statements)
     frame = pl.DataFrame(rows, schema=TRADEOFF)
-    notes = (*_notes(request, counted, mechanisms, frame), *remarks(engine))
-    notes += (ONCE,) if answers > 1 and local else ()
+    notes = [*_notes(request, counted, mechanisms, frame), *remarks(engine)]
+    if answers > 1 and local:
+        notes.append(
+            "records are perturbed once, so with noise on them more counts reveal nothing new"
+        )
     details = {"scenario": scenario.scenario(counted)}
-    return Result(frame=frame, origin=origin, details=details, notes=notes)
+    return Result(frame=frame, origin=origin, details=details, notes=tuple(notes))
 
 
 def _named_mechanisms(mechanism: str | Sequence[str]) -> tuple[str, ...]:
@@ -99,13 +102,13 @@ def _check_options(predicates: Sequence[str], options: DpOptions) -> None:
     """Refuse missing predicates and impossible options."""
     if not predicates:
         raise InputError('no predicate is given; write a condition, as in "a = 3"')
-    if len(predicates) > PREDICATES:
+    if len(predicates) > MOST_PREDICATES:
         raise InputError(
-            f"at most {PREDICATES} predicates are compared together, not {len(predicates)}"
+            f"at most {MOST_PREDICATES} predicates are compared together, not {len(predicates)}"
         )
     counts, budget = options["counts"], options["budget"]
-    if isinstance(counts, bool) or not isinstance(counts, int) or not 1 <= counts <= ANSWERS:
-        raise InputError(f"counts is a whole number from 1 to {ANSWERS:,}")
+    if isinstance(counts, bool) or not isinstance(counts, int) or not 1 <= counts <= MOST_ANSWERS:
+        raise InputError(f"counts is a whole number from 1 to {MOST_ANSWERS:,}")
     if budget not in BUDGETS:
         raise InputError(f"a budget is {' or '.join(BUDGETS)}, not {quoted(budget)}")
     if not 0 <= options["delta"] < 1:
@@ -114,7 +117,7 @@ def _check_options(predicates: Sequence[str], options: DpOptions) -> None:
 
 def _notes(
     request: Request, counts: Counts, mechanisms: Sequence[str], frame: pl.DataFrame
-) -> tuple[str, ...]:
+) -> list[str]:
     """Return remarks on missing values, on what epsilon promises, and on losses above the limit."""
     notes = []
     name, places = quoted(request.useful.name), len(counts.people)  # 0 places: noise on counts
@@ -127,12 +130,12 @@ def _notes(
             f"the local mechanism promises epsilon of neighbouring values of {name}; of those at "
             f"the two ends of its {places:,} values, {places - 1:,} times as much (epsilon_person)"
         )
-    is_no_bound = pl.col("method") != "bound"
-    # of a count without noise; a computed loss may be wrong by its error relative to the prior
+    is_computed = pl.col("method") != "bound"
+    # The loss without noise. A computed one may be wrong by its error, relative to the prior.
     limit = pl.col("privacy_loss_max") + pl.col("error") / pl.col("prior") + 1e-12  # of rounding
-    if not frame.filter(is_no_bound, pl.col("privacy_loss") > limit).is_empty():
+    if not frame.filter(is_computed, pl.col("privacy_loss") > limit).is_empty():
         notes.append(
             "noise on records loses more than the count without noise here: it distinguishes "
             "values for which the predicate gives the same answer"
         )
-    return tuple(notes)
+    return notes

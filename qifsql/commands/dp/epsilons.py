@@ -12,7 +12,7 @@ from fractions import Fraction
 from qifsql.errors import InputError, quoted
 
 DIGITS = 60  # of e^-epsilon, if it is not a fraction
-MOST = 1_000  # an epsilon above this is a typing error: e^-1000 is no noise
+MOST_EPSILON = 1_000  # one above this is a typing error: e^-1000 is no noise
 _NUMBER = r"\d{1,40}(?:\.\d{1,40})?(?:e[+-]?\d{1,3})?"
 _ITEM = re.compile(
     rf"(ln\s*(\(\s*)?)?({_NUMBER})\s*(?:\^\s*(\d{{1,3}})|/\s*({_NUMBER}))?(?(2)\s*\))", re.I | re.A
@@ -42,7 +42,7 @@ class Epsilon:
         return self if n == 1 else Epsilon(f"({self.text})/{n}", _WORK.divide(self.value, n))
 
 
-def read(value: str | float | Sequence[str | float]) -> tuple[Epsilon, ...]:
+def parse(value: str | float | Sequence[str | float]) -> tuple[Epsilon, ...]:
     """Return the epsilons of numbers and of texts with commas, each once; InputError for others."""
     values = [value] if isinstance(value, str | int | float) else value
     line = ",".join(v if isinstance(v, str) else repr(v) for v in values)
@@ -68,8 +68,8 @@ def _parse_epsilon(text: str) -> Epsilon:
         raise InputError(f"epsilon {quoted(text)} is not above 0; {what}")
     above, below = number.as_integer_ratio()
     value = _WORK.subtract(_WORK.ln(above), _WORK.ln(below)) if log else _WORK.divide(above, below)
-    if value > MOST:
-        raise InputError(f"epsilon {quoted(text)} means no noise; give at most {MOST}")
+    if value > MOST_EPSILON:
+        raise InputError(f"epsilon {quoted(text)} means no noise; give at most {MOST_EPSILON}")
     if value < Decimal("1e-9"):
         raise InputError(f"epsilon {quoted(text)} leaves nothing of the count; give at least 1e-9")
     return Epsilon(text, value, number if log else None)

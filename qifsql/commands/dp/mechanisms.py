@@ -21,7 +21,7 @@ from qifsql.commands.dp.epsilons import Epsilon
 from qifsql.commands.dp.vulnerability import Kind, Success, exact_success, hull, near_success
 from qifsql.errors import InputError
 
-WORK = 20_000_000  # most products that several counts together may need
+MOST_PRODUCTS = 20_000_000  # that several counts together may need
 LOCAL = {"local": noise.geometric, "randomised_response": noise.response}
 MECHANISMS = ("oblivious", *LOCAL)
 
@@ -50,7 +50,7 @@ def oblivious(counts: Counts, epsilon: Epsilon, bits: Sequence[int], answers: in
     secrets = {_merge_patterns(kind, bits) for kind in counts.kinds}
     reals = [[pair] for pair in _merge_totals(counts, bits)]  # to guess z is right for n_z people
     outcomes = (answers + 1) ** len(bits)
-    if outcomes * sum(map(len, secrets)) > WORK:
+    if outcomes * sum(map(len, secrets)) > MOST_PRODUCTS:
         raise InputError(
             f"too many counts together: there are {outcomes:,} outcomes; ask for fewer"
         )
@@ -103,14 +103,12 @@ def _sum_best(
     total = 0
     for yes in product(range(answers + 1), repeat=bits):  # how often each predicate is answered yes
         ways = math.prod(math.comb(answers, k) for k in yes)
-        chance = [weights[_count_right(yes, z, answers)] for z in range(2**bits)]
+        chance = []  # of these answers, by the true answers z
+        for z in range(2**bits):
+            right_answers = sum(k if z >> i & 1 else answers - k for i, k in enumerate(yes))
+            chance.append(weights[right_answers])
         total += ways * max(sum(n * chance[z] for z, n in line) for line in lines)
     return Fraction(total, right**all_answers)
-
-
-def _count_right(yes: Sequence[int], z: int, answers: int) -> int:
-    """Return how many answers are right if the bits of z are true; ``yes[i]`` are yes to bit i."""
-    return sum(k if z >> i & 1 else answers - k for i, k in enumerate(yes))
 
 
 def local(counts: Counts, epsilon: Epsilon, bit: int, mechanism: str) -> Report:
@@ -128,7 +126,7 @@ def local(counts: Counts, epsilon: Epsilon, bit: int, mechanism: str) -> Report:
         for answer in (False, True)
     ]
     records = counts.extent.records
-    if epsilon.ratio is not None and records <= poisson_binomial.FEW:
+    if epsilon.ratio is not None and records <= poisson_binomial.MOST_RECORDS:
         fractions = perturb(epsilon.alpha, holds)
         if (distribution := poisson_binomial.exact_counts(counts.people, fractions)) is not None:
             exact = partial(exact_success, chances=fractions, noise=distribution, people=records)

@@ -14,10 +14,10 @@ from fractions import Fraction
 from typing import NamedTuple
 
 TAIL = math.log(2e20)  # the chance left out on each side is below 1e-20
-TINY = 1e-25  # fewer expected rarer answers of a value are neglected
-BITS = 2_000_000  # most bits in an exact distribution: a second of work
-FEW = 400  # most records for which an exact distribution is tried
-EPS = 2.0**-53
+NEGLIGIBLE = 1e-25  # fewer expected rarer answers of a value are neglected
+MOST_BITS = 2_000_000  # in an exact distribution: a second of work
+MOST_RECORDS = 400  # for which an exact distribution is tried
+EPS = 2.0**-53  # the relative rounding of a floating-point number
 Wave = tuple[float, float]  # the real and imaginary part of φ at some θ
 
 
@@ -49,25 +49,20 @@ def exact_counts(people: Sequence[int], chances: Sequence[Fraction]) -> list[int
     """
     records = sum(people)
     common = math.lcm(*(t.denominator for t in chances))  # the denominator of all chances
-    if records**2 * common.bit_length() > BITS:
+    if records**2 * common.bit_length() > MOST_BITS:
         return None
-    distribution = [1]
+    distribution = [1]  # of the count of the groups so far
     for n, t in zip(people, chances, strict=True):
         yes = t.numerator * (common // t.denominator)
         no = common - yes
         binomial = [math.comb(n, k) * yes**k * no ** (n - k) for k in range(n + 1)]
-        distribution = _convolve(distribution, binomial)
+        with_group = [0] * (len(distribution) + n)  # of the sum of two independent counts
+        for i, chance in enumerate(distribution):
+            if chance:
+                for j, group_chance in enumerate(binomial):
+                    with_group[i + j] += chance * group_chance
+        distribution = with_group
     return distribution
-
-
-def _convolve(a: Sequence[int], b: Sequence[int]) -> list[int]:
-    """Return the distribution of the sum of two independent counts with distributions a and b."""
-    result = [0] * (len(a) + len(b) - 1)
-    for i, x in enumerate(a):
-        if x:
-            for j, y in enumerate(b):
-                result[i + j] += x * y
-    return result
 
 
 def distribution_window(people: Sequence[int], chances: Sequence[tuple[float, float]]) -> Window:
@@ -100,7 +95,7 @@ def _rarer_answers(
     alike: dict[tuple[float, int], int] = {}  # people by chance of the rarer answer, and its sign
     for n, (yes, no) in zip(people, chances, strict=True):
         rarer = min(yes, no)
-        if n * rarer < TINY:
+        if n * rarer < NEGLIGIBLE:
             neglected += n * rarer
         else:
             key = rarer, -1 if yes > no else 1
@@ -163,21 +158,17 @@ def _excess_angle(t: float, theta: float, sines: tuple[float, float, float]) -> 
     ``sines`` are s = sin θ, c = 1 - cos θ and sin θ - θ. The argument is that of 1 - tc + i ts,
     and with x = ts / (1 - tc): atan x - tθ = (atan x - x) + t (sin θ - θ) + x tc.
     """
-    s, c, less = sines
+    s, c, excess_sine = sines
     x = t * s / (1 - t * c)
     if x > 0.25:
         return math.atan2(t * s, 1 - t * c) - t * theta
-    return _excess_arctangent(x) + t * less + x * t * c
-
-
-def _excess_arctangent(x: float) -> float:
-    """Return atan(x) - x = -x³/3 + x⁵/5 - ..., for 0 <= x <= 1/4."""
-    square, power, total, k = x * x, x * x * x, 0.0, 3
-    while power > 1e-19 * abs(total) and power > 0:
-        total += -power / k if k % 4 == 3 else power / k
+    # atan x - x = -x³/3 + x⁵/5 - ...
+    square, power, excess_arctangent, k = x * x, x * x * x, 0.0, 3
+    while power > 1e-19 * abs(excess_arctangent) and power > 0:
+        excess_arctangent += -power / k if k % 4 == 3 else power / k
         power *= square
         k += 2
-    return total
+    return excess_arctangent + t * excess_sine + x * t * c
 
 
 def _excess_sine(theta: float) -> float:

@@ -33,8 +33,10 @@ def scenario(counts: Counts) -> pl.DataFrame:
     secret, useful, both = (entropy(counts.spectra[part]) for part in ("secret", "useful", "both"))
     shared = max(0.0, secret + useful - both)
     # as many pairs as values of one attribute: each of these values decides the other attribute
-    secret_removed = _removed_share(shared, secret, sure=extent.pairs == extent.useful_values)
-    useful_removed = _removed_share(shared, useful, sure=extent.pairs == extent.secret_values)
+    decides_secret = extent.pairs == extent.useful_values
+    decides_useful = extent.pairs == extent.secret_values
+    secret_removed = 1.0 if decides_secret else min(1.0, shared / secret)
+    useful_removed = 1.0 if decides_useful else min(1.0, shared / useful)
     letter = _classify(secret_removed, useful_removed)
     row = {
         "scenario": letter,
@@ -58,8 +60,3 @@ def _classify(secret_removed: float, useful_removed: float) -> str | None:
     if useful_removed >= INFERRED:
         return "D"
     return "B" if max(secret_removed, useful_removed) < LOW else None
-
-
-def _removed_share(shared: float, entropy: float, *, sure: bool) -> float:
-    """Return the share of uncertainty removed: 1 if one attribute decides the other."""
-    return 1.0 if sure else min(1.0, shared / entropy)

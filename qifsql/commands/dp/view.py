@@ -1,6 +1,6 @@
 """Show privacy against utility of noisy counts."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from math import isclose
 
@@ -16,15 +16,12 @@ from qifsql.presentation.parts import Heading, Paragraph, Part, Spec, Table, Tab
 from qifsql.results.kinds import Kind
 from qifsql.results.stored import Stored
 
-SHORT = {"oblivious": "oblivious", "local": "local", "randomised_response": "response"}
-LONG = {
+SHORT_NAMES = {"oblivious": "oblivious", "local": "local", "randomised_response": "response"}
+LONG_NAMES = {
     "oblivious": "oblivious: noise on the count",
     "local": "local: noise on each record",
     "randomised_response": "response: randomised response on each record",
 }
-Written = Callable[[Row], str]
-
-
 KIND = Kind(columns=("epsilon", "privacy_loss"), shared=("scenario",))
 
 
@@ -43,14 +40,20 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
         ]
         if all(_is_no_loss(row["privacy_loss"]) for row in rows):
             parts.append(Paragraph(_no_loss_sentence(escaping.cell(spec["secret"]), rows[0])))
-    listed = "; ".join(said(LONG[m]) for m in _mechanisms(rows))
+    listed = "; ".join(said(LONG_NAMES[m]) for m in _mechanisms(rows))
     parts.append(Paragraph(said("Mechanisms: {listed}.", listed=listed)))
     promise = said("What epsilon guarantees for one record, whatever the data")
     # the rows of the last predicate, or of all together
     parts += [Heading(promise), _guarantee_table(rows), Paragraph(_beliefs_sentence(rows))]
     prior = rows[0]["prior"]  # no loss is above 1 / prior: then the secret is certain
     if prior < 1 and all(isclose(row["privacy_loss_promised"], 1 / prior) for row in rows):
-        parts.append(Paragraph(_capped_sentence(rows[0])))
+        capped = said(
+            "loss <=: {loss} for every epsilon here, as no loss can be more: the guess is right in "
+            "{prior} of cases before. Only smaller epsilons promise more.",
+            loss=words.factor(rows[0]["privacy_loss_promised"]),
+            prior=words.percent(prior),
+        )
+        parts.append(Paragraph(capped))
     return parts
 
 
@@ -94,22 +97,23 @@ def _mechanisms(rows: Sequence[Row]) -> list[str]:
     return list(dict.fromkeys(row["mechanism"] for row in rows))
 
 
-def _table_by_epsilon(
-    rows: Sequence[Row], heads: Sequence[str], written: Sequence[Written]
-) -> Table:
-    """Return a table with a row for each epsilon, and the same columns for each mechanism.
+def _table_by_epsilon(rows: Sequence[Row], columns: Mapping[str, Callable[[Row], str]]) -> Table:
+    """Return a table with a row for each epsilon, and the same ``columns`` for each mechanism.
 
-    These columns have ``heads``; ``written`` has the function that writes the cell of each.
+    A column has its head and the function that writes its cell.
     """
     mechanisms = _mechanisms(rows)
-    names: list[str] = []
-    for m in mechanisms:  # the first of its columns is under the name of the mechanism
-        names += [f"{said(SHORT[m])}\n{heads[0]}", *(f"\n{head}" for head in heads[1:])]
-    table = Table.of([f"\n{said('epsilon')}", *names], right=range(1, len(names) + 1))
+    heads: list[str] = []
+    for mechanism in mechanisms:  # the first of its columns is under the name of the mechanism
+        first, *others = columns
+        heads += [f"{said(SHORT_NAMES[mechanism])}\n{first}", *(f"\n{head}" for head in others)]
+    table = Table.of([f"\n{said('epsilon')}", *heads], right=range(1, len(heads) + 1))
     by_question = {(row["epsilon_given"], row["mechanism"]): row for row in rows}
     for epsilon in dict.fromkeys(row["epsilon_given"] for row in rows):
-        of_mechanisms = [by_question[epsilon, m] for m in mechanisms]
-        table.add_row(number(epsilon), *(write(r) for r in of_mechanisms for write in written))
+        cells = []
+        for mechanism in mechanisms:
+            cells += [write(by_question[epsilon, mechanism]) for write in columns.values()]
+        table.add_row(number(epsilon), *cells)
     return table
 
 
@@ -122,7 +126,7 @@ def _measured_table(rows: Sequence[Row]) -> Table:
     def utility(row: Row) -> str:
         return "" if row["utility"] is None else words.percent(row["utility"])
 
-    table = _table_by_epsilon(rows, [said("loss"), said("utility")], [loss, utility])
+    table = _table_by_epsilon(rows, {said("loss"): loss, said("utility"): utility})
     first, n = rows[0], len(_mechanisms(rows))
     none = [_factor(first["privacy_loss_min"]), words.percent(first["utility_min"])]
     sure = [_factor(first["privacy_loss_max"]), words.percent(first["utility_max"])]
@@ -149,7 +153,7 @@ def _row_in_words(secret: str, row: Row) -> str:
     loss = said(
         message,
         epsilon=number(row["epsilon_given"]),
-        mechanism=said(SHORT[row["mechanism"]]),
+        mechanism=said(SHORT_NAMES[row["mechanism"]]),
         secret=escaping.cell(secret),
         before=words.percent(row["prior"]),
         after=words.percent(row["posterior"]),
@@ -179,15 +183,6 @@ def _no_loss_sentence(secret: str, row: Row) -> str:
     return said(message, one=words.fixed(1, 4), secret=secret)
 
 
-def _capped_sentence(row: Row) -> str:
-    return said(
-        "loss <=: {loss} for every epsilon here, as no loss can be more: the guess is right in "
-        "{prior} of cases before. Only smaller epsilons promise more.",
-        loss=words.factor(row["privacy_loss_promised"]),
-        prior=words.percent(row["prior"]),
-    )
-
-
 def _guarantee_table(rows: Sequence[Row]) -> Table:
     """Return a table by epsilon: the largest loss and change of beliefs, whatever the data."""
 
@@ -200,7 +195,7 @@ def _guarantee_table(rows: Sequence[Row]) -> Table:
             return words.fixed(distance, 4)
         return number("> 0.9999" if distance < 1 else "1")  # never rounded to 1
 
-    return _table_by_epsilon(rows, [said("loss <="), said("beliefs")], [loss, beliefs])
+    return _table_by_epsilon(rows, {said("loss <="): loss, said("beliefs"): beliefs})
 
 
 def _beliefs_sentence(rows: Sequence[Row]) -> str:
@@ -229,18 +224,17 @@ def chapter(stored: Stored) -> tuple[str, list[Part]]:
 
 def headline(stored: Stored) -> list[str]:
     """Return the effect of each count in a sentence, for the first pages of a report."""
+    texts = []
     rows = stored.frame.unique("predicate", keep="last", maintain_order=True)
-    return [_effect_sentence(stored.spec, row) for row in rows.iter_rows(named=True)]
-
-
-def _effect_sentence(spec: Spec, row: Row) -> str:
-    """Return a sentence on the success at the secret before and after noisy counts."""
-    scale = words.scale(row["prior"], row["posterior"])
-    return said(
-        "Noisy counts with epsilon {epsilon}: {secret} of one more record is guessed right for "
-        "{before} before, and for at most {after} after.",
-        epsilon=number(row["epsilon_given"]),
-        secret=escaping.cell(spec["secret"]),
-        before=words.share(row["prior"], scale),
-        after=words.share(row["posterior"], scale),
-    )
+    for row in rows.iter_rows(named=True):
+        scale = words.scale(row["prior"], row["posterior"])
+        text = said(
+            "Noisy counts with epsilon {epsilon}: {secret} of one more record is guessed right for "
+            "{before} before, and for at most {after} after.",
+            epsilon=number(row["epsilon_given"]),
+            secret=escaping.cell(stored.spec["secret"]),
+            before=words.share(row["prior"], scale),
+            after=words.share(row["posterior"], scale),
+        )
+        texts.append(text)
+    return texts

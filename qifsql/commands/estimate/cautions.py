@@ -4,14 +4,14 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from qifsql.commands.estimate.sample import Counted, Weights
-from qifsql.commands.estimate.spec import APART
+from qifsql.commands.estimate.spec import DISAGREEMENT
 from qifsql.errors import plural, quoted
 from qifsql.measures.uniqueness import REMARKS, SMALL, Sizes, Uniques, unique_match
 
-ROUGH = Fraction(1, 100)  # below this fraction little is known of people outside the sample
-THREE = ("zayatz", "pitman", "snb")
-FEW = 100  # with fewer records, models of block sizes are little more than a guess
-HALF = Fraction(1, 2)  # from this fraction on, all measured estimates were near the truth
+ROUGH_FRACTION = Fraction(1, 100)  # below it, little is known of people outside the sample
+NEAR_FRACTION = Fraction(1, 2)  # from it on, all measured estimates were near the truth
+MODELS = ("zayatz", "pitman", "snb")
+FEW_RECORDS = 100  # with fewer, models of block sizes are little more than a guess
 
 
 def caution_of(sizes: Sizes, estimate: Uniques, *, even: bool) -> str | None:
@@ -24,7 +24,7 @@ def caution_of(sizes: Sizes, estimate: Uniques, *, even: bool) -> str | None:
         return None
     if not sizes.alone:
         return "none_alone"
-    if sizes.records < FEW:
+    if sizes.records < FEW_RECORDS:
         return "few"
     method = estimate.takes or estimate.method  # Dankar's rule takes one of the others
     if method == "franconi_polettini":
@@ -33,9 +33,9 @@ def caution_of(sizes: Sizes, estimate: Uniques, *, even: bool) -> str | None:
         if even:
             return "even"
         return "pitman" if sizes.fraction <= SMALL else "pitman_large"
-    if even and (method == "zayatz" or sizes.fraction < HALF):
+    if even and (method == "zayatz" or sizes.fraction < NEAR_FRACTION):
         return "even"
-    return None if sizes.fraction >= HALF else method
+    return None if sizes.fraction >= NEAR_FRACTION else method
 
 
 def cautions(
@@ -45,25 +45,25 @@ def cautions(
     weights: tuple[str, Weights] | None,
     unit: str,
     *,
-    housed: bool,
+    households: bool,
 ) -> Iterator[str]:
     """Yield the known failures of the estimates that can occur with this sample.
 
     ``counted`` has the risks of records. ``weights`` are the name and the numbers of the weights,
-    if any; ``unit`` is what is counted, record or person. ``housed``: the risks of households are
+    if any; ``unit`` is what is counted, record or person. ``households``: their risks are
     estimated, too.
     """
     if weights is not None:
         yield from _weight_cautions(sizes, counted, *weights)
     if sizes.fraction == 1:
         return
-    if housed:
+    if households:
         yield (
             "the risks of households are made of the estimated risks of records, and are as "
             "uncertain; guesses about members are taken as independent, without which only the "
             "bounds hold"
         )
-    if sizes.records < FEW:
+    if sizes.records < FEW_RECORDS:
         yield (
             f"{plural(sizes.records, unit)} are too few to fit a model to: take the estimates "
             "for no more than a guess"
@@ -88,13 +88,16 @@ def cautions(
 def _record_cautions(sizes: Sizes, counted: Counted, estimates: Sequence[Uniques]) -> Iterator[str]:
     """Yield where the risks of records contradict what needs no model, or the uniques."""
     match, risk = unique_match(sizes), float(counted.alone / sizes.alone)
-    if match is not None and match > APART * risk:
+    if match is not None and match > DISAGREEMENT * risk:
         yield (
             f"the risk of records is too low here: {risk:.2g} on average for the uniques of the "
             f"sample, though a unique match is right with {match:.2g}, which needs no model; it "
             "looks at each block alone, and does not see that most blocks are small"
         )
-    certain, expected = certain_links(sizes, estimates), float(counted.risks)
+    # By the highest estimate, so many uniques of the sample are unique in the population.
+    numbers = [e.number for e in estimates if e.number is not None and e.method in MODELS]
+    certain = min(max(numbers, default=0.0) * float(sizes.fraction), float(sizes.alone))
+    expected = float(counted.risks)
     if certain > expected:
         yield (
             f"the risks of records contradict the uniques: about {expected:,.3g} links are right "
@@ -105,29 +108,20 @@ def _record_cautions(sizes: Sizes, counted: Counted, estimates: Sequence[Uniques
 
 def _method_cautions(sizes: Sizes, estimates: Sequence[Uniques]) -> Iterator[str]:
     """Yield that the sample is too small for the methods, or that they disagree."""
-    numbers = {e.method: e.number for e in estimates if e.number and e.method in THREE}
-    if sizes.fraction < ROUGH:
+    numbers = {e.method: e.number for e in estimates if e.number and e.method in MODELS}
+    if sizes.fraction < ROUGH_FRACTION:
         yield (
-            f"the sample is less than {float(ROUGH):.0%} of the population: Zayatz and SNB then "
-            "promise far too many uniques, and Pitman's model is a guess about people who were "
-            "never seen"
+            f"the sample is less than {float(ROUGH_FRACTION):.0%} of the population: Zayatz and "
+            "SNB then promise far too many uniques, and Pitman's model is a guess about people who "
+            "were never seen"
         )
-    elif numbers and max(numbers.values()) > APART * min(numbers.values()):
+    elif numbers and max(numbers.values()) > DISAGREEMENT * min(numbers.values()):
         smallest, largest = (end(numbers, key=lambda m: numbers[m]) for end in (min, max))
         times = numbers[largest] / numbers[smallest]
         yield (
             f"the methods disagree: {largest} expects {times:.1f} times as "
             f"many uniques as {smallest}; take the highest where a wrong release would harm"
         )
-
-
-def certain_links(sizes: Sizes, estimates: Sequence[Uniques]) -> float:
-    """Return the uniques of the sample that are unique in the population, by the highest estimate.
-
-    A link to each of them is right with certainty.
-    """
-    numbers = [e.number for e in estimates if e.number is not None and e.method in THREE]
-    return min(max(numbers, default=0.0) * float(sizes.fraction), float(sizes.alone))
 
 
 def is_even(estimates: Sequence[Uniques]) -> bool:

@@ -4,7 +4,6 @@ A person who is unique in the sample may match people who were not drawn. Source
 ``qifsql.measures.uniqueness``; Franconi and Polettini 2004 (individual risk, mu-Argus).
 """
 
-from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, Unpack
 
@@ -52,7 +51,7 @@ PEOPLE: dict[str, pl.DataType] = {"people": pl.Int64(), "known_records": pl.Stri
 """Further columns with a person: ``people`` of the sample, each with all her ``records``, which are
 known (``known_records`` is ``all``). ``individual`` has ``people`` in place of ``records``."""
 
-MOST = 10**15  # people of a population
+MOST_PEOPLE = 10**15  # of a population
 
 INDIVIDUAL: dict[str, pl.DataType] = {
     "records": pl.Int64(),
@@ -80,12 +79,11 @@ HISTOGRAM: dict[str, pl.DataType] = {"bin": pl.Int64(), "individuals": pl.Int64(
 """People by their risk in percent, rounded half to even."""
 
 
-OF_PEOPLE = (
+NOTE_ON_PEOPLE = (  # with several records each
     "people are taken to have been drawn, each with all her records, and an adversary to know all "
     "of them; who knows one record of a person finds no more uniques. If records were drawn and "
     "not people, those with many records are drawn too often, and no method here holds"
 )
-"""A note on what is assumed of people with several records."""
 
 
 def estimate(
@@ -120,46 +118,8 @@ def estimate(
     fraction = _fraction(options)
     _check_people(options)
     origin = Origin.now(settings, "estimate")
-    spec = _attack(source, options)
-    out = streamed_place(options["records"], spec.dataset.paths)
-    outputs = [] if out is None else [out]
-    with opened(spec, settings, outputs=outputs, ordered=out is not None) as (engine, bound):
-        microdata = bound.microdata
-        sample = Sampled(engine, bound, fraction)
-        counted = sample.count()
-        housed = None
-        if microdata.household is not None:
-            housed = {"household": microdata.household.name} | sample.households()
-        sizes = Sizes(counted.blocks, sample.fraction)
-        extent = {"fraction": float(sample.fraction), "population": sizes.population}
-        if out is not None:
-            every = sample.every_record(native_types(out))
-            file_origin = origin.of(bound, spec, *sample.plans, every, **extent)
-            stream(engine, every, out, file_origin, what="writing records")
-        origin = origin.of(bound, spec, *sample.plans, **extent)
-        left_out = note_left_out(engine, microdata)
-        counting = microdata_steps.records_plan(microdata, people=True)
-        ((records,),) = engine.rows(counting, "counting records", microdata.dataset.name)
-    estimates = estimate_by_method(sizes, counted.shares)
-    weight = microdata.weight
-    weights = (weight.name, sample.weights) if weight and sample.weights else None
-    failures = cautions(sizes, counted, estimates, weights, sample.unit, housed=housed is not None)
-    of_people = microdata.person is not None
-    of_all = {"records": records, "people": sizes.records, "known_records": "all"}
-    further = {"seconds": origin.seconds} | (of_all if of_people else {})
-    names = [q.name for q in microdata.qids]
-    return Result(
-        frame=_table(sizes, estimates, names, further),
-        origin=origin,
-        details=_details(sizes, counted, housed, of_people=of_people),
-        notes=(*microdata.notes, *left_out, *failures, *((OF_PEOPLE,) if of_people else ())),
-    )
-
-
-def _attack(source: Tabular, options: EstimateOptions) -> Attack:
-    """Return the attack of re-identification (CRS) on the sample."""
-    return Attack.of(
-        "crs",
+    spec = Attack.of(
+        "crs",  # re-identification
         source,
         qids=options["qids"],
         weight=options["sampling_weight"],
@@ -169,28 +129,45 @@ def _attack(source: Tabular, options: EstimateOptions) -> Attack:
         person=options["person"],
         household=options["household"],
     )
-
-
-def _table(
-    sizes: Sizes, estimates: Sequence[Uniques], qids: list[str], further: dict[str, Any]
-) -> pl.DataFrame:
-    """Return the rows of the methods (``ESTIMATES``), all with the same ``further`` values."""
-    even = is_even(estimates)
-    rows = [_row(sizes, uniques, qids, even=even) | further for uniques in estimates]
-    schema = ESTIMATES | (PEOPLE if "people" in further else {})
-    return pl.DataFrame(rows, schema=schema)
-
-
-def _details(
-    sizes: Sizes, counted: Counted, housed: dict[str, Any] | None, *, of_people: bool
-) -> dict[str, pl.DataFrame]:
-    """Return the tables of risks: one row, its histogram, and a row of households if there are."""
-    individual = _risk_table(sizes, counted)
-    if of_people:
-        individual = individual.rename({"records": "people"})
-    bins = pl.DataFrame(list(counted.bins.items()), schema=HISTOGRAM, orient="row")
-    households = {} if housed is None else {"households": _household_table(housed)}
-    return {"individual": individual, "histogram": bins, **households}
+    out = streamed_place(options["records"], spec.dataset.paths)
+    outputs = [] if out is None else [out]
+    with opened(spec, settings, outputs=outputs, ordered=out is not None) as (engine, bound):
+        microdata = bound.microdata
+        sample = Sampled(engine, bound, fraction)
+        counted = sample.count()
+        sizes = Sizes(counted.blocks, sample.fraction)
+        details = _risk_tables(sizes, counted)
+        if microdata.household is not None:
+            row = {"household": microdata.household.name} | sample.households()
+            row["mean_risk"] = row["expected_people"] / row["people"]
+            columns = {name: [row[name]] for name in HOUSEHOLDS}
+            details["households"] = pl.DataFrame(columns, schema=HOUSEHOLDS)
+        extent = {"fraction": float(sample.fraction), "population": sizes.population}
+        if out is not None:
+            records_plan = sample.every_record(native_types(out))
+            file_origin = origin.of(bound, spec, *sample.plans, records_plan, **extent)
+            stream(engine, records_plan, out, file_origin, what="writing records")
+        origin = origin.of(bound, spec, *sample.plans, **extent)
+        left_out = note_left_out(engine, microdata)
+        counting = microdata_steps.records_plan(microdata, people=True)
+        ((records,),) = engine.rows(counting, "counting records", microdata.dataset.name)
+    estimates = estimate_by_method(sizes, counted.shares)
+    weight = microdata.weight
+    weights = (weight.name, sample.weights) if weight and sample.weights else None
+    notes = [*microdata.notes, *left_out]
+    households = "households" in details
+    notes += cautions(sizes, counted, estimates, weights, sample.unit, households=households)
+    further: dict[str, Any] = {"seconds": origin.seconds}  # of the rows of all methods
+    schema = ESTIMATES
+    if microdata.person is not None:
+        further |= {"records": records, "people": sizes.records, "known_records": "all"}
+        schema = ESTIMATES | PEOPLE
+        details["individual"] = details["individual"].rename({"records": "people"})
+        notes.append(NOTE_ON_PEOPLE)
+    names, even = [q.name for q in microdata.qids], is_even(estimates)
+    rows = [_row(sizes, uniques, names, even=even) | further for uniques in estimates]
+    frame = pl.DataFrame(rows, schema=schema)
+    return Result(frame=frame, origin=origin, details=details, notes=tuple(notes))
 
 
 def estimate_by_method(sizes: Sizes, shares: Fraction) -> list[Uniques]:
@@ -237,9 +214,10 @@ def _fraction(options: EstimateOptions) -> Fraction | int | None:
         )
     if fraction is not None:
         return share(fraction)
-    if population is not None and (isinstance(population, bool) or not 1 <= population <= MOST):
+    is_number = not isinstance(population, bool)
+    if population is not None and not (is_number and 1 <= population <= MOST_PEOPLE):
         raise InputError(
-            f"a population is a whole number of people, at least 1 and at most {MOST:,}"
+            f"a population is a whole number of people, at least 1 and at most {MOST_PEOPLE:,}"
         )
     return population
 
@@ -274,8 +252,8 @@ def _row(sizes: Sizes, uniques: Uniques, qids: list[str], *, even: bool) -> dict
     return dict.fromkeys(ESTIMATES) | row | fitted
 
 
-def _risk_table(sizes: Sizes, counted: Counted) -> pl.DataFrame:
-    """Return the row of ``INDIVIDUAL``."""
+def _risk_tables(sizes: Sizes, counted: Counted) -> dict[str, pl.DataFrame]:
+    """Return the details ``individual`` (one row) and ``histogram``."""
     row = {
         "records": sizes.records,
         "expected_reidentified": float(counted.risks),
@@ -283,9 +261,5 @@ def _risk_table(sizes: Sizes, counted: Counted) -> pl.DataFrame:
         "highest_risk": counted.highest,
         "unique_match": unique_match(sizes),
     }
-    return pl.DataFrame([row], schema=INDIVIDUAL)
-
-
-def _household_table(row: dict[str, Any]) -> pl.DataFrame:
-    row = row | {"mean_risk": row["expected_people"] / row["people"]}
-    return pl.DataFrame([{name: row[name] for name in HOUSEHOLDS}], schema=HOUSEHOLDS)
+    bins = pl.DataFrame(list(counted.bins.items()), schema=HISTOGRAM, orient="row")
+    return {"individual": pl.DataFrame([row], schema=INDIVIDUAL), "histogram": bins}

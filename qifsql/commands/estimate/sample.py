@@ -20,7 +20,7 @@ from qifsql.query.plan import Plan, Step
 from qifsql.query.splice import make_step, splice
 from qifsql.query.templates import load
 
-HOUSED = "household_risks"
+HOUSEHOLD_RISKS = "household_risks"
 UNIT = 2**60  # parts of one in sums of risks and shares
 
 
@@ -82,10 +82,10 @@ class Sampled:
         self.where = bound.microdata.dataset.name
         self.plans: list[Plan] = []
         self.unit = "record" if bound.microdata.person is None else "person"
-        self.records = self._records()
+        self.records = self._count_individuals()
         self.weights = None
         if fraction is None:  # the weights tell it
-            self.weights = self._weights()
+            self.weights = self._add_weights()
             fraction = Fraction(self.records) / self.weights.people
         elif isinstance(fraction, int):  # the people of the population
             if fraction < self.records:
@@ -120,7 +120,8 @@ class Sampled:
 
     def households(self) -> dict[str, Any]:
         """Return the row of ``HOUSEHOLDS``: the risk that a household is found through a member."""
-        steps = [*self._housed(), make_step("households"), make_step("unhoused")]
+        steps = [*self._crowds(), *self._household_steps()]
+        steps += [make_step("households"), make_step("unhoused")]
         plan = microdata_steps.plan(self.bound.microdata, steps, self._query("homes"))
         ((in_households, without_household),) = self._rows(plan, "counting households")
         return household_risk.summary(in_households, without_household)
@@ -144,15 +145,17 @@ class Sampled:
         query = exp.select().from_("everybody")
         query = query.join("risky", on=same_block("everybody", "risky", len(microdata.qids)))
         if microdata.household is not None:
-            steps += self._housed()[len(self._crowds()) :]
-            query = query.join(HOUSED, using="household", join_type="left")
-            risk = exp.func("coalesce", exp.column("risk", HOUSED), exp.column("risk", "risky"))
+            steps += self._household_steps()
+            query = query.join(HOUSEHOLD_RISKS, using="household", join_type="left")
+            risk = exp.func(
+                "coalesce", exp.column("risk", HOUSEHOLD_RISKS), exp.column("risk", "risky")
+            )
             columns += [(risk, "household_risk")]
         query = query.select(*named(columns))
         query = query.order_by(exp.column("record", "everybody"))
         return microdata_steps.plan(microdata, steps, query)
 
-    def _records(self) -> int:
+    def _count_individuals(self) -> int:
         """Return the number of individuals in the sample; WeightError if a weight is 0."""
         microdata = self.bound.microdata
         records = check_records(self.engine, microdata)
@@ -177,11 +180,11 @@ class Sampled:
                 )
         return int(weighted)
 
-    def _weights(self) -> Weights:
+    def _add_weights(self) -> Weights:
         """Return the weights in people; WeightError if their sum is below the records or huge."""
         steps = [*microdata_steps.steps(self.bound.microdata), self._unit()]
         plan = microdata_steps.plan(self.bound.microdata, steps, self._query("totals"))
-        ((_records, *sums, unit),) = self._rows(plan, "adding weights")
+        ((_, *sums, unit),) = self._rows(plan, "adding weights")  # sums of weights, as whole units
         total, smallest, largest = (Fraction(int(n)) / Fraction(unit) for n in sums)
         weight = self.bound.microdata.weight.name if self.bound.microdata.weight else ""
         if total >= 2**63:
@@ -202,10 +205,10 @@ class Sampled:
         steps = [*microdata_steps.steps(self.bound.microdata), self._unit()]
         return [*steps, self._step("crowds", crowds)]
 
-    def _housed(self) -> list[Step]:
-        """Return the steps of the risk of each household, through its members."""
+    def _household_steps(self) -> list[Step]:
+        """Return the steps from ``_crowds`` to the risk of each household, through its members."""
         steps = [self._step(name) for name in ("kinds", "chances", "housed")]
-        return [*self._crowds(), *steps, make_step(HOUSED)]
+        return [*steps, make_step(HOUSEHOLD_RISKS)]
 
     def _unit(self) -> Step:
         """Return the step ``asked``: the fraction, or the ``unit`` that makes weights whole."""

@@ -9,7 +9,7 @@ from typing import Annotated, Required
 from qifsql.adversary.options import QIDS, Households, Null, Where, person_option
 from qifsql.data.option import CHANCE, DATA, RUN, TEXT, WHOLE, WRITTEN, Option
 
-APART = 2  # estimates disagree if one is more than this many times another
+DISAGREEMENT = 2  # estimates disagree if one is more than this many times another
 
 ASSUMES = {
     "dankar": "nothing itself: it uses the method that suits the sampling fraction",

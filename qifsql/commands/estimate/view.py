@@ -5,7 +5,7 @@ from typing import Any
 
 import polars as pl
 
-from qifsql.commands.estimate.spec import APART, ASSUMES, CAUTIONS
+from qifsql.commands.estimate.spec import ASSUMES, CAUTIONS, DISAGREEMENT
 from qifsql.measures.uniqueness import REMARKS
 from qifsql.presentation import details, words
 from qifsql.presentation.language import counted, number, said
@@ -126,7 +126,7 @@ def _estimate_sentences(rows: list[dict[str, Any]]) -> str:
     smallest, largest = (
         end(answers, key=lambda row: row["population_uniques"]) for end in (min, max)
     )
-    if largest["population_uniques"] > APART * smallest["population_uniques"]:
+    if largest["population_uniques"] > DISAGREEMENT * smallest["population_uniques"]:
         text = said(
             "The methods disagree: from {least} to {most} people of the population are "
             "expected to be unique. Of those who are unique in the sample, {low} to {high} "

@@ -371,9 +371,9 @@ def test_a_range_that_is_too_wide_to_weigh_is_refused(people: Path) -> None:
 
 
 def test_too_many_values_and_cells_are_refused(people: Path, monkeypatch: Any) -> None:
-    monkeypatch.setattr(count, "CELLS", 3)
+    monkeypatch.setattr(count, "MOST_CELLS", 3)
     refused(people, *asked(), says="and at most 3 are supported; round one of them")
-    monkeypatch.setattr(count, "PLACES", 2)
+    monkeypatch.setattr(count, "MOST_PLACES", 2)
     refused(people, *asked(), says="has 5 values to move between, and at most 2")
 
 

@@ -437,16 +437,20 @@ def test_the_upper_lines_are_enough_for_every_best_guess(lines: list[tuple[int, 
     ],
 )  # fmt: skip
 def test_an_epsilon_is_read(text: str, value: float) -> None:
-    (epsilon,) = epsilons.read(text)
+    (epsilon,) = epsilons.parse(text)
     assert float(epsilon.value) == value
     assert float(epsilon.alpha) == pytest.approx(math.exp(-value), rel=1e-15)
     assert (epsilon.ratio is not None) == text.casefold().startswith("ln")
 
 
 def test_epsilons_are_a_list_each_once() -> None:
-    assert [e.text for e in epsilons.read("ln 3,1 ,2.5, 1.0")] == ["ln 3", "1", "2.5"]
-    assert [float(e.value) for e in epsilons.read([1, 2.5, "ln 1e2"])] == [1, 2.5, math.log(100)]
-    assert epsilons.read("ln 3")[0].alpha == Fraction(1, 3)
+    assert [e.text for e in epsilons.parse("ln 3,1 ,2.5, 1.0")] == ["ln 3", "1", "2.5"]
+    assert [float(e.value) for e in epsilons.parse([1, 2.5, "ln 1e2"])] == [
+        1,
+        2.5,
+        math.log(100),
+    ]
+    assert epsilons.parse("ln 3")[0].alpha == Fraction(1, 3)
 
 
 @pytest.mark.parametrize(
@@ -460,7 +464,7 @@ def test_epsilons_are_a_list_each_once() -> None:
 )  # fmt: skip
 def test_what_is_no_epsilon_is_refused(text: str | float) -> None:
     with pytest.raises(InputError):
-        epsilons.read(text)
+        epsilons.parse(text)
 
 
 # Semantic privacy.
