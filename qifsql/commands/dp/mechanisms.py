@@ -4,25 +4,89 @@ All records except the added one are known (thesis A1). So a report with noise o
 only one noisy bit: if the count is above the known one. The likelihood ratio of a report is e^-ε up
 to the known count and e^ε above it, for any counts. So the oblivious truncated geometric mechanism
 is a symmetric channel that is right with probability 1/(1 + e^-ε). With noise on the records, the
-count contains the noise of all of them.
+count contains the noise of all of them. Then places are numbered from 0 to n in the order of the
+useful attribute, and ``holds`` states for each place if the predicate holds there; chances of
+places are exact, or right to about fifty digits.
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import partial
 from itertools import accumulate, product, repeat
 from operator import mul
+from typing import TypeVar
 
-from qifsql.commands.dp import noise, poisson_binomial
+from qifsql.commands.dp import poisson_binomial
 from qifsql.commands.dp.count import Counts
-from qifsql.commands.dp.epsilons import Epsilon
+from qifsql.commands.dp.epsilons import DIGITS, Epsilon
 from qifsql.commands.dp.vulnerability import Kind, Success, exact_success, hull, near_success
 from qifsql.errors import InputError
 
 MOST_PRODUCTS = 20_000_000  # that several counts together may need
-LOCAL = {"local": noise.geometric, "randomised_response": noise.response}
+Number = TypeVar("Number", Fraction, Decimal)
+Chances = list[tuple[float, float]]  # the predicate holds, or it does not
+
+
+def geometric(alpha: Number, holds: Sequence[bool]) -> list[Number]:
+    """Return by place the chance of a yes after the truncated geometric mechanism.
+
+    ``holds``: whether the predicate holds at each place. Thesis Def. 32, Eq. 6.14: G(j | i) =
+    α^|i-j| (1-α)/(1+α) for 0 < j < n, and α^|i-j|/(1+α) for j = 0 and j = n. The chance of place i
+    is the sum over the places j where the predicate holds. A single place is kept.
+    """
+    unity = alpha / alpha  # 1 and 0 of the type of alpha
+    zero: Number = unity - unity
+    if len(holds) == 1:
+        return [unity if holds[0] else zero]
+    inner: Number = (unity - alpha) / (unity + alpha)
+    end: Number = unity / (unity + alpha)
+    factors = [inner] * len(holds)  # of α^|i-j|, for each j
+    factors[0] = factors[-1] = end
+    masses: list[Number] = [f if yes else zero for f, yes in zip(factors, holds, strict=True)]
+    from_left: list[Number] = _carry_forward(alpha, masses)
+    from_right: list[Number] = _carry_forward(alpha, masses[::-1])[::-1]
+    return [a + b + c for a, b, c in zip(from_left, masses, from_right, strict=True)]
+
+
+def _carry_forward(alpha: Number, masses: Sequence[Number]) -> list[Number]:
+    """Return, for each place i, Σ_{j<i} α^(i-j) m_j: what reaches it from the places before it."""
+    reached = [masses[0] - masses[0]]  # 0
+    for before in masses[:-1]:
+        reached.append(alpha * (reached[-1] + before))
+    return reached
+
+
+def response(alpha: Number, holds: Sequence[bool]) -> list[Number]:
+    """Return by place the chance of a yes after k-ary randomised response (Kairouz et al. 2016).
+
+    ``holds``: whether the predicate holds at each of the k places. R(w' | w) = e^ε/(e^ε + k - 1)
+    where w' = w, and 1/(e^ε + k - 1) otherwise.
+    """
+    unity = alpha / alpha  # 1 of the type of alpha, which is e^-ε
+    elsewhere = alpha / (unity + (len(holds) - 1) * alpha)
+    same = unity / (unity + (len(holds) - 1) * alpha)
+    from_outside = sum(holds) * elsewhere  # of a value for which the predicate does not hold
+    return [from_outside - elsewhere + same if yes else from_outside for yes in holds]
+
+
+def _rounded_chances(
+    kind: Callable[..., list[Decimal]], epsilon: Epsilon, holds: Sequence[bool]
+) -> Chances:
+    """Return, for each place, the chance of yes and that of no as the nearest floats.
+
+    ``kind`` is ``geometric`` or ``response``. Both are computed, as 1 minus a float loses digits.
+    """
+    with localcontext() as context:
+        context.prec = DIGITS
+        alpha = Decimal(epsilon.alpha.numerator) / Decimal(epsilon.alpha.denominator)
+        both = zip(kind(alpha, holds), kind(alpha, [not yes for yes in holds]), strict=True)
+        return [(float(yes), float(complement)) for yes, complement in both]
+
+
+LOCAL = {"local": geometric, "randomised_response": response}
 MECHANISMS = ("oblivious", *LOCAL)
 
 
@@ -131,7 +195,7 @@ def local(counts: Counts, epsilon: Epsilon, bit: int, mechanism: str) -> Report:
         if (distribution := poisson_binomial.exact_counts(counts.people, fractions)) is not None:
             exact = partial(exact_success, chances=fractions, noise=distribution, people=records)
             return Report(exact(secrets), exact(reals), "exact")
-    chances = noise.rounded_chances(perturb, epsilon, holds)
+    chances = _rounded_chances(perturb, epsilon, holds)
     window = poisson_binomial.distribution_window(counts.people, chances)
     near = partial(near_success, chances=chances, noise=window, people=records)
     return Report(near(secrets), near(reals), "fourier")
@@ -146,7 +210,7 @@ def local_bound(counts: Counts, epsilon: Epsilon, mechanism: str) -> Report:
     total, records = 0.0, counts.extent.records
     for z in sorted(set(counts.patterns)):
         is_z = [pattern == z for pattern in counts.patterns]
-        chances = noise.rounded_chances(LOCAL[mechanism], epsilon, is_z)
+        chances = _rounded_chances(LOCAL[mechanism], epsilon, is_z)
         total += max(math.fsum(n * chances[w][0] for w, _, n in kind) for kind in counts.kinds)
     return Report(Success(min(1.0, total / records), 1e-12), None, "bound")
 

@@ -7,13 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from qifsql.adversary.spec import Attack
-from qifsql.commands.tables import dimensions, kept_components, made_tables, magnitude, published
+from qifsql.commands.tables import dimensions, kept_components, magnitude, published
 from qifsql.commands.tables import remedies as remedy
-from qifsql.commands.tables.made_tables import NewTable
 from qifsql.commands.tables.margins import Domain
 from qifsql.commands.tables.solver import Memory
 from qifsql.commands.tables.spec import TableOptions
-from qifsql.commands.tables.table_release import Release, ReleaseMaker
+from qifsql.commands.tables.table_release import NewTable, Release, ReleaseMaker, parse_tables
 from qifsql.data.dataset import Dataset, Tabular
 from qifsql.data.option import as_names, as_tuple
 from qifsql.engine.catalog import Catalog
@@ -42,7 +41,7 @@ class Request:
     @classmethod
     def of(cls, source: Tabular | None, options: TableOptions, settings: Settings) -> "Request":
         """Return the request; refuse options that do not go together."""
-        new_tables = tuple(made_tables.parse_tables(as_tuple(options["table"])))
+        new_tables = tuple(parse_tables(as_tuple(options["table"])))
         texts = options["published"]
         files, protections = published.parse_sources(
             [texts] if isinstance(texts, str | Path) else list(texts)

@@ -21,7 +21,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import qifsql
-from qifsql.commands.dp import epsilons, noise, poisson_binomial
+from qifsql.commands.dp import epsilons, mechanisms, poisson_binomial
 from qifsql.commands.dp.semantic import semantic
 from qifsql.commands.dp.vulnerability import hull
 from qifsql.errors import InputError
@@ -176,7 +176,7 @@ def test_table_6_3() -> None:
         "1/48 1/48 1/24 1/12 1/6 2/3",
     ]
     for j in range(6):
-        column = noise.geometric(Fraction(1, 2), [place == j for place in range(6)])
+        column = mechanisms.geometric(Fraction(1, 2), [place == j for place in range(6)])
         assert column == [Fraction(line.split()[j]) for line in table]
 
 
