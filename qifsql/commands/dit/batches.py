@@ -101,10 +101,10 @@ def _tabulate_mondrian(passes: Passes, people: People, source: ReleaseSource, me
     limits = source.limits
     assert limits is not None  # noqa: S101 - Mondrian has limits
 
-    def releases(_stream: Stream) -> None:
+    def count(_stream: Stream) -> None:
         mondrian_runs.count_run(passes, people, limits, joint=source.question.classifier != BAYES)
 
-    source.engine.together([passes.stream], releases, meter.show)
+    source.engine.together([passes.stream], count, meter.show)
 
 
 def _tabulate_files(
@@ -146,7 +146,9 @@ def _compute_distances(passes: Passes, source: ReleaseSource, meter: Meter) -> N
     def measure(_stream: Stream) -> None:
         if bayes:
             passes.make("beliefs", "dit/beliefs", {"wanted_width": passes.coded.width})
-        posteriors.measure_distances(passes)
+        for name in ("guesses", "gaps", "flows", "distances"):
+            passes.make(name, f"dit/{name}")
+        passes.drop("beliefs", "guesses", "gaps", "flows")
 
     source.engine.together([passes.stream], measure, meter.show)
 

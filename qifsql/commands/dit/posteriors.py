@@ -93,13 +93,6 @@ def apply_classifier(
     path.unlink()
 
 
-def measure_distances(passes: Passes) -> None:
-    """Create ``distances`` from ``beliefs``, then drop ``beliefs``."""
-    for name in ("guesses", "gaps", "flows", "distances"):
-        passes.make(name, f"dit/{name}")
-    passes.drop("beliefs", "guesses", "gaps", "flows")
-
-
 def make_edges(passes: Passes, secret: Attribute, hierarchy: Hierarchy | None) -> None:
     """Create ``edges``: one row per node of the hierarchy, but the root, and secret below it.
 

@@ -71,7 +71,7 @@ class TooManyError(Exception):
     """There are more arrays than are listed."""
 
 
-def arrays(
+def list_arrays(
     bounds: Sequence[tuple[int, int]],
     sums: Sequence[Sum],
     deadline: float,

@@ -166,7 +166,7 @@ def groups(measured: Measured, questions: Sequence[Question], by: int) -> pl.Dat
     for question in questions:
         proved = _proved_by_group(measured, question, by)
         right = None
-        if records is not None and question in measured.best:  # the question is about a secret
+        if records is not None and question in measured.best_guesses:  # of a secret
             right = right_people(measured, question, records, by)
         secret = None if question.secret is None else margins.domain.names[question.secret]
         for code, text in value_texts(margins, by).items():

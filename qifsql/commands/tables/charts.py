@@ -28,8 +28,8 @@ from qifsql.presentation.theme import (
 from qifsql.presentation.words import count, listed, percent
 
 GREY, PALE, GREEN = "#E0E0E0", "#CCE7F7", "#009E73"
-SPLIT = r"split(datum.value, '\n')"  # the lines of a panel's title
-WIDE = 240  # pixels of the name of a set of tables
+TITLE_LINES = r"split(datum.value, '\n')"  # of a panel
+LABEL_WIDTH = 240  # pixels of the name of a set of tables
 MARKS = ("prior", "believed", "actual", "records")
 SHAPES = ("triangle-down", "circle", "diamond", "square")
 COLOURS = (ORANGE, BLUE, "#000000", GREEN)
@@ -67,7 +67,7 @@ def proofs(frame: pl.DataFrame) -> Chart:
     largest = max(1, *rows["people"])
     x = alt.X("people:Q", title=said("people")).scale(domain=[0, 1.25 * largest])
     x = x.stack(None).axis(format=",d", tickCount=4, tickMinStep=1)
-    y = alt.Y("known:N", title=None, sort=None).axis(labelLimit=WIDE)
+    y = alt.Y("known:N", title=None, sort=None).axis(labelLimit=LABEL_WIDTH)
     tooltip = hints(alt, {"known:N": said("tables"), "amount:N": said("people")})
     bars = alt.Chart(height=alt.Step(24)).encode(x=x, y=y, tooltip=tooltip)
     texts = bars.mark_text(align="left", dx=4).encode(text="amount:N")
@@ -121,18 +121,18 @@ def guess(frame: pl.DataFrame) -> Chart:
     table, words = _guess_rows(frame, places)
     axis = alt.Axis(labelExpr=PERCENT, values=[0, 0.2, 0.4, 0.6, 0.8, 1])
     x = {"title": said("best guess is right"), "scale": alt.Scale(domain=[0, 1]), "axis": axis}
-    y = alt.Y("known:N", title=None, sort=None).axis(labelLimit=WIDE)
+    y = alt.Y("known:N", title=None, sort=None).axis(labelLimit=LABEL_WIDTH)
     present = [kind for kind in kinds if kind in set(table["kind"])]
     colour = coloured(alt, {kind: COLOURS[places[kind]] for kind in present}, symbolSize=90)
     shape = alt.Shape("kind:N", title=None, sort=present).legend(colour["legend"])
     shape = shape.scale(domain=present, range=[SHAPES[places[kind]] for kind in present])
-    tooltip = hints(alt, {"known:N": said("tables"), "kind:N": said("best guess"),
-                          "amount:N": said("best guess is right")})  # fmt: skip
+    ends = {"known:N": said("tables"), "amount:N": said("best guess is right")}
+    tooltip = hints(alt, {"known:N": said("tables"), "kind:N": said("best guess"), **ends})
     line = alt.Chart(height=alt.Step(44))
     span = line.transform_filter("isValid(datum.low)").mark_bar(
         color=PALE, stroke=SKY, size=32, orient="horizontal"
     )
-    span = span.encode(x=alt.X("low:Q", **x), x2="high:Q", y=y, tooltip=tooltip[::2])
+    span = span.encode(x=alt.X("low:Q", **x), x2="high:Q", y=y, tooltip=hints(alt, ends))
     dots = [
         line.transform_filter(alt.datum.place == places[kind])
         .mark_point(filled=True, size=70, opacity=1, yOffset=8 * places[kind] - 12)
@@ -181,7 +181,7 @@ def cells(detail: pl.DataFrame) -> Chart:
     column_name = escaping.cell(first["column_dimension"])
     x = alt.X("group:N", title=column_name, sort=None).axis(labelAngle=0, orient="top")
     row_names = [escaping.cell(name) for name in first["row_dimensions"]]
-    y = alt.Y("known:N", title=None, sort=None).axis(labelLimit=WIDE)
+    y = alt.Y("known:N", title=None, sort=None).axis(labelLimit=LABEL_WIDTH)
     titles = {"known:N": ", ".join(row_names) or said("all"), "group:N": column_name}
     titles |= {"amount:N": said("people"), "kind:N": said("state")}
     titles |= {"people:N": said("in fact")} if "people" in squares[0] else {}
@@ -251,6 +251,6 @@ def _set_labels(frame: pl.DataFrame) -> dict[int, str]:
 def _stack_panels(alt: Any, chart: Any, rows: pl.DataFrame) -> Any:
     """Return a panel per ``question`` of ``rows``, one below the other: phones are narrow."""
     facet = alt.Facet("question:N").sort(field="order", op="min")
-    facet = facet.header(labelExpr=SPLIT, labelAnchor="start", labelLimit=WIDE + 300)
+    facet = facet.header(labelExpr=TITLE_LINES, labelAnchor="start", labelLimit=LABEL_WIDTH + 300)
     panels = chart.facet(facet=facet, data=data(alt, rows), columns=1)
     return panels.resolve_scale(y="independent")

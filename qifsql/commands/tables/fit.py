@@ -271,9 +271,9 @@ def _step(
 def _ratio_steps(edge: Edge, open_cells: str, targets: str, suffix: str = "") -> list[Step]:
     """Return the steps to ``ratios``: multiplied by them, open cells add up to their ``targets``.
 
-    The people in cells that are cut to their intervals are a function of the ratio in pieces, each
-    a line, which change where a cell reaches an end of its interval. The names of the steps end in
-    ``suffix``.
+    Cells are cut to their intervals. So the people in them are a piecewise linear function of the
+    ratio, with a new piece where a cell reaches an end of its interval. The names of the steps end
+    in ``suffix``.
     """
     views = ("interval_ends", "ratio_changes", "ratio_lines", "ratios")
     tables = {"open_cells": open_cells, "targets": targets, **{v: f"{v}{suffix}" for v in views}}

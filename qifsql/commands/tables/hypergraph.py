@@ -53,7 +53,7 @@ def covers(nodes: Sequence[Edge]) -> list[tuple[Edge, Edge]]:
     return pairs
 
 
-def chain(edges: Sequence[Edge]) -> list[Link]:
+def link_in_order(edges: Sequence[Edge]) -> list[Link]:
     """Return edges in their order, each with the attributes that it shares with those before."""
     links: list[Link] = []
     seen: Edge = NOTHING
@@ -78,7 +78,7 @@ def join_tree(edges: Sequence[Edge]) -> list[Link] | None:
         best = max(remaining, key=lambda e: max(len(e & edge) for edge in order))
         order.append(best)
         remaining.remove(best)
-    links = chain(order)
+    links = link_in_order(order)
     return links if all(link.parent is not None for link in links[1:]) else None
 
 
@@ -111,7 +111,7 @@ def triangulated(edges: Sequence[Edge], first: Sequence[Edge] = ()) -> list[Link
         for i in neighbours:
             near[i] |= neighbours
             near[i] -= {eliminated, i}
-    return join_tree(cliques) or chain(maximal_edges(cliques))
+    return join_tree(cliques) or link_in_order(maximal_edges(cliques))
 
 
 def reduce_edges(edges: Iterable[Edge], scope: Edge) -> list[Edge]:

@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from qifsql import __version__
 from qifsql.commands.tables.table_release import Release
-from qifsql.data.files import misplaced, parsed_json
+from qifsql.data.files import parsed_json
 from qifsql.data.readers import STORE
 from qifsql.engine import ledger
 from qifsql.engine.connections import Stream
@@ -101,15 +101,6 @@ def _digest(release: Release, table: str) -> list[str]:
     query = exp.select("count(*)", "coalesce(sum(hash(entered)), 0)").from_(rows)
     ((n, total),) = release.tables.rows(query)
     return [str(n), str(total)]
-
-
-def prepare(path: Path, sources: Sequence[str]) -> Path:
-    """Return the path of the file to resume from; refuse an input, or a place where none can be."""
-    if why := misplaced(path):
-        raise InputError(f"{path} {why}; name a file with --resume")
-    if any(path.resolve() == Path(source).resolve() for source in sources):
-        raise InputError(f"{path} is the input; name another file with --resume")
-    return path
 
 
 def _table(name: str) -> exp.Table:

@@ -24,12 +24,12 @@ from qifsql.query.plan import Plan, Step
 from qifsql.query.protections import Protection
 from qifsql.query.splice import splice
 
-COUNTS = frozenset((
+COUNT_NAMES = frozenset((
     "count", "counts", "n", "people", "persons", "population", "records", "total", "value", "freq",
     "frequency", "obs_value", "contagem", "pessoas", "total_pessoas", "quantidade",
 ))  # fmt: skip
 """Usual names of columns of counts."""
-TOTALS = frozenset((
+TOTAL_LABELS = frozenset((
     "total", "totals", "grand total", "overall", "sum", "both sexes", "all ages", "totais",
     "total geral", "soma", "ambos os sexos", "suma", "totale", "gesamt", "insgesamt", "summe",
     "ensemble",
@@ -196,7 +196,7 @@ def _column_of_counts(file: File, counts: str | None) -> int:
     """
     if place := file.place(counts):
         return place
-    usual = [p for p, n in enumerate(file.names, 1) if bare_text(n) in COUNTS]
+    usual = [p for p, n in enumerate(file.names, 1) if bare_text(n) in COUNT_NAMES]
     places = [p for p in usual if file.kinds[p - 1] != "labels"] or file.places("counts")
     if len(places) != 1 or places[0] not in {*usual, len(file.names)}:
         raise ColumnError(
@@ -213,7 +213,7 @@ def _last_columns(file: File, across: str, labels: Collection[str]) -> tuple[int
     ``across``, is not among the last, or may be of labels. ``labels`` are those of totals.
     """
     places = file.places("counts")
-    usual = COUNTS - TOTALS - set(labels)
+    usual = COUNT_NAMES - TOTAL_LABELS - set(labels)
     last_stub = max(1, len(file.names) - len(places))  # at least one dimension comes first
     doubts = [p for p in places if p <= last_stub or bare_text(file.names[p - 1]) in usual]
     doubts += file.places("unclear")

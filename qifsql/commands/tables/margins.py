@@ -174,24 +174,25 @@ def build_margins(
         support = _possible_combinations(margins, edge, largest_support)
         if support is not None and has_at_most(margins, support, largest_support):
             full[edge] = margins.keep(support, "listing possible cells")
-            _check_counted(margins, edge, full[edge])
+            for table in published:  # none may count people where no combination is possible
+                if not table.structural and table.edge <= edge:
+                    names = {"cells": table.cells, "possible": full[edge]}
+                    _refuse_rows(margins, margins.make("impossible", names, edge=table.edge))
     margins.joint = set(full)
     edges = [*margins.edges, *further, shared, *full]
     earlier = 0  # cells that are numbered already
     for edge in sorted(closure(e | shared for e in edges), key=len):
         margins.nodes[edge] = _first_cells(margins, edge, listed, full, earlier)
         earlier += tables.count(margins.nodes[edge])
+    for name in margins.nodes.values():  # a cell may have no count left
+        _refuse_rows(margins, margins.make("contradictions", {"cells": name}))
     return margins
 
 
-def _check_counted(margins: Margins, edge: Edge, possible: str) -> None:
-    """Raise ContradictionError if a table counts people where no combination is ``possible``."""
-    for table in margins.published:
-        if not table.structural and table.edge <= edge:
-            names = {"cells": table.cells, "possible": possible}
-            impossible = margins.make("impossible", names, edge=table.edge)
-            if margins.tables.count(impossible):
-                raise ContradictionError(impossible)
+def _refuse_rows(margins: Margins, table: str) -> None:
+    """Raise ContradictionError if a table, of cells for which no count is possible, has rows."""
+    if margins.tables.count(table):
+        raise ContradictionError
 
 
 def _list_cells(margins: Margins, table: Published) -> str:
@@ -286,14 +287,6 @@ def _first_cells(
     return margins.make("first_cells", names, "making margins", numbers=numbers, **shape)
 
 
-def check_first(margins: Margins) -> None:
-    """Raise ContradictionError if the first bounds of a cell leave no count."""
-    for name in margins.nodes.values():
-        differing = margins.make("contradictions", {"cells": name})
-        if margins.tables.count(differing):
-            raise ContradictionError(differing)
-
-
 def propagate(margins: Margins) -> None:
     """Tighten the bounds of all margins until nothing changes; replace their tables.
 
@@ -316,7 +309,7 @@ def propagate(margins: Margins) -> None:
         settled.append(margins.make("settled", names))
         ((moving, empty),) = margins.tables.rows(splice("tables/moving", tables=names))
         if empty:
-            raise ContradictionError(names["changed"])
+            raise ContradictionError
         if not moving:
             break
         active = margins.make("unsettled", names)
@@ -333,11 +326,7 @@ def propagate(margins: Margins) -> None:
 
 
 class ContradictionError(Exception):
-    """No count is left for a cell of the components in a table ``changed``."""
-
-    def __init__(self, table: str) -> None:
-        super().__init__(table)
-        self.table = table
+    """No count is left for a cell: the tables contradict each other."""
 
 
 def has_at_most(margins: Margins, query: exp.Select, limit: int) -> bool:

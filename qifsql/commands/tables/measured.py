@@ -19,12 +19,12 @@ from qifsql.query.columns import number
 class Measured:
     """A set of tables with its bounds.
 
-    ``closed``: the bounds are sharp by a closed form. ``open_components`` are those whose bounds
-    are not known to be sharp, ``sharp`` those of them that were solved. ``solved`` are exact
-    solutions of components, by question; ``settled`` cells of tables have one possible count.
-    ``counts`` are the expected counts, ``best`` the best guesses that they give with the attributes
-    that these depend on, ``by_component`` what is proved of components that were not solved;
-    ``notes`` are remarks.
+    ``closed``: the bounds are sharp by a closed form. ``open_components`` are the numbers of those
+    whose bounds are not known to be sharp, ``sharp_components`` those of them that were solved.
+    ``solved`` are exact solutions by question and component; ``settled`` cells of tables have one
+    possible count. ``best_guesses`` has by question an engine table, made of the
+    ``expected_counts``, and the attributes that the guesses depend on. ``by_component`` has the
+    table of what is proved of components that were not solved. ``notes`` are remarks.
     """
 
     release: Release
@@ -36,10 +36,10 @@ class Measured:
     solved: dict[Question, dict[int, Solved]] = field(default_factory=lambda: defaultdict(dict))
     components: int = 0
     open_components: set[int] = field(default_factory=set)
-    sharp: set[int] = field(default_factory=set)
+    sharp_components: set[int] = field(default_factory=set)
     settled: dict[Edge, set[Cell]] = field(default_factory=lambda: defaultdict(set))
-    counts: Fit | None = None
-    best: dict[Question, tuple[str, Edge] | None] = field(default_factory=dict)
+    expected_counts: Fit | None = None
+    best_guesses: dict[Question, tuple[str, Edge] | None] = field(default_factory=dict)
     by_component: dict[Question, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 

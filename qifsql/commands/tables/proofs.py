@@ -17,8 +17,8 @@ from qifsql.commands.tables.hypergraph import (
     NOTHING,
     Edge,
     Link,
-    chain,
     join_tree,
+    link_in_order,
     maximal_edges,
     reduce_edges,
     triangulated,
@@ -70,8 +70,8 @@ def free_attributes(margins: Margins, scope: Edge) -> Edge:
 def join_orders(edges: Sequence[Edge], scope: Edge) -> list[list[Link]]:
     """Return the orders in which tables are joined to bound the cells of the attributes ``scope``.
 
-    There is one for each n: the first n tables, in the order of a tree where there is one, then the
-    others in theirs. So a further table adds an order, and no bound is wider with it.
+    There is one order for each n: the first n tables, in the order of a tree if they have one, then
+    the other tables as they are given. So a further table adds an order, and widens no bound.
     """
     sequences: dict[tuple[Edge, ...], None] = {}  # an ordered set
     reduced = [edge & scope for edge in edges]
@@ -80,7 +80,7 @@ def join_orders(edges: Sequence[Edge], scope: Edge) -> list[list[Link]]:
         first = [link.edge for link in tree] if tree else reduced[:n]
         sequence = maximal_edges(edge for edge in (*first, *reduced[n:]) if edge)
         sequences[tuple(sequence)] = None
-    return [chain(sequence) for sequence in sequences]
+    return [link_in_order(sequence) for sequence in sequences]
 
 
 def has_closed_form(margins: Margins, scope: Edge) -> bool:
@@ -125,8 +125,9 @@ def is_complete(margins: Margins, scope: Edge) -> bool:
 def _chained_lines(margins: Margins, links: Sequence[Link]) -> str:
     """Return the table of the cells that hold somebody for sure after a join of tables in order.
 
-    A table takes from the lower bound of a cell the people who have the values that it shares with
-    those before, but may be in its other cells; one with only known attributes takes nothing.
+    Of the people in a joined cell, those may be lost who are in other cells of the next table with
+    the same shared values: their largest number is taken off the lower bound. A table whose
+    attributes all the tables before it have loses nobody.
     """
     joined = list(accumulate((link.edge for link in links), or_))  # the attributes so far
     known = [False, *(link.edge <= edge for link, edge in zip(links[1:], joined, strict=False))]
@@ -233,11 +234,11 @@ def _sure_secrets(margins: Margins, question: Question, block_lines: str) -> str
 def _bracket(margins: Margins, question: Question) -> str:
     """Return a table of how many people the best guess gets right, a row per component.
 
-    ``lowest`` and ``highest`` are counted for each cell of what is known, from the finest margins
-    on: the better of what its own bounds say and what the cells inside it say together. So a
-    further table, which adds margins, widens nothing.
+    ``lowest`` and ``highest`` are found for each cell of each margin of what is known, the finest
+    margins first. They are the narrower of two: what the bounds of the cell say, and the sums over
+    the cells inside it. So a further table, which adds margins, never widens them.
     """
-    bounds: dict[Edge, str] = {}  # tables of lowest and highest by cell of a margin
+    bounds: dict[Edge, str] = {}  # by margin, a table of lowest and highest by cell
     for outer in sorted(margins.nodes, key=len, reverse=True):
         if outer <= question.knowledge:
             finer = [edge for edge in bounds if outer < edge]

@@ -15,7 +15,14 @@ from pathlib import Path
 
 from sqlglot import exp
 
-from qifsql.commands.tables.layouts import TOTALS, File, Layout, bare_text, layouts, load_texts
+from qifsql.commands.tables.layouts import (
+    TOTAL_LABELS,
+    File,
+    Layout,
+    bare_text,
+    layouts,
+    load_texts,
+)
 from qifsql.data.dataset import Dataset
 from qifsql.data.expressions import filled
 from qifsql.engine.tables import Tables
@@ -166,9 +173,9 @@ def _texts_of_totals(tables: Tables, layout: Layout, labels: Collection[str]) ->
     """Return for each dimension of a file the texts, as written, that are labels of totals.
 
     ``labels`` are those declared, in bare form; without any, refuse a file that seems to have
-    totals, because it has one of ``TOTALS``.
+    totals, because it has one of ``TOTAL_LABELS``.
     """
-    file, words = layout.file, labels or TOTALS
+    file, words = layout.file, labels or TOTAL_LABELS
     totals = []  # texts with the line of each, by dimension
     for place in layout.stubs:
         query = _meanings(file, [place]).select("coalesce(text, '')", "line", append=False)

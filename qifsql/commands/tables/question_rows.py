@@ -34,10 +34,10 @@ def question_row(measured: Measured, question: Question) -> dict[str, Any]:
         estimate = not settled
     if has_closed_form(measured.margins, domain.every):
         method = "closed form"
-    elif not measured.sharp:
+    elif not measured.sharp_components:
         method = "propagation"
     else:
-        all_solved = len(measured.sharp) == measured.components
+        all_solved = len(measured.sharp_components) == measured.components
         method = "integer programming" if all_solved else "mixed"
     return {
         "tables": [table.title for table in measured.published],
@@ -45,7 +45,7 @@ def question_row(measured: Measured, question: Question) -> dict[str, Any]:
         "secret": None if question.secret is None else domain.names[question.secret],
         "people": people,
         "bounds": method,
-        "sharp": measured.closed or len(measured.open_components) == len(measured.sharp),
+        "sharp": measured.closed or len(measured.open_components) == len(measured.sharp_components),
         "reconstructed": totals["reconstructed"],
         "reconstructed_ones": totals["ones"],
         "cells_proved": cells_proved,
@@ -61,7 +61,7 @@ def question_row(measured: Measured, question: Question) -> dict[str, Any]:
         "estimate": estimate,
         "components": measured.components,
         "components_proved": totals["proved"] / measured.components,
-        "components_open": len(measured.open_components) - len(measured.sharp),
+        "components_open": len(measured.open_components) - len(measured.sharp_components),
     }
 
 
@@ -128,26 +128,26 @@ def success(measured: Measured, question: Question) -> Success:
     """Return the success of the Bayesian adversary; keep her best guesses in ``measured``."""
     margins, secret = measured.margins, question.secret
     people = margins.domain.people
-    solved = measured.averaged(question)  # exact; the other components have expected counts
+    solved = measured.averaged(question)  # the other components have a fit
     all_solved = len(solved) == measured.components
     believed = sum((s.believed or Fraction(0) for s in solved.values()), Fraction(0))  # in people
-    if secret is None:  # re-identification: expected counts do not tell how many blocks are empty
+    if secret is None:  # re-identification: a fit does not tell how many blocks are empty
         return Success(1 / people, believed / people if all_solved else None)
     prior = _constant_guess(measured, secret)
-    measured.best[question] = None
-    even = Fraction(0)  # people guessed right by chance, where no table has the secret
+    measured.best_guesses[question] = None
+    by_chance = Fraction(0)  # people guessed right where no table has the secret
     estimate = False
     if not all_solved:
-        if measured.counts is None:
+        if measured.expected_counts is None:
             return Success(prior)
-        estimate = measured.counts.estimate
+        estimate = measured.expected_counts.estimate
         if secret in free_attributes(margins, question.scope):
             open_people = exp.select("sum(upper)").from_(margins.nodes[margins.shared])
             ((n,),) = margins.tables.rows(without_components(open_people, solved))
-            even = Fraction(int(n or 0), margins.domain.sizes[secret])
-            believed += even
+            by_chance = Fraction(int(n or 0), margins.domain.sizes[secret])
+            believed += by_chance
         else:
-            fitted = _believed_when_fitted(measured, question, measured.counts)
+            fitted = _believed_when_fitted(measured, question, measured.expected_counts)
             if fitted is None:
                 measured.notes.append(
                     "the best guess depends on too many combinations to list them: believed and "
@@ -157,8 +157,8 @@ def success(measured: Measured, question: Question) -> Success:
             believed += fitted
     actual = None
     if measured.release.records is not None:
-        right = sum(right_people(measured, question, measured.release.records).values(), even)
-        actual = right / people
+        right = right_people(measured, question, measured.release.records)
+        actual = sum(right.values(), by_chance) / people
     return Success(prior, believed / people, actual, estimate)
 
 
@@ -202,7 +202,7 @@ def _believed_when_fitted(measured: Measured, question: Question, counts: Fit) -
         knowledge=knowledge,
         exact=exact,
     )
-    measured.best[question] = best_guesses, edge
+    measured.best_guesses[question] = best_guesses, edge
     query = splice(
         "tables/believed_people",
         tables={"best_guesses": best_guesses},
@@ -225,7 +225,7 @@ def right_people(
     margins, solved = measured.margins, measured.averaged(question)
     group = NOTHING if by is None else frozenset([by])
     right: dict[int | None, Fraction] = defaultdict(Fraction)
-    if (best := measured.best[question]) is not None:  # the guesses by expected counts
+    if (best := measured.best_guesses[question]) is not None:  # the guesses by expected counts
         table, edge = best
         tables = {"truth": records.truth(edge | group), "best": table}
         query = splice("tables/fitted_rights", tables=tables, shape={"edge": edge, "group": group})

@@ -15,17 +15,17 @@ from qifsql.errors import InputError, did_you_mean, quoted
 from qifsql.measures.measure_bounds import Bound, read_bound
 from qifsql.query.protections import Kind, Protection
 
-COUNTS = ("reconstructed", "reconstructed_ones", "singled_out", "certain_inference")
-SHARES = ("lowest", "highest", "believed", "actual")
-MEASURES = (*COUNTS, *SHARES, "undone")
+COUNT_MEASURES = ("reconstructed", "reconstructed_ones", "singled_out", "certain_inference")
+SHARE_MEASURES = ("lowest", "highest", "believed", "actual")
+MEASURES = (*COUNT_MEASURES, *SHARE_MEASURES, "undone")
 MOST_STEPS = 20  # remedies that are combined
 
 REMEDIES: dict[str, pl.DataType] = {
     "step": pl.Int64(),
     **dict.fromkeys(("remedy", "secret"), pl.String()),
     "cells_lost": pl.Int64(),
-    **dict.fromkeys(COUNTS, pl.Int64()),
-    **dict.fromkeys(SHARES, pl.Float64()),
+    **dict.fromkeys(COUNT_MEASURES, pl.Int64()),
+    **dict.fromkeys(SHARE_MEASURES, pl.Float64()),
     "undone": pl.Int64(),
     **dict.fromkeys(("met", "chosen"), pl.Boolean()),
 }

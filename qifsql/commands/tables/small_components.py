@@ -51,7 +51,7 @@ def solve_small(measured: Measured, deadline: float, *, again: bool = False) -> 
     smallest = margins.keep(sizes.order_by("cells", "component").limit(MOST_COMPONENTS))
     cells = bounded_cells(margins, margins.nodes[every], every, smallest, "upper > 0")
     sums = _sums_of_tables(margins, smallest, cells)
-    unsolved = measured.open_components - measured.sharp if again else cells.keys()
+    unsolved = measured.open_components - measured.sharp_components if again else cells.keys()
     visits = arrays.MOST_VISITS if again else FIRST_VISITS
     for component in sorted(cells.keys() & unsolved, key=lambda c: (len(cells[c]), c)):
         if time.monotonic() > deadline:
@@ -59,11 +59,11 @@ def solve_small(measured: Measured, deadline: float, *, again: bool = False) -> 
         bounds = [(lower, upper) for _, lower, upper in cells[component]]
         conditions = [cell.condition for cell in sums[component]]
         try:
-            possible = arrays.arrays(bounds, conditions, deadline, visits)
+            possible = arrays.list_arrays(bounds, conditions, deadline, visits)
         except TooManyError:
             continue
         if not possible:
-            raise ContradictionError(smallest)
+            raise ContradictionError
         _store_solution(measured, component, cells[component], sums[component], possible)
 
 
@@ -91,7 +91,7 @@ def _store_solution(
         solution = arrays.solve(codes, possible, knowledge, secret)
         measured.solved[question][component] = solution
     if component in measured.open_components:
-        measured.sharp.add(component)
+        measured.sharp_components.add(component)
 
 
 def _sums_of_tables(

@@ -259,7 +259,7 @@ class _Batch:
                 if lower < upper and program.is_settled(program.margin(edge).get(cell, []))
             ]
         except InfeasibleError as e:
-            raise ContradictionError(self.chosen) from e
+            raise ContradictionError from e
         return Outcome(solved, settled)
 
 

@@ -24,7 +24,7 @@ from qifsql.query.columns import number
 from qifsql.query.protections import Protection, split
 from qifsql.query.splice import splice
 
-COUNTS = {
+PUBLISHED_COUNTS = {
     "exact": "people",
     "suppress": "CASE WHEN people >= n THEN people END",
     "atleast": "CASE WHEN people < n THEN people END",
@@ -344,7 +344,7 @@ def _publish(raw: str, edge: Edge, protection: Protection, *, people: int, seed:
     high: exp.Expr = count  # of "n or more", a count below n is told as it is
     if kind != "atleast":
         high = exp.func("least", protection.upper(count), number(people))
-    text = COUNTS["random" if kind == "round" and protection.variant else kind]
+    text = PUBLISHED_COUNTS["random" if kind == "round" and protection.variant else kind]
     # The lot of a cell, from 0 to ``sides`` - 1, depends on the cell and the seed alone.
     sides = 2 * n + 1 if kind == "noise" else n
     parts = "".join(f", '/', {i}, '/', {place(i)}" for i in sorted(edge))

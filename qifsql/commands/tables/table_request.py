@@ -14,6 +14,7 @@ from qifsql.commands.tables.solver import Memory
 from qifsql.commands.tables.spec import TableOptions
 from qifsql.commands.tables.table_release import NewTable, Release, ReleaseMaker, parse_tables
 from qifsql.data.dataset import Dataset, Tabular
+from qifsql.data.files import misplaced
 from qifsql.data.option import as_names, as_tuple
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.engines import open_engine
@@ -97,18 +98,24 @@ class Request:
 
         Yield the release, and the file to resume from (None: not asked for).
         """
-        path = self.options["resume"]
-        files = [] if path is None else [kept_components.prepare(Path(path), self.paths)]
+        resume = self.options["resume"]
+        path = None if resume is None else Path(resume)
+        files = [] if path is None else [path]
+        for file in files:
+            if why := misplaced(file):
+                raise InputError(f"{file} {why}; name a file with --resume")
+            if any(file.resolve() == Path(source).resolve() for source in self.paths):
+                raise InputError(f"{file} is the input; name another file with --resume")
         with open_engine(self.settings, sources=[*self.sources, *files]) as engine:
             work = Tables(engine, "making tables", self.title)
             release = self._make_release(engine, work)
             if path is None:
                 yield release, None
                 return
-            stream = engine.stream(Path(path).name)
+            stream = engine.stream(path.name)
             try:
                 signature = kept_components.identity(release, self.describe(release), self.paths)
-                memory = kept_components.KeptComponents(engine, stream, Path(path), signature)
+                memory = kept_components.KeptComponents(engine, stream, path, signature)
                 yield release, memory
             finally:
                 stream.close()

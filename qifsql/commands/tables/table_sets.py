@@ -9,13 +9,7 @@ from sqlglot import exp
 
 from qifsql.commands.tables import fit, small_components, solver
 from qifsql.commands.tables.hypergraph import Edge
-from qifsql.commands.tables.margins import (
-    ContradictionError,
-    Margins,
-    Published,
-    build_margins,
-    check_first,
-)
+from qifsql.commands.tables.margins import ContradictionError, Published, build_margins
 from qifsql.commands.tables.measured import Measured
 from qifsql.commands.tables.proofs import (
     MOST_LISTED_CELLS,
@@ -71,7 +65,6 @@ def measure_tables(
         largest_support=MOST_LISTED_CELLS,
     )
     in_closed_form = all(has_closed_form(margins, a) for a in scope)
-    check_first(margins)
     if not in_closed_form or margins.joint:  # else every margin is a sum of exact counts
         sharpen(margins)
     measured = Measured(release, margins, questions, published, in_closed_form)
@@ -84,7 +77,7 @@ def measure_tables(
     # Expected counts are needed where not all arrays were listed, and only for secrets.
     unaveraged = [q for q in questions if len(measured.averaged(q)) < measured.components]
     if any(q.secret is not None for q in unaveraged):
-        measured.counts = fit.fit_margins(margins)
+        measured.expected_counts = fit.fit_margins(margins)
     return measured
 
 
@@ -118,7 +111,7 @@ def _solve_by_programs(measured: Measured, deadline: float, memory: solver.Memor
         for edge, cell in outcome.settled:
             measured.settled[edge].add(cell)
         if all(solution.sharp for solution in outcome.solved.values()):
-            measured.sharp.add(component)
+            measured.sharp_components.add(component)
 
 
 def _finds_all_alone(measured: Measured, question: Question) -> bool:
@@ -146,7 +139,9 @@ def _open_components(measured: Measured) -> set[int]:
     """
     margins = measured.margins
     scope = asked_scopes(measured.questions, margins.domain.every)
-    if _is_nested(margins, scope):
+    ordered = sorted({*margins.edges, *scope}, key=len)
+    if set(scope) <= set(margins.edges) and all(a <= b for a, b in pairwise(ordered)):
+        # Tables lie in one another: their sums are a tree, on which propagation finds everything.
         return set()
     edge_sets: list[Sequence[Edge]] = []  # margins, without open cells of which it is sharp
     if all(is_decomposable(margins.edges, attributes) for attributes in scope):
@@ -159,15 +154,6 @@ def _open_components(measured: Measured) -> set[int]:
         queries.append(union([node.where("lower < upper") for node in nodes], distinct=True))
     queries = queries or [exp.select("component").from_(margins.nodes[margins.shared])]
     return set.intersection(*({c for (c,) in margins.tables.rows(query)} for query in queries))
-
-
-def _is_nested(margins: Margins, scope: Sequence[Edge]) -> bool:
-    """Return whether all tables and all that is asked lie in one another, so that bounds are sharp.
-
-    The sums of their cells are then a tree, on which propagation finds all that follows.
-    """
-    edges = sorted({*margins.edges, *scope}, key=len)
-    return all(a <= b for a, b in pairwise(edges)) and set(scope) <= set(margins.edges)
 
 
 def contradiction_error(release: Release, published: Sequence[Published]) -> InputError:

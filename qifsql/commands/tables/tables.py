@@ -332,9 +332,10 @@ def _notes(measured: Measured, row: Mapping[str, Any]) -> list[str]:
             "believed and actual success are of expected counts that were fitted (greatest "
             "entropy); a hidden count beside large ones is expected near its largest value"
         )
-    if measured.counts is not None and measured.counts.moved > 1e-6:
+    moved = 0.0 if measured.expected_counts is None else measured.expected_counts.moved
+    if moved > 1e-6:
         notes.append(
-            f"the fit of expected counts stopped while {measured.counts.moved:.2g} of the people "
-            "of a component still moved"
+            f"the fit of expected counts stopped while {moved:.2g} of the people of a component "
+            "still moved"
         )
     return notes

@@ -64,9 +64,9 @@ def test_a_node_covers_the_next_smaller_ones() -> None:
 
 
 def test_an_edge_of_a_chain_shares_what_any_before_it_has() -> None:
-    assert hypergraph.chain(edges("12", "23", "13")) == links("12||", "23|2|0", "13|13|")
-    assert hypergraph.chain(edges("12", "13", "14")) == links("12||", "13|1|0", "14|1|0")
-    assert hypergraph.chain(edges("1", "2")) == links("1||", "2||0")
+    assert hypergraph.link_in_order(edges("12", "23", "13")) == links("12||", "23|2|0", "13|13|")
+    assert hypergraph.link_in_order(edges("12", "13", "14")) == links("12||", "13|1|0", "14|1|0")
+    assert hypergraph.link_in_order(edges("1", "2")) == links("1||", "2||0")
 
 
 def test_a_tree_joins_the_edge_that_shares_most() -> None:
