@@ -20,16 +20,12 @@ NOTHING = 2**31 - 1  # the code if no value of the secret disappears
 
 @dataclass(frozen=True)
 class World:
-    """The whole release that limits compare with: its table, secret and number of records.
+    """The whole release that limits compare with."""
 
-    ``table`` is its name, without ``_1``. ``gone`` is the code of the secret's value
-    that nobody has any more, or ``NOTHING``.
-    """
-
-    table: str
+    table: str  # its name, without ``_1``
     secret: Secret
     records: int
-    gone: int = NOTHING
+    gone: int = NOTHING  # code of the secret's value that nobody has any more
 
     def broken_parts(self, limits: ClassLimits, sides: exp.Select) -> Plan:
         """Return the parts of ``sides`` that break a limit on the secret."""

@@ -159,26 +159,21 @@ class DitOptions(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Question:
-    """One or more runs and their settings; ``runs`` has the limits of built-in methods.
-
-    ``sample`` is the number of people to test, 0 for all. ``thresholds`` are distances;
-    ``hierarchy`` is the file of the secret's hierarchy. ``release``, ``without``, ``command`` and
-    ``timeout`` (seconds) are about releases from outside; their cells of the quasi-identifiers
-    ``as_values`` are plain values.
-    """
+    """One or more runs and their settings."""
 
     method: str
-    runs: tuple[ClassLimits | None, ...]
+    runs: tuple[ClassLimits | None, ...]  # the limits of each; None: releases from outside
     classifier: str
-    thresholds: tuple[float, ...]
-    sample: int
+    thresholds: tuple[float, ...]  # distances
+    sample: int  # number of people to test, 0 for all
     seed: int
-    hierarchy: str | None
+    hierarchy: str | None  # the file of the secret's hierarchy
+    # Releases from outside: files, or a command with its time limit in seconds.
     release: str | None
     without: str | None
     command: str | None
     timeout: float
-    as_values: tuple[str, ...]
+    as_values: tuple[str, ...]  # quasi-identifiers whose cells in them are plain values
 
     @classmethod
     def of(cls, options: DitOptions, seed: int) -> "Question":

@@ -33,18 +33,13 @@ MOST_PREDICATES = 8  # of one request: 256 patterns of answers
 
 @dataclass(frozen=True)
 class Request:
-    """The useful attribute and the predicates as quasi-identifiers of an attack on the secret.
-
-    ``answers`` are the predicates over the column ``useful_column``, which holds the useful
-    attribute; None if one names other columns, too. ``order`` lists values of the useful attribute
-    as texts. ``integers``: all whole numbers between its least and greatest value may occur.
-    """
+    """The useful attribute and the predicates as quasi-identifiers of an attack on the secret."""
 
     microdata: Microdata
-    useful_column: str
-    answers: tuple[exp.Expr, ...] | None
-    order: tuple[str, ...]
-    integers: bool
+    useful_column: str  # the name of the useful attribute in ``answers``
+    answers: tuple[exp.Expr, ...] | None  # the predicates; None: one names other columns, too
+    order: tuple[str, ...]  # values of the useful attribute as texts
+    integers: bool  # all whole numbers between its least and greatest value may occur
 
     @property
     def useful(self) -> Attribute:

@@ -36,19 +36,14 @@ class Extent:
 
 @dataclass(frozen=True)
 class Counts:
-    """All counts of the data.
-
-    ``kinds`` are the different cells that values of the secret have; values with equal cells are
-    one kind. ``totals`` are the people by pattern. ``spectra`` are, for the useful attribute, the
-    secret and both, pairs of a number of people and the number of values with as many people. With
-    noise on the records, ``people`` and ``patterns`` are those of each place of the useful
-    attribute, in its order.
-    """
+    """All counts of the data."""
 
     extent: Extent
-    kinds: tuple[tuple[Cell, ...], ...]
-    totals: dict[int, int]
+    kinds: tuple[tuple[Cell, ...], ...]  # the cells of values of the secret; equal ones are one
+    totals: dict[int, int]  # people by pattern
+    # Of the useful attribute, the secret and both: people, and how many values so many people have.
     spectra: dict[str, list[tuple[int, int]]]
+    # With noise on records: the people, and the pattern, at each place of the useful attribute.
     people: tuple[int, ...] = ()
     patterns: tuple[int, ...] = ()
     statements: tuple[str, ...] = ()

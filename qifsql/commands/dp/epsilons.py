@@ -22,15 +22,11 @@ _WORK = Context(prec=DIGITS)
 
 @dataclass(frozen=True)
 class Epsilon:
-    """An amount of noise: epsilon > 0, in nats, and alpha = e^-epsilon, in (0, 1).
+    """An amount of noise: epsilon > 0, in nats, and alpha = e^-epsilon, in (0, 1)."""
 
-    ``text`` is the user's spelling. ``ratio`` is e^epsilon if that is a fraction (``ln 3``); then
-    every result is a fraction, too.
-    """
-
-    text: str
+    text: str  # the user's spelling
     value: Decimal
-    ratio: Fraction | None = None
+    ratio: Fraction | None = None  # e^epsilon, if a fraction (``ln 3``); so are results then
 
     @property
     def alpha(self) -> Fraction:

@@ -92,15 +92,11 @@ MECHANISMS = ("oblivious", *LOCAL)
 
 @dataclass(frozen=True)
 class Report:
-    """Success after a report: in guessing the secret, and the real count (its utility).
+    """Success after a report of noisy counts."""
 
-    ``method`` is ``exact`` (fractions), ``fourier`` (floating-point numbers with an error bound) or
-    ``bound`` (``posterior`` is an upper bound, and there is no utility).
-    """
-
-    posterior: Success
-    utility: Success | None
-    method: str
+    posterior: Success  # in guessing the secret
+    utility: Success | None  # in guessing the real count
+    method: str  # ``exact``, ``fourier`` (floats), ``bound`` (posterior at most; no utility)
 
 
 def oblivious(counts: Counts, epsilon: Epsilon, bits: Sequence[int], answers: int) -> Report:

@@ -22,23 +22,20 @@ Wave = tuple[float, float]  # the real and imaginary part of φ at some θ
 
 
 class Group(NamedTuple):
-    """People with one chance of their rarer answer; ``sign`` is 1 if that is yes, -1 if no."""
+    """People with one chance of their rarer answer."""
 
     people: int
-    rarer: float
-    sign: int
+    rarer: float  # that chance
+    sign: int  # 1 if the rarer answer is yes, -1 if it is no
 
 
 @dataclass(frozen=True)
 class Window:
-    """The chances b(first), b(first + 1), ... of the counts that are not negligible.
-
-    ``error`` bounds the sum of all |errors|, including those of the counts left out.
-    """
+    """The chances b(first), b(first + 1), ... of the counts that are not negligible."""
 
     first: int
     chances: Sequence[float]
-    error: float
+    error: float  # bound of the sum of all |errors|, including those of the counts left out
 
 
 def exact_counts(people: Sequence[int], chances: Sequence[Fraction]) -> list[int] | None:

@@ -33,14 +33,10 @@ from qifsql.errors import InputError
 
 @dataclass(frozen=True)
 class Semantic:
-    """The largest change in beliefs that one person's data can cause.
+    """The largest change in beliefs that one person's data can cause."""
 
-    ``distance`` bounds the statistical difference of the two posteriors, 0 to 1. ``failure`` is the
-    largest probability that this bound fails, 0 to 1; at 1 nothing is guaranteed.
-    """
-
-    distance: float
-    failure: float
+    distance: float  # bound of the statistical difference of the two posteriors, 0 to 1
+    failure: float  # largest probability that this bound fails, 0 to 1; at 1 nothing is guaranteed
 
 
 def semantic(epsilon: float, delta: float = 0.0, people: int = 1) -> Semantic:

@@ -87,7 +87,7 @@ def cautions(
 
 def _record_cautions(sizes: Sizes, counted: Counted, estimates: Sequence[Uniques]) -> Iterator[str]:
     """Yield where the risks of records contradict what needs no model, or the uniques."""
-    match, risk = unique_match(sizes), float(counted.alone / sizes.alone)
+    match, risk = unique_match(sizes), float(counted.unique_risks / sizes.alone)
     if match is not None and match > DISAGREEMENT * risk:
         yield (
             f"the risk of records is too low here: {risk:.2g} on average for the uniques of the "

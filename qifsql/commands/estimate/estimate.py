@@ -151,7 +151,7 @@ def estimate(
         left_out = note_left_out(engine, microdata)
         counting = microdata_steps.records_plan(microdata, people=True)
         ((records,),) = engine.rows(counting, "counting records", microdata.dataset.name)
-    estimates = estimate_by_method(sizes, counted.shares)
+    estimates = estimate_by_method(sizes, counted.unique_shares)
     weight = microdata.weight
     weights = (weight.name, sample.weights) if weight and sample.weights else None
     notes = [*microdata.notes, *left_out]

@@ -35,48 +35,42 @@ class Weights:
 
 @dataclass(frozen=True)
 class Counted:
-    """Counts of a sample.
+    """Counts of a sample."""
 
-    ``blocks`` are blocks by size, ``bins`` people by their risk in whole percent. ``risks`` is the
-    sum of the risks of all, ``alone`` that of the uniques; ``shares`` is the sum of the uniques'
-    shares of their blocks in the population. ``complete`` is the number of blocks that, by their
-    weights, are whole blocks of the population.
-    """
-
-    blocks: dict[int, int]
-    bins: dict[int, int]
-    risks: Fraction
-    alone: Fraction
-    shares: Fraction
-    highest: float
-    complete: int
+    blocks: dict[int, int]  # by size
+    bins: dict[int, int]  # people by their risk in whole percent
+    risks: Fraction  # their sum
+    unique_risks: Fraction  # the sum of the risks of the uniques
+    unique_shares: Fraction  # the sum of the uniques' shares of their blocks in the population
+    highest: float  # risk
+    complete: int  # blocks that, by their weights, are whole blocks of the population
 
 
 class _Spread(NamedTuple):
-    """A row of the view ``spread``: blocks of a size whose records have a risk in percent.
-
-    ``risks`` and ``shares`` are sums over the blocks, in parts of ``UNIT``.
-    """
+    """A row of the view ``spread``: blocks of a size whose records have a risk in percent."""
 
     size: int
     risk: int
     blocks: int
-    complete: int
-    risks: int
+    complete: int  # blocks
+    risks: int  # their sum, in parts of ``UNIT``, as that of the shares
     shares: int
-    highest: float
+    highest: float  # risk
 
 
 class Sampled:
     """The sample in the engine. ``plans`` are the plans that ran.
 
     With a person in ``bound``, individuals are people with all their records, and ``records`` is
-    the number of the people. ``fraction`` is the share of the sample, or a whole number of people
-    it was drawn from; None if the records have weights.
+    the number of the people.
     """
 
     def __init__(self, engine: Engine, bound: BoundAttack, fraction: Fraction | int | None) -> None:
-        """Count the records and add up the weights; InputError for a population too small."""
+        """Count the records and add up the weights; InputError for a population too small.
+
+        ``fraction`` is the share of the sample, or a whole number of people it was drawn from; None
+        if the records have weights.
+        """
         self.engine = engine
         self.bound = bound
         self.where = bound.microdata.dataset.name
@@ -112,8 +106,8 @@ class Sampled:
             blocks=dict(sorted(blocks.items())),
             bins=dict(sorted(bins.items())),
             risks=Fraction(sum(row.size * int(row.risks) for row in rows), UNIT),
-            alone=Fraction(sum(int(row.risks) for row in uniques), UNIT),
-            shares=Fraction(sum(int(row.shares) for row in uniques), UNIT),
+            unique_risks=Fraction(sum(int(row.risks) for row in uniques), UNIT),
+            unique_shares=Fraction(sum(int(row.shares) for row in uniques), UNIT),
             highest=max(row.highest for row in rows),
             complete=sum(row.complete for row in rows),
         )

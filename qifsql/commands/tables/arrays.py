@@ -31,25 +31,20 @@ class Sum:
 
 @dataclass
 class Solved:
-    """The exact solution of a component.
+    """The exact solution of a component for a question."""
 
-    ``lines``, ``block_lines`` (cell: lower, upper) and ``sure`` (cell: people) hold somebody for
-    sure; ``cells`` is the number of cells that may hold somebody. ``lowest`` and ``highest`` are
-    the bracket of the best guess (``bracket_sharp``: attained), ``believed`` its mean, in people;
-    ``means`` are the expected counts of what is known and the secret. ``believed`` is None if not
-    all arrays were listed. ``sharp``: the bounds are attained.
-    """
-
+    # The least and the largest count of cells that hold somebody for sure: of all attributes, and
+    # of what the adversary knows.
     lines: dict[Cell, tuple[int, int]] = field(default_factory=dict)
     block_lines: dict[Cell, tuple[int, int]] = field(default_factory=dict)
-    sure: dict[Cell, int] = field(default_factory=dict)
-    cells: int = 0
-    lowest: int = 0
+    sure: dict[Cell, int] = field(default_factory=dict)  # people whose secret is proved, by block
+    cells: int = 0  # number of those that may hold somebody
+    sharp: bool = True  # whether the bounds are attained
+    lowest: int = 0  # people whom the best guess gets right, at least and at most
     highest: int = 0
-    bracket_sharp: bool = True
-    sharp: bool = True
-    believed: Fraction | None = None
-    means: dict[Cell, Fraction] = field(default_factory=dict)
+    bracket_sharp: bool = True  # whether both are attained
+    believed: Fraction | None = None  # the mean of that number; None: not all arrays are listed
+    means: dict[Cell, Fraction] = field(default_factory=dict)  # counts by block and secret
 
     @property
     def proved_lines(self) -> dict[Cell, int]:

@@ -33,19 +33,19 @@ class Ends(NamedTuple):
 
 @dataclass(frozen=True)
 class System:
-    """The cliques of a component with their cells and bounds, and the cells of its tables."""
+    """The cliques of a component, and its cells."""
 
-    links: Sequence[Link]
-    cells: Sequence[Sequence[tuple[Cell, int, int]]]
-    tables: Sequence[tuple[Edge, Cell, int, int]]
+    links: Sequence[Link]  # the cliques
+    cells: Sequence[Sequence[tuple[Cell, int, int]]]  # of each clique, with lower and upper bound
+    tables: Sequence[tuple[Edge, Cell, int, int]]  # cells of published tables, with both bounds
 
 
 @dataclass(frozen=True)
 class Count:
-    """The count of a cell: columns ``inside`` cliques, less those ``between`` cliques."""
+    """The count of a cell, by columns of a program."""
 
-    inside: Sequence[Columns]
-    between: Sequence[Columns] = ()
+    inside: Sequence[Columns]  # those that add up to it, in each clique
+    between: Sequence[Columns] = ()  # those of what a clique shares with its parent
 
     def smallest(self, array: Array) -> int:
         """Return the least count of the cell in a solution."""

@@ -47,17 +47,13 @@ def find_dimension(text: str, dimensions: Iterable[str], what: str) -> str:
 
 @dataclass
 class Records:
-    """The records behind the tables: who has what of the dimensions.
-
-    ``numbers`` are those of the dimensions by name; ``outer`` maps an inner dimension to those that
-    its values lie in.
-    """
+    """The records behind the tables: who has what of the dimensions."""
 
     tables: Tables
     microdata: Microdata
-    numbers: dict[str, int]
+    numbers: dict[str, int]  # of the dimensions, by name
     title: str
-    counted: dict[Edge, str] = field(default_factory=dict)
+    counted: dict[Edge, str] = field(default_factory=dict)  # tables of people by codes
 
     @property
     def people(self) -> int:

@@ -43,16 +43,12 @@ FitStep = Callable[[], None]
 
 @dataclass
 class Fit:
-    """The expected counts: the cliques in a tree, and the table of each with the column ``mean``.
-
-    ``estimate``: they are fitted; ``moved`` is then the largest share of the people of a component
-    that still moved at the end.
-    """
+    """The expected counts of the cells of cliques in a tree."""
 
     links: list[Link]
-    cliques: list[str]
-    estimate: bool
-    moved: float = 0.0
+    cliques: list[str]  # the table of each, with the column ``mean``
+    estimate: bool  # whether they are fitted
+    moved: float = 0.0  # largest share of the people of a component that moved in the last rounds
 
 
 def fit_margins(margins: Margins) -> Fit | None:
@@ -158,9 +154,9 @@ class _Fitting:
     def _steps_below(self, i: int) -> list[FitStep]:
         """Return the steps of clique i and of the cliques below it in the tree, in order.
 
-        A seam is solved on the way to a clique and on the way back, so that a step always starts
-        from what all steps before it have changed; else two cliques may each correct the same
-        error, and never end.
+        A seam is solved before and after the clique below it, so that each step sees what all
+        steps before it have changed. Otherwise two cliques may correct the same error in turn, for
+        ever.
         """
         groups = [g for g in self.groups if g.clique == i and not self._is_empty(g.table)]
         steps = [step for g in groups for step in self._group_steps(g)]

@@ -17,14 +17,11 @@ NOTHING: Edge = frozenset()
 
 @dataclass(frozen=True)
 class Link:
-    """One edge of an order: its attributes, and those that it shares with the edges before it.
-
-    ``parent`` is the place in the order of an edge that has all of them; None where there is none.
-    """
+    """One edge of an order."""
 
     edge: Edge
-    shared: Edge
-    parent: int | None
+    shared: Edge  # attributes that edges before it have, too
+    parent: int | None  # the place of an earlier edge that has all of these; None: there is none
 
 
 def maximal_edges(edges: Iterable[Edge]) -> list[Edge]:

@@ -42,18 +42,18 @@ WITHOUT_POINT = (
 
 @dataclass(frozen=True)
 class File:
-    """A file whose texts are loaded: its title, and the names and kinds of its columns.
+    """A file whose texts are loaded.
 
     Column p is ``place_p`` of the table ``fields_i`` of file i, beside ``line``: the header is
     line 1, and a line break inside a cell does not count. ``meanings_i`` has the different texts of
-    each column. A kind is ``counts``, ``labels`` or ``unclear``.
+    each column.
     """
 
     number: int
     title: str
     protection: Protection
-    names: tuple[str, ...]
-    kinds: tuple[str, ...]
+    names: tuple[str, ...]  # of its columns
+    kinds: tuple[str, ...]  # of its columns: ``counts``, ``labels`` or ``unclear``
 
     def place(self, name: str | None) -> int | None:
         """Return the place, from 1, of the column of a name, whatever its case; None without it."""

@@ -68,14 +68,11 @@ class Magnitude:
 
 @dataclass(frozen=True)
 class Rules:
-    """The rules of a cell: its fewest contributors, (n, k)-dominance, and the p % rule.
+    """The rules of a cell: its fewest contributors, (n, k)-dominance, and the p % rule."""
 
-    ``k`` and ``p`` are shares.
-    """
-
-    small: int
+    small: int  # a cell with fewer contributors fails
     n: int
-    k: Fraction
+    k: Fraction  # a share, as p is
     p: Fraction
 
     @classmethod

@@ -32,20 +32,19 @@ _numbers = numbers_from(1)
 
 @dataclass(frozen=True)
 class Published:
-    """A published table: its title, its attributes, its protection, and its cells.
+    """A published table.
 
     ``cells`` is an engine table with a place for each attribute, ``lower`` and ``upper``,
     ``published`` (NULL if hidden), ``hidden``, ``line`` (of a file), and ``people``, the true count
-    where the records are at hand. A ``structural`` table tells only which combinations can occur;
-    a ``hiding`` one has cells that do not tell their count though it is called exact.
+    where the records are at hand.
     """
 
     title: str
-    edge: Edge
+    edge: Edge  # its attributes
     protection: Protection
     cells: str
-    structural: bool = False
-    hiding: bool = False
+    structural: bool = False  # it tells only which combinations can occur
+    hiding: bool = False  # some cells do not tell their count, though it is called exact
 
     @property
     def exact(self) -> bool:
@@ -55,9 +54,9 @@ class Published:
 
 @dataclass(frozen=True)
 class Domain:
-    """The attributes of all tables: names, and the number of values of each, from 1.
+    """The attributes of all tables, which are numbered from 1, and the number of people, N.
 
-    ``values`` are engine tables of ``code`` and ``value``. ``people`` is their number, N.
+    ``sizes`` are the numbers of their values.
     """
 
     names: Mapping[int, str]
@@ -72,20 +71,19 @@ class Domain:
 
 @dataclass
 class Margins:
-    """The margins of one set of tables; ``nodes`` are their attributes, by the names of tables.
+    """The margins of one set of tables.
 
     ``shared`` are the attributes whose values are components, each of which has an exact total, so
     that nothing is lost by looking at them one by one; without any, all people are one component.
-    ``joint`` are the margins whose possible cells are all there.
     """
 
     tables: Tables
     domain: Domain
     published: Sequence[Published]
     shared: Edge
-    nodes: dict[Edge, str] = field(default_factory=dict)
-    joint: set[Edge] = field(default_factory=set)
-    names: list[str] = field(default_factory=list)
+    nodes: dict[Edge, str] = field(default_factory=dict)  # the table of each margin
+    joint: set[Edge] = field(default_factory=set)  # margins whose possible cells are all listed
+    names: list[str] = field(default_factory=list)  # of tables to drop at the end
 
     def make(
         self,

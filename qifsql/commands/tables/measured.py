@@ -17,29 +17,25 @@ from qifsql.query.columns import number
 
 @dataclass
 class Measured:
-    """A set of tables with its bounds.
-
-    ``closed``: the bounds are sharp by a closed form. ``open_components`` are the numbers of those
-    whose bounds are not known to be sharp, ``sharp_components`` those of them that were solved.
-    ``solved`` are exact solutions by question and component; ``settled`` cells of tables have one
-    possible count. ``best_guesses`` has by question an engine table, made of the
-    ``expected_counts``, and the attributes that the guesses depend on. ``by_component`` has the
-    table of what is proved of components that were not solved. ``notes`` are remarks.
-    """
+    """A set of tables with its bounds, what they prove, and the solutions of its components."""
 
     release: Release
     margins: Margins
     questions: Sequence[Question]
     published: Sequence[Published]
-    closed: bool
+    closed: bool  # whether the bounds are sharp by a closed form
     proofs: dict[Question, Proofs] = field(default_factory=dict)
-    solved: dict[Question, dict[int, Solved]] = field(default_factory=lambda: defaultdict(dict))
     components: int = 0
-    open_components: set[int] = field(default_factory=set)
-    sharp_components: set[int] = field(default_factory=set)
+    open_components: set[int] = field(default_factory=set)  # bounds are not known to be sharp
+    sharp_components: set[int] = field(default_factory=set)  # those of them that were solved
+    # Exact solutions by component.
+    solved: dict[Question, dict[int, Solved]] = field(default_factory=lambda: defaultdict(dict))
+    # Cells of tables with one possible count, by the attributes of the table.
     settled: dict[Edge, set[Cell]] = field(default_factory=lambda: defaultdict(set))
     expected_counts: Fit | None = None
+    # The engine table of best guesses by expected counts, and the attributes they depend on.
     best_guesses: dict[Question, tuple[str, Edge] | None] = field(default_factory=dict)
+    # The engine table of what is proved of each component that was not solved.
     by_component: dict[Question, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 

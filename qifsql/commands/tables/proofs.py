@@ -48,18 +48,13 @@ class Question:
 
 @dataclass(frozen=True)
 class Proofs:
-    """Engine tables of what is proved, each with a column ``component``.
+    """Engine tables of what is proved, each with a column ``component``."""
 
-    ``lines`` of all attributes, ``block_lines`` of what the adversary knows (with ``lower`` and
-    ``upper``), ``sure`` (``people`` whose secret is proved, by what is known), ``bracket``
-    (``lowest``, ``highest`` in people), ``support`` (possible ``cells``; None: too many to count).
-    """
-
-    lines: str
-    block_lines: str
-    sure: str | None
-    bracket: str
-    support: str | None
+    lines: str  # of all attributes, with ``lower`` and ``upper``
+    block_lines: str  # of what the adversary knows, with the same columns
+    sure: str | None  # ``people`` whose secret is proved, by what is known; None: no secret
+    bracket: str  # ``lowest`` and ``highest``, in people
+    support: str | None  # number of possible ``cells``; None: too many to count
 
 
 def free_attributes(margins: Margins, scope: Edge) -> Edge:

@@ -52,11 +52,11 @@ AMOUNTS = ("published", "lower", "upper", "hidden")
 
 @dataclass(frozen=True)
 class PublishedTable:
-    """A published table: its title, its dimensions, its protection, its cells in the engine.
+    """A published table, as it is read.
 
-    ``cells`` is a table with a row per cell: ``value_1``, ``value_2``, ... of the dimensions (NULL
-    is missing), the ``line`` of the file, ``published`` (NULL if hidden; 5 of "5 or more"),
-    ``lower`` and ``upper`` (NULL: unbounded) of the counts it may stand for, and ``hidden``.
+    ``cells`` is an engine table with a row per cell: ``value_1``, ``value_2``, ... of the
+    dimensions (NULL is missing), the ``line`` of the file, ``published`` (NULL if hidden; 5 of "5
+    or more"), ``lower`` and ``upper`` (NULL: unbounded) of the counts it may stand for, ``hidden``.
     """
 
     title: str

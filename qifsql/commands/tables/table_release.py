@@ -37,15 +37,12 @@ PUBLISHED_COUNTS = {
 
 @dataclass(frozen=True)
 class NewTable:
-    """A table to make: its text, its dimensions as they are written, and its protection.
+    """A table to make, as it is asked for."""
 
-    A ``dropped`` table is not published; its dimensions stay those of the people.
-    """
-
-    title: str
-    dims: tuple[str, ...]
+    title: str  # the text
+    dims: tuple[str, ...]  # dimensions as they are written
     protection: Protection
-    dropped: bool = False
+    dropped: bool = False  # not published; its dimensions stay those of the people
 
 
 def parse_tables(texts: Sequence[str]) -> list[NewTable]:
@@ -64,31 +61,24 @@ def parse_tables(texts: Sequence[str]) -> list[NewTable]:
 
 @dataclass(frozen=True)
 class Release:
-    """The tables of a command, their dimensions, and the records behind them if they are at hand.
-
-    ``structural`` tables say only which combinations can occur, ``possible`` is their number.
-    ``columns`` are those of the file of the records.
-    """
+    """The tables of a command, and their dimensions."""
 
     tables: Tables
     domain: Domain
     published: Sequence[Published]
-    records: Records | None
-    possible: int
-    structural: Sequence[Published] = ()
-    columns: tuple[ColumnRoles, ...] = ()
+    records: Records | None  # behind the tables, if they are at hand
+    possible: int  # number of the combinations that can occur
+    structural: Sequence[Published] = ()  # tables that say only which combinations can occur
+    columns: tuple[ColumnRoles, ...] = ()  # of the file of the records
 
 
 @dataclass(frozen=True)
 class ReleaseMaker:
-    """Make a release of records, of files, or of files with the records behind them.
-
-    ``nested`` are texts ``inner,outer``; ``possible`` is the file of the combinations that occur.
-    """
+    """Make a release of records, of files, or of files with the records behind them."""
 
     tables: Tables
-    nested: Sequence[str] = ()
-    possible: Dataset | None = None
+    nested: Sequence[str] = ()  # texts ``inner,outer``
+    possible: Dataset | None = None  # the file of the combinations that can occur
     seed: int = 0
 
     def of_records(
