@@ -26,15 +26,6 @@ TAIL_BYTES = 2_000  # last bytes of a command's messages that are kept for --deb
 MOST_SECONDS = 1_000_000.0  # the largest time limit of a command
 
 
-def check_pattern(without: str) -> None:
-    """Refuse a pattern that does not give each person a file."""
-    if PERSON not in without:
-        raise InputError(
-            f"--without names a file for each person: write {PERSON} where the position of their "
-            f"record stands, from 1, as in 'without/{PERSON}.csv'"
-        )
-
-
 def path_of(without: str, record: int) -> Path:
     """Return the file of the release without a record."""
     return Path(without.replace(PERSON, str(record)))

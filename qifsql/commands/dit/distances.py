@@ -83,7 +83,12 @@ def share_rows(
 
 def _in_order(rows: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
     """Return rows that begin with run, distance and a number in their order."""
-    return sorted(rows, key=lambda row: (row[0], DISTANCES.index(row[1]), row[2]))
+
+    def key(row: tuple[Any, ...]) -> tuple[Any, ...]:
+        run, distance, number, *_ = row
+        return run, DISTANCES.index(distance), number
+
+    return sorted(rows, key=key)
 
 
 def _limits_of_run(question: Question, run: int) -> tuple[int | None, str | None]:

@@ -6,7 +6,7 @@ from typing import Unpack
 
 from qifsql.adversary.bind import bind
 from qifsql.adversary.spec import Attack, BoundAttack, Microdata
-from qifsql.commands.dit import black_box, distances, posteriors, stored_batches, targets
+from qifsql.commands.dit import black_box, distances, stored_batches, targets
 from qifsql.commands.dit.batches import compute_batches, open_passes
 from qifsql.commands.dit.release_sources import ReleaseSource
 from qifsql.commands.dit.spec import DitOptions, Question
@@ -57,7 +57,6 @@ def dit(
     origin = Origin.now(settings, "dit")
     options = complete(options, DitOptions)
     question = Question.of(options, (settings.seed if settings else None) or 0)
-    posteriors.check_classifier(question.classifier)
     dataset = Dataset.open(source)
     qids, secret, where = options["qids"], options["secret"], options["where"]
     spec = Attack.of("cas", dataset, qids=qids, secret=secret, where=where, key=options["key"])

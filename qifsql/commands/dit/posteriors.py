@@ -29,15 +29,14 @@ import pyarrow.parquet as pq
 from sqlglot import exp
 
 from qifsql.adversary.spec import Attribute
-from qifsql.commands.dit.spec import BAYES
-from qifsql.counting.learners import check_installed, classifier
+from qifsql.counting.learners import classifier
 from qifsql.counting.passes import Passes
 from qifsql.counting.scales import own_table
 from qifsql.data.dataset import Dataset
 from qifsql.data.hierarchy import Hierarchy
 from qifsql.data.readers import relation
 from qifsql.engine.protocol import Engine
-from qifsql.errors import ColumnError, InputError, did_you_mean, plural, quoted
+from qifsql.errors import ColumnError, plural, quoted
 from qifsql.query.plan import Plan
 from qifsql.query.render import render
 
@@ -48,9 +47,6 @@ TABLES = (
 )
 ROWS_PER_BATCH = 100_000  # that are read, and written, at a time
 MOST_CACHED = 100_000  # tables of bits whose posteriors are cached
-CLASSIFIERS = (
-    *(BAYES, "decision-tree", "random-forest", "logistic-regression", "k-nearest", "bernoulli-nb"),
-)
 
 
 class Lesson(NamedTuple):
@@ -135,15 +131,6 @@ def _nodes_below_root(hierarchy: Hierarchy) -> dict[str | None, list[str | None]
         paths = {value: path[:-1] for value, path in paths.items()}
     nodes: dict[str | None, list[str | None]] = {None: [None]}
     return nodes | {value: [*path] for value, path in paths.items()}
-
-
-def check_classifier(name: str) -> None:
-    """Check the name of a classifier; InputError if it is unknown or scikit-learn is missing."""
-    if name not in CLASSIFIERS:
-        hint = did_you_mean(name, CLASSIFIERS)
-        raise InputError(f"there is no classifier {quoted(name)}{hint}")
-    if name != BAYES:
-        check_installed(f"classifier {name}", "naive-bayes needs nothing")
 
 
 def train_posteriors(

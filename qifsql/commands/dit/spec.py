@@ -9,6 +9,7 @@ from typing import Annotated, Any, Required, TypedDict
 
 from qifsql.adversary.options import Where, qids_option
 from qifsql.commands.dit import black_box
+from qifsql.counting.learners import check_installed
 from qifsql.counting.release_limits import ClassLimits, Number
 from qifsql.data.expressions import split_name
 from qifsql.data.files import path_text
@@ -35,6 +36,9 @@ from qifsql.errors import InputError, did_you_mean, quoted
 MONDRIAN, MDAV, FILES, COMMAND = "mondrian", "mdav", "files", "command"
 METHODS = (MONDRIAN, MDAV, FILES, COMMAND)
 BAYES = "naive-bayes"
+CLASSIFIERS = (
+    *(BAYES, "decision-tree", "random-forest", "logistic-regression", "k-nearest", "bernoulli-nb"),
+)
 THRESHOLD = 10**-2.5  # of a distance, as in the paper
 MOST_RUNS = 50  # that are made together
 TIMEOUT = 60.0  # the default time limit of a command, in seconds
@@ -183,6 +187,12 @@ class Question:
             None if path is None else path_text(path)
             for path in (options["release"], options["without"], hierarchy)
         )
+        classifier = options["classifier"]
+        if classifier not in CLASSIFIERS:
+            hint = did_you_mean(classifier, CLASSIFIERS)
+            raise InputError(f"there is no classifier {quoted(classifier)}{hint}")
+        if classifier != BAYES:
+            check_installed(f"classifier {classifier}", "naive-bayes needs nothing")
         method = _choose_method(options, files=bool(release or without))
         _check_external(method, options)
         sample = options["sample_size"]
@@ -191,7 +201,7 @@ class Question:
         return cls(
             method,
             _limits_of_runs(method, options),
-            options["classifier"],
+            classifier,
             _ascending_thresholds(options["distance"]),
             sample,
             seed,
@@ -293,7 +303,12 @@ def _check_external(method: str, options: DitOptions) -> None:
             "releases from files are two: --release with everybody, and --without for each person, "
             "as in --release all.csv --without 'without/{i}.csv'"
         )
-    black_box.check_pattern(path_text(without))
+    person = black_box.PERSON
+    if person not in path_text(without):
+        raise InputError(
+            f"--without names a file for each person: write {person} where the position of their "
+            f"record stands, from 1, as in 'without/{person}.csv'"
+        )
 
 
 def _hierarchy_file(

@@ -57,16 +57,6 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     return [*parts, Paragraph(said(message, n=people))]
 
 
-def distance_title(distance: str) -> str:
-    """Return the title of a distance."""
-    return {
-        "emd_printed": said("EMD as printed"),
-        "emd": "EMD",
-        "max_divergence": said("max divergence"),
-        "emd_hierarchy": said("EMD in the hierarchy"),
-    }[distance]
-
-
 def _meaning(distance: str) -> str:
     meanings = {
         "emd_printed": (
@@ -122,6 +112,12 @@ def _explain(row: Row, *, named: bool) -> str:
 def _distances(rows: Sequence[Row], thresholds: pl.DataFrame) -> Table:
     """Return a table with a row per run and distance; its last columns are shares of people."""
     limits = any(row["limits"] for row in rows)
+    titles = {
+        "emd_printed": said("EMD as printed"),
+        "emd": "EMD",
+        "max_divergence": said("max divergence"),
+        "emd_hierarchy": said("EMD in the hierarchy"),
+    }
     points = sorted(set(thresholds["point"]))
     heads = ["\nk", *([f"\n{said('limits')}"] if limits else []), f"\n{said('distance')}"]
     heads += [f"\n{said('mean')}", f"\n{said('std')}", f"\n{said('largest')}"]
@@ -138,7 +134,7 @@ def _distances(rows: Sequence[Row], thresholds: pl.DataFrame) -> Table:
         if limits:
             cells.append(row["limits"] or "" if first else "")
         cells += [
-            distance_title(row["distance"]),
+            titles[row["distance"]],
             *(_distance_text(row[name]) for name in ("mean", "std", "max")),
         ]
         cells += [words.percent(share_above[row["run"], row["distance"], p]) for p in points]

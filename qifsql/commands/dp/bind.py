@@ -123,7 +123,8 @@ def _has_integer_domain(useful: Attribute, domain: str, order: Sequence[str]) ->
         return False
     if order:
         raise InputError("a domain of whole numbers has its own order; leave the order out")
-    if family(useful.type) not in INTEGERS[:4] + INTEGERS[5:8]:  # those whose values are BIGINTs
+    wider_than_bigint = {"HUGEINT", "UBIGINT", "UHUGEINT"}
+    if family(useful.type) not in set(INTEGERS) - wider_than_bigint:
         raise ColumnError(
             f"useful attribute {quoted(useful.name)} is of type {family(useful.type)}, which has "
             "no domain of whole numbers; cast it, as in NAME=x::INTEGER"

@@ -206,8 +206,8 @@ def local_bound(counts: Counts, epsilon: Epsilon, mechanism: str) -> Report:
     total, records = 0.0, counts.extent.records
     for z in sorted(set(counts.patterns)):
         is_z = [pattern == z for pattern in counts.patterns]
-        chances = _rounded_chances(LOCAL[mechanism], epsilon, is_z)
-        total += max(math.fsum(n * chances[w][0] for w, _, n in kind) for kind in counts.kinds)
+        chances = [yes for yes, _ in _rounded_chances(LOCAL[mechanism], epsilon, is_z)]
+        total += max(math.fsum(n * chances[w] for w, _, n in kind) for kind in counts.kinds)
     return Report(Success(min(1.0, total / records), 1e-12), None, "bound")
 
 

@@ -57,9 +57,11 @@ def tradeoff_rows(
             # local promises epsilon for neighbouring places: a person may be at both ends
             steps = len(counts.people) - 1 if mechanism == "local" else 1
             person = float(epsilon.value) * steps
-            report = mechanisms.local_bound(counts, epsilon, mechanism)
             if len(chosen) == 1:
-                report = mechanisms.local(counts, epsilon, chosen[0], mechanism)
+                (bit,) = chosen
+                report = mechanisms.local(counts, epsilon, bit, mechanism)
+            else:
+                report = mechanisms.local_bound(counts, epsilon, mechanism)
         yield {
             "epsilon": float(epsilon.value),
             "epsilon_given": epsilon.text,

@@ -6,7 +6,7 @@ from fractions import Fraction
 from qifsql.commands.estimate.sample import Counted, Weights
 from qifsql.commands.estimate.spec import DISAGREEMENT
 from qifsql.errors import plural, quoted
-from qifsql.measures.uniqueness import REMARKS, SMALL, Sizes, Uniques, unique_match
+from qifsql.measures.uniqueness import SMALL, Sizes, Uniques, unique_match
 
 ROUGH_FRACTION = Fraction(1, 100)  # below it, little is known of people outside the sample
 NEAR_FRACTION = Fraction(1, 2)  # from it on, all measured estimates were near the truth
@@ -122,11 +122,6 @@ def _method_cautions(sizes: Sizes, estimates: Sequence[Uniques]) -> Iterator[str
             f"the methods disagree: {largest} expects {times:.1f} times as "
             f"many uniques as {smallest}; take the highest where a wrong release would harm"
         )
-
-
-def is_even(estimates: Sequence[Uniques]) -> bool:
-    """Return whether the blocks are more even than Pitman's model allows."""
-    return any(e.method == "pitman" and e.remark == REMARKS["even"] for e in estimates)
 
 
 def _weight_cautions(sizes: Sizes, counted: Counted, name: str, weights: Weights) -> Iterator[str]:

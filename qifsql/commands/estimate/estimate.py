@@ -10,7 +10,7 @@ from typing import Any, Unpack
 import polars as pl
 
 from qifsql.adversary.spec import Attack
-from qifsql.commands.estimate.cautions import caution_of, cautions, is_even
+from qifsql.commands.estimate.cautions import caution_of, cautions
 from qifsql.commands.estimate.sample import Counted, Sampled
 from qifsql.commands.estimate.spec import ASSUMES, CAUTIONS, EstimateOptions
 from qifsql.counting.session import note_left_out, opened
@@ -19,7 +19,16 @@ from qifsql.data.exact import share
 from qifsql.data.option import complete
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError
-from qifsql.measures.uniqueness import Sizes, Uniques, dankar, pitman, snb, unique_match, zayatz
+from qifsql.measures.uniqueness import (
+    REMARKS,
+    Sizes,
+    Uniques,
+    dankar,
+    pitman,
+    snb,
+    unique_match,
+    zayatz,
+)
 from qifsql.query import microdata_steps
 from qifsql.query.columns import native_types
 from qifsql.results.result import Result
@@ -164,7 +173,8 @@ def estimate(
         schema = ESTIMATES | PEOPLE
         details["individual"] = details["individual"].rename({"records": "people"})
         notes.append(NOTE_ON_PEOPLE)
-    names, even = [q.name for q in microdata.qids], is_even(estimates)
+    names = [q.name for q in microdata.qids]
+    even = any(e.method == "pitman" and e.remark == REMARKS["even"] for e in estimates)
     rows = [_row(sizes, uniques, names, even=even) | further for uniques in estimates]
     frame = pl.DataFrame(rows, schema=schema)
     return Result(frame=frame, origin=origin, details=details, notes=tuple(notes))

@@ -46,7 +46,7 @@ class Counted:
     complete: int  # blocks that, by their weights, are whole blocks of the population
 
 
-class _Spread(NamedTuple):
+class _SpreadRow(NamedTuple):
     """A row of the view ``spread``: blocks of a size whose records have a risk in percent."""
 
     size: int
@@ -95,7 +95,7 @@ class Sampled:
         """Count blocks by their size, and people by their risk, from the view ``spread``."""
         steps = [*self._crowds(), self._step("kinds"), self._step("chances")]
         plan = microdata_steps.plan(self.bound.microdata, steps, self._query("spread"))
-        rows = [_Spread(*row) for row in self._rows(plan, "counting")]
+        rows = [_SpreadRow(*row) for row in self._rows(plan, "counting")]
         uniques = [row for row in rows if row.size == 1]
         blocks: Counter[int] = Counter()
         bins: Counter[int] = Counter()

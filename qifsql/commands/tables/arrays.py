@@ -17,7 +17,6 @@ Cell = tuple[int, ...]
 Array = tuple[int, ...]
 """The counts of the cells of a component."""
 MOST_ARRAYS = 10_000  # of a component; one with more is not listed
-MOST_VISITS = 300_000  # steps of the search before it gives up
 
 
 @dataclass(frozen=True)
@@ -67,14 +66,11 @@ class TooManyError(Exception):
 
 
 def list_arrays(
-    bounds: Sequence[tuple[int, int]],
-    sums: Sequence[Sum],
-    deadline: float,
-    visits: int = MOST_VISITS,
+    bounds: Sequence[tuple[int, int]], sums: Sequence[Sum], deadline: float, visits: int
 ) -> list[Array]:
     """Return all arrays, one count per cell, that keep the bounds of each cell and all sums.
 
-    Raises TooManyError above ``MOST_ARRAYS``, after so many ``visits``, or at the deadline.
+    Raises TooManyError above ``MOST_ARRAYS``, after so many steps (``visits``), or at the deadline.
     """
     search = _Search(bounds, sums, deadline, visits)
     ends = zip(sums, search.smallest, search.largest, strict=True)
@@ -96,8 +92,9 @@ class _Search:
             for cell in condition.cells:
                 self.sums_of_cell[cell].append(place)
         # What each sum can still become: cells after those that are fixed are at their bounds.
-        self.smallest = [sum(bounds[cell][0] for cell in condition.cells) for condition in sums]
-        self.largest = [sum(bounds[cell][1] for cell in condition.cells) for condition in sums]
+        lowers, uppers = [lower for lower, _ in bounds], [upper for _, upper in bounds]
+        self.smallest = [sum(lowers[cell] for cell in condition.cells) for condition in sums]
+        self.largest = [sum(uppers[cell] for cell in condition.cells) for condition in sums]
 
     def extend(self, counts: list[int]) -> None:
         """Try all counts of the next cell after ``counts``; keep the arrays that are complete."""
@@ -181,9 +178,9 @@ def _infer_secret(
         (max(solved.means[cell] for cell in cells) for cells in blocks.values()), Fraction(0)
     )
     solved.sure = {
-        block: solved.block_lines[block][0]
-        for block, cells in blocks.items()
-        if block in solved.block_lines and sum(any(counts[cell]) for cell in cells) == 1
+        block: lower
+        for block, (lower, _) in solved.block_lines.items()
+        if sum(any(counts[cell]) for cell in blocks[block]) == 1
     }
     largest = [
         map(max, zip(*(counts[cell] for cell in cells), strict=True)) for cells in blocks.values()

@@ -21,7 +21,7 @@ from qifsql.commands.tables.proofs import (
     MOST_LISTED_CELLS,
     Question,
     clique_cells,
-    is_complete,
+    complete_margin,
     sure_cells,
 )
 from qifsql.commands.tables.question_rows import right_people
@@ -324,10 +324,9 @@ def _bounded_combinations(
     """
     margins, records = measured.margins, measured.release.records
     every = margins.domain.every
-    if every in margins.nodes and is_complete(margins, every):
+    if table := complete_margin(margins, every):
         edges = [every]
-        query = exp.select("component", *places(every)).from_(margins.nodes[every])
-        query = query.where("upper > 0")
+        query = exp.select("component", *places(every)).from_(table).where("upper > 0")
     else:
         edges, query = maximal_edges(margins.edges), clique_cells(margins, every)
     if component is not None:

@@ -38,11 +38,11 @@ def solve(
     solved.block_lines = dict(solved.lines) if same else knowledge.lines()
     if question.secret is not None:
         solved.sure = _sure_secrets(component, question, solved.block_lines)
-    solved.lowest, solved.highest = bracket
+    solved.lowest, solved.highest = lowest, highest = bracket
     if any(question.scope <= link.edge for link in component.system.links):  # else not counted
         ends = _Bracket(component, question)
-        low, high = ends.lowest(bracket[0]), ends.highest(bracket[1])
-        solved.lowest, solved.highest = max(bracket[0], low.bound), min(bracket[1], -high.bound)
+        low, high = ends.lowest(lowest), ends.highest(highest)
+        solved.lowest, solved.highest = max(lowest, low.bound), min(highest, -high.bound)
         attained = None if high.attained is None else -high.attained  # its goal is negative
         solved.bracket_sharp = (solved.lowest, solved.highest) == (low.attained, attained)
     solved.bracket_sharp |= solved.lowest == solved.highest

@@ -92,7 +92,8 @@ class Component:
             self._bounds[tuple(columns)] = lower, upper
             rows.append(Row(columns, [1] * len(columns), lower, upper))
             for j in columns:  # no part of a cell has more people than the cell
-                bounds[j] = (bounds[j][0], min(bounds[j][1], upper))
+                part_lower, part_upper = bounds[j]
+                bounds[j] = (part_lower, min(part_upper, upper))
         self.program = Program(bounds, [*rows, *self._seams()], deadline)
         self.arrays: list[Array] = []
         self.remember(self.program.minimise({}, first=True))
@@ -128,7 +129,7 @@ class Component:
         if answer.solution is not None and len(self.arrays) < MOST_SOLUTIONS:
             self.arrays.append(answer.solution[: len(self.program.bounds)])
 
-    def spread(self) -> None:
+    def attain_bounds(self) -> None:
         """Keep solutions that attain bounds of many columns at once: these need no program."""
         for end, factor in ((0, 1), (1, -1)):  # make columns small, then large
             ends = [bounds[end] for bounds in self.program.bounds]

@@ -89,7 +89,7 @@ class _Seam:
 
 
 @dataclass(frozen=True)
-class _Group:
+class _InnerMargin:
     """A margin inside a clique, and the table of its cells."""
 
     clique: int
@@ -100,14 +100,14 @@ class _Group:
 class _Fitting:
     """The array of greatest entropy, by the expected counts of the cliques of a tree.
 
-    A step solves the equations of a group: the people in each of its cells are within its bounds;
+    A step solves the equations of an inner margin: the people in each cell are within its bounds;
     or of a seam: both cliques have the same number of people in each of its cells, which is the
     product of their two multipliers. Only cells whose count is open take part: ``open`` has their
     table for each clique, and ``done`` the tables of rows that ``_set_aside`` took out of it.
     """
 
     def __init__(self, margins: Margins, links: list[Link], cells: list[str]) -> None:
-        """Make the tables of groups and seams; ``cells`` are those of the cliques in ``links``."""
+        """Make the tables of inner margins and seams; ``cells`` are those of the cliques."""
         self.margins, self.links, self.cells = margins, links, cells
         self.open = [margins.make("open_cells", {"cells": name}, WHAT) for name in cells]
         self.done: list[list[str]] = [[] for _ in links]
@@ -115,11 +115,11 @@ class _Fitting:
         for i, link in enumerate(links[1:], 1):  # each clique but the root, with its parent
             parent = link.parent or 0
             tables = {"clique_one": cells[parent], "clique_other": cells[i]}
-            if has_bounds := link.shared in margins.nodes:  # groups have the cells of known counts
+            if has_bounds := link.shared in margins.nodes:  # else they have known counts
                 tables["bounds"] = margins.nodes[link.shared]
             table = margins.make("seams", tables, WHAT, shared=link.shared, has_bounds=has_bounds)
             self.seams.append(_Seam(parent, i, link.shared, table))
-        self.groups: list[_Group] = []
+        self.inner_margins: list[_InnerMargin] = []
         for edge in sorted(margins.nodes, key=len):
             for i, link in enumerate(links):
                 # A margin inside a seam is met in the clique above, which the seam equals.
@@ -127,7 +127,7 @@ class _Fitting:
                     tables = {"clique": cells[i], "bounds": margins.nodes[edge]}
                     exact = bool(i) and edge == link.shared  # the seam has the other cells
                     table = margins.make("fit_groups", tables, WHAT, edge=edge, exact=exact)
-                    self.groups.append(_Group(i, edge, table))
+                    self.inner_margins.append(_InnerMargin(i, edge, table))
 
     def _is_empty(self, table: str) -> bool:
         return not self.margins.tables.rows(exp.select("1").from_(table).limit(1))
@@ -158,8 +158,10 @@ class _Fitting:
         steps before it have changed. Otherwise two cliques may correct the same error in turn, for
         ever.
         """
-        groups = [g for g in self.groups if g.clique == i and not self._is_empty(g.table)]
-        steps = [step for g in groups for step in self._group_steps(g)]
+        inner_margins = [
+            m for m in self.inner_margins if m.clique == i and not self._is_empty(m.table)
+        ]
+        steps = [step for margin in inner_margins for step in self._group_steps(margin)]
         for seam in self.seams:
             if seam.upper == i:
                 solve = [] if self._is_empty(seam.table) else self._seam_steps(seam)
@@ -167,18 +169,18 @@ class _Fitting:
                 steps += [*solve, *below, *solve] if below else solve
         return steps
 
-    def _group_steps(self, group: _Group) -> list[FitStep]:
-        """Return the steps that bring the people in each cell of a group into its interval."""
-        edge, open_cells = group.edge, self.open[group.clique]
+    def _group_steps(self, margin: _InnerMargin) -> list[FitStep]:
+        """Return the steps that bring the people in each cell of a margin into its interval."""
+        edge, open_cells = margin.edge, self.open[margin.clique]
         steps = (
-            _step("group_people", {"groups": group.table, "open_cells": open_cells}, edge=edge),
+            _step("group_people", {"groups": margin.table, "open_cells": open_cells}, edge=edge),
             _step("group_targets", materialized=True),
             *_ratio_steps(edge, open_cells, "group_targets"),
         )
         moved = _view("moved_groups", {"targets": "group_targets"}, edge=edge)
         return [  # find the ratio of each cell, then multiply the open cells of the clique by it
-            self._replacing(group.table, Plan(steps, moved)),
-            self._scaling_step(group.clique, edge, group.table, "ratio"),
+            self._replacing(margin.table, Plan(steps, moved)),
+            self._scaling_step(margin.clique, edge, margin.table, "ratio"),
         ]
 
     def _seam_steps(self, seam: _Seam) -> list[FitStep]:
@@ -220,7 +222,7 @@ class _Fitting:
 
         Return the largest share of the people of a component that the last round moved.
         """
-        margins: list[_Group | _Seam] = [*self.groups, *self.seams]
+        margins: list[_InnerMargin | _Seam] = [*self.inner_margins, *self.seams]
         tables = [margin.table for margin in margins if not self._is_empty(margin.table)]
         if not tables:  # all of their cells are settled
             return 0.0

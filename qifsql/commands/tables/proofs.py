@@ -97,9 +97,8 @@ def sure_cells(margins: Margins, scope: Edge) -> str:
 
     Its columns are ``component``, the places, ``lower`` and ``upper``.
     """
-    if scope in margins.nodes and is_complete(margins, scope):
-        cells = {"cells": margins.nodes[scope]}
-        return margins.make("lines_of_margin", cells, LINES, scope=scope)
+    if table := complete_margin(margins, scope):
+        return margins.make("lines_of_margin", {"cells": table}, LINES, scope=scope)
     alone = free_attributes(margins, scope)  # in no table
     if any(margins.domain.sizes[i] > 1 for i in alone):  # any of the values may be a person's
         return margins.make("no_lines", {}, scope=scope)
@@ -115,6 +114,11 @@ def sure_cells(margins: Margins, scope: Edge) -> str:
 def is_complete(margins: Margins, scope: Edge) -> bool:
     """Return whether a margin of these attributes has all cells that may hold somebody."""
     return scope in margins.joint or any(scope <= edge for edge in margins.edges)
+
+
+def complete_margin(margins: Margins, scope: Edge) -> str | None:
+    """Return the table of a margin if it has all cells that may hold somebody; else None."""
+    return margins.nodes.get(scope) if is_complete(margins, scope) else None
 
 
 def _chained_lines(margins: Margins, links: Sequence[Link]) -> str:
@@ -141,11 +145,14 @@ def _chained_lines(margins: Margins, links: Sequence[Link]) -> str:
 
 
 def further_margins(
-    edges: Sequence[Edge], questions: Sequence[Question], every: Edge, pairs: Sequence[Edge] = ()
+    edges: Sequence[Edge],
+    questions: Sequence[Question],
+    every: Edge,
+    pair_scopes: Sequence[Edge],
 ) -> list[Edge]:
     """Return the margins, sets of attributes, that the proofs need besides the tables."""
     needed: dict[Edge, None] = {}  # an ordered set
-    for scope in (*asked_scopes(questions, every), *pairs):
+    for scope in (*asked_scopes(questions, every), *pair_scopes):
         for links in join_orders(edges, scope):
             needed |= dict.fromkeys(link.edge for link in links)
             needed |= dict.fromkeys(link.shared for link in links[1:])
@@ -213,8 +220,7 @@ def _sure_secrets(margins: Margins, question: Question, block_lines: str) -> str
     """
     assert question.secret is not None  # noqa: S101 - asked of secrets only
     secret, scope, knowledge = frozenset([question.secret]), question.scope, question.knowledge
-    is_listed = scope in margins.nodes and is_complete(margins, scope)
-    edges = [scope] if is_listed else margins.edges
+    edges = [scope] if complete_margin(margins, scope) else margins.edges
     excluding = [e for e in maximal_edges(e & scope for e in edges) if e & secret]
     tables = {"block_lines": block_lines}
     if not excluding and margins.domain.sizes[question.secret] > 1:  # no table has the secret
@@ -271,8 +277,8 @@ def _bracket_of(
 
 def count_support(margins: Margins, every: Edge) -> str | None:
     """Return a table of the number of possible cells by component; None: too many to count."""
-    if every in margins.nodes and is_complete(margins, every):
-        return margins.make("possible_cells", {"margin": margins.nodes[every]})
+    if table := complete_margin(margins, every):
+        return margins.make("possible_cells", {"margin": table})
     links = triangulated(maximal_edges(margins.edges))
     cliques: list[str] = []
     for link in links:

@@ -216,10 +216,12 @@ def _check_spellings(
     listed = listed.where(exp.not_(_is_one_of(exp.column("bare"), labels)))
     first = splice("tables/spellings").order_by("place").limit(1)
     for places in tables.rows(Plan((Step("listed", "", listed),), first)):
-        lines = [f"line {p['line']} of {files[p['file'] - 1].file.title}" for p in places]
+        first_line, second_line = (
+            f"line {p['line']} of {files[p['file'] - 1].file.title}" for p in places
+        )
         raise DatasetError(
-            f"the value of {quoted(name)} in {lines[0]} is written with other case or blanks in "
-            f"{lines[1]}; write one form"
+            f"the value of {quoted(name)} in {first_line} is written with other case or blanks in "
+            f"{second_line}; write one form"
         )
 
 

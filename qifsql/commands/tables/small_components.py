@@ -12,13 +12,14 @@ from qifsql.commands.tables.arrays import Cell, Sum, TooManyError
 from qifsql.commands.tables.hypergraph import Edge
 from qifsql.commands.tables.margins import ContradictionError, Margins, places
 from qifsql.commands.tables.measured import Measured
-from qifsql.commands.tables.proofs import is_complete
+from qifsql.commands.tables.proofs import complete_margin
 from qifsql.data.expressions import filled
 from qifsql.query.columns import number
 
 MOST_CELLS = 400  # of a component whose arrays are listed
 MOST_COMPONENTS = 5_000  # whose arrays are listed, the smallest first
-FIRST_VISITS = 5_000  # steps of the first search, before it gives up
+FIRST_VISITS = 5_000  # steps of the first search for arrays, before it gives up
+MOST_VISITS = 300_000  # steps of the second
 
 Bounded = tuple[Cell, int, int]
 """A cell with its lower and its upper bound."""
@@ -35,36 +36,38 @@ class TableCell(NamedTuple):
     condition: Sum
 
 
-def solve_small(measured: Measured, deadline: float, *, again: bool = False) -> None:
+def solve_small(measured: Measured, deadline: float) -> None:
     """Solve small components exactly, the smallest first, until the time is over.
 
-    Keep the solutions in ``measured``; a component with too many arrays stays as it is. ``again``:
-    search longer, and only for components whose bounds are not known to be sharp.
+    Keep the solutions in ``measured``; a component with too many arrays stays as it is.
     """
     margins = measured.margins
     every = margins.domain.every
-    if every not in margins.nodes or not is_complete(margins, every):
-        return  # the cells of a component are not all there
+    if (table := complete_margin(margins, every)) is None:
+        return
     is_small = filled("count(*) <= n", {"n": number(MOST_CELLS)})
-    sizes = exp.select("component", "count(*) AS cells").from_(margins.nodes[every])
+    sizes = exp.select("component", "count(*) AS cells").from_(table)
     sizes = sizes.where("upper > 0").group_by("component").having(is_small)
     smallest = margins.keep(sizes.order_by("cells", "component").limit(MOST_COMPONENTS))
-    cells = bounded_cells(margins, margins.nodes[every], every, smallest, "upper > 0")
+    cells = bounded_cells(margins, table, every, smallest, "upper > 0")
     sums = _sums_of_tables(margins, smallest, cells)
-    unsolved = measured.open_components - measured.sharp_components if again else cells.keys()
-    visits = arrays.MOST_VISITS if again else FIRST_VISITS
-    for component in sorted(cells.keys() & unsolved, key=lambda c: (len(cells[c]), c)):
-        if time.monotonic() > deadline:
-            break
-        bounds = [(lower, upper) for _, lower, upper in cells[component]]
-        conditions = [cell.condition for cell in sums[component]]
-        try:
-            possible = arrays.list_arrays(bounds, conditions, deadline, visits)
-        except TooManyError:
-            continue
-        if not possible:
-            raise ContradictionError
-        _store_solution(measured, component, cells[component], sums[component], possible)
+    waiting = sorted(cells, key=lambda component: (len(cells[component]), component))
+    for visits in (FIRST_VISITS, MOST_VISITS):
+        for component in waiting:
+            if time.monotonic() > deadline:
+                return
+            bounds = [(lower, upper) for _, lower, upper in cells[component]]
+            conditions = [cell.condition for cell in sums[component]]
+            try:
+                possible = arrays.list_arrays(bounds, conditions, deadline, visits)
+            except TooManyError:
+                continue
+            if not possible:
+                raise ContradictionError
+            _store_solution(measured, component, cells[component], sums[component], possible)
+        # Search longer, but only where the bounds are not known to be sharp.
+        unsolved = measured.open_components - measured.sharp_components
+        waiting = [component for component in waiting if component in unsolved]
 
 
 def _store_solution(

@@ -28,8 +28,8 @@ from qifsql.commands.tables.proofs import (
     Question,
     bounded_clique,
     clique_cells,
+    complete_margin,
     free_attributes,
-    is_complete,
 )
 from qifsql.commands.tables.small_components import Bounded, bounded_cells
 from qifsql.counting.integer_programs import InfeasibleError, OpenError
@@ -142,9 +142,8 @@ def _all_cells(margins: Margins, proofs: Mapping[Question, Proofs]) -> _Cliques 
         return None
     is_small = filled("cells <= n", {"n": number(MOST_CELLS_OF_PROGRAM)})
     chosen = margins.keep(exp.select("component").from_(support).where(is_small))
-    if every in margins.nodes and is_complete(margins, every):
-        cells = exp.select("component", "lower", "upper", *places(every))
-        cells = cells.from_(margins.nodes[every])
+    if table := complete_margin(margins, every):
+        cells = exp.select("component", "lower", "upper", *places(every)).from_(table)
     elif free_attributes(margins, every):
         return None
     else:
@@ -179,12 +178,11 @@ def _cliques_by_question(margins: Margins, questions: Sequence[Question]) -> _Pr
         links = triangulated(maximal_edges(margins.edges), [e for e in first if e])
         tables: list[str] = []
         for link in links:
-            if link.edge in margins.nodes and is_complete(margins, link.edge):
-                tables.append(margins.nodes[link.edge])
-            elif table := bounded_clique(margins, link.edge, MOST_COUNTED_CELLS, WHAT):
-                tables.append(table)
-            else:
+            table = complete_margin(margins, link.edge)
+            table = table or bounded_clique(margins, link.edge, MOST_COUNTED_CELLS, WHAT)
+            if table is None:
                 return None
+            tables.append(table)
         by_question[question] = _Cliques(tuple(links), tuple(tables))
     return by_question
 
@@ -249,7 +247,7 @@ class _Batch:
                 if cliques not in programs:
                     system = self._build_system(component, cliques)
                     programs[cliques] = Component(system, people, deadline)
-                    programs[cliques].spread()
+                    programs[cliques].attain_bounds()
                 bracket = self.brackets[question].get(component, (0, people))
                 solved[question] = solve(programs[cliques], question, every, bracket)
             program = next(iter(programs.values()))  # any of them has all cells of tables

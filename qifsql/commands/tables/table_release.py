@@ -105,22 +105,22 @@ class ReleaseMaker:
         titled = [replace(t, title=title) for t, title in zip(published, titles, strict=True)]
         return self._make_release(domain, titled, records)
 
-    def of_files(self, read: Sequence[PublishedTable], count: int | None) -> Release:
+    def of_files(self, files: Sequence[PublishedTable], count: int | None) -> Release:
         """Return the tables of files alone; ``count`` is the number of people (None: not named)."""
-        dimension_names = dict.fromkeys(name for table in read for name in table.dims)
+        dimension_names = dict.fromkeys(name for table in files for name in table.dims)
         numbers = {name: i for i, name in enumerate(dimension_names, 1)}
-        raws, sources = self._raw_tables(read, numbers)
+        raw_tables, sources = self._make_raw_tables(files, numbers)
         sizes = dimensions.list_values(self.tables, sources)
-        people = self._count_people(read, count)
+        people = self._count_people(files, count)
         domain = Domain({i: name for name, i in numbers.items()}, sizes, people)
-        published = [self._coded_table(t, numbers, raws[t.cells], people) for t in read if t.dims]
+        published = self._code_tables(files, numbers, raw_tables, people)
         if not published:
             raise InputError("no published table has dimensions; name tables with --published")
         return self._make_release(domain, published, None)
 
     def of_files_and_records(
         self,
-        read: Sequence[PublishedTable],
+        files: Sequence[PublishedTable],
         count: int | None,
         catalog: Catalog,
         dataset: Dataset,
@@ -132,26 +132,28 @@ class ReleaseMaker:
         (None: not named), ``where`` an SQL filter on the records. Raises InputError if the records
         do not give a published table.
         """
-        microdata, dims = dimensions.bind(catalog, dataset, [t.dims for t in read if t.dims], where)
+        microdata, dims = dimensions.bind(
+            catalog, dataset, [t.dims for t in files if t.dims], where
+        )
         texts = [
             replace(q, expression=exp.cast(q.expression.copy(), TEXT), type=TEXT)
             for q in microdata.qids
         ]
         microdata = replace(microdata, qids=tuple(texts))
-        written = dict.fromkeys(name for t in read for name in t.dims)  # in the order of the qids
+        written = dict.fromkeys(name for t in files for name in t.dims)  # in the order of the qids
         columns = {name: q.name for name, q in zip(written, microdata.qids, strict=True)}
         numbers = {name: i for i, name in enumerate(columns.values(), 1)}
-        read = [replace(t, dims=tuple(columns[name] for name in t.dims)) for t in read]
-        raws, sources = self._raw_tables(read, numbers)
+        files = [replace(t, dims=tuple(columns[name] for name in t.dims)) for t in files]
+        raw_tables, sources = self._make_raw_tables(files, numbers)
         records, _, sizes = self._count_tables(microdata, dims, sources)
         people = records.people
         if count is not None and count != people:
             raise InputError(
                 f"{dataset.name} has {plural(people, 'record')}, but --count says {count:,}"
             )
-        self._check_total(read, people, f"{dataset.name} has {plural(people, 'record')}")
+        self._check_total(files, people, f"{dataset.name} has {plural(people, 'record')}")
         domain = Domain({i: name for name, i in numbers.items()}, sizes, people)
-        published = [self._coded_table(t, numbers, raws[t.cells], people) for t in read if t.dims]
+        published = self._code_tables(files, numbers, raw_tables, people)
         for table in published:
             self._check_truth(table, records)
         return self._make_release(domain, published, records)
@@ -172,59 +174,72 @@ class ReleaseMaker:
         records = Records(self.tables, microdata, numbers, microdata.dataset.name)
         edges = [frozenset(numbers[name] for name in names) for names in dims]
         relations: dict[int, list[str]] = {i: list(names) for i, names in sources.items()}
-        raws: dict[Edge, str] = {}
+        raw_tables: dict[Edge, str] = {}
         for edge in dict.fromkeys(edges):
-            raws[edge] = f"raw_table_{len(raws)}"
-            records.count(edge, raws[edge])
+            raw_tables[edge] = f"raw_table_{len(raw_tables)}"
+            records.count(edge, raw_tables[edge])
             for i in edge:
-                relations.setdefault(i, []).append(raws[edge])
+                relations.setdefault(i, []).append(raw_tables[edge])
         sizes = dimensions.list_values(self.tables, relations)
-        for k, (edge, raw) in enumerate(raws.items()):
+        for k, (edge, raw) in enumerate(raw_tables.items()):
             records.counted[edge] = f"people_of_table_{k}"
             records.code(edge, raw, records.counted[edge])
         return records, edges, sizes
 
-    def _raw_tables(
-        self, read: Sequence[PublishedTable], numbers: Mapping[str, int]
+    def _make_raw_tables(
+        self, files: Sequence[PublishedTable], numbers: Mapping[str, int]
     ) -> tuple[dict[str, str], dict[int, list[str]]]:
         """Rename the columns of values in the cells of tables by the numbers of dimensions.
 
         Return the new engine table by that of the cells, and the new ones that have a dimension, by
         its number. A table without dimensions, a total of all, has none.
         """
-        raws: dict[str, str] = {}
+        raw_tables: dict[str, str] = {}
         sources: dict[int, list[str]] = defaultdict(list)
-        for table in read:
+        for table in files:
             if table.dims:
-                raws[table.cells] = name = f"raw_{table.cells}"
+                raw_tables[table.cells] = name = f"raw_{table.cells}"
                 query = exp.select("line", "published", "lower", "upper", "hidden")
                 for k, dimension in enumerate(table.dims, 1):
                     value = exp.column(f"value_{k}").as_(f"value_{numbers[dimension]}")
                     query = query.select(value)
                     sources[numbers[dimension]].append(name)
                 self.tables.make(name, query.from_(table.cells))
-        return raws, sources
+        return raw_tables, sources
 
-    def _coded_table(
-        self, table: PublishedTable, numbers: Mapping[str, int], raw: str, people: int
-    ) -> Published:
-        """Return a published table whose cells have codes in place of the values in ``raw``."""
-        edge = frozenset(numbers[name] for name in table.dims)
-        tables, sizes = {"raw": raw}, {"all_people": people}
-        query = splice("tables/coded_cells", tables=tables, numbers=sizes, shape={"edge": edge})
-        name = f"coded_{table.cells}"
-        self.tables.make(name, query, "coding values")
-        query = exp.select("coalesce(bool_or(lower < upper), FALSE)").from_(exp.table_(name))
-        ((hiding,),) = self.tables.rows(query)
-        return Published(table.title, edge, table.protection, name, hiding=bool(hiding))
+    def _code_tables(
+        self,
+        files: Sequence[PublishedTable],
+        numbers: Mapping[str, int],
+        raw_tables: Mapping[str, str],
+        people: int,
+    ) -> list[Published]:
+        """Return published tables whose cells have codes in place of the values in ``raw_tables``.
 
-    def _count_people(self, read: Sequence[PublishedTable], count: int | None) -> int:
+        A total of all, which has no dimensions, is no such table.
+        """
+        published = []
+        for file in files:
+            if not file.dims:
+                continue
+            edge = frozenset(numbers[name] for name in file.dims)
+            tables, sizes = {"raw": raw_tables[file.cells]}, {"all_people": people}
+            query = splice("tables/coded_cells", tables=tables, numbers=sizes, shape={"edge": edge})
+            name = f"coded_{file.cells}"
+            self.tables.make(name, query, "coding values")
+            query = exp.select("coalesce(bool_or(lower < upper), FALSE)").from_(exp.table_(name))
+            ((hiding,),) = self.tables.rows(query)
+            table = Published(file.title, edge, file.protection, name, hiding=bool(hiding))
+            published.append(table)
+        return published
+
+    def _count_people(self, files: Sequence[PublishedTable], count: int | None) -> int:
         """Return the number of people: the sum of an exact table, a total of all, or ``count``.
 
         Refuse two different numbers, none, and 0. ``count`` is what the user says (None: nothing).
         """
         totals: dict[str, int] = {}  # by the title of the table that tells it
-        for table in read:
+        for table in files:
             query = exp.select("sum(lower)", "sum(upper)", "bool_or(hidden)").from_(table.cells)
             ((n, largest, hidden),) = self.tables.rows(query)
             # A table without dimensions is a total of all: one number, exact if it is certain.
@@ -247,14 +262,14 @@ class ReleaseMaker:
                 "their number with --count"
             )
         people = count if count is not None else next(iter(totals.values()))
-        self._check_total(read, people, f"--count says {people:,}" if count else "others say so")
+        self._check_total(files, people, f"--count says {people:,}" if count else "others say so")
         if people < 1:
             raise InputError("the published tables have no people; there is nobody to attack")
         return people
 
-    def _check_total(self, read: Sequence[PublishedTable], people: int, says: str) -> None:
+    def _check_total(self, files: Sequence[PublishedTable], people: int, says: str) -> None:
         """Refuse a number of people, told by ``says``, that a printed total of all excludes."""
-        for table in (t for t in read if not t.dims):  # totals of all
+        for table in (t for t in files if not t.dims):  # totals of all
             query = exp.select("lower", "upper").from_(table.cells)
             for lower, upper in self.tables.rows(query):
                 if people < lower or (upper is not None and people > upper):

@@ -15,9 +15,9 @@ from qifsql.commands.tables.proofs import (
     MOST_LISTED_CELLS,
     Question,
     asked_scopes,
+    complete_margin,
     further_margins,
     has_closed_form,
-    is_complete,
     is_decomposable,
     prove,
     sharpen,
@@ -44,12 +44,13 @@ def measure_tables(
     published: Sequence[Published],
     questions: Sequence[Question],
     budget: Budget,
-    pairs: Sequence[Edge] = (),
+    pair_scopes: Sequence[Edge] = (),
 ) -> Measured:
     """Return a set of tables with its bounds, what they prove, and the solved components.
 
-    ``published`` are tables of the release. ``pairs`` are further sets of attributes of which it
-    will be asked which cells hold somebody. Raises ContradictionError if no counts are possible.
+    ``published`` are tables of the release. ``pair_scopes`` are further sets of attributes,
+    of which it will be asked which cells hold somebody. Raises ContradictionError if no counts are
+    possible.
     """
     every = release.domain.every
     scope = asked_scopes(questions, every)
@@ -59,7 +60,7 @@ def measure_tables(
         release.tables,
         release.domain,
         chosen,
-        further=further_margins(edges, questions, every, pairs),
+        further=further_margins(edges, questions, every, pair_scopes),
         scope=scope,
         joint=scope,
         largest_support=MOST_LISTED_CELLS,
@@ -88,7 +89,6 @@ def _solve_exactly(measured: Measured, budget: Budget) -> None:
     _solve_by_programs(measured, deadline, budget.memory)
     # These list all arrays, which also gives means; they replace the solutions of programs.
     small_components.solve_small(measured, deadline)
-    small_components.solve_small(measured, deadline, again=True)
     budget.seconds -= time.monotonic() - start
 
 
@@ -146,7 +146,7 @@ def _open_components(measured: Measured) -> set[int]:
     edge_sets: list[Sequence[Edge]] = []  # margins, without open cells of which it is sharp
     if all(is_decomposable(margins.edges, attributes) for attributes in scope):
         edge_sets.append(margins.edges)
-    if all(a in margins.nodes and is_complete(margins, a) for a in scope):
+    if all(complete_margin(margins, attributes) for attributes in scope):
         edge_sets.append(scope)
     queries: list[exp.Query] = []
     for edges in edge_sets:
