@@ -29,7 +29,7 @@ from qifsql.options.grouping import grouped
 PACKAGE = ROOT / "qifsql"
 CATALOGUE = PACKAGE / "presentation" / "locale" / "pt_BR" / "LC_MESSAGES" / "qifsql.po"
 ELSEWHERE = {  # messages that stand in other files
-    "method.py": ("text['title']", "text['meaning']"),  # those of all explanations
+    "method.py": ("measure['title']", "measure['meaning']"),  # those of all explanations
     "chapters.py": ("view.TITLE",),
 }
 FUNCTIONS = {"said": 1, "counted": 2}  # how many of their arguments are messages

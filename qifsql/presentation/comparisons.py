@@ -26,36 +26,48 @@ def risks(
     """Return the tables of risk: one for re-identification, and one for each secret.
 
     ``rows`` have a row per release and secret, ``first`` a row per release. ``head`` is the name of
-    the column of releases; ``penalty`` adds the information lost. Of people with several records
-    there are these tables for all records known, and for one.
+    the column of releases; ``penalty`` adds the information lost. If people have several records,
+    there are these tables for an adversary who knows all records of a person, and for one record.
     """
-    readings = dict.fromkeys(row.get("known_records") for row in rows)
     parts: list[Part] = []
-    if len(readings) > 1:
-        for reading in readings:
-            same = [[r for r in t if r["known_records"] == reading] for t in (rows, first)]
-            parts += risks(same[0], same[1], head, penalty=penalty)
-        return parts
-    return [*_identification(first, head, penalty=penalty), *_inference(rows, head)]
+    for knowledge in dict.fromkeys(row.get("known_records") for row in first):
+        same_first = [row for row in first if row.get("known_records") == knowledge]
+        same_rows = [row for row in rows if row.get("known_records") == knowledge]
+        parts += _identification(same_first, head, penalty=penalty) + _inference(same_rows, head)
+    return parts
 
 
 def _identification(first: Sequence[Row], head: str, *, penalty: bool) -> list[Part]:
     """Return the table of re-identification: a line per row of ``first`` (see ``risks``)."""
     priors = [row["crs_prior_probabilistic"] for row in first]
-    differ = len(set(priors)) > 1  # releases of different sizes have different priors
+    priors_differ = len(set(priors)) > 1  # those of releases of different sizes do
     is_of_people = first[0].get("people") is not None
-    unit, counted = ("people", said("people")) if is_of_people else ("records", said("records"))
-    heads = [head, counted, said("blocks"), "k", said("certain"), said("best guess")]
-    heads += [said("without it")] * differ + [said("penalty")] * penalty
+    unit, unit_head = ("people", said("people")) if is_of_people else ("records", said("records"))
+    heads = [head, unit_head, said("blocks"), "k", said("certain"), said("best guess")]
+    heads += [said("without it")] * priors_differ + [said("penalty")] * penalty
     table = Table.of(heads, range(1, 8))
     for row, prior in zip(first, priors, strict=True):
-        cells = [words.count(row[name]) for name in (unit, "blocks", "k")] + [*_success(row, "crs")]
-        cells += [words.percent(prior)] * differ
+        cells = [words.count(row[name]) for name in (unit, "blocks", "k")]
+        cells += [*_success(row, "crs"), *[words.percent(prior)] * priors_differ]
         cells += [words.percent(row["certainty_penalty"])] if penalty else []
         table.add_row(named(row), *cells)
-    heading = Heading(said("Re-identification (CRS)") + words.reading(first[0]))
-    of_one = first[0].get("known_records") == "one"
-    meaning = _guessing(words.chance(priors[0]), differ=differ, of_one=of_one)
+    heading = Heading(said("Re-identification (CRS)") + words.known_records_clause(first[0]))
+    message = (
+        "Certain: {people} alone in their block. Best guess: the chance to name the person of a "
+        "record in one try; without the release {before}."
+    )
+    if first[0].get("known_records") == "one":  # of the records of a person
+        message = (
+            "Shares are of records. Certain: records that are like those of no other person. Best "
+            "guess: the chance to name the person of a record in one try."
+        )
+    elif priors_differ:
+        message = (
+            "Certain: {people} alone in their block. Best guess: the chance to name the person of "
+            "a record in one try. Without it: the chance without the release, from a list of its "
+            "people alone."
+        )
+    meaning = said(message, before=words.chance(priors[0]), people=words.people())
     return [heading, table, Paragraph(meaning)]
 
 
@@ -70,7 +82,7 @@ def _inference(rows: Sequence[Row], head: str) -> list[Part]:
                 prior = words.percent(row["cas_prior_probabilistic"])
                 table.add_row(named(row), words.count(row["l"]), *_success(row, "cas"), prior)
         heading = said("Inference of {secret} (CAS)", secret=escaping.cell(secret))
-        parts += [Heading(heading + words.reading(rows[0])), table]
+        parts += [Heading(heading + words.known_records_clause(rows[0])), table]
     if not parts:
         return []
     meaning = said(
@@ -88,34 +100,9 @@ def _inference(rows: Sequence[Row], head: str) -> list[Part]:
     return [*parts, Paragraph(meaning)]
 
 
-def _guessing(before: str, *, differ: bool, of_one: bool) -> str:
-    """Return what the columns of re-identification mean.
-
-    ``before`` is the chance without the release, in words; ``differ``: it differs by release, and
-    is a column. ``of_one``: the adversary knows one record of a person with several.
-    """
-    message = (
-        "Certain: {people} alone in their block. Best guess: the chance to name the person of a "
-        "record in one try; without the release {before}."
-    )
-    if of_one:
-        message = (
-            "Shares are of records. Certain: records that are like those of no other person. Best "
-            "guess: the chance to name the person of a record in one try."
-        )
-        return said(message)
-    if differ:
-        message = (
-            "Certain: {people} alone in their block. Best guess: the chance to name the person of "
-            "a record in one try. Without it: the chance without the release, from a list of its "
-            "people alone."
-        )
-    return said(message, before=before, people=words.people())
-
-
-def _success(row: Row, model: str) -> tuple[str, str]:
-    sure, best = (row[f"{model}_posterior_{name}"] for name in ("deterministic", "probabilistic"))
-    return words.percent(sure), words.percent(best)
+def _success(row: Row, model: str) -> tuple[str, ...]:
+    measures = ("deterministic", "probabilistic")
+    return tuple(words.percent(row[f"{model}_posterior_{measure}"]) for measure in measures)
 
 
 def loss_cells(row: Row) -> tuple[str, ...]:

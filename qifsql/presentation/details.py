@@ -9,8 +9,8 @@ from qifsql.presentation import escaping, words
 from qifsql.presentation.language import number, said
 from qifsql.presentation.parts import Paragraph, Part, Table, Tables
 
-BAR = 40  # characters of the longest bar of a histogram
-WIDE = 10  # percent per bar
+LONGEST_BAR = 40  # characters of the longest bar of a histogram
+BAND = 10  # percent per bar
 
 
 def measured(row: Mapping[str, Any]) -> list[Part]:
@@ -47,7 +47,7 @@ def measured(row: Mapping[str, Any]) -> list[Part]:
 def of_row(row: Mapping[str, Any], details: Mapping[str, pl.DataFrame]) -> list[Part]:
     """Return the details of one row of results, from tables by name, such as "histogram"."""
     parts: list[Part] = []
-    for name, draw in DRAWN.items():
+    for name, draw in DRAWINGS.items():
         if name in details:
             detail = details[name].filter(attack_id=row["attack_id"])
             parts += draw(row, detail) if detail.height else []
@@ -59,12 +59,13 @@ def _histogram(_row: Mapping[str, Any], detail: pl.DataFrame) -> list[Part]:
 
     ``detail`` has a row per whole percentage (``bin``, 0 to 100) and its people, ``individuals``.
     """
-    bands = detail.group_by(band=pl.col("bin") // WIDE).agg(n=pl.col("individuals").sum())
-    bands, largest = bands.sort("band"), max(bands["n"].to_list())  # the longest bar
+    bands = detail.group_by(band=pl.col("bin") // BAND).agg(n=pl.col("individuals").sum())
+    bands, largest = bands.sort("band"), max(bands["n"].to_list())
     table = Table.of([said("success"), words.people(), ""], right=(0, 1))
     for band, n in bands.iter_rows():
-        label = "100 %" if band == 100 // WIDE else f"{band * WIDE}-{band * WIDE + WIDE - 1} %"
-        bar = "\N{FULL BLOCK}" * round(BAR * n / largest)
+        low = band * BAND
+        label = "100 %" if low == 100 else f"{low}-{low + BAND - 1} %"
+        bar = "\N{FULL BLOCK}" * round(LONGEST_BAR * n / largest)
         table.add_row(label, words.count(n), bar or ("\N{LEFT ONE EIGHTH BLOCK}" if n else ""))
     return [table]
 
@@ -124,7 +125,10 @@ def _group_capacity(_row: Mapping[str, Any], detail: pl.DataFrame) -> list[Part]
 
 
 def _households(row: Mapping[str, Any], detail: pl.DataFrame) -> list[Part]:
-    """Return the risks of households: by their members, and each as one record."""
+    """Return the table of the risk of households.
+
+    A household is found through any of its members, or attacked as one record (``record_...``).
+    """
     line = detail.row(0, named=True)
     table = Table.of([line["household"], said("households"), said("share")], right=(1, 2))
     table.add_row(said("all"), words.count(line["households"]), "")
@@ -203,13 +207,13 @@ def footnote_of_bounds() -> Paragraph:
     return Paragraph(said("* The bound holds, but perhaps no completion attains it."))
 
 
-def _bounds(_row: Mapping[str, Any], detail: pl.DataFrame) -> list[Part]:
+def bounds(_row: Mapping[str, Any], detail: pl.DataFrame) -> list[Part]:
     """Return a table of the least and the most of each measure if missing values may be anything.
 
     ``detail`` has a row per ``measure`` with the bounds ``low`` and ``high``. A bound is sharp
     (``low_sharp``, ``high_sharp``) if some values reach it; others get a footnote.
     """
-    names = {
+    titles = {
         "posterior_deterministic": said("certain (deterministic)"),
         "posterior_probabilistic": said("best guess (probabilistic)"),
         "singled_out": said("{people} singled out", people=words.people()),
@@ -221,20 +225,20 @@ def _bounds(_row: Mapping[str, Any], detail: pl.DataFrame) -> list[Part]:
     heads = [said("missing values may be anything"), said("least"), said("most")]
     table = Table.of(heads, right=(1, 2))
     lines = {line["measure"]: line for line in detail.iter_rows(named=True)}
-    drawn = [(title, lines[name]) for name, title in names.items() if name in lines]
+    drawn = [(title, lines[name]) for name, title in titles.items() if name in lines]
     for title, line in drawn:
         cells = []
-        for bound in ("low", "high"):
+        for side in ("low", "high"):
             is_share = line["measure"].startswith("posterior")
-            text = words.percent(line[bound]) if is_share else words.count(round(line[bound]))
-            cells.append(end(text, sharp=line[f"{bound}_sharp"]))
+            text = words.percent(line[side]) if is_share else words.count(round(line[side]))
+            cells.append(end(text, sharp=line[f"{side}_sharp"]))
         table.add_row(title, *cells)
     sharp = all(line["low_sharp"] and line["high_sharp"] for _, line in drawn)
     return [table] if sharp else [table, footnote_of_bounds()]
 
 
-DRAWN = {
-    "bounds": _bounds,
+DRAWINGS = {
+    "bounds": bounds,
     "histogram": _histogram,
     "thresholds": _thresholds,
     "quantiles": _quantiles,

@@ -7,11 +7,11 @@ from qifsql.errors import printable
 from qifsql.presentation import words
 from qifsql.presentation.language import number, said
 
-SHOWN = 5  # values of a list that are shown in a cell
+VALUES_SHOWN = 5  # values of a list that are shown in a cell
 
 
 def cell(value: Any) -> str:
-    """Return a value as a line without control characters; of a list, the first SHOWN entries."""
+    """Return a value as a line without control characters; of a list, its first entries."""
     if value is None:
         return words.missing()
     if isinstance(value, bool):
@@ -19,9 +19,9 @@ def cell(value: Any) -> str:
     if isinstance(value, float):
         return number(f"{value:.6g}")
     if isinstance(value, list):
-        n = len(value) - SHOWN
+        n = len(value) - VALUES_SHOWN
         more = said(", and {n} more", n=n) if n > 0 else ""
-        return ", ".join(map(_counted, value[:SHOWN])) + more
+        return ", ".join(map(_counted, value[:VALUES_SHOWN])) + more
     return printable(str(value))
 
 

@@ -7,7 +7,6 @@ security policy of the page lets the browser run only the page's scripts.
 import json
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -35,7 +34,7 @@ from qifsql.presentation.theme import Chart, distinct, extra
 PAGE = Path(__file__).resolve().parent / "page"
 
 
-def of_result(
+def result_page(
     title: str, parts: Sequence[Part], *, notes: Sequence[str], sql: str, started: str
 ) -> str:
     """Return the page of one result.
@@ -109,14 +108,14 @@ def _drawn(
     return Markup(macro(part, *region))  # noqa: S704 - escaped by the template
 
 
-def live(folder: Path, name: str, **values: Any) -> str:
-    """Return a template of a folder with its values; names and values are text, never markup."""
+def fill_template(folder: Path, name: str, **values: Any) -> str:
+    """Return a template of a folder with its values, which are text, never markup."""
     template = _environment(folder).get_template(name)
     return template.render(said=said, language=spoken().code, drawn=drawn_still, **values)
 
 
 def markup(drawn_text: str) -> Markup:
-    """Return text that ``live`` has drawn, to stand in another template as it is."""
+    """Return text made by ``fill_template``, to stand in another template as it is."""
     return Markup(drawn_text)  # noqa: S704 - drawn by a template, which escapes
 
 
@@ -156,12 +155,14 @@ def _regions(parts: Iterable[Part]) -> dict[int, str]:
 def page(document: Document, *, still: bool = False) -> str:
     """Return the document as HTML; in a ``still`` page charts are pictures, and there is no script.
 
-    The page may run only its own ``scripts``, whose digests are in its security policy.
+    The security policy of the page has the digests of its own ``scripts`` and allows no others.
     """
     parts = [part for section in document.sections for part in section.parts]
     figures = [part for part in parts if isinstance(part, Figure)]
     regions = _regions(parts)
-    scripts = _scripts() if figures and not still else []
+    scripts = []
+    if figures and not still:
+        scripts = [library(), (PAGE / "script.js").read_text("utf-8")]
     environment = _environment()
     numbers = {id(figure): i for i, figure in enumerate(figures, 1)}
     macros = _macros(environment)
@@ -197,10 +198,9 @@ def _specification(figure: Figure) -> dict[str, Any]:
 
 
 def _drawing(figure: Figure, number: int) -> dict[str, Any]:
-    """Return what the template of a chart needs: picture, Vega specification, title and words.
+    """Return the values of the template of a chart, which is number ``number`` of the page.
 
-    ``number`` is its place among the charts of the page, from 1. ``hint`` says what a click does;
-    empty if the chart does not react to clicks.
+    ``hint`` says what a click does; it is empty if the chart does not react to clicks.
     """
     specification = _specification(figure)
     _, converter = extra()
@@ -222,8 +222,3 @@ def _picture(specification: dict[str, Any]) -> dict[str, Any]:
         "words": said("The chart in words"),
         "svg": vector(specification),
     }
-
-
-@cache
-def _scripts() -> list[str]:
-    return [library(), (PAGE / "script.js").read_text("utf-8")]

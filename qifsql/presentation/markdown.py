@@ -77,7 +77,7 @@ def _part(part: Part) -> str:
 def _fenced(text: str) -> str:
     """Return text as it is, between fences that are longer than any in it."""
     plain = printable(text, "\n\t")
-    fence = "`" * max(3, *(len(run) + 1 for run in re.findall("`+", plain)), 3)
+    fence = "`" * max([3, *(len(run) + 1 for run in re.findall("`+", plain))])
     return f"{fence}\n{plain}\n{fence}"
 
 

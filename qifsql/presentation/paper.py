@@ -8,8 +8,7 @@ from tempfile import TemporaryDirectory
 
 from qifsql.errors import EngineError, OutputError
 
-VARIABLE = "QIFSQL_BROWSER"
-"""The variable of the environment that names the browser."""
+VARIABLE = "QIFSQL_BROWSER"  # the variable of the environment that names the browser
 BROWSERS = (
     *("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"),
     *("microsoft-edge", "msedge", "brave-browser"),
@@ -23,7 +22,7 @@ ARGUMENTS = (
     *("--disable-background-networking", "--disable-component-update", "--disable-quic"),
     *("--host-resolver-rules=MAP * ~NOTFOUND", "--no-pdf-header-footer"),
 )
-SECONDS = 120  # after which a browser that does not end is stopped
+TIMEOUT = 120  # seconds after which a browser that does not end is stopped
 
 
 def browser() -> str:
@@ -51,7 +50,9 @@ def pdf(page: str, program: str) -> bytes:
         command += [f"--print-to-pdf={sheets}", source.as_uri()]
         message = f"{program} did not print the report; write .html, and print that"
         try:
-            ended = subprocess.run(command, capture_output=True, timeout=SECONDS, check=False)  # noqa: S603 - a fixed list of arguments
+            ended = subprocess.run(  # noqa: S603 - a fixed list of arguments
+                command, capture_output=True, timeout=TIMEOUT, check=False
+            )
         except (OSError, subprocess.TimeoutExpired) as e:
             raise EngineError(message, detail=str(e)) from e
         content = sheets.read_bytes() if sheets.is_file() else b""

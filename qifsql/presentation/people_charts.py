@@ -9,9 +9,9 @@ import polars as pl
 from qifsql.presentation.language import said
 from qifsql.presentation.theme import (
     BLUE,
-    LINES,
     ORANGE,
     PERCENT,
+    WRAPPED_QUESTION,
     Chart,
     data,
     distinct,
@@ -25,7 +25,7 @@ from qifsql.presentation.words import digits, listed, percent
 from qifsql.presentation.words import people as people_word
 
 TICKS = [0, 0.2, 0.4, 0.6, 0.8, 1]
-GROUPS = 30  # groups with bars, those with the highest risk
+MOST_GROUPS = 30  # groups with bars, those with the highest risk
 QUESTION = ["model", "secret", "datasets", "qids"]
 PANEL = ["order", "question", "datasets", "qids"]  # columns that tell the panels of a chart apart
 
@@ -47,7 +47,13 @@ def histograms(frame: pl.DataFrame) -> Chart:
     facet = alt.Facet("panel:N").header(labelExpr="split(datum.value, '\\n')")
     panel_count = panels.filter(order=0).height  # of the first question; each begins a line
     columns = 3 if panel_count % 3 == 0 or (panel_count == 1 and panels.height > 2) else 2
-    bars = _histogram_bars()
+    success, share_of_people = said("success, percent"), _share_of_people()
+    ticks = [0, 20, 40, 60, 80, 100]
+    x = alt.X("bin:Q", title=success).axis(values=ticks, grid=False).scale(domain=[-1, 101])
+    y = alt.Y("share:Q", title=share_of_people).axis(labelExpr=PERCENT, tickCount=5)
+    titles = {"bin:N": success, "people:N": people_word(), "share:Q": share_of_people}
+    bars = alt.Chart(height=150).mark_bar(color=BLUE, orient="vertical", width=300 / 102)
+    bars = bars.encode(x=x, y=y, tooltip=hints(alt, titles))
     chart = bars.facet(facet.sort(field="place", op="min"), data=values, columns=columns)
     below = said(
         "Success is the probability that the best guess about a person is right. 0 means up "
@@ -73,18 +79,6 @@ def _number_panels(rows: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
         words.append(said(message, people=people_word(), **in_words))
     headed = panels.select(*PANEL, panel=pl.Series(distinct(heads)), place=pl.int_range(pl.len()))
     return headed, words
-
-
-def _histogram_bars() -> Any:
-    """Return the bars of a panel: the share of people by success in percent."""
-    alt, _ = extra()
-    ticks = [0, 20, 40, 60, 80, 100]
-    x = alt.X("bin:Q", title=said("success, percent")).axis(values=ticks, grid=False)
-    y = alt.Y("share:Q", title=_share_of_people()).axis(labelExpr=PERCENT, tickCount=5)
-    bars = alt.Chart(height=150).mark_bar(color=BLUE, orient="vertical", width=300 / 102)
-    share = _share_of_people()
-    titles = {"bin:N": said("success, percent"), "people:N": people_word(), "share:Q": share}
-    return bars.encode(x=x.scale(domain=[-1, 101]), y=y, tooltip=hints(alt, titles))
 
 
 def _share_of_people() -> str:
@@ -158,7 +152,7 @@ def groups(frame: pl.DataFrame) -> Chart:
 
 def _panels(chart: Any, rows: pl.DataFrame) -> Any:
     alt, _ = extra()
-    row = alt.Row("question:N").sort(field="order", op="min").header(labelExpr=LINES)
+    row = alt.Row("question:N").sort(field="order", op="min").header(labelExpr=WRAPPED_QUESTION)
     return chart.facet(row=row, data=data(alt, rows)).resolve_scale(y="independent")
 
 
@@ -168,8 +162,8 @@ def with_questions(
     """Return the rows of the details ``name``, each with the columns ``QUESTION`` of its attack.
 
     ``frame`` has a row per attack, ``tables`` are the details by name. Except for histograms, only
-    the questions with the largest number of datasets are drawn; of groups only the first GROUPS of
-    each question. The result is empty without such details.
+    the questions with the largest number of datasets are drawn; of groups only the first
+    MOST_GROUPS of each question. The result is empty without such details.
     """
     if name not in tables or frame.is_empty():
         return pl.DataFrame()
@@ -178,7 +172,7 @@ def with_questions(
     questions = frame.select("attack_id", *QUESTION)
     rows = questions.join(tables[name], on="attack_id", how="inner", maintain_order="left")
     if name == "groups":
-        rows = rows.group_by("model", "secret", maintain_order=True).head(GROUPS)
+        rows = rows.group_by("model", "secret", maintain_order=True).head(MOST_GROUPS)
     order = [pl.col("secret").is_not_null(), pl.col("secret"), pl.col("datasets")]
     return rows.sort(order, maintain_order=True)
 

@@ -9,8 +9,8 @@ from typing import Any
 from qifsql.engine.progress import Progress, silent
 from qifsql.errors import printable
 
-AFTER = 2.0  # seconds of work before progress is shown
-EACH = 0.5  # seconds between two lines of progress
+BAR_AFTER = 2.0  # seconds of work before a bar is shown
+LINE_AFTER = 0.5  # seconds between two lines of progress
 
 
 @contextmanager
@@ -31,18 +31,18 @@ def progress(is_visible: bool | None, write: Callable[[str], None]) -> Iterator[
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), detail)
     console = Console(stderr=True)
     if not console.is_terminal:
-        yield _lines(write)
+        yield _progress_in_lines(write)
         return
     bar = Bar(*columns, console=console, transient=True)
     try:
-        yield _late(bar)
+        yield _progress_on_bar(bar)
     finally:
         if bar.tasks:  # the bar was started
             bar.stop()
 
 
-def _late(bar: Any) -> Progress:
-    """Return a function that shows progress on a bar of Rich, but not before AFTER seconds.
+def _progress_on_bar(bar: Any) -> Progress:
+    """Return a function that shows progress on a bar of Rich, but not before BAR_AFTER seconds.
 
     It gets what is done, the share that is done (0 to 1) and a detail to show.
     """
@@ -50,7 +50,7 @@ def _late(bar: Any) -> Progress:
     tasks: dict[str, object] = {}  # Rich's number of each task, by what is done
 
     def show(what: str, share: float, detail: str = "", /) -> None:
-        if time.monotonic() - began < AFTER:
+        if time.monotonic() - began < BAR_AFTER:
             return
         if not tasks:
             bar.start()
@@ -62,14 +62,14 @@ def _late(bar: Any) -> Progress:
     return show
 
 
-def _lines(write: Callable[[str], None]) -> Progress:
-    """Return a function that writes a line for each new percentage, at most one in EACH seconds."""
+def _progress_in_lines(write: Callable[[str], None]) -> Progress:
+    """Return a function that writes a line per new percentage, at most one in LINE_AFTER s."""
     written_at, written = 0.0, -1  # time and percentage of the latest line
 
     def show(what: str, share: float, _detail: str = "", /) -> None:
         nonlocal written_at, written
         percent = int(100 * share)
-        if time.monotonic() - written_at >= EACH and percent != written:
+        if time.monotonic() - written_at >= LINE_AFTER and percent != written:
             written_at, written = time.monotonic(), percent
             write(f"progress: {what} {percent} %")
 

@@ -44,7 +44,7 @@ def risk_utility(frame: pl.DataFrame) -> Chart:
     """
     alt, _ = extra()
     names = [named(row) + known_records(row) for row in frame.iter_rows(named=True)]
-    rows = word_questions(_long(frame, names))
+    rows = word_questions(_points(frame, names))
     largest = float(rows["loss"].max() or 0.01)  # type: ignore[arg-type]
     loss = said("information lost (certainty penalty)")
     x = alt.X("loss:Q", title=loss).scale(domain=[0, largest * 1.3], nice=False)
@@ -52,10 +52,10 @@ def risk_utility(frame: pl.DataFrame) -> Chart:
     y = alt.Y("success:Q", title=said("success")).scale(zero=True).axis(labelExpr=PERCENT)
     kinds = [said("original"), said("release")]
     colour = alt.Color("kind:N", title=None).scale(domain=kinds, range=[ORANGE, BLUE])
+    colour = colour.legend(orient="bottom")
     titles = {"name:N": said("release"), "loss:Q": loss, "success:Q": said("success")}
     points = alt.Chart().mark_circle(size=70, opacity=1)
-    legend = colour.legend(orient="bottom")
-    points = points.encode(x=x, y=y, color=legend, tooltip=hints(alt, titles))
+    points = points.encode(x=x, y=y, color=colour, tooltip=hints(alt, titles))
     text = alt.Chart().mark_text(align="left", dx=7, dy=-6, limit=150)
     text = text.encode(x=x, y=y, text="name:N")
     line = alt.Chart().mark_rule(color="#707070", strokeDash=[4, 4]).encode(y=alt.Y("prior:Q"))
@@ -65,10 +65,10 @@ def risk_utility(frame: pl.DataFrame) -> Chart:
         "Lower is more private, further left is more useful. The dashed line is success "
         "without a release."
     )
-    return dressed(chart, said("Risk against utility"), below, _words(rows))
+    return dressed(chart, said("Risk against utility"), below, _sentences(rows))
 
 
-def _long(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
+def _points(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
     """Return one row per release, question (model, secret) and measure, without repetitions.
 
     ``names`` are those of the rows of ``frame``. Columns: model, secret (NULL: re-identification),
@@ -90,7 +90,7 @@ def _long(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema_overrides=schema).unique(maintain_order=True)
 
 
-def _words(rows: pl.DataFrame) -> list[str]:
+def _sentences(rows: pl.DataFrame) -> list[str]:
     """Return a sentence for each point of the chart, for readers who do not see it."""
     kinds = {"deterministic": said("deterministic"), "probabilistic": said("probabilistic")}
     message = "{question}, {measure}, {name}: success {success} at a loss of {loss}."

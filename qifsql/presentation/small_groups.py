@@ -54,14 +54,14 @@ def sizes(table: pl.DataFrame) -> list[tuple[str, Sizes]]:
 
 def hidden(tables: Iterable[Sizes], minimum: int) -> Set[str | None]:
     """Return the groups to hide in all tables of the same columns."""
-    counts = list(tables)
-    groups = {group for table in counts for group, n in table.items() if n < minimum}
-    while more := {group for table in counts for group in _complement(table, groups, minimum)}:
-        groups |= more
+    sizes_of_tables = list(tables)
+    groups = {group for table in sizes_of_tables for group, n in table.items() if n < minimum}
+    while added := set().union(*(_next_hidden(t, groups, minimum) for t in sizes_of_tables)):
+        groups |= added
     return groups
 
 
-def _complement(table: Sizes, hidden: Set[str | None], minimum: int) -> Set[str | None]:
+def _next_hidden(table: Sizes, hidden: Set[str | None], minimum: int) -> Set[str | None]:
     """Return the groups of a table to hide next, all of one size; an empty set if none is needed.
 
     ``table`` has the number of people in each group, ``hidden`` are the groups hidden so far, and

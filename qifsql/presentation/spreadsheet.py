@@ -11,18 +11,14 @@ from polars.selectors import integer
 
 from qifsql.errors import OutputError, large
 
-ROWS, NAME = 1_048_575, 31
-"""The most rows below the names of columns, and characters of a name, of a sheet."""
-
-EXACT = 10**15
-"""The smallest whole number that would lose digits: a sheet keeps 15."""
-
-FORMATS: dict[Any, str] = {pl.Float64: "General"}
-"""The format of numbers, which shows all their digits."""
+MOST_ROWS = 1_048_575  # of a sheet, below the names of columns
+LONGEST_NAME = 31  # characters of the name of a sheet
+INEXACT_FROM = 10**15  # the smallest whole number that would lose digits: a sheet keeps 15
+FORMATS: dict[Any, str] = {pl.Float64: "General"}  # numbers show all their digits
 
 OPTIONS = {
-    **{"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False},
-    **{"strings_to_numbers": False},
+    "in_memory": True,
+    **dict.fromkeys(("strings_to_formulas", "strings_to_urls", "strings_to_numbers"), False),
 }
 
 
@@ -42,23 +38,23 @@ def workbook(tables: Mapping[str, pl.DataFrame], timestamp: datetime) -> bytes:
     with xlsxwriter.Workbook(buffer, OPTIONS) as book:
         book.set_properties({"created": timestamp.replace(tzinfo=None)})
         for name, frame in tables.items():
-            if frame.height > ROWS:
+            if frame.height > MOST_ROWS:
                 raise OutputError(
                     f"the table {name} has {large(frame.height)} rows and a sheet holds "
-                    f"{large(ROWS)}; write .parquet or .csv"
+                    f"{large(MOST_ROWS)}; write .parquet or .csv"
                 )
-            frame.pipe(_plain).write_excel(book, name[:NAME], autofit=True, dtype_formats=FORMATS)
+            sheet = name[:LONGEST_NAME]
+            frame.pipe(_plain).write_excel(book, sheet, autofit=True, dtype_formats=FORMATS)
     return buffer.getvalue()
 
 
 def _plain(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return the table with text in place of whole numbers from EXACT, infinity and decimals."""
-    kinds = frame.schema
+    """Return the table with text in place of large whole numbers, infinity and decimals."""
     inexact = [
         name
         for name in frame.select(integer()).columns
-        if (frame[name].cast(pl.Int128).abs() >= EXACT).any()
+        if (frame[name].cast(pl.Int128).abs() >= INEXACT_FROM).any()
     ]
     infinite = [name for name in frame.select(floats()).columns if frame[name].is_infinite().any()]
-    decimal = [name for name, kind in kinds.items() if kind.is_decimal()]
+    decimal = [name for name, kind in frame.schema.items() if kind.is_decimal()]
     return frame.with_columns(pl.col([*inexact, *infinite, *decimal]).cast(pl.String))

@@ -1,7 +1,9 @@
-"""Tables by their columns: each column has a head, and says which cell a line has in it."""
+"""Tables from rows: of any frame, or with columns that say which cell a row has in them."""
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
+
+import polars as pl
 
 from qifsql.data.types import Row
 from qifsql.presentation import escaping, words
@@ -45,3 +47,19 @@ def percent(name: str) -> Cell:
 def fault(name: str) -> Cell:
     """Return the cells of a column of counts that report a problem unless they are 0."""
     return lambda line: (Bad if line[name] else str)(words.count(line[name]))
+
+
+def table_of_frame(frame: pl.DataFrame) -> Table:
+    """Return any table of results, cell by cell."""
+    numeric = [i for i, t in enumerate(frame.dtypes) if t.is_numeric()]
+    return table_of_rows(frame.columns, frame.iter_rows(), right=numeric)
+
+
+def table_of_rows(
+    names: Sequence[str], rows: Iterable[Sequence[Any]], right: Sequence[int] = ()
+) -> Table:
+    """Return rows as a table with the names of their columns; ``right`` are columns of numbers."""
+    table = Table.of(names, right)
+    for row in rows:
+        table.add_row(*map(escaping.cell, row))
+    return table

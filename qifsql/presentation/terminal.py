@@ -16,20 +16,11 @@ from rich.text import Text
 from qifsql.errors import printable
 from qifsql.presentation.parts import Bad, Command, Heading, Paragraph, Part, Table
 
-WIDTH = 160
-"""Characters of a line where there is no terminal."""
-
-WIDEST = 10_000
-"""Characters of a line at most."""
-
-PADDING = 3
-"""Characters between two columns of a table."""
-
-LONGEST = 20
-"""Characters of a word in a table that is not broken."""
-
-NAME = 60
-"""Characters of a name in front of a row that is not broken."""
+WIDTH = 160  # characters of a line where there is no terminal
+WIDEST = 10_000  # characters of a line at most
+PADDING = 3  # characters between two columns of a table
+UNBROKEN_WORD = 20  # characters of a word in a table that is not broken
+UNBROKEN_NAME = 60  # characters of a name in front of a row that is not broken
 
 
 def draw(parts: Iterable[Part], stream: TextIO | None = None) -> None:
@@ -69,8 +60,13 @@ def rendered(parts: Iterable[Part]) -> RenderableType:
 
 def _table(part: Table) -> RenderableType:
     """Return a table for Rich, whose numbers and names are never broken into lines."""
-    if not any(part.heads):
-        return _named_texts(part)
+    if not any(part.heads):  # names, and texts beside them
+        pairs = Drawn.grid(padding=(0, 2, 1, 0))
+        pairs.add_column(no_wrap=True, style="bold")
+        pairs.add_column(overflow="fold", max_width=100)
+        for row in part.rows:
+            pairs.add_row(*map(_text, row))
+        return Padding(pairs, (0, 0, 0, 1), expand=False)
     table = Drawn(box=SIMPLE_HEAD, pad_edge=False)
     widths = [_column_widths(part, i) for i in range(len(part.heads))]
     for i, (head, (least, _)) in enumerate(zip(part.heads, widths, strict=True)):
@@ -81,25 +77,15 @@ def _table(part: Table) -> RenderableType:
     return Wide(table, widths)
 
 
-def _named_texts(part: Table) -> RenderableType:
-    """Return a table of two columns without heads: names, and texts beside them."""
-    table = Drawn.grid(padding=(0, 2, 1, 0))
-    table.add_column(no_wrap=True, style="bold")
-    table.add_column(overflow="fold", max_width=100)
-    for row in part.rows:
-        table.add_row(*map(_text, row))
-    return Padding(table, (0, 0, 0, 1), expand=False)
-
-
 def _column_widths(part: Table, i: int) -> tuple[int, int]:
     """Return the least and the greatest width of column ``i`` of a table, from 0, in characters."""
     head, is_number = part.heads[i], i in part.right
     cells = [printable(str(row[i]), "\n") for row in part.rows if i < len(row)]
     if is_number or i == 0:  # cells stand on one line, except very long names; heads may be broken
         width = _longest([*cells, *_words([head])])
-        width = width if is_number else min(NAME, width)
+        width = width if is_number else min(UNBROKEN_NAME, width)
         return width, width
-    least = min(LONGEST, _longest(_words([*cells, head])))  # texts are broken between words
+    least = min(UNBROKEN_WORD, _longest(_words([*cells, head])))  # texts are broken between words
     grows = _longest(cells) > least
     return least, max(least, _longest([*cells, head])) if grows else least
 
@@ -117,7 +103,7 @@ class Wide:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Draw the table in the width of the terminal, or in the least that it needs.
 
-        Rich calls this method. Only a table wider than the terminal gets widths of columns here.
+        Rich calls this method. It sets widths of columns only if the table is wider than that.
         """
         padded = Padding(self.table, (0, 0, 0, 1), expand=False)
         width = options.max_width
@@ -141,7 +127,8 @@ def _shared(widths: Sequence[tuple[int, int]], width: int) -> list[int]:
         growing = [i for i, (_, widest) in enumerate(widths) if shared[i] < widest]
         if not growing:
             break
-        shared[min(growing, key=shared.__getitem__)] += 1
+        narrowest = min(growing, key=lambda i: shared[i])
+        shared[narrowest] += 1
     return shared
 
 

@@ -15,13 +15,14 @@ import polars as pl
 from qifsql.data import installation
 from qifsql.errors import InputError, quoted
 from qifsql.presentation.language import said, spoken
+from qifsql.presentation.words import goal
 
 Chart = Any  # of Altair, which is imported only if a chart is drawn
 
-NAME = 48  # characters of a name that are shown
+LONGEST_NAME = 48  # characters of a name that are shown
 BLUE, SKY, ORANGE = "#0072B2", "#56B4E9", "#D55E00"  # of Okabe and Ito, for colour-blind readers
 MEASURES = ("deterministic", "probabilistic")
-LINES = r"split(replace(datum.value, /^(\S+ (?:of|de)) /, '$1\n'), '\n')"
+WRAPPED_QUESTION = r"split(replace(datum.value, /^(\S+ (?:of|de)) /, '$1\n'), '\n')"
 PERCENT = "format(100 * datum.value, '~g') + ' %'"
 
 
@@ -45,40 +46,35 @@ def word_questions(frame: pl.DataFrame) -> pl.DataFrame:
         raise InputError("there is nothing to draw: the result has no rows")
     questions = frame.select("model", "secret").unique(maintain_order=True)
     names = labels(questions["secret"].drop_nulls())
-    texts = [_question(model, names.get(secret)) for model, secret in questions.rows()]
+    texts = [goal({"model": model, "secret": names.get(s)}) for model, s in questions.rows()]
     wording, order = pl.Series(distinct(texts)), pl.int_range(pl.len())
     questions = questions.with_columns(question=wording, order=order)
     return frame.join(questions, on=["model", "secret"], nulls_equal=True, maintain_order="left")
 
 
-def _question(model: str, secret: str | None) -> str:
-    if secret is None:
-        return said("Re-identification")
-    return said("Membership") if model[1] == "M" else said("Inference of {secret}", secret=secret)
-
-
 def measures() -> dict[str, str]:
     """Return the names of the two measures of success in charts."""
-    sure = said("Deterministic: known with certainty")
-    best = said("Probabilistic: right at the best guess")
-    return dict(zip(MEASURES, (sure, best), strict=True))
+    certain = said("Deterministic: known with certainty")
+    guessed = said("Probabilistic: right at the best guess")
+    return dict(zip(MEASURES, (certain, guessed), strict=True))
 
 
 def labels(names: Iterable[str]) -> dict[str, str]:
     """Return names for display: on one line, not too long, and still distinct."""
     unique_names = list(dict.fromkeys(names))
     escaped = (quoted(name)[1:-1] for name in unique_names)
-    cut = (name if len(name) <= NAME else f"{name[: NAME - 1]}…" for name in escaped)
+    longest = LONGEST_NAME - 1  # with the dots
+    cut = (name if len(name) <= LONGEST_NAME else f"{name[:longest]}…" for name in escaped)
     return dict(zip(unique_names, distinct(cut), strict=True))
 
 
 def distinct(texts: Iterable[str]) -> list[str]:
     """Return the texts, with numbers added to repeated ones."""
-    seen: dict[str, None] = {}
+    taken: dict[str, None] = {}  # in order
     for text in texts:
-        again = (f"{text} ({i})" for i in range(2, len(seen) + 3))
-        seen[next(t for t in (text, *again) if t not in seen)] = None
-    return list(seen)
+        numbered = (f"{text} ({i})" for i in range(2, len(taken) + 3))
+        taken[next(t for t in (text, *numbered) if t not in taken)] = None
+    return list(taken)
 
 
 def data(alt: ModuleType, frame: pl.DataFrame) -> Any:
@@ -110,7 +106,7 @@ def coloured(alt: ModuleType, colours: Mapping[str, str], **legend: object) -> A
 def grid(alt: ModuleType, chart: Any, rows: pl.DataFrame) -> Any:
     """Return panels with a row for each question and a column for each measure."""
     column = alt.Column("measure:N").header(labelExpr=f"{json.dumps(measures())}[datum.value]")
-    row = alt.Row("question:N").sort(field="order", op="min").header(labelExpr=LINES)
+    row = alt.Row("question:N").sort(field="order", op="min").header(labelExpr=WRAPPED_QUESTION)
     return chart.facet(row=row, column=column, data=data(alt, rows))
 
 
@@ -120,12 +116,14 @@ def dressed(chart: Any, title: str, below: str, words: list[str]) -> Chart:
     ``below`` is the subtitle. ``words`` are sentences that say what the chart shows, for readers
     who do not see it.
     """
+    language = spoken()
+    signs = {"decimal": language.decimal, "thousands": language.group}
     black = {"labelColor": "black", "titleColor": "black", "gridColor": "#E5E5E5"}
     large = {"labelFontSize": 12, "titleFontSize": 13, "titleFontWeight": "normal"}
     chart = chart.properties(title={"text": title, "subtitle": wrap(below, 95)})
     return chart.properties(description=" ".join([f"{title}.", *words])).configure(
         background="white",
-        locale=_locale(),
+        locale={"number": {**signs, "grouping": [3], "currency": ["", ""]}},
         font="Arial, Helvetica, sans-serif",
         axis={**black, **large, "domain": False},
         axisY={"labelLimit": 180, "ticks": False, "labelPadding": 6},
@@ -137,9 +135,3 @@ def dressed(chart: Any, title: str, below: str, words: list[str]) -> Chart:
         tooltipFormat={"numberFormat": ".6~%"},
         view={"stroke": "#B0B0B0", "continuousWidth": 300, "continuousHeight": 220},
     )
-
-
-def _locale() -> dict[str, Any]:
-    language = spoken()
-    signs = {"decimal": language.decimal, "thousands": language.group}
-    return {"number": {**signs, "grouping": [3], "currency": ["", ""]}}

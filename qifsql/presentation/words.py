@@ -46,7 +46,7 @@ def frequency(p: float, of: int = 0) -> str:
     ``of`` is the scale, such as 100; 0: the smallest of SCALES on which the share is 5 or more.
     Halves are rounded to even.
     """
-    of, n, bound = _natural(p, of)
+    of, n, sign = _natural_frequency(p, of)
     if n == of:
         return said("all {n} of every {of}", n=count(n), of=count(of))
     messages = {
@@ -54,21 +54,21 @@ def frequency(p: float, of: int = 0) -> str:
         0: "{n} of every {of}",
         1: "more than {n} of every {of}",
     }
-    return said(messages[bound], n=count(n), of=count(of))
+    return said(messages[sign], n=count(n), of=count(of))
 
 
 def share(p: float, of: int = 0) -> str:
     """Return a share as a natural frequency in few words: ``38 of 100``."""
-    of, n, bound = _natural(p, of)
+    of, n, sign = _natural_frequency(p, of)
     messages = {-1: "fewer than {n} in {of}", 0: "{n} of {of}", 1: "more than {n} of {of}"}
-    return said(messages[bound], n=count(n), of=count(of))
+    return said(messages[sign], n=count(n), of=count(of))
 
 
-def _natural(p: float, of: int) -> tuple[int, int, int]:
-    """Return (``of``, ``n``, bound) of a share ``p``: it is about n of every ``of``.
+def _natural_frequency(p: float, of: int) -> tuple[int, int, int]:
+    """Return (``of``, ``n``, sign) of a share ``p``, which is about ``n`` of every ``of``.
 
-    The bound is 0; but -1 if the share is fewer than n, 1 if it is more, as rounding never turns
-    a share into nobody or everybody. An ``of`` of 0 means the scale that fits.
+    The sign is -1 if the share is less than ``n``, because it would be rounded to nobody, 1 if it
+    is more, because it would be rounded to everybody, else 0. ``of`` 0: the scale that fits.
     """
     of = of or scale(p)
     n = round(p * of)
@@ -163,10 +163,10 @@ def releases(n: int) -> str:
 def sentence(row: Row) -> str:
     """Return the result of a row in words; if it has a ``target``, that of one person."""
     if not is_chance(row):
-        return _gained(row)
+        return _gain_sentence(row)
     if row.get("target") is not None:
-        return f"{_about_one(row)} {chances(row)}."
-    return f"{chances(row)}; {sure(row)}{base_rate(row)}"
+        return f"{_target_sentence(row)} {chances(row)}."
+    return f"{chances(row)}; {certain_people(row)}{base_rate(row)}"
 
 
 def chances(row: Row) -> str:
@@ -181,11 +181,11 @@ def individuals(row: Row) -> int:
     return n
 
 
-def sure(row: Row) -> str:
+def certain_people(row: Row) -> str:
     """Return a sentence on the people who are singled out, or whose secret is known for certain.
 
-    ``reported`` is in a row if missing secrets are counted apart; ``certain_missing`` then are the
-    people whose secret is certainly missing.
+    ``reported`` is in a row if some secrets are missing. ``certain_missing`` is the number of
+    people whose secret is certainly missing; it is None if they were not counted apart.
     """
     values = {"records": count(individuals(row)), "people": people()}
     if row["secret"] is None:
@@ -197,7 +197,7 @@ def sure(row: Row) -> str:
         message = "for {n} of {records} {people} {secret} is known with certainty."
         return said(message, n=count(row["individuals_certain"]), **values)
     missing = row["certain_missing"]
-    if missing is None:  # not counted apart
+    if missing is None:
         message = (
             "for {n} of {records} {people} {secret} is known with certainty, or known to be "
             "missing."
@@ -255,13 +255,13 @@ def heading(row: Row) -> str:
 
 
 def known_records(row: Row) -> str:
-    """Return which records of a person are known, where she has several: ``, of all records``."""
+    """Return which records are known of a person who has several, to stand after a name."""
     texts = {"all": said(" of all records of a person"), "one": said(" of one record of a person")}
     return texts.get(row.get("known_records") or "", "")
 
 
-def reading(row: Row) -> str:
-    """Return which records of a person are known, as a further clause."""
+def known_records_clause(row: Row) -> str:
+    """Return which records of a person are known, as a clause at the end of a sentence."""
     texts = {
         "all": said("; all records of a person are known"),
         "one": said("; one record of a person is known"),
@@ -292,16 +292,16 @@ def gap(row: Row, groups: Sequence[Row], *, hidden: bool = False) -> str:
     missing value), whose ``gap`` is its success less the lowest one. ``hidden``: there are groups
     that are not shown. The sentence then is only about shown groups.
     """
-    worst = max(groups, key=lambda g: g["posterior_probabilistic"])
-    best = min(groups, key=lambda g: g["posterior_probabilistic"])
-    if worst["gap"] == 0:
+    riskiest = max(groups, key=lambda g: g["posterior_probabilistic"])
+    safest = min(groups, key=lambda g: g["posterior_probabilistic"])
+    if riskiest["gap"] == 0:
         text = "No group of {by} has a higher risk than another."
         if hidden:
             text = "No group of {by} that is shown has a higher risk than another."
-        return said(text, by=worst["by"])
-    high, low = (missing() if g["group"] is None else g["group"] for g in (worst, best))
-    highest, lowest = (success(row, g["posterior_probabilistic"]) for g in (worst, best))
-    between = difference(worst["gap"]) if is_chance(row) else success(row, worst["gap"])
+        return said(text, by=riskiest["by"])
+    high, low = (missing() if g["group"] is None else g["group"] for g in (riskiest, safest))
+    highest, lowest = (success(row, g["posterior_probabilistic"]) for g in (riskiest, safest))
+    between = difference(riskiest["gap"]) if is_chance(row) else success(row, riskiest["gap"])
     text = (
         "Of the groups of {by}, {high} has the highest risk ({most}) and {low} the lowest "
         "({least}): a gap of {between}."
@@ -311,7 +311,7 @@ def gap(row: Row, groups: Sequence[Row], *, hidden: bool = False) -> str:
             "Of the groups of {by} that are shown, {high} has the highest risk ({most}) and "
             "{low} the lowest ({least}): a gap of {between}."
         )
-    values = {"by": worst["by"], "high": high, "low": low, "between": between}
+    values = {"by": riskiest["by"], "high": high, "low": low, "between": between}
     return said(text, most=highest, least=lowest, **values)
 
 
@@ -349,27 +349,27 @@ def _of_hundred(p: float) -> str:
     return digits(100 * p)
 
 
-def _gained(row: Row) -> str:
+def _gain_sentence(row: Row) -> str:
     """Return the result of a row whose gain is an amount, in its unit, in words."""
-    unit, more = row.get("gain_unit"), row["leakage_additive"]  # per person
+    unit, gained_by_release = row.get("gain_unit"), row["leakage_additive"]  # per person
     before = amount(row["prior_probabilistic"], unit)
     after = amount(row["posterior_probabilistic"], unit)
     if row.get("target") is not None:
         message = "Before: {before}; after: {after} gained by the best guess."
-        return f"{_about_one(row)} {said(message, before=before, after=after)}"
+        return f"{_target_sentence(row)} {said(message, before=before, after=after)}"
     text = said("Before: {before} gained per person; after: {after}.", before=before, after=after)
-    if more <= 0:
+    if gained_by_release <= 0:
         return f"{text} {said('The release is worth nothing to the adversary.')}"
     paid = said(
         "An attacker would pay up to {each} per person for the release, {all} for all {records}.",
-        each=amount(more, unit),
-        all=amount(more * individuals(row), unit),
+        each=amount(gained_by_release, unit),
+        all=amount(gained_by_release * individuals(row), unit),
         records=count(individuals(row)),
     )
     return f"{text} {paid}"
 
 
-def _about_one(row: Row) -> str:
+def _target_sentence(row: Row) -> str:
     """Return a sentence on people who look like the target, and one if the secret is certain."""
     alike = said("The target is the only one with these values.")
     if row["matches"] != 1:

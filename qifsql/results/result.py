@@ -193,7 +193,7 @@ def contents(display: Display, out: Path) -> dict[Path, Content]:
     if ending == ".html":
         from qifsql.presentation import html
 
-        page = html.of_result(
+        page = html.result_page(
             display.title, display.parts, notes=origin.notes, sql=origin.sql, started=origin.started
         )
         return {out: page}

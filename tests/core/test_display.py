@@ -177,6 +177,6 @@ def test_a_workbook_holds_the_values_and_no_formula(
 
 
 def test_a_table_that_no_sheet_holds_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spreadsheet, "ROWS", 3)
+    monkeypatch.setattr(spreadsheet, "MOST_ROWS", 3)
     with pytest.raises(OutputError, match="has 4 rows and a sheet holds 3"):
         spreadsheet.workbook({"t": pl.DataFrame({"a": range(4)})}, datetime.now(UTC))

@@ -27,8 +27,8 @@ from qifsql.commands.describe.guesses import (
 )
 from qifsql.presentation import escaping, words
 from qifsql.presentation.language import number, said
-from qifsql.presentation.listings import frame
 from qifsql.presentation.parts import Heading, Paragraph, Part, Spec, Table, Tables
+from qifsql.presentation.table_columns import table_of_frame
 from qifsql.results.kinds import Kind
 
 KIND = Kind(columns=("column", "missing", "distinct"))
@@ -73,7 +73,7 @@ def parts(data: pl.DataFrame, tables: Tables, _spec: Spec) -> list[Part]:
     """Return the columns of a dataset, their suggested roles, and their frequent values."""
     content: list[Part] = [_counts(data), Heading(said("Suggested roles"), 2), roles(data)]
     content.append(Paragraph(_meaning()))
-    return [*content, frame(tables["values"])] if "values" in tables else content
+    return [*content, table_of_frame(tables["values"])] if "values" in tables else content
 
 
 def _counts(data: pl.DataFrame) -> Table:

@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 
 from qifsql.commands.explain.result import Explanation
-from qifsql.presentation import listings
 from qifsql.presentation.parts import Heading, Part, Table
+from qifsql.presentation.table_columns import table_of_rows
 
 
 def listed(explanations: Sequence[Explanation]) -> list[Part]:
     """Return a table of all measures."""
     heads = ("measure", "what it is", "columns of results")
-    return [listings.rows(heads, [(e.name, e.title, ", ".join(e.columns)) for e in explanations])]
+    return [table_of_rows(heads, [(e.name, e.title, ", ".join(e.columns)) for e in explanations])]
 
 
 def explained(explanation: Explanation) -> list[Part]:

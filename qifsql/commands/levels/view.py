@@ -215,7 +215,7 @@ def _values_text(values: Sequence[Mapping[str, Any]], n_values: int) -> str:
     if not values:
         return said("(not shown)")
     if n_values > len(values):
-        return said("{values}, and more", values=escaping.cell(values[: escaping.SHOWN]))
+        return said("{values}, and more", values=escaping.cell(values[: escaping.VALUES_SHOWN]))
     return escaping.cell(values)
 
 

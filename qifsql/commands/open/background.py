@@ -22,9 +22,9 @@ from qifsql.engine.temporary import PrivateFolder
 from qifsql.errors import InputError, QifError
 
 RUNNING, DONE, FAILED, STOPPED = "running", "done", "failed", "stopped"
-PATIENCE = 10.0  # seconds until a command that was asked to stop is killed
-MOST = 10  # commands that are listed
-STEP = 4.0  # seconds of the first step of a sweep; a later one takes half of the time so far
+KILLED_AFTER = 10.0  # seconds until a command that was asked to stop is killed
+MOST_LISTED = 10  # commands
+FIRST_STEP = 4.0  # seconds of the first step of a sweep; later ones take half of the time so far
 REFUSED = 2  # the exit code of bad input, and of a sweep in which nothing is complete yet
 CTRL_C = 130  # the exit code of a command that was interrupted
 PROGRESS_LINE = re.compile(r"progress: (?P<what>.*) (?P<percent>\d+) %\n?")
@@ -111,10 +111,10 @@ class Job:
     def close(self) -> None:
         """Stop, and wait for the end."""
         self.stop()
-        self._thread.join(PATIENCE)
+        self._thread.join(KILLED_AFTER)
         if self._thread.is_alive() and self._process is not None:
             self._process.kill()
-            self._thread.join(PATIENCE)
+            self._thread.join(KILLED_AFTER)
 
 
 class SweepJob(Job):
@@ -157,7 +157,7 @@ class SweepJob(Job):
         so_far, resumed = str(folder / "so-far.parquet"), ["--workspace", str(folder / "workspace")]
         step = [*words[:-1], so_far, *resumed, "--time-budget"]
         while self.answers is None or not self.answers.is_whole:
-            began, budget = time.monotonic(), max(STEP, self.seconds / 2)
+            began, budget = time.monotonic(), max(FIRST_STEP, self.seconds / 2)
             self.output = ""
             code = super()._run_line([*step, f"{budget:.0f}s"])
             # bad input is refused at once: after the whole budget, no subset was complete yet
@@ -219,11 +219,11 @@ class Jobs:
     @property
     def latest(self) -> list[Job]:
         """Return the last jobs, the newest first."""
-        return self._jobs[::-1][:MOST]
+        return self._jobs[::-1][:MOST_LISTED]
 
     @property
-    def is_running(self) -> bool:
-        """Return whether any is running."""
+    def are_running(self) -> bool:
+        """Return whether any of them is running."""
         return any(job.state == RUNNING for job in self._jobs)
 
     def close(self) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 
 from qifsql.errors import INTERRUPTED, Interrupted
 
-LOOK = 0.5  # seconds between two looks at the time without a request
+LONGEST_WAIT = 0.5  # seconds until the time without a request is looked at again
 
 
 class Superseded(Exception):  # noqa: N818 - not an error
@@ -31,20 +31,20 @@ class Calculation:
 
 
 class Calculations:
-    """A line of calculations, and the thread that does them.
-
-    ``interrupt`` stops the running one as Ctrl-C does; without it, it runs to its end.
-    """
+    """A line of calculations, which the thread that calls ``run`` does one after another."""
 
     def __init__(self, interrupt: Callable[[], None] | None = _thread.interrupt_main) -> None:
-        """Begin with an empty line; ``interrupt`` stops what runs, as Ctrl-C does (None: no)."""
+        """Begin with an empty line.
+
+        ``interrupt`` stops the running calculation as Ctrl-C does; without it, it runs to its end.
+        """
         self.interrupt = interrupt
         self._last_request = time.monotonic()
         self._line: queue.Queue[Calculation | None] = queue.Queue()  # None is the end
         self._lock = threading.Lock()
         self._waiting: dict[str, Calculation] = {}  # by topic, the newest; others are superseded
         self._running: Calculation | None = None
-        self._stopped = False
+        self._stopped = False  # the running one was interrupted for a newer one of its topic
 
     def seen(self) -> None:
         """Note that there was a request."""
@@ -91,11 +91,11 @@ class Calculations:
                     _supersede(calculation)
 
     def _next(self, is_over: Callable[[], bool]) -> bool:
-        """Do one calculation, or wait ``LOOK`` seconds for one; return whether to go on."""
+        """Do one calculation, or wait a moment for one; return whether to go on."""
         calculation = None
         try:
             try:
-                calculation = self._line.get(timeout=LOOK)
+                calculation = self._line.get(timeout=LONGEST_WAIT)
             except queue.Empty:
                 return not is_over()
             if calculation is None:  # put there by ``end``

@@ -23,7 +23,7 @@ from qifsql.errors import DatasetError, InputError
 from qifsql.results import release_files
 from qifsql.results.result import Result
 
-CAPACITY = 64  # results that are kept to go back to
+MOST_KEPT = 64  # results to go back to
 
 
 @dataclass(frozen=True)
@@ -62,11 +62,13 @@ class Explorer:
         self.words = tuple(words)
         self.where = where
         self.private = private
-        self.settings = replace(settings or Settings(), progress=self._progressed)
+        self.settings = replace(settings or Settings(), progress=self._note_progress)
         self.share: float | None = None  # of the running calculation, that is done
         self.calculations = calculations or Calculations()
-        self.tried: list[Choices] = []  # states of the page that were attacked
-        self.tabs = itertools.count(1)  # the numbers of pages that are opened
+        self.tried: list[
+            Choices
+        ] = []  # choices that were attacked; their places are numbers of states
+        self.tabs = itertools.count(1)  # gives each opened page a number
         self.jobs = Jobs(settings)
         self._identities: dict[str, Identity] = identities(dataset.paths)
         self._results: OrderedDict[tuple[str, ...], Result] = OrderedDict()  # by command line
@@ -135,20 +137,20 @@ class Explorer:
             return ready
 
         def calculate() -> Result:
-            self.share = None
+            self.share = None  # of an earlier calculation
             try:
                 result = work()
             finally:
                 self.share = None
             self.check_unchanged()
             self._results[key] = result
-            while len(self._results) > CAPACITY:
+            while len(self._results) > MOST_KEPT:
                 self._results.popitem(last=False)  # that which was not asked for the longest
             return result
 
         return self.calculations.submit(topic, calculate)
 
-    def _progressed(self, _what: str, share: float, _detail: str = "", /) -> None:
+    def _note_progress(self, _what: str, share: float, _detail: str = "", /) -> None:
         self.share = share
 
     def result(self, tried: Choices) -> Result | None:

@@ -27,7 +27,7 @@ from qifsql.errors import InputError
 from qifsql.presentation.language import of_locale, speaking
 
 HOST = "127.0.0.1"
-CLOSING = 5.0  # seconds for answers that are being sent when the page ends
+CLOSING_TIME = 5.0  # seconds for answers that are being sent when the page ends
 SERVING: dict[str, Any] = {
     "log_config": None,
     "log_level": "critical",  # answers that the end cancels are no errors
@@ -117,18 +117,12 @@ def open(  # noqa: A001 - the name of the command
             sys.stdout.flush()
             say("Ctrl-C ends the page")
             with _open_in_browser(address, settings) if browser else nullcontext():
-                if _calculate(calculations, jobs, math.inf if idle is None else idle):
+                limit = math.inf if idle is None else idle
+                try:
+                    calculations.run(lambda: calculations.idle > limit and not jobs.are_running)
+                except KeyboardInterrupt:
                     say("the page has ended; nothing was left behind")
     return page.command_lines() if isinstance(page, Explorer) else []
-
-
-def _calculate(calculations: Calculations, jobs: Jobs, limit: float) -> bool:
-    """Calculate until no request came for ``limit`` seconds; return whether Ctrl-C ended it."""
-    try:
-        calculations.run(lambda: calculations.idle > limit and not jobs.is_running)
-    except KeyboardInterrupt:
-        return True
-    return False
 
 
 @contextmanager
@@ -142,7 +136,7 @@ def _serve(server: Any, listener: socket.socket, jobs: Jobs) -> Iterator[None]:
         server.should_exit = True
         with suppress(KeyboardInterrupt):
             jobs.close()
-            thread.join(CLOSING)
+            thread.join(CLOSING_TIME)
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from qifsql.commands.open.explorer import Explorer, SourceColumn
 from qifsql.commands.open.fields import integer
 from qifsql.commands.open.walking import Walk
 from qifsql.commands.report.report import chapters_of, first_page
-from qifsql.data import installation
+from qifsql.data.installation import command
 from qifsql.presentation import escaping, html, words
 from qifsql.presentation.figures import can_draw
 from qifsql.presentation.language import LANGUAGES, counted, number, said
@@ -25,22 +25,36 @@ from qifsql.results.result import Result
 from qifsql.results.stored import Stored
 
 PAGE = Path(__file__).resolve().parent / "page"
-TRAIL = 5  # states to go back to
 NUMBERS = (
-    *("prior_probabilistic", "posterior_deterministic", "posterior_probabilistic"),
+    "prior_probabilistic",
+    "posterior_deterministic",
+    "posterior_probabilistic",
     "singled_out",
 )
 
 
 @dataclass(frozen=True)
-class Step:
-    """A quasi-identifier with its steps, the one that is chosen, and the words for each."""
+class Slider:
+    """A quasi-identifier, with its steps and the words for each of them.
+
+    ``number`` is the place of its column in the file, ``chosen`` that of the chosen step.
+    """
 
     number: int
     name: str
     steps: tuple[str, ...]
     chosen: int
     names: tuple[str, ...]
+
+
+def fill(template: str, **values: Any) -> str:
+    """Return a template of the folder ``page`` with its values, which are text, never markup."""
+    return html.fill_template(PAGE, template, **values)
+
+
+def page_frame(content: str, title: str) -> str:
+    """Return a whole page around its content."""
+    return fill("frame.html", inside=html.markup(content), title=title)
 
 
 def explorer_page(
@@ -52,8 +66,7 @@ def explorer_page(
     trail: Sequence[int] = (),
 ) -> str:
     """Return the page of a file; ``trail`` has the numbers of its states in ``page.tried``."""
-    return html.live(
-        PAGE,
+    return fill(
         "explorer.html",
         file=page.dataset.name,
         private=page.private,
@@ -62,43 +75,30 @@ def explorer_page(
         records=words.count(columns[0].row["records"] or 0) if columns else "",
         tab=tab,
         trail=",".join(map(str, trail)),
-        jobs=[_job_values(running) for running in page.jobs.latest],
-        **_knowledge_values(columns, choice),
+        jobs=[job_values(running) for running in page.jobs.latest],
+        **knowledge_values(columns, choice),
     )
 
 
-def page_frame(inside: str, title: str) -> str:
-    """Return a whole page around its content."""
-    return html.live(PAGE, "frame.html", inside=html.markup(inside), title=title)
-
-
-def error_fragment(message: str) -> str:
-    """Return an error as a fragment."""
-    return html.live(PAGE, "error.html", message=message)
-
-
-def knowledge_fragment(columns: Sequence[SourceColumn], choice: Choices) -> str:
-    """Return the part about the adversary, to replace that of the page."""
-    return html.live(PAGE, "knowledge.html", replaces=True, **_knowledge_values(columns, choice))
-
-
-def _knowledge_values(columns: Sequence[SourceColumn], choice: Choices) -> dict[str, Any]:
+def knowledge_values(columns: Sequence[SourceColumn], choice: Choices) -> dict[str, Any]:
     """Return the values of the template about the adversary: sliders, roles, fields.
 
-    ``sliders`` has a ``Step`` for each quasi-identifier. ``first`` are the fields of ``FIRST``, and
-    ``panels`` has the other fields, by the name of their panel.
+    ``first`` are the fields of ``FIRST``, ``panels`` the others by the name of their panel.
     """
     options = {f.name: f for f in fields.fields_of_options(choices.ATTACK, choice.options)}
     first = [options.pop(name) for name in fields.FIRST]
     panels: dict[str, list[fields.Field]] = {}
     for field in options.values():
         panels.setdefault(field.panel, []).append(field)
+    sliders = []
+    for i, column in enumerate(columns):
+        if column.name in choice.qids:
+            chosen = choice.steps.get(column.name, "")
+            index = column.steps.index(chosen) if chosen in column.steps else 0
+            names = tuple(_step_in_words(column, how) for how in column.steps)
+            sliders.append(Slider(i, column.name, column.steps, index, names))
     return {
-        "sliders": [
-            _step_of_column(i, column, choice)
-            for i, column in enumerate(columns)
-            if column.name in choice.qids
-        ],
+        "sliders": sliders,
         "secrets": choice.secrets,
         "roles": roles_text(columns, choice),
         "first": first,
@@ -114,13 +114,6 @@ def roles_text(columns: Sequence[SourceColumn], choice: Choices) -> str:
     """
     marks = dict.fromkeys(choice.qids, "q") | dict.fromkeys(choice.secrets, "s")
     return "".join(marks.get(column.name, "-") for column in columns)
-
-
-def _step_of_column(i: int, column: SourceColumn, choice: Choices) -> Step:
-    chosen = choice.steps.get(column.name, "")
-    index = column.steps.index(chosen) if chosen in column.steps else 0
-    names = tuple(_step_in_words(column, how) for how in column.steps)
-    return Step(i, column.name, column.steps, index, names)
 
 
 def _step_in_words(column: SourceColumn, how: str) -> str:
@@ -148,8 +141,7 @@ def _column_row(column: SourceColumn, choice: Choices) -> dict[str, Any]:
 
     A nested column, a list or a struct, is not described: its number of records is None.
     """
-    role = "quasi-identifier" if column.name in choice.qids else ""
-    role = "secret" if column.name in choice.secrets else role
+    roles = dict.fromkeys(choice.qids, "quasi-identifier") | dict.fromkeys(choice.secrets, "secret")
     row, records = column.row, column.row["records"]
     suggestion, confidence, why = described.suggestion(row)
     missing = 0.0 if not records else (row["missing"] or 0) / records
@@ -163,7 +155,7 @@ def _column_row(column: SourceColumn, choice: Choices) -> dict[str, Any]:
         "why": why,
         "confidence": confidence,
         "label": escaping.cell(row["label"] or ""),
-        "role": role,
+        "role": roles.get(column.name, ""),
         "nested": records is None,
     }
 
@@ -172,8 +164,7 @@ def risk_fragment(
     page: Explorer, choice: Choices, result: Result, before: Result | None, trail: Sequence[int]
 ) -> str:
     """Return the parts about the risk and the release; ``trail`` ends with this state's number."""
-    return html.live(
-        PAGE,
+    return fill(
         "live.html",
         parts=first_page([result], private=page.private),
         rows=_number_rows(result, before),
@@ -194,9 +185,9 @@ def risk_fragment(
 
 
 def _number_rows(result: Result, before: Result | None) -> list[dict[str, Any]]:
-    """Return the goal and the numbers of each question, a row of an attack.
+    """Return the goal and the numbers of each question of an attack, for the template.
 
-    ``cells`` has the name of each number, the number, and that before the changes, as texts.
+    ``cells`` has a triple per number: its name, the number, and that before the changes, as texts.
     """
     earlier = {} if before is None else {_question_key(row): row for row in before.rows()}
     rows = []
@@ -257,8 +248,7 @@ def no_result_fragment(
     page: Explorer, message: str, trail: Sequence[int], *, reopen: bool = False
 ) -> str:
     """Return the parts about the risk and the release where there is no result, and why."""
-    return html.live(
-        PAGE,
+    return fill(
         "nothing.html",
         message=message,
         reopen=reopen,
@@ -267,48 +257,35 @@ def no_result_fragment(
     )
 
 
-def progress_text(share: float | None) -> str:
-    """Return that a calculation is running, and how much of it is done."""
-    return " ".join([said("Working"), *([] if share is None else [number(f"{100 * share:.0f} %")])])
-
-
 def charts_fragment(page: Explorer, result: Result) -> str:
     """Return the chapters of the report of a result, with its charts."""
-    parts = _chapters(stored.read([result]), private=page.private)
-    command = "" if can_draw() else installation.command("charts")
-    return html.live(PAGE, "charts.html", parts=parts, command=command)
+    parts = _chapter_parts(stored.read([result]), private=page.private)
+    return fill("charts.html", parts=parts, command="" if can_draw() else command("charts"))
 
 
 def cost_fragment(page: Explorer, result: Result) -> str:
     """Return the loss and the risk of each change, as a report does."""
-    parts = _chapters(stored.read([result]), private=page.private)
-    return html.live(PAGE, "cost.html", parts=parts, notes=result.notes)
+    parts = _chapter_parts(stored.read([result]), private=page.private)
+    return fill("cost.html", parts=parts, notes=result.notes)
 
 
-def _chapters(results: Sequence[Stored], *, private: bool) -> list[Part]:
+def _chapter_parts(results: Sequence[Stored], *, private: bool) -> list[Part]:
     parts: list[Part] = []
     for section in chapters_of(results, private=private):
         parts += [Heading(section.title), *section.parts]
     return parts
 
 
-def job_fragment(running: Job) -> str:
-    """Return a command that runs beside the page."""
-    return html.live(PAGE, "job.html", job=_job_values(running))
+def job_values(running: Job, seen: int = 0) -> dict[str, Any]:
+    """Return the values of the template of a command.
 
-
-def state_fragment(running: Job, seen: int = 0) -> str:
-    """Return the state of a command; ``seen``: the version of the answers that the page shows."""
-    return html.live(PAGE, "state.html", job=_job_values(running, seen))
-
-
-def _job_values(running: Job, seen: int = 0) -> dict[str, Any]:
-    """Return the values of the template of a command; ``seen``: the version that is shown."""
+    ``seen`` is the version of the answers of a sweep that the page shows (0: none).
+    """
     what, share = running.progress
     version = running.version if isinstance(running, SweepJob) else 0
     return {
         "number": running.number,
-        "lines": [choices.command_line(words_) for words_ in running.lines],
+        "lines": [choices.command_line(line) for line in running.lines],
         "state": running.state,
         "what": what,
         "share": share,
@@ -321,42 +298,40 @@ def _job_values(running: Job, seen: int = 0) -> dict[str, Any]:
     }
 
 
-def sweep_page(sweep_walk: Walk, form: Mapping[str, str]) -> str:
+def sweep_page(sweep: Walk, form: Mapping[str, str]) -> str:
     """Return the page of a stored sweep but for its frame."""
-    return html.live(
-        PAGE,
+    return fill(
         "sweep.html",
-        private=sweep_walk.private,
+        private=sweep.private,
         languages={code: language.name for code, language in LANGUAGES.items()},
-        parts=_chapters([sweep_walk.stored], private=sweep_walk.private),
-        **_walk_values(sweep_walk, form),
+        parts=_chapter_parts([sweep.stored], private=sweep.private),
+        **_walk_values(sweep, form),
     )
 
 
-def answers_fragment(sweep_walk: Walk, form: Mapping[str, str]) -> str:
+def answers_fragment(sweep: Walk, form: Mapping[str, str]) -> str:
     """Return a walk through a sweep that was started here; once it is whole, also its chapters."""
-    results = [sweep_walk.stored] if sweep_walk.is_whole else []
-    parts = _chapters(results, private=sweep_walk.private)
-    return html.live(PAGE, "answers.html", parts=parts, **_walk_values(sweep_walk, form))
+    parts = _chapter_parts([sweep.stored] if sweep.is_whole else [], private=sweep.private)
+    return fill("answers.html", parts=parts, **_walk_values(sweep, form))
 
 
-def walk_fragment(sweep_walk: Walk, form: Mapping[str, str]) -> str:
+def walk_fragment(sweep: Walk, form: Mapping[str, str]) -> str:
     """Return a walk through a sweep: the lattice, one set of columns, its neighbours."""
-    return html.live(PAGE, "walk.html", **_walk_values(sweep_walk, form))
+    return fill("walk.html", **_walk_values(sweep, form))
 
 
-def _walk_values(sweep_walk: Walk, form: Mapping[str, str]) -> dict[str, Any]:
+def _walk_values(sweep: Walk, form: Mapping[str, str]) -> dict[str, Any]:
     """Return the values of the template of a walk: the set of columns that a form asks for.
 
     ``so_far`` is the number of finished sets while a sweep is running, otherwise "".
     """
     question = integer(form.get("question", "")) or 0
     measure = "deterministic" if form.get("measure") == "deterministic" else "probabilistic"
-    running = form.get("job") and not sweep_walk.is_whole
+    running = form.get("job") and not sweep.is_whole
     return {
-        "file": sweep_walk.file,
+        "file": sweep.file,
         "job": form.get("job", ""),
-        "walk": sweep_walk.at(question, measure, form.get("subset", "")),
-        "so_far": words.count(sweep_walk.subsets) if running else "",
-        "all": words.count(sweep_walk.all),
+        "walk": sweep.at(question, measure, form.get("subset", "")),
+        "so_far": words.count(sweep.subsets) if running else "",
+        "all": words.count(sweep.all),
     }

@@ -26,7 +26,7 @@ from qifsql.commands.open.fields import integer
 from qifsql.commands.open.walking import Walk
 from qifsql.errors import DatasetError, InputError, QifError
 from qifsql.presentation import html
-from qifsql.presentation.language import ENGLISH, LANGUAGES, said, speaking
+from qifsql.presentation.language import ENGLISH, LANGUAGES, number, said, speaking
 
 HOST = "127.0.0.1"
 ASSETS = {
@@ -50,7 +50,8 @@ HEADERS = {
 FORMS = ("page", "charts", "cost", "reopen", "progress", "job", "stop", "answers", "subset")
 POSTED = {**dict(zip(FORMS, FORMS, strict=True)), "try": "attempt", "do": "start"}
 """The forms, by the last part of their address, and the methods that answer them."""
-LONGEST = 2**20  # bytes of a request
+LONGEST_REQUEST = 2**20  # bytes
+TRAIL = 5  # states to go back to
 
 Form: TypeAlias = Mapping[str, str]
 Answer: TypeAlias = Callable[[Form], Awaitable[str]]
@@ -118,7 +119,7 @@ def _form_handler(answer: Answer) -> Callable[[Request], Awaitable[Response]]:
         body = bytearray()
         async for piece in request.stream():
             body += piece
-            if len(body) > LONGEST:
+            if len(body) > LONGEST_REQUEST:
                 return Response(status_code=413, headers=HEADERS)
         form = dict(parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True))
         with speaking(_known_language(form.get("language", ""), ENGLISH.code)):
@@ -127,10 +128,10 @@ def _form_handler(answer: Answer) -> Callable[[Request], Awaitable[Response]]:
             except Superseded:
                 return Response(status_code=204, headers=HEADERS)
             except QifError as e:
-                text = rendering.error_fragment(str(e))
+                text = rendering.fill("error.html", message=str(e))
             except Exception as e:
                 message = f"internal error ({type(e).__name__}); please report it, with --debug"
-                text = rendering.error_fragment(message)
+                text = rendering.fill("error.html", message=message)
         return HTMLResponse(text, headers=HEADERS)
 
     return handle
@@ -171,7 +172,7 @@ class Answers:
                 first, tab = self.explorer.first(columns), str(next(self.explorer.tabs))
                 inside = rendering.explorer_page(self.explorer, columns, first, tab=tab)
             except QifError as e:
-                inside = rendering.error_fragment(str(e))
+                inside = rendering.fill("error.html", message=str(e))
             text = rendering.page_frame(inside, f"qifsql: {self.explorer.dataset.name}")
         return HTMLResponse(text, headers=HEADERS)
 
@@ -194,7 +195,7 @@ class Answers:
         """Return the numbers of the states to go back to, as in ``explorer.tried``, newest last."""
         numbers = map(integer, form.get("trail", "").split(","))
         states = [n for n in numbers if n is not None and n < len(self.explorer.tried)]
-        return states[-rendering.TRAIL :]
+        return states[-TRAIL:]
 
     async def attempt(self, form: Form) -> str:
         """Attack the changed release; return its risk, or why there is none, as a fragment.
@@ -210,7 +211,8 @@ class Answers:
             risk = rendering.no_result_fragment(self.explorer, str(e), trail, reopen=reopen)
         if rendering.roles_text(columns, choice) == form.get("roles"):
             return risk
-        return risk + rendering.knowledge_fragment(columns, choice)
+        knowledge = rendering.knowledge_values(columns, choice)
+        return risk + rendering.fill("knowledge.html", replaces=True, **knowledge)
 
     async def _risk(self, choice: Choices, trail: Sequence[int], tab: str) -> str:
         """Return the risk of choices as a fragment, or that the adversary knows nothing.
@@ -226,7 +228,7 @@ class Answers:
         if choice.is_changed:
             before = await asyncio.wrap_future(page.attack(choice.before, f"before {tab}"))
         state = page.note(choice)
-        trail = [*(n for n in trail if n != state), state][-rendering.TRAIL :]
+        trail = [*(n for n in trail if n != state), state][-TRAIL:]
         return await run_in_threadpool(rendering.risk_fragment, page, choice, result, before, trail)
 
     async def charts(self, form: Form) -> str:
@@ -242,8 +244,10 @@ class Answers:
         return await run_in_threadpool(rendering.cost_fragment, self.explorer, result)
 
     async def progress(self, _form: Form) -> str:
-        """Return how far the running calculation is."""
-        return rendering.progress_text(self.explorer.share)
+        """Return that a calculation is running, and how much of it is done."""
+        share = self.explorer.share
+        percent = "" if share is None else number(f" {100 * share:.0f} %")
+        return said("Working") + percent
 
     async def reopen(self, form: Form) -> str:
         """Read the file again, and return the page with the choices of the form."""
@@ -253,18 +257,20 @@ class Answers:
     async def start(self, form: Form) -> str:
         """Start the commands that write what a form names."""
         choice = self._choice(form, await self._columns())
-        return rendering.job_fragment(self.explorer.start(form.get("what", ""), choice, form))
+        job = self.explorer.start(form.get("what", ""), choice, form)
+        return rendering.fill("job.html", job=rendering.job_values(job))
 
     async def job(self, form: Form) -> str:
         """Return the state of a command, and new answers of a sweep."""
         version = integer(form.get("seen", "")) or 0
-        return rendering.state_fragment(self.explorer.jobs[form.get("job", "")], version)
+        job = self.explorer.jobs[form.get("job", "")]
+        return rendering.fill("state.html", job=rendering.job_values(job, version))
 
     async def stop(self, form: Form) -> str:
         """Stop a command."""
         job = self.explorer.jobs[form.get("job", "")]
         await run_in_threadpool(job.close)
-        return rendering.state_fragment(job)
+        return rendering.fill("state.html", job=rendering.job_values(job))
 
     async def answers(self, form: Form) -> str:
         """Return the answers of a sweep so far."""

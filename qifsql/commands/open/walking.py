@@ -18,10 +18,10 @@ from qifsql.results.stored import Stored
 
 WIDTH, HEIGHT, MARGIN = 640.0, 300.0, 46.0
 """The drawing of the lattice, in units of its own."""
-DOTS = 5_000  # of more sets than this, only the current one and its neighbours are drawn
+MOST_DOTS = 5_000  # of more sets than this, only the current one and its neighbours are drawn
 KEYS = ("model", "secret", "known_records")
 """Columns that tell the questions of a sweep apart; the last is in sweeps of people alone."""
-BINS = 10  # bars of a histogram, of ten percent each
+BARS = 10  # of a histogram, of ten percent each
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,9 @@ class Place:
     """A set of columns with its numbers, its neighbours, its histogram, and the drawing.
 
     ``fewer`` and ``more`` are the neighbours: the sets with a column less, and with a column more.
-    ``sizes`` (numbers of columns) and ``levels`` (successes) stand behind their places.
+    ``numbers`` are pairs of a name and a number as texts. ``sizes`` are pairs of a place in the
+    drawing, from the left, and a number of columns; ``levels`` of a place from the top and a
+    success. ``histogram`` has triples: a range of success, its people, their share.
     """
 
     question: int
@@ -81,7 +83,7 @@ class Walk:
         self.questions: Sequence[Row] = frame.select(keys).unique(maintain_order=True).to_dicts()
         self.rows: list[dict[int, Row]] = []
         for i in range(len(self.questions)):
-            rows = self._about(frame, i).iter_rows(named=True)
+            rows = self._rows_about(frame, i).iter_rows(named=True)
             self.rows.append({row["subset"]: row for row in rows})
 
     @property
@@ -115,7 +117,8 @@ class Walk:
             )
         return cls(file, result, private=private)
 
-    def _about(self, table: pl.DataFrame, question: int) -> pl.DataFrame:
+    def _rows_about(self, table: pl.DataFrame, question: int) -> pl.DataFrame:
+        """Return the rows of a table of the sweep that are about a question."""
         keys = {k: v for k, v in self.questions[question].items() if k in table.columns}
         return table.filter(
             *(pl.col(key).eq_missing(pl.lit(value, pl.String)) for key, value in keys.items())
@@ -135,17 +138,33 @@ class Walk:
         near = {s for s in rows if (s ^ subset).bit_count() == 1}  # a column more or less
         places = dict.fromkeys(near, "beside") | {subset: "here"}
         success = f"posterior_{measure}"
-        dots = {s: self._dot(r, success, places.get(s, "")) for s, r in rows.items()}
+        dots = {
+            s: Dot(
+                subset=s,
+                name=_names_in_words(r),
+                success=words.percent(r[success]),
+                x=self._x(r["n_qids"]),
+                y=_y(r[success]),
+                place=places.get(s, ""),
+            )
+            for s, r in rows.items()
+        }
         sizes = sorted({r["n_qids"] for r in rows.values()})
         ordered = sorted(near, key=lambda s: (-rows[s][success], s))
-        drawn_dots = dots.values() if len(dots) <= DOTS else [dots[s] for s in (*near, subset)]
+        drawn_dots = dots.values() if len(dots) <= MOST_DOTS else [dots[s] for s in (*near, subset)]
         return Place(
             question=question,
             measure=measure,
             questions=[words.goal(row) + words.known_records(row) for row in self.questions],
             subset=subset,
             names=_names_in_words(row),
-            numbers=_numbers_in_words(row),
+            numbers=[
+                (said("best guess before the release"), words.percent(row["prior_probabilistic"])),
+                (said("certain"), words.percent(row["posterior_deterministic"])),
+                (said("best guess"), words.percent(row["posterior_probabilistic"])),
+                (said("singled out"), words.count(row["singled_out"])),
+                (said("blocks"), words.count(row["blocks"])),
+            ],
             fewer=[self._beside(dots[s], row, rows[s]) for s in ordered if s < subset],
             more=[self._beside(dots[s], rows[s], row) for s in ordered if s > subset],
             histogram=self._histogram(question, subset),
@@ -155,10 +174,6 @@ class Walk:
             prior=_y(row[f"prior_{measure}"]),
             border=self._border(question, measure, subset),
         )
-
-    def _dot(self, row: Row, success: str, place: str) -> Dot:
-        x, value = self._x(row["n_qids"]), row[success]
-        return Dot(row["subset"], _names_in_words(row), words.percent(value), x, _y(value), place)
 
     def _beside(self, dot: Dot, more: Row, fewer: Row) -> Dot:
         """Return a neighbour under the name of the column that it has more or less."""
@@ -177,13 +192,13 @@ class Walk:
         table = self.result.details.get("histogram")
         if table is None or table.is_empty():
             return []
-        excerpt = self._about(table, question).filter(subset=subset)
-        tenth = (pl.col("bin") // BINS).clip(upper_bound=BINS - 1)  # a bin is a percent, 0 to 100
+        excerpt = self._rows_about(table, question).filter(subset=subset)
+        tenth = (pl.col("bin") // BARS).clip(upper_bound=BARS - 1)  # a bin is a percent, 0 to 100
         people = dict(excerpt.group_by(tenth).agg(pl.col("individuals").sum()).iter_rows())
-        counts = [people.get(i, 0) for i in range(BINS)]
+        counts = [people.get(i, 0) for i in range(BARS)]
         total = sum(counts) or 1
         return [
-            (f"{i * BINS}–{(i + 1) * BINS} %", words.count(n), n / total)
+            (f"{i * BARS}–{(i + 1) * BARS} %", words.count(n), n / total)
             for i, n in enumerate(counts)
         ]
 
@@ -192,7 +207,7 @@ class Walk:
         table = self.result.details.get("borders")
         if table is None or table.is_empty():
             return ""
-        excerpt = self._about(table, question).filter(measure=measure, subset=subset)
+        excerpt = self._rows_about(table, question).filter(measure=measure, subset=subset)
         named = {"minimal risky": said("minimal risky"), "maximal safe": said("maximal safe")}
         return ", ".join(named.get(border, border) for border in excerpt["border"].to_list())
 
@@ -210,14 +225,3 @@ def _names_in_words(row: Row) -> str:
 def _y(share: float) -> float:
     """Return the place of a success in the drawing."""
     return round(HEIGHT - MARGIN - share * (HEIGHT - 2 * MARGIN), 1)
-
-
-def _numbers_in_words(row: Row) -> list[tuple[str, str]]:
-    """Return the numbers of a set as texts, each behind its name, from a row of the sweep."""
-    return [
-        (said("best guess before the release"), words.percent(row["prior_probabilistic"])),
-        (said("certain"), words.percent(row["posterior_deterministic"])),
-        (said("best guess"), words.percent(row["posterior_probabilistic"])),
-        (said("singled out"), words.count(row["singled_out"])),
-        (said("blocks"), words.count(row["blocks"])),
-    ]

@@ -8,16 +8,17 @@ from qifsql.commands.check import view as verdicts
 from qifsql.commands.describe import view as described
 from qifsql.commands.report.sharing import Reader
 from qifsql.commands.report.summary import shown_by_others
-from qifsql.presentation import escaping, listings, people_charts, words
+from qifsql.presentation import escaping, people_charts, words
 from qifsql.presentation.language import counted, counting, said
 from qifsql.presentation.parts import Heading, Paragraph, Part, Section, Table
+from qifsql.presentation.table_columns import table_of_frame
 from qifsql.results import uncovered
 from qifsql.results.kinds import kind_of, view_of
 from qifsql.results.stored import Stored
 
-ROWS = 20  # rows that are shown of a result without a view
-GROUPS = 5  # groups on the second page
-QUESTIONS = 4  # questions about them
+MOST_ROWS = 20  # rows that are shown of a result without a view
+MOST_GROUPS = 5  # groups on the second page
+MOST_QUESTIONS = 4  # questions about them
 
 
 def second_page(results: Sequence[Stored], texts: Sequence[str]) -> Section:
@@ -39,7 +40,7 @@ def _groups(stored: Stored) -> list[Part]:
     if stored.kind != "attack" or table is None or frame.is_empty() or "target" in frame.columns:
         return []
     frame = people_charts.chances(frame)
-    questions = frame.filter(pl.col("datasets") == pl.col("datasets").max()).head(QUESTIONS)
+    questions = frame.filter(pl.col("datasets") == pl.col("datasets").max()).head(MOST_QUESTIONS)
     rows = questions.select("attack_id", "qids").join(table, on="attack_id", maintain_order="left")
     rows = rows.filter(pl.col("posterior_probabilistic").is_not_null())  # NULL: a hidden group
     if rows.is_empty():
@@ -52,7 +53,7 @@ def _groups(stored: Stored) -> list[Part]:
         Paragraph(said(message, by=by, qids=qids)),
         _sheet_of_groups(rows, by, goals, scale),
     ]
-    if (more := rows["group"].n_unique() - GROUPS) > 0:
+    if (more := rows["group"].n_unique() - MOST_GROUPS) > 0:
         singular = "and {n} more group, which is in the annex"
         plural = "and {n} more groups, which are in the annex"
         parts.append(Paragraph(counted(singular, plural, more)))
@@ -74,7 +75,7 @@ def _sheet_of_groups(rows: pl.DataFrame, by: str, goals: Mapping[str, str], scal
     groups = groups.sort("chance", descending=True, maintain_order=True)
     columns = ("attack_id", "group", "posterior_probabilistic")
     texts = {(a, group): words.share(p, scale) for a, group, p in rows.select(columns).rows()}
-    for group, n in groups.head(GROUPS).select("group", "individuals").rows():
+    for group, n in groups.head(MOST_GROUPS).select("group", "individuals").rows():
         shares = [texts.get((attack, group), "") for attack in goals]
         sheet.add_row(escaping.cell(group), words.count(n), *shares)
     return sheet
@@ -104,21 +105,21 @@ def datasets_annex(results: Sequence[Stored]) -> Section:
     for name in dict.fromkeys(str(s.spec["dataset"]) for s in results if s.spec.get("dataset")):
         dataset_results = [s for s in results if s.spec.get("dataset") == name]
         parts += [Heading(name), _dataset_card(dataset_results)]
-        parts += _columns(dataset_results)
+        parts += _roles_of_columns(dataset_results)
         for stored in (s for s in dataset_results if s.kind == "describe" and s.is_known):
             parts += described.parts(stored.frame, stored.details, stored.spec)
     return Section("released", said("What was released"), parts)
 
 
-def _columns(results: Sequence[Stored]) -> list[Part]:
+def _roles_of_columns(results: Sequence[Stored]) -> list[Part]:
     """Return the columns of a dataset with their roles: in each check, else in all results."""
     parts: list[Part] = []
     for check in (s for s in results if s.kind == "check" and s.columns is not None):
         head = said("Columns, for {policy}", policy=verdicts.policy_name(check.spec))
         table = uncovered.table(check.columns or (), check.details.get("uncovered"))
         parts += [Heading(head, 2), table]
-    every = uncovered.of_results(results).values()
-    return parts or [uncovered.table(columns, None) for columns in every]
+    by_dataset = uncovered.of_results(results)
+    return parts or [uncovered.table(columns, None) for columns in by_dataset.values()]
 
 
 def _dataset_card(results: Sequence[Stored]) -> Table:
@@ -143,25 +144,19 @@ def _dataset_card(results: Sequence[Stored]) -> Table:
         "null": said("missing values"),
     }
     for option, title in roles.items():
-        values = _spec_values(results, option)
-        values = [nulls.get(rule, rule) for rule in values] if option == "null" else values
-        if values:
-            card.add_row(title, ", ".join(values))
+        texts: dict[str, None] = {}
+        for stored in results:
+            values = stored.spec.get(option) or ()
+            for value in [values] if isinstance(values, str) else values:
+                text = escaping.cell(value)
+                texts[nulls.get(text, text) if option == "null" else text] = None
+        if texts:
+            card.add_row(title, ", ".join(texts))
     files = {str(f["path"]): f for s in results for f in s.manifest.get("inputs", ())}
     for path, file in files.items():
         size = counted("{n} byte", "{n} bytes", int(file["bytes"]))
         card.add_row(said("file"), f"{path}, {size}, SHA-256 {file['sha256']}")
     return card
-
-
-def _spec_values(results: Sequence[Stored], key: str) -> list[str]:
-    """Return the different values of a key in the specs, each a text or a list of texts."""
-    texts: dict[str, None] = {}
-    for stored in results:
-        values = stored.spec.get(key) or ()
-        for value in [values] if isinstance(values, str) else values:
-            texts[escaping.cell(value)] = None
-    return list(texts)
 
 
 def result_chapters(results: Sequence[Stored], reader: Reader) -> list[Section]:
@@ -180,7 +175,7 @@ def _chapter(stored: Stored) -> tuple[str, list[Part]]:
     """Return the title and parts of a result by its view; its table if the view cannot draw it."""
     kind, view = kind_of(stored.kind), view_of(stored.kind)
     if kind is None or view is None or not stored.is_known:
-        return _table(stored)
+        return _first_rows(stored)
     try:
         with counting(stored.spec):
             if hasattr(view, "chapter"):
@@ -191,14 +186,14 @@ def _chapter(stored: Stored) -> tuple[str, list[Part]]:
     except (LookupError, pl.exceptions.PolarsError):  # tables or columns are missing
         if kind.essential:
             raise
-        return _table(stored)
+        return _first_rows(stored)
     return title, parts
 
 
-def _table(stored: Stored) -> tuple[str, list[Part]]:
+def _first_rows(stored: Stored) -> tuple[str, list[Part]]:
     title = f"{stored.kind}: {stored.name}" if stored.kind else stored.name
-    parts: list[Part] = [listings.frame(stored.frame.head(ROWS))]
-    if (more := stored.frame.height - ROWS) > 0:
+    parts: list[Part] = [table_of_frame(stored.frame.head(MOST_ROWS))]
+    if (more := stored.frame.height - MOST_ROWS) > 0:
         parts.append(Paragraph(counted("and {n} more row", "and {n} more rows", more)))
     return title, parts
 

@@ -15,8 +15,8 @@ from qifsql.results.stored import Stored
 
 SMALLEST, BIN, PEOPLE = "k", "bin", "individuals"
 COUNTED = ("records", "people")  # columns of the number of people of a result
-TERMS = 4  # so many numbers are added and subtracted
-NUMBERS = 12  # so many different numbers are shown about the same files
+MOST_TERMS = 4  # numbers that are added and subtracted
+MOST_NUMBERS = 12  # different numbers that are shown about the same files
 
 
 def telling_results(stored: Sequence[Stored], minimum: int) -> Set[int]:
@@ -33,14 +33,14 @@ def telling_results(stored: Sequence[Stored], minimum: int) -> Set[int]:
         shown_counts = shown_by_files.setdefault(_files(stored[i]), {})
         numbers = [people for _, people in shown_counts]
         repeats = (where, n) in shown_counts  # the same people again tell nothing new
-        if where and (n < minimum or not (repeats or _is_safe(n, numbers, minimum))):
+        if where and (n < minimum or not (repeats or _leaves_no_few_people(n, numbers, minimum))):
             telling.add(i)
         elif n:
             shown_counts[where, n] = None
     return telling
 
 
-def _is_safe(n: int, numbers: Sequence[int], minimum: int) -> bool:
+def _leaves_no_few_people(n: int, numbers: Sequence[int], minimum: int) -> bool:
     """Return whether n, added to and subtracted from ``numbers``, leaves no few people.
 
     All are numbers of people. What a filter means is not read: the people of two filters may be
@@ -48,15 +48,15 @@ def _is_safe(n: int, numbers: Sequence[int], minimum: int) -> bool:
     up to four numbers, as for the last cell of two crossed filters, and a number minus any set of
     others, as for the last of many regions.
     """
-    if len(numbers) >= NUMBERS:  # too many sums to try
+    if len(numbers) >= MOST_NUMBERS:  # too many sums to try
         return False
     n_terms = {n: 1}  # for each sum of few numbers, how many it needs at least
     subset_sums = {0}
     for m in numbers:
         for sum_, terms in list(n_terms.items()):
-            if terms < TERMS:
+            if terms < MOST_TERMS:
                 for further in (sum_ + m, sum_ - m):
-                    n_terms[further] = min(terms + 1, n_terms.get(further, TERMS))
+                    n_terms[further] = min(terms + 1, n_terms.get(further, MOST_TERMS))
         subset_sums |= {sum_ + m for sum_ in subset_sums}
     rests = n_terms.keys() | {n - sum_ for sum_ in subset_sums}
     rests |= {m - n - sum_ for m in numbers for sum_ in subset_sums}

@@ -60,7 +60,7 @@ def script(text: str, files: Mapping[str, str]) -> str | None:
 def named(text: str) -> str | None:
     """Return the name of a column, or ``name=expression`` with the kinds of its literals."""
     parts = split_name(text)
-    return text if parts is None else _in_order(f"{parts[0]}=", expression(parts[1]))
+    return text if parts is None else _prefixed(f"{parts[0]}=", expression(parts[1]))
 
 
 def dimensions(text: str) -> tuple[str, ...]:
@@ -81,7 +81,7 @@ def table(text: str) -> str | None:
 def remedy(text: str) -> str | None:
     """Return a remedy of published tables with the kinds of literals in its dimensions."""
     match = REMEDY.fullmatch(text)
-    return None if match is None else _in_order(match[1], table(match[2]))
+    return None if match is None else _prefixed(match[1], table(match[2]))
 
 
 def datatype(text: str) -> str | None:
@@ -89,15 +89,15 @@ def datatype(text: str) -> str | None:
     tokens = _tokens(text)
     if tokens is None:
         return None
-    lists = any("STRING" in token.token_type.name for token in tokens)
-    return _masked(tokens, text, {}, comments=False) if lists else text
+    lists_values = any("STRING" in token.token_type.name for token in tokens)
+    return _masked(tokens, text, {}, comments=False) if lists_values else text
 
 
 def gain(text: str) -> str | None:
     """Return a gain function with the kinds of its literals, or the name of its file."""
     kind, colon, rest = text.partition(":")
     if kind.strip().casefold() == "sql":
-        return _in_order(kind + colon, expression(rest))
+        return _prefixed(kind + colon, expression(rest))
     return f"{kind}{colon}{Path(rest).name}"
 
 
@@ -127,7 +127,7 @@ def change(text: str, qids: Sequence[str]) -> str | None:
     if release_change.kind in ("top", "bottom"):
         return f"{release_change.kind}({qid})={kind(release_change.how)}"
     if release_change.kind == "expression":
-        return _in_order(f"{qid}=", expression(release_change.how))
+        return _prefixed(f"{qid}=", expression(release_change.how))
     return text  # the others have no values of cells
 
 
@@ -175,13 +175,15 @@ def _masked(tokens: Sequence[Token], text: str, files: Mapping[str, str], *, com
     With ``comments``, those before the first token of a statement are kept.
     """
     pieces: list[str] = []
-    end, begins = 0, True  # of the last token; whether the next is the first of a statement
+    end = 0  # of the last token
+    begins_statement = True
     for token in tokens:
         between = text[end : token.start]
         is_comment = bool(between.strip())
-        pieces.append(between if not is_comment or (begins and comments) else " ")
+        pieces.append(" " if is_comment and not (begins_statement and comments) else between)
         pieces.append(_masked_token(token, text, files))
-        end, begins = token.end + 1, token.token_type is TokenType.SEMICOLON
+        end = token.end + 1
+        begins_statement = token.token_type is TokenType.SEMICOLON
     return "".join(pieces).strip() + ("\n" if comments else "")
 
 
@@ -199,5 +201,5 @@ def _masked_token(token: Token, text: str, files: Mapping[str, str]) -> str:
     return said("<text>") if mark == said("<number>") else mark  # in quotes, a number is a text
 
 
-def _in_order(first: str, rest: str | None) -> str | None:
-    return None if rest is None else first + rest
+def _prefixed(prefix: str, text: str | None) -> str | None:
+    return None if text is None else prefix + text

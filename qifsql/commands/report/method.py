@@ -44,7 +44,7 @@ OF_MEASURE = ("singling_out_all", "linkability_risk", "inference_risk", "nearer_
 """Measures that a result has only if they are asked for, by their names in the result."""
 OTHER_GROUPS = ("tables", "synthetic", "suda")  # their tables of groups have measures of their own
 
-NOISY = "knows"  # the column of attacks with noisy knowledge
+NOISY = "knows"  # the column of the laws of noisy knowledge, or of None or EXACT
 
 BASE_RATE = (
     "A high success may be the base rate alone: where most people have the same value, a guess is "
@@ -79,10 +79,17 @@ OF_TABLES = (
 
 def method(results: Sequence[Stored]) -> Section:
     """Return formulas with their sources, assumptions, limits, versions, and the SQL that ran."""
-    parts: list[Part] = [Heading(said("What is measured")), _formulas(results)]
+    table = Table.of([said("measure"), said("what it is"), said("formula"), said("source")])
+    for measure in {m["title"]: m for m in map(words_of, measures_used(results))}.values():
+        title, meaning = said(measure["title"]), said(measure["meaning"])
+        table.add_row(title, meaning, measure["formula"], measure["source"])
+    parts: list[Part] = [Heading(said("What is measured")), table]
     attacks = [s for s in results if s.kind in ATTACKS]
     assumptions = [*_assumptions(attacks), said(BASE_RATE)] if attacks else []
-    assumptions += _assumptions_on_laws(attacks)
+    knowledge = {law for s in attacks if NOISY in s.frame.columns for law in s.frame[NOISY]}
+    laws_used = {law.kind for noisy in knowledge - {None, EXACT} for law in laws(noisy)}
+    assumptions += [said(OF_NOISE)] if laws_used - {"matrix"} else []
+    assumptions += [said(OF_MATRIX)] if "matrix" in laws_used else []
     if any(s.kind == "synthetic" for s in results):
         assumptions += [said(text) for text in OF_SYNTHETIC]
     if any(s.kind == "tables" for s in results):
@@ -102,14 +109,6 @@ def method(results: Sequence[Stored]) -> Section:
     return Section("method", said("How it was measured"), parts)
 
 
-def _assumptions_on_laws(attacks: Sequence[Stored]) -> list[str]:
-    """Return what is assumed about errors of what is known, and about matrices, if any are."""
-    texts = [text for s in attacks if NOISY in s.frame.columns for text in s.frame[NOISY]]
-    kinds = {law.kind for text in texts if text not in (None, EXACT) for law in laws(text)}
-    of_noise = [said(OF_NOISE)] if kinds - {"matrix"} else []
-    return [*of_noise, said(OF_MATRIX)] if "matrix" in kinds else of_noise
-
-
 def measures_used(results: Sequence[Stored]) -> list[str]:
     """Return the names of the measures whose numbers are in a report, as ``explain`` knows them."""
     measures: dict[str, None] = {}
@@ -127,13 +126,6 @@ def measures_used(results: Sequence[Stored]) -> list[str]:
             if name in stored.details and (name != "groups" or stored.kind not in OTHER_GROUPS):
                 measures |= dict.fromkeys(added)
     return list(measures)
-
-
-def _formulas(results: Sequence[Stored]) -> Table:
-    table = Table.of([said("measure"), said("what it is"), said("formula"), said("source")])
-    for text in {text["title"]: text for text in map(words_of, measures_used(results))}.values():
-        table.add_row(said(text["title"]), said(text["meaning"]), text["formula"], text["source"])
-    return table
 
 
 def _assumptions(results: Sequence[Stored]) -> list[str]:

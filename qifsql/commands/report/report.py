@@ -9,7 +9,7 @@ from qifsql.commands.report import chapters
 from qifsql.commands.report.method import method
 from qifsql.commands.report.sharing import Reader, share
 from qifsql.commands.report.spec import ReportOptions
-from qifsql.commands.report.summary import has_risks, headlines, summary
+from qifsql.commands.report.summary import headlines, risks, summary
 from qifsql.data.files import path_text, several_paths
 from qifsql.data.option import complete
 from qifsql.errors import InputError
@@ -138,7 +138,7 @@ def compose(
     if title is None:
         title = said("Privacy risk of {dataset}", dataset=" + ".join(names) or said("a release"))
     texts = headlines([s for s in results if reader.private or not s.shows_people])
-    has_cards = has_risks(results)  # then the sentences on other results are on the second page
+    has_cards = bool(risks(results))  # then the sentences on other results are on the second page
     first = summary(results, () if has_cards else texts, withheld)
     first = [*_occasion(*occasion), *first]
     pages = [Section("summary", said("Summary"), first)]

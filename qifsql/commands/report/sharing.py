@@ -7,7 +7,7 @@ one line states this and the reason.
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import polars as pl
 import sqlglot
@@ -23,9 +23,8 @@ from qifsql.presentation.small_groups import Columns
 from qifsql.results.kinds import kind_of
 from qifsql.results.stored import Stored
 
-LISTS, NAMES = ("qids", "known", "dimensions"), (
-    "qid", "a", "b", "by", "secret", "column", "reveals", "quasi_identifier", "dimension"
-)  # fmt: skip
+LISTS = ("qids", "known", "dimensions")  # columns of lists of names of columns
+NAMES = ("qid", "a", "b", "by", "secret", "column", "reveals", "quasi_identifier", "dimension")
 ROLES = {"qids", "secrets", "key", "weight", "secret", "useful", "known", "dimensions"}
 """Options that name columns."""
 TEXTS = frozenset((
@@ -62,7 +61,9 @@ FILES = frozenset((
     "learn", "original", "matrices", "written",
 ))  # fmt: skip
 """Options whose value is a file, shown without its folder."""
-WRITTEN: Mapping[str, Mapping[str, Callable[[str], str | None]]] = {
+Writer: TypeAlias = Callable[[str], str | None]
+"""A function that writes a text as it may be shown; None: it must not be."""
+WRITTEN: Mapping[str, Mapping[str, Writer]] = {
     "tables": {
         **dict.fromkeys(("tables", "table", "without"), literals.table),
         **dict.fromkeys(("known", "dimensions", "dimension", "number"), literals.named),
@@ -220,7 +221,7 @@ def _group_columns(stored: Stored, by: str) -> Columns:
 
 
 def _public_result(stored: Stored, masks: _Masks) -> Stored:
-    """Return the result without values of people, without small groups and without folders."""
+    """Return the result without values of people, small groups, folders and the seed."""
     kind = kind_of(stored.kind)
     shared = kind.shared if kind else ()
     details = {n: t for n, t in stored.details.items() if n in shared}
@@ -228,7 +229,15 @@ def _public_result(stored: Stored, masks: _Masks) -> Stored:
     frame = _public_table(stored.frame, stored, masks)
     if "target" in stored.frame.columns:
         frame = frame.with_columns(pl.lit(said("one person")).alias("target"))
-    return replace(stored, frame=frame, details=tables, manifest=_public_manifest(stored))
+    note = dict(stored.manifest)
+    names = _file_names(stored)
+    inputs = [dict(file) | {"path": names[str(file["path"])]} for file in note.get("inputs", ())]
+    changed = names | _title_texts(stored)
+    notes = [_with_names(str(text), changed) for text in note.get("notes", ())]
+    sql = "" if stored.shows_people else literals.script(str(note.get("sql", "")), names) or ""
+    spec = _public_spec(stored.spec, _text_writers(stored))
+    manifest = note | {"inputs": inputs, "notes": notes, "sql": sql, "spec": spec, "seed": None}
+    return replace(stored, frame=frame, details=tables, manifest=manifest)
 
 
 def _public_table(table: pl.DataFrame, stored: Stored, masks: _Masks) -> pl.DataFrame:
@@ -255,21 +264,15 @@ def _public_table(table: pl.DataFrame, stored: Stored, masks: _Masks) -> pl.Data
         elif name in TEXTS or dtype.is_numeric() or dtype == pl.Boolean or name in empty:
             columns.append(pl.col(name))
     selection = differences.without_few(table.select(columns), masks.minimum)
-    return (
-        _mask_groups(selection, stored, masks) if small_groups.is_grouped(selection) else selection
-    )
-
-
-def _mask_groups(table: pl.DataFrame, stored: Stored, masks: _Masks) -> pl.DataFrame:
-    """Return a table with small groups in one line, and no names that are values of people."""
-    by = {
-        str(name): _group_columns(stored, str(name)) for name in table["by"].drop_nulls().unique()
-    }
+    if not small_groups.is_grouped(selection):
+        return selection
+    groupings = map(str, selection["by"].drop_nulls().unique())
+    columns_of = {by: _group_columns(stored, by) for by in groupings}
     return small_groups.masked(
-        table,
-        hides=lambda name: masks.hidden.get(by[name], set()),
+        selection,
+        hides=lambda by: masks.hidden.get(columns_of[by], set()),
         minimum=masks.minimum,
-        unnamed=by.keys() - masks.named,
+        unnamed=columns_of.keys() - masks.named,
     )
 
 
@@ -288,38 +291,27 @@ def _columns_of(text: str) -> Set[str]:
     return {column.name for column in tree.find_all(exp.Column)}
 
 
-def _public_manifest(stored: Stored) -> dict[str, Any]:
-    """Return the manifest without folders, literals and the seed."""
-    note = dict(stored.manifest)
-    inputs = [dict(file) for file in note.get("inputs", ())]
-    names = _paths(stored)
-    inputs = [file | {"path": names[str(file["path"])]} for file in inputs]
-    notes = [_with_names(str(text), names | _title_texts(stored)) for text in note.get("notes", ())]
-    sql = "" if stored.shows_people else literals.script(str(note.get("sql", "")), names) or ""
-    spec = _public_spec(stored.spec, _text_writers(stored))
-    return note | {"inputs": inputs, "notes": notes, "sql": sql, "spec": spec, "seed": None}
-
-
 def _with_names(text: str, names: Mapping[str, str]) -> str:
-    """Return a text with other names of paths and titles, the longest first."""
-    for name in sorted(names, key=len, reverse=True):
+    """Return a text in which each key of ``names`` is replaced by its value."""
+    for name in sorted(names, key=len, reverse=True):  # one may be part of a longer one
         text = text.replace(name, names[name])
     return text
 
 
-def _paths(stored: Stored) -> dict[str, str]:
+def _file_names(stored: Stored) -> dict[str, str]:
+    """Return the names of the input files, without folders, by their paths."""
     paths = (str(file["path"]) for file in stored.manifest.get("inputs", ()))
     return {path: Path(path).name for path in paths}
 
 
-def _text_writers(stored: Stored) -> dict[str, Callable[[str], str | None]]:
+def _text_writers(stored: Stored) -> dict[str, Writer]:
     """Return the functions of ``WRITTEN`` for a kind of result; they remove folders, too."""
-    paths = _paths(stored)
+    names = _file_names(stored)
 
-    def without(write: Callable[[str], str | None]) -> Callable[[str], str | None]:
-        return lambda text: write(_with_names(text, paths))
+    def without_folders(write: Writer) -> Writer:
+        return lambda text: write(_with_names(text, names))
 
-    return {name: without(write) for name, write in WRITTEN.get(stored.kind, {}).items()}
+    return {name: without_folders(write) for name, write in WRITTEN.get(stored.kind, {}).items()}
 
 
 def _title_texts(stored: Stored) -> dict[str, str]:
@@ -338,16 +330,14 @@ def _title_texts(stored: Stored) -> dict[str, str]:
     return public | {quoted(text)[1:-1]: written for text, written in public.items()}
 
 
-def _public_spec(
-    spec: Mapping[str, Any], of_kind: Mapping[str, Callable[[str], str | None]]
-) -> dict[str, Any]:
+def _public_spec(spec: Mapping[str, Any], of_kind: Mapping[str, Writer]) -> dict[str, Any]:
     """Return the options of a result as they may be shown; those on no list are left out.
 
     ``of_kind`` has the functions that write the texts of this kind of result, by their column.
     """
     qids = [str(name) for name in spec.get("qids") or ()]
-    writers: dict[str, Callable[[str], str | None]] = {
-        **dict.fromkeys(FILES, _without_folders),
+    writers: dict[str, Writer] = {
+        **dict.fromkeys(FILES, lambda text: " + ".join(Path(p).name for p in text.split(" + "))),
         **dict.fromkeys(EXPRESSIONS, literals.expression),
         **dict.fromkeys(COLUMNS, literals.named),
         "gains": literals.gain,
@@ -373,7 +363,7 @@ def _public_spec(
     return public_spec
 
 
-def _texts_of(value: Any, write: Callable[[str], str | None]) -> Any:
+def _texts_of(value: Any, write: Writer) -> Any:
     """Return a text, or each text of a list or of a mapping's values, as it may be shown."""
     if isinstance(value, str):
         text = write(value)
@@ -383,10 +373,6 @@ def _texts_of(value: Any, write: Callable[[str], str | None]) -> Any:
     if isinstance(value, Sequence):
         return [_texts_of(inner, write) for inner in value]
     return value
-
-
-def _without_folders(text: str) -> str:
-    return " + ".join(Path(path).name for path in text.split(" + "))
 
 
 def _labelled(stored: Stored, labels: Mapping[str, str]) -> Stored:

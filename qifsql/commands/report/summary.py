@@ -18,12 +18,14 @@ from qifsql.results.assessment import readings, without_beliefs
 from qifsql.results.kinds import view_of
 from qifsql.results.stored import Stored
 
-CARDS = 6  # risks on the first page
-STEPS = 3  # lines on what to do first
+MOST_CARDS = 6  # risks on the first page
+MOST_STEPS = 3  # lines on what to do first
 STUDIES = ("run", "start")  # results that repeat those of attacks and sweeps
 SUCCESS = (
-    *("prior_deterministic", "posterior_deterministic"),
-    *("prior_probabilistic", "posterior_probabilistic"),
+    "prior_deterministic",
+    "posterior_deterministic",
+    "prior_probabilistic",
+    "posterior_probabilistic",
 )
 
 
@@ -33,7 +35,7 @@ def summary(results: Sequence[Stored], texts: Sequence[str] = (), withheld: str 
     ``texts`` are shown where no result has a risk with a card. ``withheld`` is the line on what
     the report leaves out.
     """
-    rows = _risks(results)
+    rows = risks(results)
     checks = [s for s in results if s.kind == "check"]
     parts: list[Part] = []
     if rows:
@@ -49,21 +51,36 @@ def summary(results: Sequence[Stored], texts: Sequence[str] = (), withheld: str 
         parts.append(Paragraph(said(message)))
     if rows:
         parts.append(Box(said("What to do first"), first_steps(results, rows)))
-    limits = [*_unconsidered(results), *_limits(results, rows), *filter(None, [withheld])]
+    checked = {check.spec.get("dataset") for check in checks}
+    limits = []
+    for name, columns in uncovered.of_results(results).items():
+        limits += [] if name in checked else uncovered.unconsidered(name, columns)
+    limits += [*_limits(results, rows), *filter(None, [withheld])]
     return [*parts, Box(said("What it does not say"), limits)]
 
 
 def _risk_parts(results: Sequence[Stored], rows: Sequence[Row]) -> list[Part]:
     """Return the sentences that lead a summary, and a card for each of the first risks."""
     with_file = _of_several_files(results) or len({row["dataset"] for row in rows}) > 1
+    with_knowledge = len({tuple(sorted(row["qids"])) for row in rows}) > 1  # cards differ in it
+    # the greatest risk, and that of each other file with the same goal and secret
+    goal, secret = _goal_letter(rows[0]), rows[0]["secret"]
+    leading = [row for row in rows if _goal_letter(row) == goal and row["secret"] == secret]
+    cards = []
     with counting({"repeated": any(s.spec.get("repeated") for s in results)}):
-        cards = [_named_card(row, rows, with_file=with_file) for row in rows[:CARDS]]
-        leads = [Paragraph(text, strong=True) for text in _leads(rows, with_file=with_file)]
-    parts: list[Part] = [*leads, *map(Paragraph, _repeated_people(results)), Cards(cards)]
-    if len(rows) > CARDS:
+        leads = [_after_dataset(row, lead(row)) if with_file else lead(row) for row in leading]
+        for row in rows[:MOST_CARDS]:
+            risk = card(row)
+            if with_knowledge:
+                knowledge = said("knowing {qids}", qids=words.listed(row["qids"]))
+                risk = replace(risk, what=f"{risk.what}, {knowledge}")
+            cards.append(replace(risk, what=_after_dataset(row, risk.what)) if with_file else risk)
+    parts: list[Part] = [Paragraph(text, strong=True) for text in leads]
+    parts += [*map(Paragraph, _repeated_people(results)), Cards(cards)]
+    if len(rows) > MOST_CARDS:
         singular = "{n} more risk is in the annexes."
         plural = "{n} more risks are in the annexes."
-        parts.append(Paragraph(counted(singular, plural, len(rows) - CARDS)))
+        parts.append(Paragraph(counted(singular, plural, len(rows) - MOST_CARDS)))
     return parts
 
 
@@ -84,11 +101,6 @@ def _repeated_people(results: Sequence[Stored]) -> list[str]:
     return list(texts)
 
 
-def has_risks(results: Sequence[Stored]) -> bool:
-    """Return whether any result has a risk with a card."""
-    return bool(_risks(results))
-
-
 def headlines(results: Sequence[Stored]) -> list[str]:
     """Return a sentence or two on each result whose numbers are on no card."""
     with_file = len({str(s.spec.get("dataset", "")) for s in results}) > 1
@@ -105,41 +117,22 @@ def headlines(results: Sequence[Stored]) -> list[str]:
     return list(texts)
 
 
-def _risks(results: Sequence[Stored]) -> list[Row]:
+def risks(results: Sequence[Stored]) -> list[Row]:
     """Return the risks with a card: the greatest of each question, then those of all files."""
     rows: list[Row] = []
     for row in (*worst(results), *(row for stored in results for row in _file_risks(stored))):
-        if all(_question(row) != _question(listed) for listed in rows):
+        if all(_question(row) != _question(earlier) for earlier in rows):
             rows.append(row)
     return rows
 
 
 def _question(row: Row) -> tuple[object, ...]:
-    return row["dataset"], _goal(row), row["secret"], tuple(sorted(row["qids"]))
+    return row["dataset"], _goal_letter(row), row["secret"], tuple(sorted(row["qids"]))
 
 
-def _goal(row: Row) -> str:
-    """Return the goal of the model: R (re-identification), A (inference) or M (membership)."""
+def _goal_letter(row: Row) -> str:
+    """Return the letter of the goal: R (re-identification), A (inference) or M (membership)."""
     return str(row["model"][1])
-
-
-def _leads(rows: Sequence[Row], *, with_file: bool) -> list[str]:
-    """Return the first sentences of the report: the greatest risk, and that of each file.
-
-    The first row is the greatest risk; those of other files have the same goal and secret.
-    """
-    goal, secret = _goal(rows[0]), rows[0]["secret"]
-    alike = [row for row in rows if _goal(row) == goal and row["secret"] == secret]
-    return [_after_dataset(row, lead(row)) if with_file else lead(row) for row in alike]
-
-
-def _named_card(row: Row, rows: Sequence[Row], *, with_file: bool) -> Card:
-    """Return the card of a risk, with its file and what is known if other cards differ in it."""
-    risk = card(row)
-    if len({tuple(sorted(listed["qids"])) for listed in rows}) > 1:
-        knowledge = said("knowing {qids}", qids=words.listed(row["qids"]))
-        risk = replace(risk, what=f"{risk.what}, {knowledge}")
-    return replace(risk, what=_after_dataset(row, risk.what)) if with_file else risk
 
 
 def _limits(results: Sequence[Stored], rows: Sequence[Row]) -> list[str]:
@@ -170,18 +163,22 @@ def _limits(results: Sequence[Stored], rows: Sequence[Row]) -> list[str]:
 def worst(results: Sequence[Stored]) -> list[Row]:
     """Return the row of greatest success for each question, a goal and a secret (None: the record).
 
-    Rows have the columns of attacks, and ``dataset``. Questions without a secret come first.
+    Of equal successes, that with the fewest quasi-identifiers counts. Rows have the columns of
+    attacks, and ``dataset``. Questions without a secret come first.
     """
     rows = [row for stored in results for row in _answers_of_wp29(stored)]
     for stored in results:
         if stored.kind not in STUDIES or not shown_by_others(stored, results):
             rows += _attack_rows(stored)
-    greatest: dict[tuple[str, str | None], Row] = {}
+    by_question: dict[tuple[str, str | None], list[Row]] = {}
     for row in rows:
-        question = (_goal(row), row["secret"])
-        if question not in greatest or _rank(row) > _rank(greatest[question]):
-            greatest[question] = row
-    return sorted(greatest.values(), key=lambda r: (r["secret"] is not None, r["secret"] or ""))
+        by_question.setdefault((_goal_letter(row), row["secret"]), []).append(row)
+    success = ("posterior_probabilistic", "posterior_deterministic")
+    greatest = [
+        max(alike, key=lambda r: (*(r[name] for name in success), -r["n_qids"]))
+        for alike in by_question.values()
+    ]
+    return sorted(greatest, key=lambda r: (r["secret"] is not None, r["secret"] or ""))
 
 
 def shown_by_others(stored: Stored, results: Sequence[Stored]) -> bool:
@@ -272,9 +269,9 @@ def lead(row: Row) -> str:
     share = words.frequency(row["posterior_deterministic"], _scale(row))
     qids = words.listed(row["qids"])
     message = "Of {share} {people} someone who knows their {qids} can tell the {secret}."
-    if row["secret"] is None and _goal(row) == "R":
+    if row["secret"] is None and _goal_letter(row) == "R":
         message = "{share} {people} can be singled out by someone who knows their {qids}."
-    elif _goal(row) == "M":
+    elif _goal_letter(row) == "M":
         message = (
             "Of {share} {people} someone who knows their {qids} can tell whether they are in it."
         )
@@ -325,7 +322,7 @@ def first_steps(results: Sequence[Stored], rows: Sequence[Row]) -> list[str]:
     with_file = _of_several_files(results)
     lines = [line for stored in sweeps for line in _advice(stored, with_file=with_file)]
     if lines:
-        return lines[:STEPS]
+        return lines[:MOST_STEPS]
     if sweeps:
         message = (
             "No single column helps when it is dropped; coarsen several, or publish fewer records."
@@ -343,16 +340,10 @@ def _advice(stored: Stored, *, with_file: bool) -> list[str]:
     """Return lines on dropping the best column per question; the second one, on coarser values."""
     dropped = _best_columns(stored.details["drop_first"], "posterior_without")
     coarser = _best_columns(stored.details.get("coarsen_first"), "posterior_coarser")
-    lines = [_saving(row, coarsened=False) for row in dropped if _is_visible(row)]
-    lines[1:1] = [_saving(row, coarsened=True) for row in coarser[:1] if _is_visible(row)]
+    lines = [line for row in dropped if (line := _saving(row, coarsened=False))]
+    lines[1:1] = [line for row in coarser[:1] if (line := _saving(row, coarsened=True))]
     dataset = str(stored.spec.get("dataset", ""))
     return [_after_dataset({"dataset": dataset}, line) if with_file else line for line in lines]
-
-
-def _is_visible(row: Row) -> bool:
-    """Return whether a reader sees that fewer guesses are right then."""
-    of = words.scale(row["posterior_all"], row["after"])
-    return words.share(row["posterior_all"], of) != words.share(row["after"], of)
 
 
 def _best_columns(table: pl.DataFrame | None, after: str) -> list[Row]:
@@ -369,14 +360,16 @@ def _best_columns(table: pl.DataFrame | None, after: str) -> list[Row]:
 
 
 def _saving(row: Row, *, coarsened: bool) -> str:
-    """Return a line on the right guesses with a column, and without it or with coarser values."""
+    """Return a line on the right guesses with a column, and without it or with coarser values.
+
+    It is empty if readers would see the same share of right guesses twice.
+    """
     of = words.scale(row["posterior_all"], row["after"])
-    values = {
-        "qid": row["qid"],
-        "goal": said("whose record it is") if row["secret"] is None else row["secret"],
-        "before": words.share(row["posterior_all"], of),
-        "after": words.share(row["after"], of),
-    }
+    before, after = words.share(row["posterior_all"], of), words.share(row["after"], of)
+    if before == after:
+        return ""
+    goal = said("whose record it is") if row["secret"] is None else row["secret"]
+    values = {"qid": row["qid"], "goal": goal, "before": before, "after": after}
     if coarsened:
         message = (
             "Or merge the values of {qid} in pairs. Right guesses at {goal}: {before} now, "
@@ -416,15 +409,3 @@ def _policy_verdict(check: Stored) -> Light:
         text = counted(singular, plural, levels)
     text = f"{text} ({view.subject(check.spec)})"
     return Light(text, met=not (broken or refused or repeated), caveats=tuple(caveats))
-
-
-def _unconsidered(results: Sequence[Stored]) -> list[str]:
-    """Return sentences on the columns that no result considers, for each file without a check."""
-    checked = {s.spec.get("dataset") for s in results if s.kind == "check"}
-    by_file = {n: c for n, c in uncovered.of_results(results).items() if n not in checked}
-    return [text for name, c in by_file.items() for text in uncovered.unconsidered(name, c)]
-
-
-def _rank(row: Row) -> tuple[float, float, int]:
-    """Return the rank of a row: the greatest success, then the fewest quasi-identifiers."""
-    return row["posterior_probabilistic"], row["posterior_deterministic"], -row["n_qids"]

@@ -42,7 +42,8 @@ def shell(
     """Open a DuckDB prompt with views of the blocks ready."""
     from qifsql.commands.shell.prompt import write_csv
     from qifsql.commands.shell.shell import shell as run
-    from qifsql.presentation import listings, terminal
+    from qifsql.presentation import terminal
+    from qifsql.presentation.table_columns import table_of_rows
 
     people = sys.stdout.isatty()
     statements = run(
@@ -51,7 +52,7 @@ def shell(
         **joining,
         init_only=init_only,
         export=export,
-        show=(lambda n, r: terminal.draw([listings.rows(n, r)])) if people else write_csv,
+        show=(lambda n, r: terminal.draw([table_of_rows(n, r)])) if people else write_csv,
         settings=settings,
     )
     return Answer(text=statements if init_only else "")

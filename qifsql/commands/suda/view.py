@@ -32,7 +32,7 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
         Paragraph(_extent_sentence(values, spec)),
     ]
     if "bounds" in tables:
-        parts += details.DRAWN["bounds"]({}, tables["bounds"])
+        parts += details.bounds({}, tables["bounds"])
     if not values["msus"]:  # nobody is singled out, so that the tables are empty
         return parts
     if "by_size" in tables:

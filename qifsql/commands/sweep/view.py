@@ -98,7 +98,8 @@ def _question_heading(row: Row) -> str:
         what = said("inference of {secret}", secret=row["secret"])
     message = "{model}: {what}; before the release the adversary guesses right {times}"
     times = _chance(row["prior_probabilistic"])
-    return said(message, model=row["model"], what=what, times=times) + words.reading(row)
+    text = said(message, model=row["model"], what=what, times=times)
+    return text + words.known_records_clause(row)
 
 
 def _chance(p: float) -> str:

@@ -248,7 +248,7 @@ def test_hostile_labels_stay_text_in_a_matrix(tmp_path: Path) -> None:
     from qifsql.commands.inspect import view
 
     parts = view.parts(result.frame, result.details, result.spec)
-    text = html.of_result("x", parts, notes=(), sql="", started="")
+    text = html.result_page("x", parts, notes=(), sql="", started="")
     assert "[b]" in text
     assert "&lt;/td&gt;" in text
 

@@ -318,7 +318,7 @@ def test_answers_of_a_sweep_come_one_after_another(
     census: Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Steps that are too short for anything, and steps that are long enough for a part."""
-    monkeypatch.setattr(background, "STEP", 0.05)
+    monkeypatch.setattr(background, "FIRST_STEP", 0.05)
     monkeypatch.setattr(background.SweepJob, "seconds", 0.0)
     form = census.form(NU_DIA=QID, NU_MES=QID, NU_ANO=QID, CO_ENTIDADE=QID, TP_SEXO=QID)
     texts: list[str] = []

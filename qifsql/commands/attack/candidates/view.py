@@ -38,7 +38,7 @@ def _views(rows: Sequence[Row]) -> Table:
     for row in rows:
         mean = row["candidates"]
         table.add_row(
-            said(VIEWS[row["view"]]) + words.reading(row),
+            said(VIEWS[row["view"]]) + words.known_records_clause(row),
             words.percent(row["prior_probabilistic"]),
             words.percent(row["posterior_probabilistic"]),
             words.count(row["individuals_certain"]),

@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from qifsql.presentation import listings, words
+from qifsql.presentation import table_columns, words
 from qifsql.presentation.parts import Paragraph, Part, Spec, Tables
 
 
@@ -24,5 +24,5 @@ def parts(frame: pl.DataFrame, tables: Tables, _spec: Spec) -> list[Part]:
     )
     if "counterexample" not in tables:
         return [Paragraph(text)]
-    example = listings.frame(tables["counterexample"])
+    example = table_columns.table_of_frame(tables["counterexample"])
     return [Paragraph(text), Paragraph("The smallest such block:"), example]
