@@ -5,7 +5,7 @@ the same value the same cell. What is written is a release to attack and to comp
 have at least k records; that is a property of the table, and no guarantee about a person.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Unpack
@@ -20,12 +20,13 @@ from qifsql.commands.anonymise import write
 from qifsql.commands.anonymise.one_per.one_per import one_per
 from qifsql.commands.anonymise.pram.pram import pram
 from qifsql.commands.anonymise.proposed import Proposals, identifiers_among, propose_roles
+from qifsql.commands.anonymise.release_request import LIMITS, Request, named_options
 from qifsql.commands.anonymise.sanitise import SUMMARY, Work
-from qifsql.commands.anonymise.spec import LIMITS, AnonymiseOptions, Request
+from qifsql.commands.anonymise.spec import AnonymiseOptions
 from qifsql.counting.changed_attributes import nothing_changed
 from qifsql.counting.dependents import dependents
 from qifsql.data.dataset import Dataset, Tabular
-from qifsql.data.option import complete, is_given
+from qifsql.data.option import complete
 from qifsql.data.readers import openings
 from qifsql.data.types import family, nested
 from qifsql.engine.catalog import Catalog
@@ -39,9 +40,12 @@ from qifsql.results.assessment import PEOPLE
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin, check_place, repeated_people
 
-ONE_PER = {"one_per", "drop", "where", "qids", "secret"}
-PRAM = {"method", "matrix", "pd", "alpha", "drop", "where", "qids", "secret"}
+OF_DROP = {"drop", "where"}
+OF_ONE_PER = {"one_per", "drop", "where", "qids", "secret"}
+OF_PRAM = {"method", "matrix", "pd", "alpha", "drop", "where", "qids", "secret"}
 """The options of releases without a generalisation."""
+GENERALISING = {"qids", "change", "method", "hierarchies", *LIMITS}
+"""Options beside which --drop leaves columns out of a generalised release."""
 
 
 def anonymise(
@@ -122,26 +126,33 @@ def anonymise(
     with open_engine(settings, sources=[dataset], outputs=[path], ordered=True) as engine:
         catalog = Catalog(engine, dataset)
         assert isinstance(catalog.dataset, Dataset)  # noqa: S101 - it was one
-        dataset = catalog.dataset
-        if dataset.format == "csv":
-            dataset = engine.load(dataset)
-        attack = _bind_release(replace(spec, dataset=dataset), catalog, options["strata"])
-        write.released_columns(attack, catalog.schema.columns, request.drop)  # before the work
+        dataset, columns = catalog.dataset, catalog.schema.columns
+        loaded = engine.load(dataset) if dataset.format == "csv" else dataset
+        attack = _bind_release(replace(spec, dataset=loaded), catalog, options["strata"])
+        released = write.released_columns(attack, columns, request.drop)  # refuses before the work
         work = Work(engine, catalog, attack, request, meter)
         summary = work.run(ending)
-        identifiers = _find_identifiers(request, attack, catalog, spec.where, settings)
+        rows = write.Rows(dataset, loaded, columns, released)
+        identifiers = _find_identifiers(attack, rows, request.keep, spec.where, settings)
         request = replace(request, drop=(*request.drop, *identifiers))
-        rows = _rows_of_release(catalog, dataset, attack, request, work)
-        described = _describe(attack, request, spec.where, catalog.dataset)
+        suffixes = {column.number: column.suffixes for column in work.cells}
+        released = write.released_columns(attack, columns, request.drop, suffixes)
+        rows = replace(rows, released=released)
+        described = _describe(attack, request, spec.where, dataset)
         origin = origin.about(described, dataset.paths)
         origin, of_release = _write_records(path, origin, rows, work, attack)
     origin = origin.about(origin.spec, (*dataset.paths, *request.hierarchies.values()))
     schema = SUMMARY | (PEOPLE if attack.person is not None else {})
     frame = pl.DataFrame([summary | {"seconds": origin.seconds}], schema=schema)
     of_input = [note for note in attack.notes if not (identifiers and NAMES_OF_PEOPLE in note)]
-    notes = [*of_roles, *_note_identifiers(identifiers), *of_input]
-    notes += [*write.notes(attack, rows, ending), *work.notes, *of_release]
-    notes += [nothing_changed(texts, attack.qids[i - 1]) for i, texts in work.idle.items()]
+    notes = [*of_roles]
+    if identifiers:
+        listed = ", ".join(map(quoted, identifiers))
+        notes.append(
+            f"left out, because they identify people: {listed}; release a column with --keep"
+        )
+    notes += [*of_input, *write.notes(attack, rows, ending), *work.notes, *of_release]
+    notes += [nothing_changed(texts, attack.qids[i - 1]) for i, texts in work.idle_changes.items()]
     notes += request.remarks(secret=bool(spec.secrets))
     return Result(frame=frame, origin=origin, details=work.details, notes=tuple(notes))
 
@@ -211,91 +222,61 @@ def _write_ungeneralised(
     settings: Settings | None,
 ) -> Result | None:
     """Write a release by pram, one_per or drop alone; None if quasi-identifiers are generalised."""
+    named = named_options(options)
     if options["method"] == "pram":
-        _check_alone(options, "pram", PRAM)
+        _check_alone("pram", named - OF_PRAM)
         return pram(source, out, options, seed=seed, settings=settings)
-    if options["one_per"] is not None or _only_drops(options):
-        _check_alone(options, options["one_per"] and "one_per", ONE_PER)
+    if options["one_per"] is not None:
+        _check_alone("one_per", named - OF_ONE_PER)
+        return one_per(source, out, options, seed=seed or 0, settings=settings)
+    if "drop" in named and not named & GENERALISING:
+        for name in sorted(named - OF_DROP):
+            raise InputError(
+                f"{name} is about quasi-identifiers to generalise: name these with --qids"
+            )
         return one_per(source, out, options, seed=seed or 0, settings=settings)
     return None
 
 
-def _rows_of_release(
-    catalog: Catalog, dataset: Dataset, microdata: Microdata, request: Request, work: Work
-) -> write.Rows:
-    """Return the records of the input, ``dataset`` as it is read, and the columns to release."""
-    assert isinstance(catalog.dataset, Dataset)  # noqa: S101 - it is no collection
-    there = catalog.schema.columns
-    suffixes = {column.number: column.suffixes for column in work.cells}
-    columns = write.released_columns(microdata, there, request.drop, suffixes)
-    return write.Rows(catalog.dataset, dataset, there, columns)
-
-
-def _only_drops(options: AnonymiseOptions) -> bool:
-    """Return whether columns to leave out are named, and nothing that generalises."""
-    named: Mapping[str, object] = {**options}
-    generalising = ("qids", "change", "method", "hierarchies", *LIMITS)
-    return bool(options["drop"]) and not any(is_given(named[name]) for name in generalising)
-
-
-def _note_identifiers(names: Sequence[str]) -> list[str]:
-    """Return a note on columns that are left out, if any are."""
-    listed = ", ".join(map(quoted, names))
-    note = f"left out, because they identify people: {listed}; release a column with --keep"
-    return [note] if names else []
+def _check_alone(method: str, unsuitable: set[str]) -> None:
+    """Refuse ``unsuitable`` options of a release that is not generalised."""
+    for name in sorted(unsuitable):
+        raise InputError(
+            f"{method} does not take {name}; leave it out, and anonymise the file it writes"
+        )
 
 
 def _find_identifiers(
-    request: Request,
     microdata: Microdata,
-    catalog: Catalog,
+    rows: write.Rows,
+    keep: Sequence[str],
     where: str | None,
     settings: Settings,
 ) -> list[str]:
     """Return the columns to leave out because they identify people.
 
-    Columns with a role, and those to keep, stay.
+    Columns with a role, and those to ``keep``, stay.
     """
-    assert isinstance(catalog.dataset, Dataset)  # noqa: S101 - it is no collection
-    there = catalog.schema.columns
-    columns = write.released_columns(microdata, there, request.drop)
-    roles = write.roles_of_columns(
-        microdata, write.Rows(catalog.dataset, catalog.dataset, there, columns)
-    )
-    plain = [c.name for c in columns if c.column is not None and c.name not in request.keep]
-    without_role = {column.name for column in roles if not column.roles}
-    names = [name for name in plain if name in without_role]
-    quiet = replace(settings, progress=silent)
-    return identifiers_among(catalog.dataset, names, where, quiet)
-
-
-def _check_alone(options: AnonymiseOptions, work: str | None, accepted: set[str]) -> None:
-    """Refuse options other than the ``accepted`` ones of a release that is not generalised.
-
-    ``work`` is what makes the release: one_per or pram; None if columns are left out and no more.
-    """
-    defaults = complete(AnonymiseOptions(), AnonymiseOptions)
-    accepted = accepted if work else {"drop", "where"}
-    for name in sorted(options.keys() - accepted):
-        if options[name] == defaults[name]:  # type: ignore[literal-required]
-            continue
-        if work is None:
-            raise InputError(
-                f"{name} is about quasi-identifiers to generalise: name these with --qids"
-            )
-        raise InputError(
-            f"{work} does not take {name}; leave it out, and anonymise the file it writes"
-        )
+    columns = write.roles_of_columns(microdata, rows)
+    names = [column.name for column in columns if not column.roles and column.name not in keep]
+    return identifiers_among(rows.dataset, names, where, replace(settings, progress=silent))
 
 
 def _bind_release(spec: Attack, catalog: Catalog, strata: str | None) -> Microdata:
-    """Return the microdata to release; its groups (``by``) are strata.
+    """Return the microdata to release; its groups (``by``) are strata, which no class mixes.
 
-    Raises ColumnError for a quasi-identifier that already has generalised cells.
+    Raises ColumnError for strata with another role, and for a quasi-identifier that already has
+    generalised cells.
     """
     microdata = bind(spec, catalog).microdata
     if strata is not None:
-        microdata = replace(microdata, by=group_of(strata, catalog))
+        groups = group_of(strata, catalog)
+        roles = {q.name: "a quasi-identifier" for q in microdata.qids}
+        roles |= {s.name: "the secret" for s in microdata.secrets}
+        if role := roles.get(groups.name):
+            name = quoted(groups.name)
+            raise ColumnError(f"strata stay as they are, and {name} is {role}; name it once")
+        microdata = replace(microdata, by=groups)
     for attribute in microdata.qids:
         if nested(attribute.type):
             raise ColumnError(
@@ -312,7 +293,7 @@ def _describe(
     return {
         "dataset": dataset.name,
         "method": request.method,
-        "wishes": request.limits.plain(),
+        "limits": request.limits.plain(),
         "qids": [q.name for q in microdata.qids],
         "secrets": [s.name for s in microdata.secrets],
         "expressions": expressions((*microdata.qids, *microdata.secrets)),

@@ -17,8 +17,8 @@ from dataclasses import replace
 import polars as pl
 
 from qifsql.commands.anonymise.lattice import Measured, Node
-from qifsql.commands.anonymise.limited_combinations import Combination
 from qifsql.commands.anonymise.recode import Recoding
+from qifsql.commands.anonymise.release_request import Combination
 from qifsql.counting.scales import own_name
 from qifsql.data.readers import LOADED
 from qifsql.query import render

@@ -10,7 +10,7 @@ import polars as pl
 from qifsql.commands.anonymise import kept_records
 from qifsql.commands.anonymise.lattice import Lattice, Loss, Measured, Node
 from qifsql.commands.anonymise.recode import Recoding
-from qifsql.commands.anonymise.spec import Request
+from qifsql.commands.anonymise.release_request import Request
 from qifsql.commands.anonymise.value_steps import StepLoss
 from qifsql.engine.progress import Meter
 from qifsql.errors import InputError, plural

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import polars as pl
 
 from qifsql.commands.anonymise.lattice import Measured, Node
-from qifsql.commands.anonymise.limited_combinations import Combination
+from qifsql.commands.anonymise.release_request import Combination
 from qifsql.commands.anonymise.value_steps import StepLoss, ValueStep, column_of
 from qifsql.counting.passes import Passes
 from qifsql.counting.release_limits import ClassLimits

@@ -10,14 +10,7 @@ import polars as pl
 from sqlglot import exp
 
 from qifsql.adversary.spec import Microdata
-from qifsql.commands.anonymise import (
-    kept_records,
-    mdav,
-    mondrian,
-    node_search,
-    recoded_release,
-    strata,
-)
+from qifsql.commands.anonymise import kept_records, mdav, mondrian, node_search, recoded_release
 from qifsql.commands.anonymise.fewest_cells import fewest_cells
 from qifsql.commands.anonymise.generalise import (
     Cells,
@@ -28,10 +21,9 @@ from qifsql.commands.anonymise.generalise import (
 )
 from qifsql.commands.anonymise.generalise import Loss as ColumnLoss
 from qifsql.commands.anonymise.lattice import Node
-from qifsql.commands.anonymise.limited_combinations import required_combinations
 from qifsql.commands.anonymise.one_per.draw import Records
 from qifsql.commands.anonymise.recode import Recoding
-from qifsql.commands.anonymise.spec import Request
+from qifsql.commands.anonymise.release_request import Request, required_combinations
 from qifsql.commands.anonymise.value_steps import RequestedSteps, ValueStep
 from qifsql.commands.anonymise.writing import PLAIN, writing_of
 from qifsql.counting import scales
@@ -101,32 +93,36 @@ class Work:
         request: Request,
         meter: Meter,
     ) -> None:
-        """Check the names in the options; ``run`` makes the release, and fills what is empty."""
+        """Check the names in the options; ``run`` makes the release.
+
+        ``run`` fills ``scales`` (of the quasi-identifiers), ``places`` (the scales of all columns
+        that make classes), ``cells``, ``details`` and ``idle_changes`` (those that merge no
+        values, by the number of their quasi-identifier), and adds to ``notes``.
+        """
         self.engine = engine
         self.catalog = catalog
         self.microdata = replace(microdata, person=None, by=None)
         self.person = microdata.person
         self.strata = () if microdata.by is None else (microdata.by,)
-        strata.check_column(microdata)
         self.request = request
-        self.order = self._suppression_order()
+        self.suppression_order = self._read_suppression_order()
         self.combinations = required_combinations(request, [q.name for q in microdata.qids])
         self.rules = bounds.until(request.until, [s.name for s in microdata.secrets])
         self.meter = meter
         self.name = microdata.dataset.name
-        self.scales: list[Scale] = []  # of the quasi-identifiers
-        self.places: list[Scale] = []  # of all columns that make classes
+        self.scales: list[Scale] = []
+        self.places: list[Scale] = []
         self.notes = bounds.remarks(self.rules)
         self.cells: list[Cells] = []
         self.details: dict[str, pl.DataFrame] = {}
-        self.idle: dict[int, str] = {}  # changes that merge no values, by quasi-identifier
+        self.idle_changes: dict[int, str] = {}
         self.writing = PLAIN
 
     def run(self, ending: str) -> dict[str, Any]:
         """Make the tables ``membership`` (class of each record) and ``cells`` (of each class).
 
-        Return the row of ``SUMMARY`` without seconds; fill ``details`` and ``notes``. Raises
-        InputError where no release can keep the limits.
+        Return the row of ``SUMMARY`` without seconds. Raises InputError where no release can keep
+        the limits.
         """
         coded = self._code_people()
         self._check_limits(coded)
@@ -165,7 +161,7 @@ class Work:
         """Make the classes of Mondrian or MDAV and their cells; return the row of the summary."""
         passes, coded, shape = self.passes, self.passes.coded, self.request.cells
         if self.strata:
-            strata.check_sizes(passes, self.request, quoted(self.strata[0].name))
+            self._check_strata(quoted(self.strata[0].name))
         elif coded.secrets and passes.broken(self.request.limits):
             raise InputError(
                 f"not even one class of all {plural(coded.records, 'record')} of {self.name} "
@@ -181,17 +177,35 @@ class Work:
             column = Cells(i, scale, content, shape, ending, writing=self.writing)
             make_values(passes, column)
             self.cells.append(column)
-        losses = [
-            measure_loss(passes, column, suppressed=sizes["suppressed"]) for column in self.cells
-        ]
-        merged = [loss.generalised > 0 for loss in losses]
-        make_cells(
-            passes,
-            [c if m else c.of_single_values for c, m in zip(self.cells, merged, strict=True)],
-        )
+        losses, written = [], []
+        for column in self.cells:
+            loss = measure_loss(passes, column, suppressed=sizes["suppressed"])
+            losses.append(loss)
+            written.append(column if loss.generalised else column.of_single_values)
+        make_cells(passes, written)
         passes.make("membership", "membership")
         passes.drop("coded", "done", "classes", "refused")
         return self._summary(sizes, losses)
+
+    def _check_strata(self, name: str) -> None:
+        """Refuse strata that break a limit as one class, so that no part of them can be a class.
+
+        ``name`` is that of their column. MDAV may suppress strata that break a limit on a secret.
+        """
+        passes, limits, coded = self.passes, self.request.limits, self.passes.coded
+        shape = {"people": coded.owners is not None}
+        total, broken = passes.row(passes.query("strata", {"wanted_k": limits.k}, shape))
+        limit = f"k={limits.k}"
+        if not broken and coded.secrets:
+            broken, limit = passes.broken(limits), limits.diversity
+            if self.request.method == "mdav" and broken < total:
+                return
+        if broken:
+            raise InputError(
+                f"{broken:,} of the {total:,} groups of {name} break {limit} even as one class; "
+                "merge groups with NAME=EXPRESSION, ask for less, or suppress their records "
+                "(--method recode or lattice, --suppress)"
+            )
 
     def _class_sizes(self) -> dict[str, Any]:
         """Return the columns of ``SUMMARY`` about classes; refuse too many suppressed records."""
@@ -260,7 +274,7 @@ class Work:
         ``steps`` are those of each quasi-identifier. A node has the number of a step of each.
         """
         passes, request = self.passes, self.request
-        for i in self.order:
+        for i in self.suppression_order:
             if steps[i - 1][-1].content == "everything":
                 name = quoted(self.scales[i - 1].attribute.name)
                 raise InputError(f"{name} is dropped and has no cells; leave it out of one of them")
@@ -277,39 +291,35 @@ class Work:
             self.details["frontier"] = best.frontier
             self.notes += best.notes
         self.meter.inside(0.8, "writing cells")
-        recoded_release.make_release(recoding, node, self.order)
+        recoded_release.make_release(recoding, node, self.suppression_order)
         if request.method == "suppress":
-            optimal = self._suppress_fewest(recoding, steps)
+            optimal = self._suppress_fewest(recoding)
         else:
             passes.make("membership", "membership")
         passes.make("own_classes", "classes", {"missing": [s.missing for s in self.places]})
         recoded_release.widen_intervals(recoding)
         sizes = self._class_sizes()
-        chosen = [steps_of_qid[s] for steps_of_qid, s in zip(steps, node, strict=True)]
         hides_cells = request.suppress_cells or request.method == "suppress"
         hidden = recoded_release.suppressed_cells(recoding) if hides_cells else []
         starred = [bool(sizes["suppressed"] or cells) for cells in hidden or [0 for _ in node]]
-        cell_losses = [recoded_release.measure_loss(recoding, i, s) for i, s in enumerate(node, 1)]
-        merged = [loss.generalised > 0 for loss in cell_losses]
-        self._make_recoded_cells(recoding, node, chosen, ending, starred=starred, merged=merged)
+        losses = self._make_recoded_cells(recoding, node, starred, ending)
         if self.combinations:
             self._report_combinations(recoding, sizes)
         recoding.drop()
         passes.drop("coded", "done", "classes", "refused")
-        changes = [step.texts for step in chosen]
-        merges_none = [of_qid[s].idle for of_qid, s in zip(step_losses, node, strict=True)]
-        for i, texts in enumerate(changes, 1):
-            if texts and merges_none[i - 1]:
-                self.idle[i] = ", ".join(texts)
+        changes = [of_qid[s].texts for of_qid, s in zip(steps, node, strict=True)]
+        for i, (s, texts) in enumerate(zip(node, changes, strict=True), 1):
+            if texts and step_losses[i - 1][s].idle:
+                self.idle_changes[i] = ", ".join(texts)
         heights = list(node) if request.method == "lattice" else list(map(len, changes))
         return self._summary(
-            sizes, cell_losses, changes=changes, hidden=hidden, steps=heights, optimal=optimal
+            sizes, losses, changes=changes, hidden=hidden, steps=heights, optimal=optimal
         )
 
-    def _suppress_fewest(self, recoding: Recoding, steps: Sequence[Sequence[ValueStep]]) -> bool:
-        """Suppress as few cells as possible; return whether it is proved that none is too much."""
-        contents = [of_qid[-1].content for of_qid in steps]
-        columns = [i for i, content in enumerate(contents, 1) if content != "everything"]
+    def _suppress_fewest(self, recoding: Recoding) -> bool:
+        """Suppress as few cells as possible; return whether no release can have fewer."""
+        last_steps = [of_qid[-1] for of_qid in recoding.steps]
+        columns = [i for i, step in enumerate(last_steps, 1) if step.content != "everything"]
         if not columns:
             raise InputError("all quasi-identifiers are dropped; leave one as it is")
         dataset, seed = self.microdata.dataset, self.engine.settings.seed or 0
@@ -336,37 +346,41 @@ class Work:
         self,
         recoding: Recoding,
         node: Node,
-        chosen: Sequence[ValueStep],
-        ending: str,
-        *,
         starred: Sequence[bool],
-        merged: Sequence[bool],
-    ) -> None:
-        """Make the cells of all classes: of each quasi-identifier the step ``chosen`` by the node.
+        ending: str,
+    ) -> list[ColumnLoss]:
+        """Make the cells of all classes at a node; return the loss of each quasi-identifier.
 
-        A column that recode drops has none. Of each column, ``starred``: some cells are suppressed;
-        ``merged``: some stand for several values, or are suppressed.
+        ``starred``: whether some cells of a quasi-identifier are suppressed. A column that recode
+        drops has no cells.
         """
-        request, columns = self.request, []
-        for i, (step, s) in enumerate(zip(chosen, node, strict=True), 1):
-            if request.method != "lattice" and step.content == "everything":
+        losses, written = [], []
+        for i, (s, is_starred) in enumerate(zip(node, starred, strict=True), 1):
+            step = recoding.steps[i - 1][s]
+            loss = recoded_release.measure_loss(recoding, i, s)
+            losses.append(loss)
+            if self.request.method != "lattice" and step.content == "everything":
                 continue
             label = step.form if step.content == "label" else None
-            cells = Cells(i, self.scales[i - 1], step.content, request.cells, ending, by_step=True)
-            type_ = "VARCHAR" if label is None else label.type
-            column = replace(
-                cells,
-                type=type_,
+            column = Cells(
+                i,
+                self.scales[i - 1],
+                step.content,
+                self.request.cells,
+                ending,
+                by_step=True,
+                type="VARCHAR" if label is None else label.type,
                 interval=step.interval,
                 writing=self.writing,
-                starred=starred[i - 1],
+                starred=is_starred,
             )
             recoded_release.make_cell_values(recoding, column, step, s)
             self.cells.append(column)
-            columns.append(column if merged[i - 1] else column.of_single_values)
-        make_cells(self.passes, columns)
+            written.append(column if loss.generalised else column.of_single_values)
+        make_cells(self.passes, written)
+        return losses
 
-    def _suppression_order(self) -> list[int]:
+    def _read_suppression_order(self) -> list[int]:
         """Return the numbers of the quasi-identifiers whose cells are suppressed, in that order."""
         names = [q.name for q in self.microdata.qids]
         for name in self.request.suppress_cells:
@@ -394,8 +408,8 @@ class Work:
         owners = None
         if self.person is not None:
             owners = scales.count_owners(self.engine, self.name, secrets)
-        stratum = bool(self.strata)
-        return Coded(self.name, len(self.places), records, secrets, owners, stratum=stratum)
+        width = len(self.places)
+        return Coded(self.name, width, records, secrets, owners, stratum=bool(self.strata))
 
     def _check_limits(self, coded: Coded) -> None:
         """Refuse limits that not even one class of all records keeps."""

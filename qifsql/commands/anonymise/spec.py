@@ -1,15 +1,11 @@
 """Options of ``anonymise``."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Literal, TypedDict, get_args
 
-from qifsql.adversary.changes import HOW
 from qifsql.adversary.options import HIERARCHY, Where, qids_option, secret_option
-from qifsql.counting.release_limits import ClassLimits, Number, fraction
-from qifsql.data.files import path_text
+from qifsql.counting.release_limits import Number
 from qifsql.data.option import (
     CHANCE,
     DATA,
@@ -24,19 +20,12 @@ from qifsql.data.option import (
     WHOLE,
     Form,
     Option,
-    as_names,
-    as_tuple,
-    is_given,
     one_of,
 )
-from qifsql.errors import InputError, did_you_mean, plural, quoted
 
-LIMITS = ("k", "k_for", "l", "l_entropy", "l_recursive", "t", "t_ordered", "until")
-METHODS = ("mondrian", "mdav", "recode", "lattice", "suppress", "pram")
 Shape = Literal["text", "interval", "bounds", "midpoint", "centroid"]
 SHAPES: tuple[Shape, ...] = get_args(Shape)
 LOSSES = ("penalty", "classes", "discernibility", "entropy", "generalisation")
-BUDGET = 60.0  # seconds of a search, unless more are asked for
 
 
 def _limit(form: Form, text: str) -> Option:
@@ -297,220 +286,3 @@ class AnonymiseOptions(TypedDict, total=False):
         ),
     ]
     where: Where
-
-
-@dataclass(frozen=True)
-class Request:
-    """A complete request for a release: method, limits, changes, cells and columns.
-
-    ``suppress`` is the share of the records that may be suppressed.
-    """
-
-    method: str
-    limits: ClassLimits
-    cells: Shape
-    drop: tuple[str, ...] = ()
-    keep: tuple[str, ...] = ()
-    suppress: Fraction = Fraction(0)
-    within: int = 0
-    changes: tuple[str, ...] = ()
-    hierarchies: Mapping[str, str] = field(default_factory=dict)
-    minimise: str = "penalty"
-    time_budget: float = BUDGET
-    until: tuple[str, ...] = ()
-    suppress_cells: tuple[str, ...] = ()
-    subsets: int | None = None
-    k_for: tuple[str, ...] = ()
-
-    @classmethod
-    def of(cls, options: AnonymiseOptions) -> "Request":
-        """Return the request of complete options; InputError if they do not go together."""
-        of_combinations = options["subsets"] is not None or options["k_for"]
-        searched = options["hierarchies"] or options["change"] or of_combinations
-        values: Mapping[str, object] = {**options}
-        is_limited = any(values[name] not in (None, ()) for name in LIMITS)
-        usual = "recode" if options["change"] and not is_limited else "lattice"
-        method = options["method"] or (usual if searched else "mondrian")
-        cells = options["cells"]
-        if method not in METHODS:
-            hint = did_you_mean(method, METHODS)
-            raise InputError(f"there is no method {quoted(method)}{hint}")
-        shape = next((s for s in SHAPES if s == cells), None)
-        if shape is None:
-            names = f"{', '.join(SHAPES[:-1])} or {SHAPES[-1]}"
-            raise InputError(f"cells cannot be {quoted(cells)}; use {names}")
-        if options["minimise"] not in LOSSES:
-            hint = did_you_mean(options["minimise"], LOSSES)
-            raise InputError(f"there is no loss {quoted(options['minimise'])} to minimise{hint}")
-        _check_method(method, options)
-        limits = ClassLimits.of(
-            1 if options["k"] is None else options["k"],
-            l=options["l"],
-            l_entropy=options["l_entropy"],
-            l_recursive=options["l_recursive"],
-            t=options["t"],
-            t_ordered=options["t_ordered"],
-        )
-        files = {name: path_text(path) for name, path in (options["hierarchies"] or {}).items()}
-        request = cls(
-            method,
-            limits,
-            shape,
-            drop=as_names(options["drop"]),
-            keep=as_names(options["keep"]),
-            suppress=Fraction(1) if method == "suppress" else _check_share(options["suppress"]),
-            within=options["within"],
-            changes=as_tuple(options["change"]),
-            hierarchies=files,
-            minimise=options["minimise"],
-            time_budget=options["time_budget"] or BUDGET,
-            until=as_tuple(options["until"]),
-            suppress_cells=as_names(options["suppress_cells"]),
-            subsets=options["subsets"],
-            k_for=as_tuple(options["k_for"]),
-        )
-        request.check(secret=bool(options["secret"]), k=options["k"] is not None)
-        if request.until and options["strata"] is not None:
-            raise InputError(
-                "until measures an attack by the quasi-identifiers alone, and strata are known, "
-                "too; name the column as a quasi-identifier instead, or leave one of them out"
-            )
-        if request.until and options["person"] is not None:
-            raise InputError(
-                "until measures an attack on records; where records are those of people (person), "
-                "name limits on different people, such as --k 5, or leave one of them out"
-            )
-        return request
-
-    @property
-    def recoded(self) -> bool:
-        """Return whether all records with the same value get the same cell."""
-        return self.method in ("recode", "lattice", "suppress")
-
-    @property
-    def words_of_k(self) -> str:
-        """Return the limits on k in words; empty if there is none."""
-        k = f"k={self.limits.k}" if self.limits.k > 1 else ""
-        if k and self.subsets is not None:
-            k += f" for every {plural(self.subsets, 'quasi-identifier')}"
-        named = [f"k={k} for {names}" for names, _, k in (t.rpartition("=") for t in self.k_for)]
-        return " and ".join(filter(None, [k, *named]))
-
-    def check(self, *, secret: bool, k: bool) -> None:
-        """Refuse options that contradict each other; ``k`` and ``secret``: whether one is named."""
-        limited = k or bool(self.k_for) or self.limits.of_secret
-        if self.limits.of_secret and not secret:
-            raise InputError("l and t are about a secret; name one with --secret")
-        self._check_combinations(k=k)
-        if self.method in ("mondrian", "mdav", "suppress") and not k:
-            raise InputError(f"{self.method} needs the size of classes; name it with --k")
-        if self.method == "lattice" and not limited and not self.until:
-            raise InputError(
-                "lattice looks for the best release that keeps a limit; name --k, or --until"
-            )
-        if self.method == "mdav" and self.limits.of_secret and not self.suppress:
-            raise InputError(
-                "mdav makes classes by their size alone; to have the records of classes that "
-                "break a limit on the secret replaced by *, add --suppress, or use mondrian"
-            )
-        if self.suppress and self.method == "mondrian":
-            raise InputError("mondrian makes no classes to suppress; leave suppress out")
-        if self.suppress and self.method == "mdav" and not self.limits.of_secret:
-            raise InputError("mdav makes no classes below k; leave suppress out")
-        if self.suppress and not limited:
-            raise InputError(
-                "no limit says which records to suppress; name one, such as --k 5, or leave "
-                "suppress out"
-            )
-        if self.suppress_cells and not limited:
-            raise InputError(
-                "no limit says which cells to suppress; name one, such as --k 5, or leave "
-                "suppress_cells out"
-            )
-
-    def _check_combinations(self, *, k: bool) -> None:
-        """Refuse ``subsets`` without k, and combinations where classes are made of all columns."""
-        if self.subsets is not None and (isinstance(self.subsets, bool) or self.subsets < 1):
-            raise InputError("subsets is a number of quasi-identifiers from 1")
-        if self.subsets is not None and not k:
-            raise InputError(
-                "subsets says for how many quasi-identifiers k holds; name it with --k"
-            )
-        if not self.recoded and (self.subsets is not None or self.k_for):
-            raise InputError(
-                f"classes of {self.method} have k records for all quasi-identifiers together, and "
-                "so for every combination of them: leave subsets and k_for out (the largest k as "
-                "--k), or use --method lattice or recode, which may lose less"
-            )
-
-    def remarks(self, *, secret: bool) -> list[str]:
-        """Return notes on options that have no effect."""
-        if secret and not self.limits.of_secret and not self.until:
-            return [
-                "no limit is about the secret: classes are made by k alone (--l, --l-entropy, "
-                "--l-recursive, --t, --t-ordered)"
-            ]
-        return []
-
-
-def _check_method(method: str, options: AnonymiseOptions) -> None:
-    """Refuse options of other methods, and a recoding of nothing."""
-    of_pram = {"matrix": options["matrix"], "pd": options["pd"], "alpha": options["alpha"]}
-    for option, value in of_pram.items():
-        if is_given(value):
-            raise InputError(f"{option} is for pram alone; name it with --method pram")
-    if options["within"] and method != "mdav":
-        raise InputError("within is for mdav alone; leave it out")
-    if method in ("mondrian", "mdav"):
-        for name in ("change", "hierarchies"):
-            if options[name]:
-                raise InputError(
-                    f"{method} makes its own cells; for {name} use --method recode or lattice"
-                )
-    if method != "lattice":
-        _check_not_searched(method, options)
-    if method == "suppress":
-        _check_suppression(options)
-    if method != "recode" and options["suppress_cells"]:
-        raise InputError("suppress_cells is for recode alone; leave it out")
-    if method == "recode" and not options["change"] and not options["suppress_cells"]:
-        raise InputError(
-            f"recode makes the changes that are named; name one (--change {HOW}), or cells to "
-            "suppress (--suppress-cells)"
-        )
-
-
-def _check_not_searched(method: str, options: AnonymiseOptions) -> None:
-    """Refuse options of the search of a lattice."""
-    if options["minimise"] != LOSSES[0]:
-        raise InputError("minimise is for lattice alone; leave it out")
-    if options["time_budget"] is not None and method != "suppress":
-        raise InputError("time_budget is for lattice and suppress alone; leave it out")
-    if options["until"]:
-        raise InputError("until is for lattice alone; leave it out")
-
-
-def _check_suppression(options: AnonymiseOptions) -> None:
-    """Refuse what local suppression does not keep: limits beside k, groups of its own, a share."""
-    values: Mapping[str, object] = {**options}
-    of_records = "it keeps k records with equal cells; use --method recode --suppress-cells"
-    for name in ("person", "strata", "subsets", "k_for"):
-        if is_given(values[name]):
-            raise InputError(f"suppress does not take {name}: {of_records}")
-    if any(is_given(values[name]) for name in LIMITS if name not in ("k", "k_for", "until")):
-        raise InputError(f"suppress keeps no limit on a secret: {of_records}")
-    if options["suppress"]:
-        raise InputError(
-            "suppress hides as few cells as it can, and has no share of records; leave it out "
-            "(--suppress)"
-        )
-
-
-def _check_share(value: bool | Number) -> Fraction:
-    """Return the share of the records that may be suppressed."""
-    if isinstance(value, bool):
-        return Fraction(int(value))
-    share = fraction(value, "suppress")
-    if not 0 <= share <= 1:
-        raise InputError("suppress is a share of the records from 0 to 1; give one such as 0.04")
-    return share

@@ -16,7 +16,7 @@ from qifsql.adversary.changes import Change, read
 from qifsql.adversary.spec import Attribute, Microdata
 from qifsql.commands.anonymise.generalise import Content
 from qifsql.commands.anonymise.nominal import Nominal, makes_labels, nominal_interval
-from qifsql.commands.anonymise.spec import Request
+from qifsql.commands.anonymise.release_request import Request
 from qifsql.counting import changed_attributes, generalisation, scales
 from qifsql.counting.changed_attributes import Changed, as_values
 from qifsql.counting.scales import has_distances, own_name, own_table

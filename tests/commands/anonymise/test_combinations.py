@@ -17,8 +17,8 @@ from test_anonymise import anonymised
 from test_anonymise_people import LADDER, Row, table, visits
 
 import qifsql
-from qifsql.commands.anonymise.limited_combinations import required_combinations
-from qifsql.commands.anonymise.spec import AnonymiseOptions, Request
+from qifsql.commands.anonymise.release_request import Request, required_combinations
+from qifsql.commands.anonymise.spec import AnonymiseOptions
 from qifsql.data import option
 from qifsql.errors import ColumnError, InputError
 from qifsql.reference.class_limits import kept_records, owners
