@@ -211,6 +211,15 @@ SELECT
     unplaced.people
 FROM unplaced ANTI JOIN placements ON unplaced.part = placements.part;
 
+-- One row per class without a place: it shows nothing, in the group whose cells are all suppressed.
+CREATE OR REPLACE VIEW hidden_placements AS
+SELECT
+    unplaced.part,
+    hidden.number_of_group,
+    unplaced.people
+FROM unplaced
+CROSS JOIN (SELECT max(number_of_group) AS number_of_group FROM cell_groups) AS hidden;
+
 -- One row per class to place: its number and its records.
 CREATE OR REPLACE VIEW all_unplaced AS
 SELECT
@@ -247,7 +256,7 @@ FROM (
     GROUP BY choices.part
 ) AS least;
 
--- One row per class and cells that some of its records show: how many do. Classes without a place show nothing.
+-- One row per class and cells that some of its records show: how many do.
 CREATE OR REPLACE VIEW shares AS
 SELECT
     shown.part,
@@ -272,12 +281,6 @@ FROM (
     FROM kinds
     LEFT JOIN (SELECT part, sum(people)::BIGINT AS people FROM loans GROUP BY part) AS lent ON kinds.part = lent.part
     WHERE NOT kinds.placed
-    UNION ALL
-    SELECT
-        kinds.part,
-        CASE WHEN (fixed_bits >> (number - 1)) % 2 = 1 THEN kinds.step ELSE -1 END AS step,
-        kinds.people
-    FROM kinds SEMI JOIN unplaced ON kinds.part = unplaced.part
 ) AS shown;
 
 -- One row per class and cells that some of its records show, after the records of one more group show nothing:

@@ -293,7 +293,7 @@ def _describe(
     return {
         "dataset": dataset.name,
         "method": request.method,
-        "limits": request.limits.plain(),
+        "wishes": request.limits.plain(),
         "qids": [q.name for q in microdata.qids],
         "secrets": [s.name for s in microdata.secrets],
         "expressions": expressions((*microdata.qids, *microdata.secrets)),

@@ -120,6 +120,8 @@ def compare_releases(
     if analyses is not None:
         details |= analyses.details
         notes.append(before_and_after.NOTE)
+        if request.formulas and options["person"] is not None:
+            notes.append(before_and_after.NOTE_OF_PEOPLE)
     notes += [*files[0].attack.microdata.notes, *_notes(files, frame, columns), *remarks(engine)]
     return Result(frame=frame, origin=origin, details=details, notes=tuple(notes))
 

@@ -178,10 +178,14 @@ def test_what_is_not_proved_is_said_with_its_bound(
 def test_a_search_that_was_not_made_has_its_reason(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, budget: float, words: str
 ) -> None:
-    monkeypatch.setattr(fewest_cells, "FEW_PAIRS", 0)
+    monkeypatch.setattr(fewest_cells, "MOST_PAIRS_TOGETHER", 0)
     result, _ = suppressed(NOBODY_SPARES, tmp_path / "r.csv", time_budget=budget)
     assert not result.frame["optimal"].item()
     assert any(words in note for note in result.notes)
+    row = result.details["suppression"].row(0, named=True)
+    blocks = (1, 1) if budget > 1 else (None, None)
+    assert (row["blocks"], row["open_blocks"]) == blocks
+    assert row["at_least"] <= fewest_suppressed_cells(NOBODY_SPARES, 2) <= row["suppressed_cells"]
 
 
 @pytest.mark.parametrize(
@@ -209,6 +213,6 @@ def test_what_local_suppression_cannot_do_is_refused(
 def test_too_many_sets_of_cells_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cell_groups, "MOST", 7)
+    monkeypatch.setattr(cell_groups, "MOST_PAIRS", 7)
     with pytest.raises(InputError, match="coarsen some"):
         suppressed([(0, 0), (0, 1), (1, 1)], tmp_path / "r.csv")

@@ -283,11 +283,28 @@ def test_a_model_without_estimates_has_the_reason(monkeypatch: pytest.MonkeyPatc
         assert rows[formula]["overlap"] is None
 
 
+def test_each_category_has_its_own_estimate_and_a_label_that_names_one_coefficient() -> None:
+    ages = pl.Series([20, 25, 31, 38, 44, 49, 52, 58, 20])
+    people = pl.DataFrame({"age": ages, "Intercept": ages % 3, "a:b": ages % 5, "a": ages % 7})
+    people = people.with_columns(
+        wage=pl.Series([1, 3, 2, 5, 4, 7, 6, 9, 8]), b=pl.Series([*"fmfmfmfmm"]), same=pl.lit("x")
+    )
+    release = people.with_columns(b=pl.Series(["{f,m}", "m"] * 4 + ["m"]))
+    wide = "wage ~ Intercept + `a:b` + a:age"
+    by_category, of_same = "wage ~ age:b - 1", "wage ~ age:same - 1"
+    rows = analysed(people, release, "b", by_category, of_same, wide)
+    reasons = {row["coefficient"]: row["reason"] for row in rows}
+    assert reasons["age:b[m]"] is reasons["age:same[x]"] is None
+    assert "original has no such category" in reasons["age:b[{f,m}]"]
+    assert "release has no such category" in reasons["age:b[f]"]
+    assert list(reasons)[-4:] == ["Intercept", "`Intercept`", "`a:b`", "a:age"]
+
+
 def test_the_size_of_a_predictor_changes_its_unit_alone() -> None:
     design = Design(((1,),), has_intercept=True, categorical=frozenset())
     points = [(1.0, 2.5), (2.0, 3.0), (4.0, 3.5), (7.0, 8.0)]
     small, large = (
-        fit(LINEAR, design, [Group((x * unit,), 3, y, 0.5) for x, y in points])
+        fit(LINEAR, design, [Group((x * unit,), 3, y, 0.5) for x, y in points]).estimates
         for unit in (1.0, 2.0**60)
     )
     slope = (Factor(1, None),)

@@ -8,7 +8,7 @@ to keep k records. A group that is formed takes more classes, and these lend it 
 No table of Python grows with the records: all is done on classes, in ``sql/``.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,23 +16,24 @@ import pyarrow as pa
 from sqlglot import exp
 
 from qifsql.commands.anonymise.fewest_cells.mask_programs import Group, Placements, Problem
-from qifsql.commands.anonymise.one_per.draw import Records, number_records
+from qifsql.commands.anonymise.one_per.draw import Records, lot_steps
 from qifsql.commands.anonymise.recode import Recoding
 from qifsql.counting.scales import own_name, own_table
 from qifsql.data.readers import LOADED
 from qifsql.errors import InputError, InternalError
 from qifsql.query import render
-from qifsql.query.plan import Plan, Select, Step
-from qifsql.query.splice import Numbers, make_step, splice
+from qifsql.query.plan import Plan, Step
+from qifsql.query.splice import make_step, splice
 
-MOST = 2**27  # pairs of a class and a mask
+MOST_PAIRS = 2**27  # of a class and a mask
 TABLES = (
     *("coded", "done", "kinds", "cell_groups", "choices", "lenders"),
     *("placements", "loans", "unplaced", "offers", "picks", "grants", "shares", "lines"),
     "drawn_records",
 )
-GROUP = "number_of_group"
-COLUMNS = ("part", GROUP, "people")
+BACKUPS = {"placements": "placements_before", "loans": "loans_before"}
+COLUMNS = ("part", "number_of_group", "people")
+"""Of ``placements`` and ``loans``: a class, a group, and the records that are placed or lent."""
 EVERYBODY = 2**62  # more records than any class has
 
 
@@ -41,102 +42,91 @@ class Placing:
     """The placing of classes in groups, as tables of the engine.
 
     ``columns`` are the numbers of the quasi-identifiers whose cells may be suppressed. A mask is a
-    set of these whose cells are suppressed together.
+    set of these whose cells are suppressed together. With ``everybody``, all classes are placed, as
+    they are if they are large enough; else those of fewer than k records, and others lend.
     """
 
     recoding: Recoding
     columns: Collection[int]
+    everybody: bool = False
 
-    @property
-    def k(self) -> int:
-        """Return the least size of a group."""
-        return self.recoding.limits.k
-
-    def make_groups(self, *, everybody: bool = False) -> int:
+    def make_groups(self) -> int:
         """Make the tables of classes, of the groups that they fit, and of who can lend.
 
-        Without ``everybody``, classes of fewer than k records are to be placed, and others lend.
-        Else all classes are placed, as they are if they are large enough. Return how many pairs of
-        a class and a group there are.
+        Return how many pairs of a class to place and a group there are.
         """
-        numbers = {
-            "wanted_least": EVERYBODY if everybody else self.k,
-            "wanted_first": 0 if everybody else 1,
-        }
-        kinds = self._replace("kinds", "kinds", numbers=numbers)
-        width = len(self.recoding.qids)
-        if kinds << len(self.columns) > MOST:
+        kinds = self._replace("kinds", "kinds")
+        if kinds << len(self.columns) > MOST_PAIRS:
             raise InputError(
-                f"{kinds:,} combinations with {width} quasi-identifiers have too many sets of "
-                f"cells to suppress (2^{len(self.columns)} each, {MOST:,} in all): coarsen some "
-                "(--change), or name fewer"
+                f"{kinds:,} combinations with {len(self.recoding.qids)} quasi-identifiers have too "
+                f"many sets of cells to suppress (2^{len(self.columns)} each, {MOST_PAIRS:,} in "
+                "all): coarsen some (--change), or name fewer"
             )
-        steps = [self._step("masks", numbers), self._step("guises", numbers)]
-        self._replace("cell_groups", "cell_groups", steps)
-        self._replace("lenders", "lenders", steps)
-        return self._replace("choices", "choices", steps)
+        steps = (self._step("masks"), self._step("guises"))
+        self._replace("cell_groups", "cell_groups", *steps)
+        self._replace("lenders", "lenders", *steps)
+        return self._replace("choices", "choices", *steps)
 
     def place(self) -> int:
-        """Place the classes that have to be; return how many have found no group."""
+        """Place the classes; return how many have found no group, and so show nothing.
+
+        These are placed in the group whose cells are all suppressed, which may lack records.
+        """
         passes = self.recoding.passes
         passes.keep_empty("placements", COLUMNS)
         passes.keep_empty("loans", COLUMNS)
         remaining, before = self._replace("unplaced", "all_unplaced"), -1
         while remaining and remaining != before:
-            self._replace("offers", "offers", [self._step("best_lenders")])
+            self._replace("offers", "offers", self._step("best_lenders"))
             self._replace("picks", "picks")
-            steps = [self._step("needs"), self._step("best_lenders")]
-            self._replace("grants", "grants", steps)
+            self._replace("grants", "grants", self._step("needs"), self._step("best_lenders"))
             passes.append("placements", self._query("new_placements"))
             passes.append("loans", self._query("new_loans"))
             before, remaining = remaining, self._replace("unplaced", "still_unplaced")
             passes.look(passes.people("unplaced"))  # report progress
         self._replace("loans", "necessary_loans")
+        passes.append("placements", self._query("hidden_placements"))
         return remaining
 
     def replace_placements(self, placements: Placements) -> set[int]:
         """Place classes as given, and lend groups the records that they lack.
 
-        Return the groups that nobody can lend what they lack; if there are any, all is as before.
+        Return the groups that nobody can lend what they lack, by number. ``restore_placements``
+        takes it back.
         """
         passes = self.recoding.passes
-        self._copy("placements", "placements_before")
-        self._copy("loans", "loans_before")
-        self._write_placements(placements)
-        self._forget_loans()
-        needs = self._step("needs_of_placements", name="needs")
-        granted = 1
-        while granted:
-            granted = self._replace("grants", "grants", [needs, self._step("best_lenders")])
+        for name, backup in BACKUPS.items():
+            passes.replace(backup, exp.select("*").from_(own_table(name)))
+        rows = [(part, number, people) for (part, number), people in sorted(placements.items())]
+        columns = [pa.array(column, pa.int64()) for column in zip(*rows, strict=True)]
+        with passes.stream.reading("given", pa.table(columns, names=list(COLUMNS))):
+            plan = Plan((), exp.select("*").from_("given"))
+            passes.stream.rows(render.keeping(plan, "placements", LOADED, again=True))
+        passes.drop("loans")
+        passes.keep_empty("loans", COLUMNS)
+        needs = self._step("needs_of_placements", "needs")
+        while self._replace("grants", "grants", needs, self._step("best_lenders")):
             passes.append("loans", self._query("new_loans"))
-        query = render.statement(Plan((needs,), exp.select(GROUP).from_("needs")))
-        lacking = {number for (number,) in passes.stream.rows(query)}
-        if lacking:
-            self._copy("placements_before", "placements")
-            self._copy("loans_before", "loans")
-        passes.drop("placements_before", "loans_before")
-        return lacking
+        lacking = Plan((needs,), exp.select("number_of_group").from_("needs"))
+        return {number for (number,) in passes.stream.rows(render.statement(lacking))}
 
-    def place_everybody(self, placements: Placements) -> None:
-        """Place all classes as given; nobody lends."""
-        self._write_placements(placements)
-        self._forget_loans()
-        self._replace("unplaced", "still_unplaced")
+    def restore_placements(self) -> None:
+        """Make placements and loans what they were before the last ``replace_placements``."""
+        for name, backup in BACKUPS.items():
+            self.recoding.passes.replace(name, exp.select("*").from_(own_table(backup)))
 
     def share(self) -> int:
         """Make the table ``shares``: the cells that the records of a class show; return their cost.
 
-        Classes without a group show nothing; where these are too few, one more group does.
+        Where the records that show nothing are too few, those of one more group show nothing.
         """
-        passes = self.recoding.passes
-        self._replace("shares", "shares")
-        cells, smallest = passes.row(self._query("cost_of_shares"))
-        if smallest < self.k:
-            self._replace("shares", "shares_with_one_hidden")
-            cells, smallest = passes.row(self._query("cost_of_shares"))
-        if smallest < self.k:
-            raise InternalError("a group of equal cells is too small; please report this")
-        return cells
+        k = self.recoding.wishes.k
+        for view in ("shares", "shares_with_one_hidden"):
+            self._replace("shares", view)
+            cells, smallest = self.recoding.passes.row(self._query("cost_of_shares"))
+            if smallest >= k:
+                return cells
+        raise InternalError("a group of equal cells is too small; please report this")
 
     def bound(self) -> int:
         """Return a lower bound on the suppressed cells of any release, in ``UNIT``."""
@@ -144,16 +134,17 @@ class Placing:
 
     def read_problem(self) -> Problem:
         """Return the classes that are placed, and their groups."""
-        sizes = dict(self._rows("kinds", "part", "people", where="placed"))
         members: dict[int, list[int]] = {}
-        for number, part in self._rows("choices", GROUP, "part"):
+        for number, part in self._rows("choices", "number_of_group", "part"):
             members.setdefault(number, []).append(part)
-        rows = self._rows("cell_groups", GROUP, "cells", "people", "spare")
+        rows = self._rows("cell_groups", "number_of_group", "cells", "people", "spare")
         groups = {
             number: Group(cells, people, spare, members[number])
             for number, cells, people, spare in rows
         }
-        return Problem(sizes, groups, self.k)
+        classes = self._rows("kinds", "part", "people", "placed")
+        sizes = {part: people for part, people, placed in classes if placed}
+        return Problem(sizes, groups, self.recoding.wishes.k)
 
     def read_placements(self) -> Placements:
         """Return how many records of a class are placed in a group."""
@@ -171,63 +162,35 @@ class Placing:
         """
         passes = self.recoding.passes
         self._replace("lines", "lines")
-        numbered = Step("numbered", "One row per record, by its position.", number_records(records))
-        texts = make_step(
-            "anonymise/told",
-            numbers={"wanted_seed": seed},
-            shape={"columns": len(records.columns)},
-        )
-        passes.replace("drawn_records", Plan((numbered, texts), self._query("drawn_records")))
+        self._replace("drawn_records", "drawn_records", *lot_steps(records, seed))
         self._replace("done", "done_of_shares")
-        passes.drop("refused")
-        passes.keep("refused", self._query("shows_nothing"))
-        passes.keep("membership", self._query("membership_of_shares"))
-        passes.drop(*(name for name in TABLES if name not in ("coded", "done")))
+        self._replace("refused", "shows_nothing")
+        self._replace("membership", "membership_of_shares")
+        passes.drop(*(name for name in TABLES if name not in ("coded", "done")), *BACKUPS.values())
 
-    def _write_placements(self, placements: Placements) -> None:
-        """Make the table of placements from those in memory, which are few."""
-        rows = [(part, number, people) for (part, number), people in sorted(placements.items())]
-        columns = [pa.array(column, pa.int64()) for column in zip(*rows, strict=True)]
-        stream = self.recoding.passes.stream
-        with stream.reading("given_placements", pa.table(columns, names=list(COLUMNS))):
-            query = exp.select("*").from_("given_placements")
-            stream.rows(render.keeping(Plan((), query), "placements", LOADED, again=True))
-
-    def _forget_loans(self) -> None:
-        self.recoding.passes.drop("loans")
-        self.recoding.passes.keep_empty("loans", COLUMNS)
-
-    def _copy(self, source: str, name: str) -> None:
-        """Make a table, or replace it, by another one."""
-        self.recoding.passes.replace(name, exp.select("*").from_(own_table(source)))
-
-    def _rows(self, table: str, *columns: str, where: str | None = None) -> list[tuple[Any, ...]]:
+    def _rows(self, table: str, *columns: str) -> list[tuple[Any, ...]]:
         """Return columns of a table, in their order."""
         query = exp.select(*columns).from_(own_table(table)).order_by(*columns)
-        query = query if where is None else query.where(where)
         return self.recoding.passes.stream.rows(render.statement(Plan((), query)))
 
-    def _replace(
-        self, name: str, view: str, steps: Sequence[Step] = (), numbers: Numbers | None = None
-    ) -> int:
-        """Make a table, or replace it, by a view that reads tables and ``steps``."""
-        plan = Plan(tuple(steps), self._query(view, numbers))
-        return self.recoding.passes.replace(name, plan)
+    def _replace(self, name: str, view: str, *steps: Step) -> int:
+        """Make a table, or replace it, by a view of tables and ``steps``; return how many rows."""
+        return self.recoding.passes.replace(name, Plan(steps, self._query(view)))
 
-    def _step(self, view: str, numbers: Numbers | None = None, name: str = "") -> Step:
-        """Return a view as a step of a plan."""
-        return make_step(f"anonymise/{view}", name, **self._filling(numbers))
+    def _step(self, view: str, name: str = "") -> Step:
+        return make_step(f"anonymise/{view}", name, **self._filling())
 
-    def _query(self, view: str, numbers: Numbers | None = None) -> Select:
-        return splice(f"anonymise/{view}", **self._filling(numbers))
+    def _query(self, view: str) -> exp.Select:
+        return splice(f"anonymise/{view}", **self._filling())
 
-    def _filling(self, numbers: Numbers | None) -> dict[str, Any]:
+    def _filling(self) -> dict[str, Any]:
         """Return what replaces the placeholders of a view."""
-        width = len(self.recoding.qids)
-        fixed = sum(1 << (i - 1) for i in self.recoding.qids if i not in self.columns)
-        usual = {"wanted_k": self.k, "fixed_bits": fixed, "wanted_masks": 1 << width}
-        return {
-            "places": self.recoding.qids,
-            "numbers": usual | dict(numbers or {}),
-            "tables": {name: own_name(name) for name in TABLES},
+        qids = self.recoding.qids
+        numbers = {
+            "wanted_k": self.recoding.wishes.k,
+            "wanted_least": EVERYBODY if self.everybody else self.recoding.wishes.k,
+            "wanted_first": 0 if self.everybody else 1,
+            "wanted_masks": 1 << len(qids),
+            "fixed_bits": sum(1 << (i - 1) for i in qids if i not in self.columns),
         }
+        return {"places": qids, "numbers": numbers, "tables": {t: own_name(t) for t in TABLES}}

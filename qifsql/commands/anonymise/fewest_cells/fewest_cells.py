@@ -6,7 +6,7 @@ cells, a suppressed cell being a value of its own, have k records.
 
 import time
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import polars as pl
 
@@ -19,8 +19,8 @@ from qifsql.counting import integer_programs
 from qifsql.counting.integer_programs import OpenError
 from qifsql.errors import plural
 
-PAIRS = 200_000  # of a class and a group that it fits, which programs may look at
-FEW_PAIRS = 2_000  # of all classes, which one program places together
+MOST_PAIRS = 200_000  # of a class and a group that it fits, which programs may look at
+MOST_PAIRS_TOGETHER = 2_000  # of all classes, which one program places together
 
 SUPPRESSION: dict[str, pl.DataType] = dict.fromkeys(
     ("suppressed_cells", "at_least", "blocks", "open_blocks"), pl.Int64()
@@ -28,12 +28,16 @@ SUPPRESSION: dict[str, pl.DataType] = dict.fromkeys(
 """One row: the suppressed cells of the release, those of records that show nothing included; the
 number that no release with groups of k records has less than; the blocks into which classes of
 fewer than k records were divided, and those where a better answer is not excluded. The last two are
-NULL where there was nothing to divide: the fast answer is the best, or too large to look at."""
+NULL where nothing was divided: the fast answer is the best, or too large to look at, or the time
+was over before."""
 
 
 @dataclass
 class _Best:
-    """The fewest cells so far, and the bound; what was looked at, and why no more was."""
+    """The fewest cells of a release so far, and the bound; the blocks, and why no better is known.
+
+    ``at_least``: no release suppresses fewer cells.
+    """
 
     cells: int
     at_least: int
@@ -100,24 +104,23 @@ def _share_cells(placing: Placing, seconds: float) -> _Best:
             "tables (see docs/start/install.md)"
         )
         return best
-    if pairs > PAIRS:
+    if pairs > MOST_PAIRS:
         best.reason = (
             f"whether fewer cells would do was not looked at: {pairs:,} pairs of a combination "
-            f"and cells to suppress are more than {PAIRS:,}; coarsen some first (--change)"
+            f"and cells to suppress are more than {MOST_PAIRS:,}; coarsen some first (--change)"
         )
         return best
-    if not unplaced:
-        _improve_blocks(placing, best, deadline)
-    if not best.optimal:
-        _solve_together(placing, best, deadline)
+    _improve_blocks(placing, best, deadline)
+    if not best.optimal and placing.count_pairs() <= MOST_PAIRS_TOGETHER:
+        _solve_together(replace(placing, everybody=True), best, deadline)
     if best.optimal:
         return best
     if time.monotonic() >= deadline:
         best.reason = "the time budget ended the search: with more time another release may be best"
-    elif best.blocks is None:
+    elif unplaced:
         best.reason = (
-            "whether fewer cells would do was not looked at: the groups of "
-            f"{plural(unplaced, 'combination')} lack records that no other group can spare"
+            f"the groups of {plural(unplaced, 'combination')} lack records that no other group can "
+            "spare; which other records show nothing in their place was not searched for"
         )
     return best
 
@@ -130,24 +133,28 @@ def _improve_blocks(placing: Placing, best: _Best, deadline: float) -> None:
         placements = placing.read_placements()
         blocks = mask_programs.improve(problem, placements, blocks, deadline)
         best.raise_bound(sum(block.bound for block in blocks))
-        is_better = _place_blocks(placing, problem, blocks)
-        best.cells = problem.cells(placing.read_placements())
+        is_better = _place_blocks(placing, problem, blocks, best)
+    if not blocks:
+        return
+    placing.share()  # of the best placements, not of the last that were tried
     placed = mask_programs.divide_by_class(placing.read_placements())
-    best.blocks = len(blocks)
-    best.open_blocks = sum(block.is_open(problem, placed) for block in blocks)
-    best.cells = placing.share()
+    n_open = sum(block.is_open(problem, placed) for block in blocks)
+    best.blocks, best.open_blocks = len(blocks), 0 if best.optimal else max(1, n_open)
 
 
-def _place_blocks(placing: Placing, problem: Problem, blocks: Sequence[Block]) -> bool:
-    """Place the classes of blocks if that is better; return whether it is.
+def _place_blocks(placing: Placing, problem: Problem, blocks: Sequence[Block], best: _Best) -> bool:
+    """Place the classes of blocks if that costs fewer cells than the best; return whether it does.
 
-    Blocks with groups that nobody can lend what they lack stay as they were.
+    Blocks with groups that nobody can lend what they lack stay as they were. Only the group that
+    shows nothing, the last one, may lack records, which ``share`` finds.
     """
     before = problem.cells(placing.read_placements())
     while problem.cells(placements := mask_programs.merge(blocks)) < before:
-        lacking = placing.replace_placements(placements)
-        if not lacking:
+        lacking = placing.replace_placements(placements) - {max(problem.groups)}
+        if not lacking and (cells := placing.share()) < best.cells:
+            best.cells = cells
             return True
+        placing.restore_placements()
         reverted = [block.reverted(lacking) for block in blocks]
         if reverted == blocks:
             return False
@@ -156,10 +163,8 @@ def _place_blocks(placing: Placing, problem: Problem, blocks: Sequence[Block]) -
 
 
 def _solve_together(placing: Placing, best: _Best, deadline: float) -> None:
-    """Place all classes by one program, those that could lend included, if they are few."""
-    if placing.count_pairs() > FEW_PAIRS:
-        return
-    placing.make_groups(everybody=True)
+    """Place all classes by one program, those that could lend included."""
+    placing.make_groups()
     problem = placing.read_problem()
     try:
         least, placements = mask_programs.solve_together(problem, best.cells, deadline)
@@ -167,6 +172,6 @@ def _solve_together(placing: Placing, best: _Best, deadline: float) -> None:
         return
     best.raise_bound(-(-least.bound // PARTS) * UNIT)
     if placements:
-        placing.place_everybody(placements)
+        placing.replace_placements(placements)  # each group has k records, so that nobody lends
         best.cells = placing.share()
     best.blocks, best.open_blocks = 1, int(not best.optimal)

@@ -120,24 +120,27 @@ def draw(engine: Engine, records: Records, seed: int) -> tuple[pl.DataFrame, lis
     ((people, surplus, without_key),) = tables.rows(
         load("anonymise/surplus").query, "counting people"
     )
-    numbered = Step("numbered", "One row per record, by its position.", number_records(records))
-    texts = make_step(
-        "anonymise/told",
-        numbers={"wanted_seed": seed},
-        shape={"columns": len(records.columns)},
+    steps = (
+        *lot_steps(records, seed),
+        make_step("anonymise/contenders", tables={"repeats": f"{LOADED}.main.repeats"}),
+        make_step("anonymise/lots", materialized=True),
+        make_step("anonymise/winners"),
     )
-    contenders = make_step(
-        "anonymise/contenders",
-        tables={"repeats": f"{LOADED}.main.repeats"},
-    )
-    lots = make_step("anonymise/lots", materialized=True)
-    steps = (numbered, texts, contenders, lots, make_step("anonymise/winners"))
     tables.make("dropped", Plan(steps, load("anonymise/dropped").query), "drawing lots")
     dropped = tables.count("dropped")
     if dropped != surplus:
         raise InternalError(f"{dropped:,} records of {name} would be dropped, not {surplus:,}")
     counts = (n, n - dropped, dropped, people, without_key)
     return pl.DataFrame([counts], schema=SUMMARY, orient="row"), tables.statements
+
+
+def lot_steps(records: Records, seed: int) -> tuple[Step, Step]:
+    """Return the steps ``numbered`` and ``told``: records by position, and as texts for lots."""
+    width = len(records.columns)
+    return (
+        Step("numbered", "One row per record, by its position.", number_records(records)),
+        make_step("anonymise/told", numbers={"wanted_seed": seed}, shape={"columns": width}),
+    )
 
 
 def dropped_records() -> exp.Table:

@@ -40,7 +40,7 @@ from qifsql.errors import ColumnError, InputError, no_records, quoted
 from qifsql.query import render
 from qifsql.query.columns import union
 from qifsql.query.plan import Plan, Step
-from qifsql.query.splice import make_step, splice
+from qifsql.query.splice import splice
 from qifsql.results import release, release_files
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin, atomic_file, check_place
@@ -197,14 +197,9 @@ def _draw_cells(
 ) -> list[str]:
     """Draw the cells of all columns: make ``matrix_i`` and ``drawn_i``; return remarks."""
     records, randomised = work.records, work.randomised
-    numbered = Step("numbered", "One row per record.", draw.number_records(records))
-    texts = make_step(
-        "anonymise/told",
-        numbers={"wanted_seed": seed},
-        shape={"columns": len(records.columns)},
-    )
     draws = splice("anonymise/draws", shape={"drawn": [c.number for c in randomised]})
-    tables.make("draws", Plan((numbered, texts), _with_missing(draws, randomised)), "drawing lots")
+    lots = Plan(draw.lot_steps(records, seed), _with_missing(draws, randomised))
+    tables.make("draws", lots, "drawing lots")
     if not tables.count("draws"):
         raise no_records(tables.where, "nothing to draw", filtered=records.where is not None)
     return [note for c in randomised for note in _draw_column(tables, c, parameters)]

@@ -33,6 +33,10 @@ NOTE = (
     "everything, or lost their value, are left out"
 )
 """The note on how the cells of releases are read."""
+NOTE_OF_PEOPLE = (
+    "standard errors and intervals of models take the records as independent; those of one person "
+    "are not, so that the true intervals may be wider"
+)
 
 
 @dataclass(frozen=True)

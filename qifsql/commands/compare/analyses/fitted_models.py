@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -19,6 +18,7 @@ from qifsql.commands.compare.analyses.regression import (
     Design,
     Estimate,
     Factor,
+    Fit,
     Group,
     UnfittedError,
 )
@@ -52,10 +52,11 @@ COLUMNS: dict[str, pl.DataType] = {
 ``model`` is ``linear``, or ``logistic`` for an outcome of two values (true, 1 or the last in their
 order is the event). ``coefficient`` is the product of columns that it multiplies, with the category
 in brackets, such as ``sex[m]:age``; the first value of the original is the category that others are
-compared with. ``estimate``, ``standard_error`` and the interval at 95 % confidence from ``low`` to
-``high`` are of the original (before) and the release (after), on ``records`` without a missing
-value. ``overlap`` is that of the two intervals, in [0, 1], and ``standardised_difference`` that of
-the estimates, in standard errors of the original. ``reason`` says why a number is NULL."""
+compared with. A name that would be read otherwise is in backticks: ```a:b```, ```Intercept```.
+``estimate``, ``standard_error`` and the interval at 95 % confidence from ``low`` to ``high`` are of
+the original (before) and the release (after), on ``records`` without a missing value. ``overlap``
+is that of the two intervals, in [0, 1], and ``standardised_difference`` that of the estimates, in
+standard errors of the original. ``reason`` says why a number is NULL."""
 
 
 class Model(NamedTuple):
@@ -66,19 +67,6 @@ class Model(NamedTuple):
     outcome: Analysed
     predictors: Mapping[int, Analysed]
     design: Design
-
-
-@dataclass(frozen=True)
-class Fit:
-    """The estimates of a model in a file, or the reason why there are none.
-
-    ``firsts`` are the categories of predictors that the others are compared with.
-    """
-
-    estimates: Mapping[Coefficient, Estimate] = field(default_factory=dict)
-    records: int | None = None
-    reason: str | None = None
-    firsts: Mapping[int, float] = field(default_factory=dict)
 
 
 class Models:
@@ -113,9 +101,9 @@ class Models:
         terms = tuple(tuple(numbers[name] for name in term) for term in formula.terms)
         categorical = frozenset(j for j, column in predictors.items() if not column.is_number)
         design = Design(terms, formula.has_intercept, categorical)
-        return Model(formula, self._kind(outcome), outcome, predictors, design)
+        return Model(formula, self._choose_kind(outcome), outcome, predictors, design)
 
-    def _kind(self, outcome: Analysed) -> str:
+    def _choose_kind(self, outcome: Analysed) -> str:
         """Return whether a model is linear or, for an outcome of two values, logistic."""
         values = exp.select("count(*)", "bool_and(position IN (0, 1))")
         query = values.from_(exp.table_(f"numbers_{outcome.number}")).where("place > 0")
@@ -138,15 +126,15 @@ class Models:
         if file.too_wide & columns.keys():
             return Fit(reason="the cells of a column contain too many values to be read")
         try:
-            groups = self._groups(model, file)
-            estimates = regression.fit(model.kind, model.design, groups)
+            fit = regression.fit(model.kind, model.design, self._read_groups(model, file))
+            if fit.lost:
+                name = model.predictors[fit.lost[0]].raw.name
+                raise UnfittedError(f"{quoted(name)} has one value")
         except UnfittedError as e:
             return Fit(reason=f"{e}, in the {'original' if file is self.original else 'release'}")
-        records = sum(group.records for group in groups)
-        firsts = regression.first_categories(model.design, groups)
-        return Fit(estimates, records, firsts=firsts)
+        return fit
 
-    def _groups(self, model: Model, file: ReadFile) -> list[Group]:
+    def _read_groups(self, model: Model, file: ReadFile) -> list[Group]:
         """Return the records of a file in groups of equal predictors."""
         for column in model.predictors.values():
             self._check_categories(file, column)
@@ -164,28 +152,21 @@ class Models:
             raise UnfittedError(
                 f"more than {MOST_GROUPS:,} different combinations of predictors: make them coarser"
             )
-        zero, unit = self._scale(model)
-        return [_group(row, zero, unit) for row in rows]
+        zero, unit = 0, 1  # the number 0 in units of the outcome, and how many units make 1
+        if model.kind == LINEAR:
+            grid = exp.select("zero", "unit").from_(exp.table_(f"grid_{model.outcome.number}"))
+            ((zero, unit),) = self.tables.rows(grid)
+        return [_group(row, Fraction(zero), Fraction(unit)) for row in rows]
 
     def _check_categories(self, file: ReadFile, column: Analysed) -> None:
-        """Refuse a predictor with one category, or with more than ``MOST_CATEGORIES``."""
+        """Refuse a predictor with more than ``MOST_CATEGORIES`` categories."""
         if column.is_number:
             return
         step = _predictor(file, column)
         different = exp.select("count(DISTINCT x)").from_(exp.table_(step.name))
         ((categories,),) = self.tables.rows(Plan((step,), different))
-        if categories == 1:  # others would be compared with it
-            raise UnfittedError(f"{quoted(column.raw.name)} has one value")
         if categories > MOST_CATEGORIES:
             raise UnfittedError(f"{quoted(column.raw.name)} has more than {MOST_CATEGORIES} values")
-
-    def _scale(self, model: Model) -> tuple[Fraction, Fraction]:
-        """Return the number 0 of the outcome's units, and how many units make 1."""
-        if model.kind == LOGISTIC:
-            return Fraction(0), Fraction(1)
-        grid = exp.select("zero", "unit").from_(exp.table_(f"grid_{model.outcome.number}"))
-        ((zero, unit),) = self.tables.rows(grid)
-        return Fraction(zero), Fraction(unit)
 
     def _compare(
         self, release: ReadFile, model: Model, before: Fit, after: Fit
@@ -217,19 +198,24 @@ class Models:
         texts: dict[Factor, str] = {}
         for j, column in model.predictors.items():
             codes = {f.category for c in coefficients for f in c if f.predictor == j} - {None}
-            texts[Factor(j, None)] = column.raw.name
+            name = column.raw.name
+            if name == "Intercept" or set(":[]`") & set(name):  # as a formula may write it
+                name = f'Q("{name}")' if "`" in name else f"`{name}`"
+            texts[Factor(j, None)] = name
             for code, text in self._texts(release, j, codes):
-                texts[Factor(j, code)] = f"{column.raw.name}[{text}]"
+                texts[Factor(j, code)] = f"{name}[{text}]"
         return [":".join(texts[factor] for factor in c) or "Intercept" for c in coefficients]
 
     def _texts(
         self, release: ReadFile, j: int, codes: Iterable[int | None]
     ) -> list[tuple[int, str]]:
-        """Return the texts of categories: values of the original, and (below 0) of cells."""
-        numbers = [code for code in codes if code is not None]
+        """Return categories of predictor j with their texts.
+
+        A code above 0 is a value of the original, one below 0 a cell of the release.
+        """
         texts: list[tuple[int, str]] = []
         for file, sign in ((self.original, 1), (release, -1)):
-            ids = [code * sign for code in numbers if code * sign > 0]
+            ids = [code * sign for code in codes if code is not None and code * sign > 0]
             if ids:
                 query = exp.select("id", "cell::VARCHAR").from_(exp.table_(file.table("cells", j)))
                 rows = self.tables.rows(query.where(exp.column("id").isin(*ids)))
@@ -292,8 +278,8 @@ def _compare_estimates(
 
 
 def _comparable(model: Model, before: Fit, after: Fit) -> Fit:
-    """Return the estimates of a release; none if they compare with other categories."""
-    changed = [j for j, first in after.firsts.items() if before.firsts.get(j) != first]
+    """Return the fit of a release; one without estimates if it compares with other categories."""
+    changed = [j for j, first in after.references.items() if before.references.get(j) != first]
     if not changed:
         return after
     names = ", ".join(quoted(model.predictors[j].raw.name) for j in changed)

@@ -1,9 +1,10 @@
 """Linear and logistic regression by statsmodels, on groups of records with their frequencies."""
 
+import math
 import re
 import warnings
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from importlib import import_module
 from itertools import chain
 from typing import Any, NamedTuple
@@ -20,7 +21,8 @@ EXACT = 1e-18  # share of the variance below which residuals are errors of round
 DISTINCT = 1e-10  # share of their size by which numbers differ, or rounding decides about estimates
 LARGEST = 1e100  # number whose square, and a sum of these, are finite
 SINGULAR = "the columns of the design are linearly dependent (singular), or nearly"
-_FACTOR = re.compile(r"x(\d+)(?:\[(?:T\.)?(-?\d+)\])?")
+_FACTOR = re.compile(r"x(\d+)(?:\[(T\.)?(-?\d+)\])?")
+"""A predictor in a name of statsmodels; T marks a category that is compared with a reference."""
 
 
 class UnfittedError(Exception):
@@ -60,6 +62,22 @@ Coefficient = tuple[Factor, ...]
 
 
 @dataclass(frozen=True)
+class Fit:
+    """The estimates of a model in a file, on so many ``records``, or the reason for none.
+
+    ``references``: by the number of a predictor, the category that its others are compared with. A
+    predictor without one has an estimate for each category. ``lost`` are predictors of one category
+    with a term that has no estimate.
+    """
+
+    estimates: Mapping[Coefficient, Estimate] = field(default_factory=dict)
+    references: Mapping[int, float] = field(default_factory=dict)
+    lost: Sequence[int] = ()
+    records: int | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
 class Design:
     """The right-hand side of a model: terms of the numbers of predictors, and the intercept.
 
@@ -92,7 +110,7 @@ def check_installed() -> None:
         ) from e
 
 
-def fit(kind: str, design: Design, groups: Sequence[Group]) -> dict[Coefficient, Estimate]:
+def fit(kind: str, design: Design, groups: Sequence[Group]) -> Fit:
     """Return the estimates of a model; raise UnfittedError with the reason if it has none.
 
     Intervals are those of Student's t (linear) or the normal distribution (logistic), as
@@ -105,11 +123,11 @@ def fit(kind: str, design: Design, groups: Sequence[Group]) -> dict[Coefficient,
         raise UnfittedError("no record has a value in every column of the formula")
     _check_sizes(design, groups)
     model = _model(kind, design, groups)
-    coefficients = model.exog.shape[1]
-    if coefficients > MOST_COEFFICIENTS:
+    width = model.exog.shape[1]
+    if width > MOST_COEFFICIENTS:
         raise UnfittedError(TOO_MANY)
-    if records <= coefficients:
-        raise UnfittedError(f"{records:,} records for {coefficients:,} coefficients")
+    if records <= width:
+        raise UnfittedError(f"{records:,} records for {width:,} coefficients")
     _check_outcome(kind, model)
     scales = _scales(model.exog)
     result = _fitted(kind, model, model.exog / scales)
@@ -117,17 +135,23 @@ def fit(kind: str, design: Design, groups: Sequence[Group]) -> dict[Coefficient,
     estimates = [Estimate(*map(float, row)) for row in numbers / scales[:, np.newaxis]]
     if not np.isfinite(list(chain(*estimates))).all():
         raise UnfittedError("an estimate is not finite")
-    return dict(zip(map(_coefficient, model.exog_names), estimates, strict=True))
-
-
-def first_categories(design: Design, groups: Sequence[Group]) -> dict[int, float]:
-    """Return the category of each predictor that the others are compared with."""
-    order = {j: i for i, j in enumerate(design.predictors)}
-    return {
-        j: min((group.values[order[j]] for group in groups), key=_place)
-        for j in design.categorical
-        if groups
+    matches = [list(_FACTOR.finditer(name)) for name in model.exog_names]  # [] for the intercept
+    coefficients = [
+        tuple(Factor(int(m[1]), None if m[3] is None else int(m[3])) for m in of_name)
+        for of_name in matches
+    ]
+    compared = {int(m[1]) for of_name in matches for m in of_name if m[2]}
+    categories = {
+        j: sorted({group.values[i] for group in groups}, key=_place)
+        for i, j in enumerate(design.predictors)
+        if j in design.categorical
     }
+    references = {j: codes[0] for j, codes in categories.items() if j in compared}
+    estimated_terms = {frozenset(f.predictor for f in factors) for factors in coefficients}
+    without = {j for term in design.terms if frozenset(term) not in estimated_terms for j in term}
+    lost = [j for j, codes in categories.items() if j in without and len(codes) == 1]
+    estimate_of = dict(zip(coefficients, estimates, strict=True))
+    return Fit(estimate_of, references, lost, records)
 
 
 def _place(code: float) -> tuple[bool, float]:
@@ -141,13 +165,8 @@ def _check_sizes(design: Design, groups: Sequence[Group]) -> None:
         j: len({group.values[i] for group in groups}) if j in design.categorical else 1
         for i, j in enumerate(design.predictors)
     }
-    total = 0
-    for term in design.terms:
-        columns = 1
-        for j in term:
-            columns *= max(1, sizes[j] - 1)
-        total += columns
-    if total > MOST_COEFFICIENTS:
+    widths = [math.prod(max(1, sizes[j] - 1) for j in term) for term in design.terms]
+    if sum(widths) > MOST_COEFFICIENTS:
         raise UnfittedError(TOO_MANY)
 
 
@@ -237,13 +256,3 @@ def _fitted(kind: str, model: Any, scaled: Any) -> Any:
     elif result.deviance <= EXACT * result.null_deviance:
         raise UnfittedError("the predictors give the outcome exactly: intervals have no width")
     return result
-
-
-def _coefficient(name: str) -> Coefficient:
-    """Return the predictors in a name of statsmodels, such as ``x1:x2[T.3]``."""
-    if name == "Intercept":
-        return ()
-    parts = (_FACTOR.fullmatch(part) for part in name.split(":"))
-    return tuple(
-        Factor(int(part[1]), None if part[2] is None else int(part[2])) for part in parts if part
-    )
