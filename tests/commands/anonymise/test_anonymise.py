@@ -490,7 +490,7 @@ def test_records_under_a_filter_keep_their_order(tmp_path: Path, ending: str) ->
     if ending != "parquet":  # the texts of the input
         assert set(made["when"]) == {"1.50"}
         manifest = json.loads((tmp_path / f"out.{ending}.manifest.json").read_text())
-        assert manifest["spec"]["limits"] == {"k": 5}
+        assert manifest["spec"]["wishes"] == {"k": 5}
         assert "cut" in manifest["sql"]
 
 

@@ -123,7 +123,7 @@ def test_the_command_prints_what_python_gives(source: Path) -> None:
     code, told, talk = run(*arguments, "--format", "json")
     assert code == 0
     found = json.loads(told)
-    assert found["spec"]["limits"] == {"k": 2, "t": 0.5}
+    assert found["spec"]["wishes"] == {"k": 2, "t": 0.5}
     assert found["spec"]["drop"] == ["list", "pay"]
     again = qifsql.anonymise(
         source,

@@ -120,7 +120,7 @@ class Placing:
 
         Where the records that show nothing are too few, those of one more group show nothing.
         """
-        k = self.recoding.wishes.k
+        k = self.recoding.limits.k
         for view in ("shares", "shares_with_one_hidden"):
             self._replace("shares", view)
             cells, smallest = self.recoding.passes.row(self._query("cost_of_shares"))
@@ -144,7 +144,7 @@ class Placing:
         }
         classes = self._rows("kinds", "part", "people", "placed")
         sizes = {part: people for part, people, placed in classes if placed}
-        return Problem(sizes, groups, self.recoding.wishes.k)
+        return Problem(sizes, groups, self.recoding.limits.k)
 
     def read_placements(self) -> Placements:
         """Return how many records of a class are placed in a group."""
@@ -187,8 +187,8 @@ class Placing:
         """Return what replaces the placeholders of a view."""
         qids = self.recoding.qids
         numbers = {
-            "wanted_k": self.recoding.wishes.k,
-            "wanted_least": EVERYBODY if self.everybody else self.recoding.wishes.k,
+            "wanted_k": self.recoding.limits.k,
+            "wanted_least": EVERYBODY if self.everybody else self.recoding.limits.k,
             "wanted_first": 0 if self.everybody else 1,
             "wanted_masks": 1 << len(qids),
             "fixed_bits": sum(1 << (i - 1) for i in qids if i not in self.columns),
