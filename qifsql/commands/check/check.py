@@ -42,8 +42,7 @@ from qifsql.study.policy import Policy
 from qifsql.study.release_rules import MODEL
 from qifsql.study.rules import Rule, backwards
 
-OPINION = "wp216"
-"""The preset of the opinion whose questions can be asked."""
+OPINION_PRESET = "wp216"  # of the opinion whose questions can be asked
 
 
 @overload
@@ -128,8 +127,10 @@ def check(
     preset = adversary.pop("preset", None)
     file = policy_file(policy, preset)
     if questions:
-        if preset != OPINION:
-            raise InputError(f"the three questions are of the preset {OPINION}; name it (--preset)")
+        if preset != OPINION_PRESET:
+            raise InputError(
+                f"the three questions are of the preset {OPINION_PRESET}; name it (--preset)"
+            )
         return three_questions(source, adversary, settings=settings)
     for name in QuestionOptions.__annotations__:
         if is_given(adversary.pop(name, None)):
@@ -171,7 +172,15 @@ def judge(
     levels: dict[tuple[int, Model | None], list[dict[str, Any]]] = {}  # by rule and model
     results = []
     for by, rules in _shared_attacks(policy):
-        result = _attack(policy, source, rules, by, settings)
+        models = list(dict.fromkeys(model for _, model in rules))
+        needed = {rule.measure for rule, _ in rules}
+        result = attack(
+            [model.acronym for model in models],
+            source,
+            measures=[name for name, columns in MEASURES.items() if needed & columns.keys()],
+            settings=settings,
+            **_attack_options(policy, models, by),
+        )
         results.append(result)
         for rule, model in rules:
             levels[rule.number, model] = levels_of_rule(policy, rule, model, result, last_release)
@@ -188,29 +197,12 @@ def judge(
     schema = SCHEMA | (READING if policy.adversary.get("person") else {})
     frame = pl.DataFrame([{name: row[name] for name in schema} for row in rows], schema=schema)
     columns = _coverage(policy, source, results, compared, settings)
-    origin = _combine_origins(origin, policy, last_release, (results, compared), columns)
-    details = {"uncovered": columns.frame, **_households(results)}
     measured = [*results, *(release.result for release in compared)]
+    answers = [(result.origin, result.origin.spec) for result in results]
+    answers += [(release.result.origin, release.origin_spec) for release in compared]
+    origin = _combine_origins(origin, policy, last_release, answers, columns)
+    details = {"uncovered": columns.frame, **_households(results)}
     return Verdict.of(frame, origin, _notes(policy, rows, measured), details)
-
-
-def _attack(
-    policy: Policy,
-    source: Source,
-    rules: Sequence[tuple[Rule, Model]],
-    by: str | None,
-    settings: Settings | None,
-) -> Result:
-    """Return the attack that answers rules for their models; ``by`` is the column of groups."""
-    models = list(dict.fromkeys(model for _, model in rules))
-    needed = {rule.measure for rule, _ in rules}
-    return attack(
-        [m.acronym for m in models],
-        source,
-        measures=[name for name, columns in MEASURES.items() if needed & columns.keys()],
-        settings=settings,
-        **_attack_options(policy, models, by),
-    )
 
 
 def _notes(
@@ -259,7 +251,7 @@ def _coverage(
     qids = adversary.get("qids") or tuple(adversary.get("target") or ())
     spec = Attack.of("crs", source, qids=qids, **options).fitting()
     groups = adversary.get("by")
-    unmeasured = "" if results else OF_NOBODY
+    unmeasured = "" if results else OF_NOBODY  # the reason why nothing is measured
     try:
         return coverage.coverage(
             spec,
@@ -284,9 +276,10 @@ def _read_baseline(policy: Policy, file: str | Path | None) -> Baseline | None:
             return last.read(policy.baseline)
         except InputError as e:
             raise policy.lines.wrong(str(e), "baseline", "file") from e
-    if drift := next((rule for rule in policy.rules if rule.drifts), None):
-        message = f"rule {drift.number} needs a baseline; name it in [baseline] or --baseline"
-        raise policy.wrong(drift, message)
+    for rule in policy.rules:
+        if rule.drifts:
+            message = f"rule {rule.number} needs a baseline; name it in [baseline] or --baseline"
+            raise policy.wrong(rule, message)
     return None
 
 
@@ -315,29 +308,31 @@ def _shared_attacks(policy: Policy) -> Iterator[tuple[str | None, list[tuple[Rul
     of inference alone.
     """
     goals_apart = policy.adversary.get("null") == "drop" or "prior" in policy.adversary
-    kinds: dict[object, list[tuple[Rule, Model]]] = {}
+    rules_by_kind: dict[object, list[tuple[Rule, Model]]] = {}
     for rule in policy.rules:
-        for m in rule.models:
-            goal = m.goal if goals_apart or m.goal == "membership" else ""
-            kinds.setdefault((m.individual, m.longitudinal, goal), []).append((rule, m))
-    for rules in kinds.values():
+        for model in rule.models:
+            goal = model.goal if goals_apart or model.goal == "membership" else ""
+            kind = model.individual, model.longitudinal, goal
+            rules_by_kind.setdefault(kind, []).append((rule, model))
+    for rules in rules_by_kind.values():
         columns = dict.fromkeys(rule.by for rule, _ in rules if rule.by is not None)
         first, *next_columns = columns or (None,)  # the first also answers rules without groups
         for by in (first, *next_columns):
-            yield by, [(rule, m) for rule, m in rules if by == (rule.by or first)]
+            yield by, [(rule, model) for rule, model in rules if by == (rule.by or first)]
 
 
 def _combine_origins(
     origin: Origin,
     policy: Policy,
     last_release: Baseline | None,
-    answers: tuple[Sequence[Result], Sequence[Comparison]],
+    answers: Sequence[tuple[Origin, Mapping[str, Any]]],
     columns: Coverage,
 ) -> Origin:
-    """Return the origin of the verdict: all ``answers``, the policy and the baseline."""
-    results, compared = answers
-    origins = [result.origin for result in (*results, *(release.result for release in compared))]
-    specs = [*(r.origin.spec for r in results), *(release.origin_spec for release in compared)]
+    """Return the origin of the verdict: all ``answers``, the policy and the baseline.
+
+    ``answers`` are the origins of attacks and comparisons, with what was asked.
+    """
+    origins, specs = [part for part, _ in answers], [options for _, options in answers]
     spec: dict[str, Any] = {}
     for options in reversed(specs):  # of an option that several name, the first counts
         spec |= options
@@ -347,7 +342,17 @@ def _combine_origins(
     spec |= {"unnamed": policy.unnamed, "unit": policy.unit}
     if "known_records" in policy.adversary:
         spec["known_records"] = policy.adversary["known_records"]
-    spec["rules"] = [_plain_rule(rule) for rule in policy.rules]
+    spec["rules"] = [
+        {
+            "models": [model.acronym for model in rule.models] or [MODEL],
+            "measure": rule.measure,
+            "secrets": list(rule.secrets),
+            "by": rule.by,
+            "wanted": rule.limits,
+            "attempt": rule.chance,
+        }
+        for rule in policy.rules
+    ]
     paths = [path for part in origins for path in part.paths]
     paths += [str(policy.file)] if policy.lines.file else []  # of data in Python there is none
     paths += last_release.files if last_release else ()
@@ -357,26 +362,16 @@ def _combine_origins(
     return verdict_origin.listing(columns.columns)
 
 
-def _plain_rule(rule: Rule) -> dict[str, Any]:
-    """Return a rule as plain data, for the manifest."""
-    return {
-        "models": [model.acronym for model in rule.models] or [MODEL],
-        "measure": rule.measure,
-        "secrets": list(rule.secrets),
-        "by": rule.by,
-        "wanted": rule.limits,
-        "attempt": rule.chance,
-    }
-
-
 def rehearse(source: Source, policy: Policy, settings: Settings | None = None) -> None:
     """Look up every name of a policy in the data, without attacking; InputError if wrong."""
+    names_taken = ("person", "household", *Options.__annotations__)
     for model, by in dict.fromkeys((m, rule.by) for rule in policy.rules for m in rule.models):
         options = _attack_options(policy, [model], by)
         people = options.pop("population", None)
-        taken = ("person", "household", *Options.__annotations__)
-        spec = Attack.of(model.acronym, source, **{n: v for n, v in options.items() if n in taken})
-        spec = spec.among(people) if people is not None and spec.of_membership else spec
+        options = {name: value for name, value in options.items() if name in names_taken}
+        spec = Attack.of(model.acronym, source, **options)
+        if people is not None and spec.of_membership:
+            spec = spec.among(people)
         with opened(spec, settings, joined=False, noted=False, command="check"):
             pass
     if policy.comparisons:

@@ -1,14 +1,12 @@
 """``qifsql check``."""
 
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from qifsql.commands.check.spec import QUESTIONS, CheckOptions, Preset, QuestionOptions
-from qifsql.data.dataset import Dataset
 from qifsql.data.option import ATTACK, RUN
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError
@@ -128,13 +126,25 @@ def check(
 
     source = auxiliary.source(data)
     baseline = options.pop("baseline", None)
-    adversary: dict[str, Any] = {n: v for n, v in options.items() if not _is_untyped(context, n)}
+    adversary: dict[str, Any] = dict(options)
+    for name in ("null", "absent"):  # a default does not win over the policy
+        if getattr(context.get_parameter_source(name), "name", "") == "DEFAULT":
+            adversary.pop(name, None)
     rules = policy_file(policy, preset)
     if questions:
         if junit is not None:
             raise InputError("the three questions have no verdict; leave --junit out")
-        more = {**adversary, **about, "baseline": baseline, "preset": preset}
-        return _answer_questions(source, more, settings)
+        result = run(
+            source[0] if len(source) == 1 else source,
+            questions=True,
+            preset=preset,
+            baseline=baseline,
+            settings=settings,
+            **adversary,
+            **about | {"seed": settings.seed or 0},
+        )
+        title = f"three questions about {shared_options.title_of(source)}"
+        return Answer(result, title, aside=result.details, prose=True)
     if junit is not None:
         check_ending(junit, (".xml",))
     levels = read(rules, **adversary)
@@ -155,22 +165,3 @@ def check(
         write({junit: xml(verdict)}, verdict.origin)
     title = f"qifsql: {shared_options.title_of(source)} against {levels.file.name}"
     return Answer(verdict, notes=notes, display=view.display(verdict, title))
-
-
-def _answer_questions(
-    source: Sequence[Dataset], options: dict[str, Any], settings: Settings
-) -> Answer:
-    """Return the answers to the three questions of the opinion WP 216."""
-    from qifsql.commands.check.check import check as run
-
-    release = source[0] if len(source) == 1 else source
-    seed = settings.seed or 0
-    result = run(release, questions=True, seed=seed, settings=settings, **options)
-    title = f"three questions about {shared_options.title_of(source)}"
-    return Answer(result, title, aside=result.details, prose=True)
-
-
-def _is_untyped(context: typer.Context, name: str) -> bool:
-    """Return whether an option with a default was not typed: it does not win over the policy."""
-    source = getattr(context.get_parameter_source(name), "name", "")
-    return name in ("null", "absent") and source == "DEFAULT"

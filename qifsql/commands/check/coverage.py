@@ -30,9 +30,9 @@ from qifsql.query.steps import Steps
 from qifsql.query.templates import load
 from qifsql.results.uncovered import ELSEWHERE, NAMELESS, SCHEMA
 
-WHAT = "measuring columns that no rule covers"
-TOGETHER = 100  # columns of one type that are counted by one statement, if there are few people
-FEW = 50_000  # people, so many of whose columns fit into the caches
+TASK = "measuring columns that no rule covers"
+COLUMNS_TOGETHER = 100  # of one type, counted by one statement if there are few people
+FEW_PEOPLE = 50_000  # columns of so many people fit into the caches
 
 
 @dataclass(frozen=True)
@@ -69,11 +69,10 @@ def coverage(
             naming.attributes([groups], Catalog(engine, bound.microdata.dataset).schema, "group")
         names = [c.name for c in bound.microdata.columns]
         of_this_file = [columns for columns in attacked if [c.name for c in columns] == names]
-        unused = (roles.IN_NO_RULE,)  # secrets that are named, but that no attack uses
-        columns = [
-            replace(c, roles=unused) if not c.roles and c.name in secrets else c
-            for c in roles.together(bound.microdata.columns, *of_this_file)
-        ]
+        columns = list(roles.together(bound.microdata.columns, *of_this_file))
+        for i, column in enumerate(columns):
+            if not column.roles and column.name in secrets:  # a named secret that no attack uses
+                columns[i] = replace(column, roles=(roles.IN_NO_RULE,))
         uncovered = [c for c in columns if not roles.SETTLED & set(c.roles)]
         if unmeasured:
             rows = [_uncovered_row(c, reason=unmeasured) for c in uncovered]
@@ -99,22 +98,25 @@ def _measure_columns(
     A row counts who is alone in their block if the columns are known besides the quasi-identifiers;
     or it has the reason why a column is not measured.
     """
-    reasons = [
-        (c, _reason_unmeasured(c, of_one_file=isinstance(bound.microdata.dataset, Dataset)))
-        for c in uncovered
-    ]
-    measured = [c.attribute for c, why in reasons if c.attribute is not None and not why]
+    of_one_file = isinstance(bound.microdata.dataset, Dataset)
+    reasons = [_reason_unmeasured(column, of_one_file=of_one_file) for column in uncovered]
+    columns = list(zip(uncovered, reasons, strict=True))
+    measured = [c.attribute for c, reason in columns if c.attribute is not None and not reason]
     if not measured:
-        return [_uncovered_row(c, reason=why) for c, why in reasons], []
+        return [_uncovered_row(column, reason=reason) for column, reason in columns], []
     counts = _Uniques(engine, bound.microdata, measured)
     people, before = counts.count_alone([])  # alone by the quasi-identifiers
-    _, by_all = counts.count_alone(measured)
-    settled = by_all == before or len(measured) == 1  # fewer columns single out no more people
-    alone = {} if settled else counts.count_alone_with_each(measured, people)
-    rows = [_uncovered_row(None, people, by_all, before)]
-    for column, why in reasons:
-        numbers = (0, 0, 0) if why else (people, alone.get(column.name, by_all), before)
-        rows.append(_uncovered_row(column, *numbers, reason=why))
+    _, alone_by_all = counts.count_alone(measured)
+    alone: Mapping[str, int] = {}  # by column; else fewer columns single out as many people
+    if alone_by_all > before and len(measured) > 1:
+        alone = counts.count_alone_with_each(measured, people)
+    rows = [_uncovered_row(None, people, alone_by_all, before)]
+    for column, reason in columns:
+        if reason:
+            rows.append(_uncovered_row(column, reason=reason))
+        else:
+            alone_by_column = alone.get(column.name, alone_by_all)
+            rows.append(_uncovered_row(column, people, alone_by_column, before))
     return rows, counts.plans
 
 
@@ -179,34 +181,31 @@ class _Uniques:
         uniques = exp.select("*").from_(steps.need("uniques"))
         plan = microdata_steps.plan(microdata, steps.steps, uniques)
         self.plans.append(plan)
-        ((people, alone),) = self.engine.rows(plan, WHAT, microdata.dataset.name)
+        ((people, alone),) = self.engine.rows(plan, TASK, microdata.dataset.name)
         return int(people), int(alone)
 
     def count_alone_with_each(self, columns: Sequence[Attribute], people: int) -> Mapping[str, int]:
         """Return how many of the ``people`` are alone if a column is known, too, by its name."""
-        is_plain = (self.microdata.person, self.microdata.weight) == (None, None)
-        is_here = self.engine.settings.engine_name != "spark"  # which has no list of all values
-        if people > FEW or not (is_plain and is_here):
+        is_plain = self.microdata.person is None and self.microdata.weight is None
+        is_spark = self.engine.settings.engine_name == "spark"  # it has no list of all values
+        if people > FEW_PEOPLE or not is_plain or is_spark:
             return {column.name: self.count_alone([column])[1] for column in columns}
-        of_type: dict[tuple[str, bool], list[Attribute]] = {}
+        columns_by_type: dict[tuple[str, bool], list[Attribute]] = {}
         for column in columns:
-            of_type.setdefault((column.type, column.there is None), []).append(column)
+            columns_by_type.setdefault((column.type, column.there is None), []).append(column)
         alone: dict[str, int] = {}
-        for alike in of_type.values():
-            for start in range(0, len(alike), TOGETHER):
-                alone |= self._count_together(alike[start : start + TOGETHER])
+        for alike in columns_by_type.values():
+            for start in range(0, len(alike), COLUMNS_TOGETHER):
+                alone |= self._count_together(alike[start : start + COLUMNS_TOGETHER])
         return alone
 
     def _count_together(self, columns: Sequence[Attribute]) -> Mapping[str, int]:
-        """Return the same of columns of one type, which are counted by one statement."""
+        """Return the same for columns of one type, which one statement counts."""
         microdata = replace(self.microdata, qids=(*self.named, *columns))
         first = len(self.named) + 1
-        shape = {
-            "qids": range(1, first),
-            "columns": range(first, first + len(columns)),
-        }
-        view = load("check/alone_with_each", **shape)
+        numbers = range(first, first + len(columns))
+        view = load("check/alone_with_each", qids=range(1, first), columns=numbers)
         plan = microdata_steps.plan(microdata, microdata_steps.steps(microdata), view.query)
         self.plans.append(plan)
-        rows = self.engine.rows(plan, WHAT, microdata.dataset.name)
+        rows = self.engine.rows(plan, TASK, microdata.dataset.name)
         return {columns[number - first].name: int(alone) for number, alone in rows}

@@ -1,6 +1,5 @@
 """A verdict as JUnit XML, which continuous integration shows as tests: one for each level."""
 
-from typing import Any
 from xml.etree import ElementTree as ET
 
 import polars as pl
@@ -50,20 +49,18 @@ def junit(result: Verdict) -> str:
 def _add_properties(suite: ET.Element, result: Verdict) -> None:
     """Write the version, the data and the baseline (None: no baseline), and uncovered columns."""
     spec = result.origin.spec
-    about = {"qifsql": __version__, "dataset": spec["dataset"], "baseline": spec["baseline"]}
-    about |= _uncovered_text(result)
+    together = result.uncovered.filter(pl.col("column").is_null())["singled_out"]  # 0 or 1 rows
+    values = {
+        "qifsql": __version__,
+        "dataset": spec["dataset"],
+        "baseline": spec["baseline"],
+        "not_considered": ", ".join(result.uncovered["column"].drop_nulls()) or None,
+        "not_considered_singled_out": str(*together) or None,
+    }
     properties = ET.SubElement(suite, "properties")
-    for name, value in about.items():
+    for name, value in values.items():
         if value is not None:
             ET.SubElement(properties, "property", name=name, value=cell(value))
-
-
-def _uncovered_text(result: Verdict) -> dict[str, Any]:
-    """Return the columns that no rule covers, and how many people they single out together."""
-    names = ", ".join(result.uncovered["column"].drop_nulls())
-    together = result.uncovered.filter(pl.col("column").is_null())["singled_out"]  # 0 or 1 rows
-    properties = {"not_considered": names, "not_considered_singled_out": str(*together)}
-    return {name: value for name, value in properties.items() if value}
 
 
 def _add_test(suite: ET.Element, group: str, name: str, message: str, more: str = "") -> None:

@@ -35,6 +35,9 @@ READING: dict[str, pl.DataType] = {"known_records": pl.String()}
 or ``one``. Of both, the row is that of the worse, unless the policy names one."""
 
 
+MOST_LEVELS = 3  # not met, that the representation of a verdict shows
+
+
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Verdict(Result):
     """The levels of a policy, met or not, and the columns that no rule covers.
@@ -65,7 +68,7 @@ class Verdict(Result):
         lines += [
             f"  rule {row['rule']} ({row['model']}): {row['measure']} is {row['value']}, "
             f"required {row['wanted']}"
-            for row in self.frame.filter(~pl.col("met")).head(MOST).to_dicts()
+            for row in self.frame.filter(~pl.col("met")).head(MOST_LEVELS).to_dicts()
         ]
         lines.append(
             f"  notes: {len(self.notes)}; print() shows the tables; .frame .details .notes"
@@ -114,10 +117,6 @@ class Verdict(Result):
             return f"not met: records are counted, not people ({', '.join(self.repeated)})"
         for_columns = "" if self.uncovered.is_empty() else " for the columns named"
         return f"met{for_columns}: all of {levels}"
-
-
-MOST = 3
-"""The levels of a verdict that its representation shows."""
 
 
 def repeated(spec: Mapping[str, Any]) -> tuple[str, ...]:

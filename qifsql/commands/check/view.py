@@ -87,30 +87,19 @@ def caveats(result: Verdict) -> list[str]:
     """Return the limits of the verdict: uncovered columns, and the people they single out."""
     spec = result.origin.spec
     with counting(spec):
-        return [
-            *comparison_text(spec),
-            *(_sentence_on_records(name) for name in result.repeated),
-            *_household_sentences(result),
-            *uncovered.caveats(spec, result.columns, result.uncovered),
-        ]
-
-
-def _sentence_on_records(column: str) -> str:
-    """Return what to do about a ``column`` that numbers people with several records."""
-    return said(
-        "{column} numbers people, and some of them have several records: count people with "
-        '--person {word}, or accept records in the policy (unit = "records").',
-        column=escaping.cell(column),
-        word=escaping.cell(shlex.quote(column)),
-    )
-
-
-def _household_sentences(result: Verdict) -> list[str]:
-    """Return the risk of households beside the levels; nothing if none are named."""
-    if "households" not in result.details:
-        return []
-    rows = result.details["households"].to_dicts()
-    return [details.household_sentence(row["secret"], row) for row in rows]
+        sentences = comparison_text(spec)
+        for column in result.repeated:
+            text = said(
+                "{column} numbers people, and some of them have several records: count people with "
+                '--person {word}, or accept records in the policy (unit = "records").',
+                column=escaping.cell(column),
+                word=escaping.cell(shlex.quote(column)),
+            )
+            sentences.append(text)
+        if "households" in result.details:
+            rows = result.details["households"].to_dicts()
+            sentences += [details.household_sentence(row["secret"], row) for row in rows]
+        return sentences + uncovered.caveats(spec, result.columns, result.uncovered)
 
 
 def comparison_text(spec: Spec) -> list[str]:

@@ -500,6 +500,6 @@ def test_columns_counted_together_single_out_whom_each_does(
     columns = {"q": [1, 1, 2, 2, None, 3], "a": cells, "b": cells[::-1], "c": [1, 2, 3, 3, 3, 3]}
     rules = {"adversary": {"qids": ["q"], "null": null}, "rule": [RULE]}
     together = qifsql.check(pl.DataFrame(columns), rules).details["uncovered"]
-    monkeypatch.setattr(coverage, "FEW", 0)
+    monkeypatch.setattr(coverage, "FEW_PEOPLE", 0)
     assert qifsql.check(pl.DataFrame(columns), rules).details["uncovered"].equals(together)
     assert together["singled_out"].n_unique() > 1

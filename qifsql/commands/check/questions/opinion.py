@@ -80,7 +80,10 @@ Row = dict[str, Any]
 
 
 def singling_out(attacked: Mapping[str, Any], reached: int | None) -> Row:
-    """Return the answer on singling out, from the row of an attack (CRS)."""
+    """Return the answer on singling out, from the row of an attack (CRS).
+
+    Here and below, ``reached`` is how many records or people reach the threshold (None: without).
+    """
     return _row(SINGLING_OUT, "singled_out", reached) | _row_of_attack(attacked, "singled_out")
 
 
@@ -120,12 +123,10 @@ def links_by_register(
     }
 
 
-def links_by_key(people_with_several: int, people: int, *, reached: bool) -> Row:
-    """Return the answer on people with several records under one key.
-
-    ``reached``: a threshold was given.
-    """
-    return _row(LINKABILITY, "linked_by_key", people_with_several if reached else None) | {
+def links_by_key(people_with_several: int, people: int, threshold: float | None) -> Row:
+    """Return the answer on people with several records under one key: they reach any threshold."""
+    reached = None if threshold is None else people_with_several
+    return _row(LINKABILITY, "linked_by_key", reached) | {
         "model": "key",
         "value": people_with_several / people,
         "people": people_with_several,

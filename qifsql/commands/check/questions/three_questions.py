@@ -44,14 +44,31 @@ class _Log:
     plan: Plan
 
 
+@dataclass(frozen=True)
+class _Measured:
+    """The measurements that answer the questions: attacks, links to a register, links by a key.
+
+    ``threshold`` is the chance from which on an answer is yes, None if none is given.
+    """
+
+    attacks: Result
+    links: Result | None
+    log: _Log | None
+    threshold: float | None
+
+
 def three_questions(
     source: Source, options: Mapping[str, Any], *, settings: Settings | None
 ) -> Result:
     """Answer the three questions of EU Opinion 05/2014 (WP 216) about a release: see ``check``."""
     origin = Origin.now(settings, "wp29")
     options = {**dict.fromkeys(TAKEN), "null": "distinct", "seed": 0, **options}
-    _check_options(options)
-    least = _parse_threshold(options["threshold"])
+    for name in options:
+        if name not in TAKEN and is_given(options[name]):
+            raise InputError(f"the three questions do not take {name}; leave it out")
+    if len(as_names(options["key"])) > 1:
+        raise InputError("a log has one key; name one column")
+    threshold = _parse_threshold(options["threshold"])
     dataset, names = _open_release(source, options), as_names(options["qids"])
     qids = names if options["register"] is None else _names_in_release(names)
     if not qids:
@@ -59,40 +76,42 @@ def three_questions(
     key = next(iter(as_names(options["key"])), None)
     secrets = as_names(options["secret"])
     common: dict[str, Any] = {"where": options["where"], "settings": settings}
-    attacked = attack(
+    attacks = attack(
         ("crs", "cas") if secrets else "crs",
         dataset,
         qids=qids,
         secret=secrets,
         key=key,
         null=options["null"],
-        thresholds=() if least is None else least,
+        thresholds=() if threshold is None else threshold,
         **common,
     )
-    links = _link_register(dataset, names, options, common)
-    log = None
+    links = log = None
+    if options["register"] is not None:
+        links = link(
+            dataset,
+            options["register"],
+            qids=names,
+            truth=as_names(options["truth"]),
+            register_where=options["register_where"],
+            **common,
+        )
     if key is not None:
         drawn = {name: options[name] for name in ("points", "draws") if options[name] is not None}
         drawn["seed"] = options["seed"]
         log = _measure_log(dataset, {"key": key, "qids": qids, **common}, drawn)
-    spec = _describe(links, log, options, least)
-    origin = _combine_origins(origin, attacked, links, log, spec)
-    rows = [opinion.with_answer(row, least) for row in _answer_rows(attacked, links, log, least)]
-    frame = pl.DataFrame([row | {"seconds": origin.seconds} for row in rows], schema=OPINION)
-    details = {"attacks": attacked.frame}
+    measured = _Measured(attacks, links, log, threshold)
+    origin = _combine_origins(origin, measured, options)
+    rows = [opinion.with_answer(row, threshold) for row in _answer_rows(measured)]
+    details = {"attacks": attacks.frame}
     details |= {"register": links.frame} if links else {}
     details |= {"unicity": log.unicity.frame} if log and log.unicity else {}
-    notes = _notes(attacked, links, log, least)
-    return Result(frame=frame, origin=origin, details=details, notes=notes)
-
-
-def _check_options(options: Mapping[str, Any]) -> None:
-    """Refuse options of ``check`` that the questions do not take, and several keys."""
-    for name in options:
-        if name not in TAKEN and is_given(options[name]):
-            raise InputError(f"the three questions do not take {name}; leave it out")
-    if len(as_names(options["key"])) > 1:
-        raise InputError("a log has one key; name one column")
+    return Result(
+        frame=pl.DataFrame([row | {"seconds": origin.seconds} for row in rows], schema=OPINION),
+        origin=origin,
+        details=details,
+        notes=_notes(measured),
+    )
 
 
 def _open_release(source: Source, options: Mapping[str, Any]) -> Dataset:
@@ -109,61 +128,24 @@ def _open_release(source: Source, options: Mapping[str, Any]) -> Dataset:
     return Dataset.open(source)
 
 
-def _link_register(
-    dataset: Dataset, qids: Sequence[str], options: Mapping[str, Any], common: Mapping[str, Any]
-) -> Result | None:
-    """Return the links of the release to the register, if there is one."""
-    if options["register"] is None:
-        return None
-    return link(
-        dataset,
-        options["register"],
-        qids=qids,
-        truth=as_names(options["truth"]),
-        register_where=options["register_where"],
-        **common,
-    )
-
-
-def _describe(
-    links: Result | None, log: _Log | None, options: Mapping[str, Any], least: float | None
-) -> dict[str, Any]:
-    """Return the options about the register, the log and the threshold, as plain data."""
-    result = log.unicity if log else None
-    return {
-        "register": links.spec["register"] if links else None,
-        "register_qids": links.spec["register_qids"] if links else None,
-        "points": list(result.frame["points"]) if result else None,
-        "draws": result.spec["draws"] if result else None,
-        "remark": CAUTION,
-        "truth": list(as_names(options["truth"])) or None,
-        "threshold": least,
-        "register_where": options["register_where"],
-    }
-
-
-def _answer_rows(
-    attacked: Result, links: Result | None, log: _Log | None, least: float | None
-) -> list[Row]:
+def _answer_rows(measured: _Measured) -> list[Row]:
     """Return rows (``OPINION``): the questions in their order, each with all its answers.
 
-    The first row of the attack is re-identification, the others infer the secrets. ``least`` is the
-    threshold; ``reached`` has how many people reach it, by attack.
+    The first row of the attacks is re-identification, the others infer the secrets.
     """
-    identified, *inferred = attacked.rows()
-    reached = {}
-    if least is not None:
-        thresholds = attacked.details["thresholds"]
+    links, log, threshold = measured.links, measured.log, measured.threshold
+    identified, *inferred = measured.attacks.rows()
+    reached = {}  # by attack: how many people reach the threshold
+    if threshold is not None:
+        thresholds = measured.attacks.details["thresholds"]
         reached = dict(thresholds.select("attack_id", "individuals").iter_rows())
     people = reached.get(identified.get("attack_id"))
     rows = [opinion.singling_out(identified, people)]
     if links is not None:
         curve = links.details["confidence"]
-        rows.append(opinion.links_by_register(links.frame.row(0, named=True), curve, least))
+        rows.append(opinion.links_by_register(links.frame.row(0, named=True), curve, threshold))
     if log is not None and log.people_with_several:
-        rows.append(
-            opinion.links_by_key(log.people_with_several, log.people, reached=least is not None)
-        )
+        rows.append(opinion.links_by_key(log.people_with_several, log.people, threshold))
         chances = log.unicity.frame.drop_nulls("unicity") if log.unicity else pl.DataFrame()
         if chances.height:  # most records known
             rows.append(opinion.links_in_log(chances.sort("points").row(-1, named=True)))
@@ -191,24 +173,32 @@ def _measure_log(dataset: Dataset, request: Mapping[str, Any], drawn: Mapping[st
     return _Log(int(multiple), int(people), result, plan)
 
 
-def _combine_origins(
-    origin: Origin, attacked: Result, links: Result | None, log: _Log | None, spec: dict[str, Any]
-) -> Origin:
-    """Return the origin of all numbers together."""
-    measured = [attacked.origin, *([links.origin] if links else [])]
-    plans = [plan for part in measured for plan in part.plans]
-    paths = tuple(dict.fromkeys(path for part in measured for path in part.paths))
-    plans += [log.plan] if log else []
-    together = origin.about(dict(attacked.spec) | spec, paths, *plans)
-    together = together.listing(attacked.origin.columns)
-    return together.sending(log.unicity.origin.statements) if log and log.unicity else together
+def _combine_origins(origin: Origin, measured: _Measured, options: Mapping[str, Any]) -> Origin:
+    """Return the origin of all numbers together: what was asked, the plans and the files."""
+    attacks, links, log = measured.attacks.origin, measured.links, measured.log
+    result = log.unicity if log else None
+    spec = {
+        **measured.attacks.spec,
+        "register": links.spec["register"] if links else None,
+        "register_qids": links.spec["register_qids"] if links else None,
+        "points": list(result.frame["points"]) if result else None,
+        "draws": result.spec["draws"] if result else None,
+        "remark": CAUTION,
+        "truth": list(as_names(options["truth"])) or None,
+        "threshold": measured.threshold,
+        "register_where": options["register_where"],
+    }
+    parts = [attacks, links.origin] if links else [attacks]
+    plans = [plan for part in parts for plan in part.plans] + ([log.plan] if log else [])
+    paths = dict.fromkeys(path for part in parts for path in part.paths)
+    origin = origin.about(spec, tuple(paths), *plans).listing(attacks.columns)
+    return origin.sending(result.origin.statements) if result else origin
 
 
-def _notes(
-    attacked: Result, links: Result | None, log: _Log | None, least: float | None
-) -> tuple[str, ...]:
+def _notes(measured: _Measured) -> tuple[str, ...]:
     """Return the remarks of all measurements, and remarks on the scope of the numbers."""
-    notes = [*attacked.notes, *(links.notes if links else ())]
+    attacks, links, log = measured.attacks, measured.links, measured.log
+    notes = [*attacks.notes, *(links.notes if links else ())]
     if log is not None and log.unicity is not None:
         notes += log.unicity.notes
         notes.append(
@@ -216,24 +206,20 @@ def _notes(
         )
     elif log is not None:
         notes.append("nobody has several records under the key: it links nothing inside the file")
-    if attacked.frame["secret"].null_count() == attacked.frame.height:
+    if attacks.frame["secret"].null_count() == attacks.frame.height:
         notes.append("no secret is named, so inference is not answered; name one with --secret")
-    for row in attacked.rows():
-        notes += _prior_remarks(row, least) if row["secret"] is not None else []
+    threshold = measured.threshold
+    for row in attacks.frame.drop_nulls("secret").iter_rows(named=True):
+        name, prior = quoted(row["secret"]), row["prior_probabilistic"]
+        if row["prior_deterministic"] == 1:
+            notes.append(f"secret {name} has one value: it is known without the release")
+        elif threshold is not None and prior >= threshold:
+            notes.append(
+                f"the threshold {threshold:g} is no higher than what is right about secret {name} "
+                f"without the release ({prior:.4g}); choose a higher one to see what the release "
+                "adds"
+            )
     return tuple(dict.fromkeys(notes))
-
-
-def _prior_remarks(row: Mapping[str, Any], least: float | None) -> list[str]:
-    """Return a remark if a secret can be guessed without the release."""
-    name, base = quoted(row["secret"]), row["prior_probabilistic"]
-    if row["prior_deterministic"] == 1:
-        return [f"secret {name} has one value: it is known without the release"]
-    if least is not None and base >= least:
-        return [
-            f"the threshold {least:g} is no higher than what is right about secret {name} without "
-            f"the release ({base:.4g}); choose a higher one to see what the release adds"
-        ]
-    return []
 
 
 def _names_in_release(texts: Sequence[str]) -> tuple[str, ...]:
@@ -256,9 +242,9 @@ def _parse_threshold(threshold: float | str | None) -> float | None:
     if threshold is None:
         return None
     try:
-        least = float(threshold)
+        chance = float(threshold)
     except (TypeError, ValueError):
-        least = math.nan
-    if isinstance(threshold, bool) or not 0 < least <= 1:
+        chance = math.nan
+    if isinstance(threshold, bool) or not 0 < chance <= 1:
         raise InputError("a threshold is a chance above 0 and at most 1, such as 0.2")
-    return least
+    return chance

@@ -19,23 +19,26 @@ from qifsql.presentation.parts import Bad, Heading, Paragraph, Part, Spec, Table
 from qifsql.results.kinds import Kind
 from qifsql.results.stored import Stored
 
-ANSWERED = {
+ANSWER_TEXTS = {
     opinion.POSSIBLE: "possible",
     opinion.UNSURE: "not for certain",
     opinion.NOT_FOUND: "not found",
     opinion.YES: "yes",
     opinion.NO: "no",
 }
-NAMED = {SINGLING_OUT: "Singling out", LINKABILITY: "Linkability", INFERENCE: "Inference"}
-QUESTIONS = {
+QUESTION_TITLES = {
+    SINGLING_OUT: "Singling out",
+    LINKABILITY: "Linkability",
+    INFERENCE: "Inference",
+}
+QUESTIONS_OF_MEASURES = {
     "singled_out": "singling out",
     "unique_in_both": "linkability, register",
     "unique_in_release": "linkability, any register",
     "linked_by_key": "linkability, same key",
     "unicity": "linkability, a few records",
 }
-"""The name of each question by measure, with the kind of link."""
-
+"""The name of the question that a measure answers, with the kind of link."""
 
 KIND = Kind(columns=("question", "answer"), shared=("attacks", "register", "unicity"))
 TITLE = "Singling out, linkability, inference: {name}"
@@ -59,20 +62,20 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
         if lines:
             text = f"\N{LEFT DOUBLE QUOTATION MARK}{said(DEFINITIONS[question])}"
             text += "\N{RIGHT DOUBLE QUOTATION MARK}"
-            parts += [Heading(said(NAMED[question])), Paragraph(text)]
+            parts += [Heading(said(QUESTION_TITLES[question])), Paragraph(text)]
             parts += [Paragraph(_answer_sentences(row, tables)) for row in lines]
     return [*parts, Paragraph(said(CAUTION), strong=True)]
 
 
 def _summary_table(rows: list[dict[str, Any]]) -> Table:
     """Return a table with one row per answer: cases for certain, chances, those at a threshold."""
-    least = rows[0]["threshold"]
+    threshold = rows[0]["threshold"]
     heads = [said("question"), said("answer"), said("for certain")]
     heads += [said("before"), said("after"), said("at worst")]
-    heads += [] if least is None else [f">= {_threshold_text(least)}"]
+    heads += [] if threshold is None else [f">= {_threshold_text(threshold)}"]
     table = Table.of(heads, right=range(2, len(heads)))
     for row in rows:
-        answer = said(ANSWERED[row["answer"]])
+        answer = said(ANSWER_TEXTS[row["answer"]])
         if row["answer"] in (opinion.POSSIBLE, opinion.YES):
             answer = Bad(answer)
         mean = row["value" if row["measure"] == "unicity" else "expected"]  # unicity is a mean
@@ -81,21 +84,18 @@ def _summary_table(rows: list[dict[str, Any]]) -> Table:
         if row["question"] == INFERENCE:
             name = said("inference of {secret}", secret=escaping.cell(row["secret"]))
         else:
-            name = said(QUESTIONS[row["measure"]])
-        line = [name, answer, _certain_cases(row), *chances]
-        if least is not None:
+            name = said(QUESTIONS_OF_MEASURES[row["measure"]])
+        certain = ""
+        if row["people"] is not None:  # certain cases are counted
+            message = "at most {n} of {all}" if row["bound"] else "{n} of {all}"
+            counts = {"n": words.count(row["people"]), "all": words.count(row["of"])}
+            certain = said(message, **counts)
+        cells = [name, answer, certain, *chances]
+        if threshold is not None:
             reached = row["at_threshold"]
-            line.append("" if reached is None else words.count(reached))
-        table.add_row(*line)
+            cells.append("" if reached is None else words.count(reached))
+        table.add_row(*cells)
     return table
-
-
-def _certain_cases(row: Row) -> str:
-    """Return the number of certain cases and of all, if they are counted."""
-    if row["people"] is None:
-        return ""
-    message = "at most {n} of {all}" if row["bound"] else "{n} of {all}"
-    return said(message, n=words.count(row["people"]), **{"all": words.count(row["of"])})
 
 
 def _threshold_text(threshold: float) -> str:
@@ -111,7 +111,7 @@ def _answer_sentences(row: Row, tables: Tables) -> str:
         "unicity": _unicity_sentence,
         "certain": _inference_sentences,
     }[row["measure"]](row, tables)
-    return f"{said(ANSWERED[row['answer']]).capitalize()}: {text}"
+    return f"{said(ANSWER_TEXTS[row['answer']]).capitalize()}: {text}"
 
 
 def _singling_out_sentences(row: Row, _tables: Tables) -> str:
@@ -224,10 +224,10 @@ def _inference_sentences(row: Row, _tables: Tables) -> str:
         worst = said("Its worst-case chance is {chance}.", chance=words.percent(row["worst_case"]))
         text += f" {worst}"
     text += _threshold_sentence(row)
-    least = row["threshold"]
-    if least is not None and row["expected_prior"] >= least:
-        so_well = "Everybody's value can be guessed equally well without the release."
-        text += f" {said(so_well)}"
+    threshold = row["threshold"]
+    if threshold is not None and row["expected_prior"] >= threshold:
+        without_release = "Everybody's value can be guessed equally well without the release."
+        text += f" {said(without_release)}"
     return text
 
 
@@ -249,4 +249,5 @@ def _threshold_sentence(row: Row, *, links: bool = False) -> str:
 def headline(stored: Stored) -> list[str]:
     """Return the answers on linkability in sentences, for the first pages of a report."""
     rows = [r for r in stored.frame.iter_rows(named=True) if r["question"] == LINKABILITY]
-    return [f"{said(NAMED[LINKABILITY])}: {_answer_sentences(row, stored.details)}" for row in rows]
+    title = said(QUESTION_TITLES[LINKABILITY])
+    return [f"{title}: {_answer_sentences(row, stored.details)}" for row in rows]
