@@ -33,12 +33,13 @@ from qifsql.results.storage import ENDING, Origin, atomic_file, digests
 from qifsql.study.entry import Entry
 
 FORM = 3  # the version of the format of kept results
-NAME = "kept"  # a folder in the folder of results
+CACHE_FOLDER = "kept"  # in the folder of results
 RECORD, TABLE, DIGESTS = "record.json", "results.parquet", "digests.json"
-KEY = "key"  # a file of the user's own
-DRAWING = ("sample", "table", "distances", "knows", "learner", "attempts", "links")
+KEY_FILE = "key"  # a file of the user's own
+RANDOM_OPTIONS = ("sample", "table", "distances", "knows", "learner", "attempts", "links")
 """Options that may draw at random."""
-IDLE = {"attack": ("store",), "sweep": ("time_budget",)}  # options that do not change a result
+IDLE_OPTIONS = {"attack": ("store",), "sweep": ("time_budget",)}
+"""Options that do not change a result, by kind."""
 
 
 @dataclass
@@ -47,7 +48,7 @@ class Contents:
 
     hashes: dict[str, str] = field(default_factory=dict)
 
-    def of(self, path: str) -> str:
+    def digest(self, path: str) -> str:
         """Return the digest of a file's content; raise InputError if it cannot be read."""
         if path not in self.hashes:
             try:
@@ -78,11 +79,11 @@ class Identity:
             "models": list(entry.models),
             "options": options,
             "datasets": [_plain_option(dataset, contents) for dataset in entry.datasets],
-            "files": [contents.of(path) for path in entry.files],
-            "seed": seed if any(name in options for name in DRAWING) else None,
+            "files": [contents.digest(path) for path in entry.files],
+            "seed": seed if any(name in options for name in RANDOM_OPTIONS) else None,
         }
-        read = frozenset(contents.of(path) for path in entry.paths)
-        return cls(json.loads(json.dumps(identity, sort_keys=True)), read)
+        read_digests = frozenset(contents.digest(path) for path in entry.paths)
+        return cls(json.loads(json.dumps(identity, sort_keys=True)), read_digests)
 
     @property
     def digest(self) -> str:
@@ -105,7 +106,7 @@ def _plain_option(value: Any, contents: Contents) -> Any:
             "csv": value.identity_of_reading,
             "files": [path.relative_to(shared).as_posix() for path in paths],
             "folders": [[p for p in path.parts if value.hive and "=" in p] for path in paths],
-            "contents": [contents.of(path) for path in (*value.paths, *logs)],
+            "contents": [contents.digest(path) for path in (*value.paths, *logs)],
         }
     if isinstance(value, Mapping):
         return {n: [type(v).__name__, str(v)] for n, v in value.items()}  # 1 is not "1"
@@ -116,10 +117,10 @@ class Cache:
     """The results that are kept in a folder."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder = folder / NAME
+        self.folder = folder / CACHE_FOLDER
 
     @contextmanager
-    def alone(self) -> Iterator[None]:
+    def lock(self) -> Iterator[None]:
         """Lock the folder against other runs; remove the unfinished files of a killed run.
 
         Raises OutputError if another run holds the lock, or if the folder cannot be created.
@@ -134,7 +135,7 @@ class Cache:
                 f"{self.folder} cannot be a folder for results: {e.strerror}; name another"
             ) from e
         with lock:
-            if lock_file(handle) is False:
+            if lock_file(handle) is False:  # None: this file system has no locks
                 raise OutputError(
                     f"another run has the results in {self.folder}; wait for it, or name another "
                     "folder in [output]"
@@ -192,7 +193,7 @@ class Cache:
         with atomic_file(self.place(identity) / DIGESTS, Origin.now()) as temporary:
             temporary.write_text(json.dumps(sealed, indent=2) + "\n", "utf-8")
 
-    def damaged(self, identity: Identity) -> bool:
+    def is_damaged(self, identity: Identity) -> bool:
         """Return whether a result exists whose files changed since they were written."""
         return (self.place(identity) / RECORD).exists() and not self._is_unchanged(identity)
 
@@ -216,13 +217,14 @@ class Cache:
             return None
         try:
             record = parsed_json((place / RECORD).read_text("utf-8"))
-            note = parsed_json((place / (RECORD + ENDING)).read_text("utf-8"))
-            read = {file["sha256"] for file in note["inputs"]}
-            if record["determined_by"] != identity.determined_by or not read <= identity.contents:
+            manifest = parsed_json((place / (RECORD + ENDING)).read_text("utf-8"))
+            if record["determined_by"] != identity.determined_by:
+                return None
+            if not {file["sha256"] for file in manifest["inputs"]} <= identity.contents:
                 return None  # the files had changed before they were read
             frame = pl.read_parquet(place / TABLE, glob=False)
             details = {n: pl.read_parquet(_detail_file(place, n)) for n in record["details"]}
-            origin, notes = _origin(note, entry), tuple(record["notes"])
+            origin, notes = _read_origin(manifest, entry), tuple(record["notes"])
             if entry.kind == "check":
                 return Verdict.of(frame, origin, notes, details)
             result = Result(frame=frame, origin=origin, details=details, notes=notes)
@@ -232,7 +234,7 @@ class Cache:
         except (OSError, ValueError, KeyError, TypeError, pl.exceptions.PolarsError):
             return None
 
-    def unused(self, used: Sequence[Identity]) -> tuple[list[Path], list[Path]]:
+    def find_unused(self, used: Sequence[Identity]) -> tuple[list[Path], list[Path]]:
         """Return the results, and the workspaces of unfinished sweeps, that are not in ``used``."""
         places = {path for i in used for path in (self.place(i), self.workspace(i))}
         paths = [path for path in sorted(self.folder.glob("*")) if path not in places]
@@ -240,19 +242,18 @@ class Cache:
         return results, [path for path in paths if path.suffix == ".sweep"]
 
 
-def _origin(note: Mapping[str, Any], entry: Entry) -> Origin:
+def _read_origin(manifest: Mapping[str, Any], entry: Entry) -> Origin:
     """Return the origin of a kept result, as its manifest states it."""
-    statements = (str(note["sql"]).removesuffix(";\n"),)  # all of them, as one text
     return Origin(
-        note["started"],
+        manifest["started"],
         0.0,
-        note["spec"],
-        statements=statements,
+        manifest["spec"],
+        statements=(str(manifest["sql"]).removesuffix(";\n"),),  # all of them, as one text
         paths=entry.paths,
-        seconds=note["seconds"],
-        seed=note["seed"],
+        seconds=manifest["seconds"],
+        seed=manifest["seed"],
         kind=entry.kind,
-        columns=tuple(ColumnRoles.of(column) for column in note["columns"]),
+        columns=tuple(ColumnRoles.of(column) for column in manifest["columns"]),
     )
 
 
@@ -272,12 +273,12 @@ def check_plain(path: Path) -> None:
 
 def _seal_text(identity: Identity, hashes: Mapping[str, Any]) -> str:
     """Return the seal of a result with the key of the user; empty if there can be no key."""
-    key = _key()
+    key = _read_or_make_key()
     text = json.dumps([identity.digest, dict(sorted(hashes.items()))])
     return hmac.new(key, text.encode(), "sha256").hexdigest() if key else ""
 
 
-def _key() -> bytes:
+def _read_or_make_key() -> bytes:
     """Return the key of the user, which is made when it is first needed.
 
     It is empty if there is no home, or if another user owns or can write the file.
@@ -286,17 +287,17 @@ def _key() -> bytes:
     try:
         folder = (Path(home) if home else Path.home() / ".local" / "state") / "qifsql"
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if not (folder / KEY).exists():
+        if not (folder / KEY_FILE).exists():
             with unfinished(folder, ".key") as new:
                 new.write_bytes(secrets.token_bytes(32))
                 with suppress(FileExistsError):  # another process was first
-                    os.link(new, folder / KEY)
-        handle = os.open(folder / KEY, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
+                    os.link(new, folder / KEY_FILE)
+        handle = os.open(folder / KEY_FILE, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
         with os.fdopen(handle, "rb") as file:
             status = os.fstat(handle)
-            owner = os.getuid() if hasattr(os, "getuid") else status.st_uid
-            private = status.st_uid == owner and not status.st_mode & 0o022
-            return file.read() if private else b""
+            user = os.getuid() if hasattr(os, "getuid") else status.st_uid
+            is_private = status.st_uid == user and not status.st_mode & 0o022
+            return file.read() if is_private else b""
     except (OSError, RuntimeError):
         return b""
 
@@ -306,7 +307,7 @@ def _identifying_options(entry: Entry, contents: Contents) -> dict[str, Any]:
 
     Files are named without their folder, as the study may be moved; ``files`` has their digests.
     """
-    idle = IDLE.get(entry.kind, ())
+    idle = IDLE_OPTIONS.get(entry.kind, ())
     options = {n: _plain_option(v, contents) for n, v in entry.options.items() if n not in idle}
     for name in {"gain", "published"} & options.keys():
         options[name] = [entry.written.get(text, text) for text in options[name]]

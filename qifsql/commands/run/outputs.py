@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 
 from qifsql.commands.check import view
 from qifsql.commands.check.result import Verdict
-from qifsql.commands.run.cache import NAME, check_plain
+from qifsql.commands.run.cache import CACHE_FOLDER, check_plain
 from qifsql.commands.synthetic import view as synthetic_view
 from qifsql.commands.tables import view as tables_view
 from qifsql.data.files import parsed_json
@@ -33,22 +33,23 @@ SWEEP_OPTIONS = {"histogram": "histogram", "borders": "threshold", "releases": "
 
 
 class Outputs:
-    """The files in a folder of results, by name of the entry: the digest of its result, its files.
+    """The files in a folder of results.
 
-    The tables of all entries together, and the report, have names that no entry has.
+    ``records`` has the digest of a result and those of its files, by the name of its entry. The
+    tables of all entries together, and the report, have names that no entry has.
     """
 
     def __init__(self, folder: Path, formats: tuple[str, ...]) -> None:
         self.folder = folder
         self.formats = formats
-        self.list = folder / NAME / LIST
-        self.written = _read(self.list)
+        self.list = folder / CACHE_FOLDER / LIST
+        self.records = _read_records(self.list)
 
-    def current(self, name: str, digest: str) -> bool:
+    def are_current(self, name: str, digest: str) -> bool:
         """Return whether the files of a name exist, unchanged since written for that result."""
-        record = self.written.get(name, {})
+        record = self.records.get(name, {})
         is_same = record.get("digest") == digest and record.get("formats") == list(self.formats)
-        return is_same and all(self._is_ours(n, sha) for n, sha in record["files"].items())
+        return is_same and all(self._is_unchanged(n, sha) for n, sha in record["files"].items())
 
     def write(
         self,
@@ -71,16 +72,16 @@ class Outputs:
     def enter(self, name: str, digest: str, paths: Sequence[Path]) -> None:
         """Enter the files of a name in the list; remove its earlier files, unless changed since."""
         hashes = {p.name: str(d["sha256"]) for p, d in zip(paths, digests(map(str, paths)))}  # noqa: B905
-        for old, sha in self.written.get(name, {}).get("files", {}).items():
-            if old not in hashes and self._is_ours(old, sha):
+        for old, sha in self.records.get(name, {}).get("files", {}).items():
+            if old not in hashes and self._is_unchanged(old, sha):
                 (self.folder / old).unlink(missing_ok=True)
-        self.written[name] = {"digest": digest, "formats": list(self.formats), "files": hashes}
+        self.records[name] = {"digest": digest, "formats": list(self.formats), "files": hashes}
         with atomic_file(self.list, Origin.now()) as temporary:
-            temporary.write_text(json.dumps(self.written, indent=2) + "\n", encoding="utf-8")
+            temporary.write_text(json.dumps(self.records, indent=2) + "\n", encoding="utf-8")
 
     def check(self, paths: Sequence[Path]) -> None:
         """Refuse to replace a file that is no result: links, and files of others."""
-        listed = {file for record in self.written.values() for file in record["files"]}
+        listed = {file for record in self.records.values() for file in record["files"]}
         for path in paths:
             check_plain(path)
             if path.exists() and path.name not in listed and not _is_result(path):
@@ -89,16 +90,12 @@ class Outputs:
                     "another folder ([output] folder, --folder)"
                 )
 
-    def planned(self, name: str) -> list[Path]:
-        """Return the tables of a name that are certain before it is computed."""
-        return [self.folder / f"{name}.{kind}" for kind in self.formats]
-
     def files(self, name: str) -> list[Path]:
         """Return the tables of a name, without their manifests."""
-        hashes = self.written.get(name, {}).get("files", {})
+        hashes = self.records.get(name, {}).get("files", {})
         return [self.folder / file for file in hashes if not file.endswith(ENDING)]
 
-    def _is_ours(self, name: str, sha: str) -> bool:
+    def _is_unchanged(self, name: str, sha: str) -> bool:
         """Return whether a file is as an earlier run wrote it, by its digest."""
         path = self.folder / name
         if path.is_symlink():  # another file is not even read
@@ -126,17 +123,17 @@ def display(entry: Entry, result: Result) -> Display:
     title = f"{entry.name}: {' + '.join(entry.titles)}"
     if isinstance(result, Verdict):
         return view.display(result, title)
-    asides: dict[str, Collection[str]] = {  # details that nobody asked for, by kind
+    unasked_details: dict[str, Collection[str]] = {  # by kind
         "attack": (),
         "tables": tables_view.ASIDE,
         "synthetic": synthetic_view.ASIDE,
         "suda": result.details,
         "sweep": [n for n in result.details if SWEEP_OPTIONS.get(n) not in entry.options],
     }
-    return Display(result=result, title=title, aside=asides[entry.kind])
+    return Display(result=result, title=title, aside=unasked_details[entry.kind])
 
 
-def _read(path: Path) -> dict[str, dict[str, Any]]:
+def _read_records(path: Path) -> dict[str, dict[str, Any]]:
     """Return the list of written files: digest, formats, files by entry; {} if it is damaged."""
     try:
         data = parsed_json(path.read_text("utf-8"))

@@ -11,7 +11,7 @@ from qifsql.commands.check import result as verdicts
 from qifsql.commands.check import view
 from qifsql.commands.check.result import Verdict
 from qifsql.commands.suda import suda
-from qifsql.commands.sweep import result
+from qifsql.commands.sweep import result as sweep_result
 from qifsql.commands.synthetic import synthetic
 from qifsql.commands.tables import tables
 from qifsql.results.assessment import DETAILS, SCHEMA
@@ -73,7 +73,7 @@ class StudyResult(Result):
         """Return the result of a study from all outcomes."""
         results = {o.entry.name: o.result for o in outcomes if o.result is not None}
 
-        def of_kind(kind: str, schema: Mapping[str, pl.DataType], detail: str = "") -> pl.DataFrame:
+        def collect(kind: str, schema: Mapping[str, pl.DataType], detail: str = "") -> pl.DataFrame:
             """Return all tables of a kind (frames, or a detail) as one; ``name`` is the entry."""
             frames = [pl.DataFrame(schema=NAMED | dict(schema))]
             for name, part in results.items():
@@ -83,42 +83,39 @@ class StudyResult(Result):
             return pl.concat(frames, how="diagonal")
 
         parts = {
-            "households": of_kind("attack", DETAILS["households"], "households"),
-            "sweeps": of_kind("sweep", result.BEST, "best"),
-            "borders": of_kind("sweep", result.BORDERS, "borders"),
-            "tables": of_kind("tables", tables.SCHEMA),
-            "synthetic": of_kind("synthetic", synthetic.SCHEMA),
-            "suda": of_kind("suda", suda.SUDA),
-            "checks": of_kind("check", verdicts.SCHEMA),
+            "households": collect("attack", DETAILS["households"], "households"),
+            "sweeps": collect("sweep", sweep_result.BEST, "best"),
+            "borders": collect("sweep", sweep_result.BORDERS, "borders"),
+            "tables": collect("tables", tables.SCHEMA),
+            "synthetic": collect("synthetic", synthetic.SCHEMA),
+            "suda": collect("suda", suda.SUDA),
+            "checks": collect("check", verdicts.SCHEMA),
         }
         details = {name: table for name, table in parts.items() if table.height}
-        details["entries"] = pl.DataFrame([_row(o) for o in outcomes], schema=ENTRIES)
-        notes = tuple(f"{n}: {note}" for n, r in results.items() for note in _notes(r))
+        rows = [
+            {
+                "name": outcome.entry.name,
+                "kind": outcome.entry.kind,
+                "datasets": outcome.entry.titles,
+                "state": outcome.state,
+                "met": outcome.result.met if outcome.result is not None else None,
+                "seconds": outcome.result.origin.seconds if outcome.result is not None else None,
+                "digest": outcome.digest,
+            }
+            for outcome in outcomes
+        ]
+        details["entries"] = pl.DataFrame(rows, schema=ENTRIES)
+        notes = []
+        for name, result in results.items():
+            texts = result.notes
+            if isinstance(result, Verdict):
+                texts = (*texts, result.summary, *view.caveats(result))
+            notes += [f"{name}: {text}" for text in texts]
         return cls(
-            frame=of_kind("attack", SCHEMA),
+            frame=collect("attack", SCHEMA),
             origin=origin,
             details=details,
-            notes=notes,
+            notes=tuple(notes),
             met=all(results.values()),
             results=results,
         )
-
-
-def _notes(result: Result) -> tuple[str, ...]:
-    if isinstance(result, Verdict):
-        return (*result.notes, result.summary, *view.caveats(result))
-    return result.notes
-
-
-def _row(outcome: Outcome) -> dict[str, object]:
-    """Return the row of an entry in the table of the study."""
-    entry, result = outcome.entry, outcome.result
-    return {
-        "name": entry.name,
-        "kind": entry.kind,
-        "datasets": entry.titles,
-        "state": outcome.state,
-        "met": None if result is None else result.met,
-        "seconds": None if result is None else result.origin.seconds,
-        "digest": outcome.digest,
-    }

@@ -10,7 +10,6 @@ import polars as pl
 
 from qifsql.commands.attack import attack
 from qifsql.commands.check import check
-from qifsql.commands.check.result import Verdict
 from qifsql.commands.report.report import report
 from qifsql.commands.run import outputs
 from qifsql.commands.run.cache import Cache, Contents, Identity
@@ -44,8 +43,7 @@ from qifsql.study.spec import Study
 Tell = Callable[[str], None]
 MODULES = {m.__name__.rpartition(".")[2]: m for m in (attack, sweep, tables, synthetic, suda)}
 """The modules of the kinds of entries, each with its function of that name and ``rehearse``."""
-REPORT = ".report"
-"""The name of the report in the list of files; no entry has such a name."""
+REPORT = ".report"  # its name in the list of files; no entry has such a name
 
 
 def run(
@@ -94,9 +92,9 @@ def run(
         settings = replace(settings, seed=spec.seed)
     if folder is not None:
         spec = spec.written_to(Path(folder))
-    working = _Run(spec, settings, told or silent, fresh=fresh, anywhere=folder is not None)
-    working.check()
-    return working.planned() if dry_run else working.run()
+    running = _Run(spec, settings, told or silent, fresh=fresh, anywhere=folder is not None)
+    running.check()
+    return running.plan() if dry_run else running.run()
 
 
 class _Run:
@@ -111,11 +109,11 @@ class _Run:
         self.anywhere = anywhere
         self.settings = settings
         self.tell = tell
-        self.store = Cache(study.folder)
-        contents = Contents()
+        self.cache = Cache(study.folder)
         self.origin = Origin.now(settings, "run")
-        self.identities: dict[str, Identity] = {}
-        self.results: dict[str, Result] = {}
+        self.identities: dict[str, Identity] = {}  # by name of the entry, like kept_results
+        self.kept_results: dict[str, Result] = {}
+        contents = Contents()
         for entry in study.entries:
             with _naming_entry(study, entry):
                 self.identities[entry.name] = Identity.of(entry, contents, settings.seed)
@@ -126,21 +124,21 @@ class _Run:
         OutputError if something would be written elsewhere, or in place of what is no result.
         """
         self._check_folder()
-        wrongs = []
+        mistakes = []
         try:
             with speaking(self.study.reader.get("lang", "en")):
-                pass  # refuses languages that there are not
+                pass  # refuses an unknown language
         except InputError as e:
-            wrongs.append(str(self.study.lines.wrong(str(e), "report", "lang")))
+            mistakes.append(str(self.study.lines.wrong(str(e), "report", "lang")))
         for entry in self.study.entries:
             if self._find_kept(entry) is None:
                 try:
                     with _naming_entry(self.study, entry):
                         rehearse(entry, self.settings)
                 except InputError as e:
-                    wrongs.append(str(e))
-        if wrongs:
-            raise InputError("\n".join(wrongs))
+                    mistakes.append(str(e))
+        if mistakes:
+            raise InputError("\n".join(mistakes))
 
     def _check_folder(self) -> None:
         """Refuse a folder that lies elsewhere, leads elsewhere, or has other files."""
@@ -150,124 +148,108 @@ class _Run:
                 f"the study would write to {folder}, which is not in its own folder; if that is "
                 f"what you want, say so: --folder {folder}"
             )
-        self.store.check(folder if self.anywhere else home)
-        written = Outputs(folder, self.study.formats)
+        self.cache.check(folder if self.anywhere else home)
         page = self.study.report
-        report = [] if page is None else [page, page.with_name(page.name + ENDING)]
-        names = [WHOLE, *(entry.name for entry in self.study.entries)]
-        written.check([*report, *(path for name in names for path in written.planned(name))])
+        paths = [] if page is None else [page, page.with_name(page.name + ENDING)]
+        for name in (WHOLE, *self.identities):  # the tables that are written in any case
+            paths += [folder / f"{name}.{ending}" for ending in self.study.formats]
+        Outputs(folder, self.study.formats).check(paths)
 
-    def planned(self) -> StudyResult:
+    def plan(self) -> StudyResult:
         """Return the results that a run would reuse, and the entries that it would compute."""
         outcomes = []
         for entry in self.study.entries:
-            hit = self._find_kept(entry)
-            state: State = "to do" if hit is None else "unchanged"
-            outcomes.append(Outcome(entry, self._digest(entry), state, hit))
+            kept_result = self._find_kept(entry)
+            state: State = "to do" if kept_result is None else "unchanged"
+            outcomes.append(Outcome(entry, self._digest(entry), state, kept_result))
         return StudyResult.of(outcomes, self._origin())
 
     def run(self) -> StudyResult:
         """Run all entries, one after the other."""
         outcomes: list[Outcome] = []
         try:
-            with self.store.alone():
-                written = Outputs(self.study.folder, self.study.formats)
-                for entry in self.study.entries:
+            with self.cache.lock():
+                tables = Outputs(self.study.folder, self.study.formats)
+                for place, entry in enumerate(self.study.entries, 1):
+                    title = f"{place} of {len(self.study.entries)}, {entry.kind} {entry.name}"
                     with _naming_entry(self.study, entry):
-                        outcomes.append(self._outcome(entry, written))
-                return self._write_study(outcomes, written)
+                        outcomes.append(self._run_entry(entry, title, tables))
+                return self._write_study(outcomes, tables)
         except (Interrupted, KeyboardInterrupt) as e:
             raise Interrupted(
                 f"interrupted; {len(outcomes)} of {len(self.study.entries)} are done and kept in "
-                f"{self.store.folder}: run the same command again to resume"
+                f"{self.cache.folder}: run the same command again to resume"
             ) from e
 
-    def _outcome(self, entry: Entry, written: Outputs) -> Outcome:
-        """Return the kept or computed result of an entry, and write its tables to the folder."""
+    def _run_entry(self, entry: Entry, title: str, tables: Outputs) -> Outcome:
+        """Return the kept or computed result of an entry; write its tables to the folder."""
         identity, digest = self.identities[entry.name], self._digest(entry)
-        place = [e.name for e in self.study.entries].index(entry.name) + 1
-        title = f"{place} of {len(self.study.entries)}, {entry.kind} {entry.name}"
-        if (hit := self._find_kept(entry)) is not None:
+        if (kept_result := self._find_kept(entry)) is not None:
             self.tell(f"{title}: unchanged")
-            if not written.current(entry.name, digest):
-                written.write(entry.name, digest, outputs.display(entry, hit))
-            return Outcome(entry, digest, "unchanged", hit)
+            if not tables.are_current(entry.name, digest):
+                tables.write(entry.name, digest, outputs.display(entry, kept_result))
+            return Outcome(entry, digest, "unchanged", kept_result)
         why = ": its stored result is damaged, incomplete, or of another user, so it runs again"
-        self.tell(f"{title}{why if self.store.damaged(identity) else ''}")
+        self.tell(f"{title}{why if self.cache.is_damaged(identity) else ''}")
         result = self._compute(entry, identity)
         display = outputs.display(entry, result)
         if isinstance(result, Sweep) and not result.complete:
-            written.write(entry.name, "", display)
+            tables.write(entry.name, "", display)
             return Outcome(entry, digest, "incomplete", result)
-        files = self.store.files(entry, identity, result)
-        written.write(entry.name, digest, display, files)
-        self.store.seal(identity, files)
-        remove(self.store.workspace(identity))  # of a sweep, which is complete now
+        files = self.cache.files(entry, identity, result)
+        tables.write(entry.name, digest, display, files)
+        self.cache.seal(identity, files)
+        remove(self.cache.workspace(identity))  # of a sweep, which is complete now
         return Outcome(entry, digest, "done", result)
 
     def _compute(self, entry: Entry, identity: Identity) -> Result:
         """Return the result of an entry, which its command computes."""
         if entry.kind == "check":
-            return self._verdict(entry)
+            policy, baseline = policy_of(entry.options), entry.options.get("baseline")
+            verdict = check.judge(policy, entry.source, baseline=baseline, settings=self.settings)
+            if "policy" in entry.options:
+                return verdict
+            # the rules are in the study, so it is named as the policy
+            spec = {**verdict.origin.spec, "policy": str(self.study.path)}
+            return replace(verdict, origin=replace(verdict.origin, spec=spec))
         subjects, options = _arguments(entry)
         if entry.kind == "sweep":
-            options |= {"workspace": self.store.workspace(identity), "told": self.tell}
+            options |= {"workspace": self.cache.workspace(identity), "told": self.tell}
         command: Callable[..., Result] = getattr(MODULES[entry.kind], entry.kind)
         result = command(*subjects, **options, settings=self.settings)
         return _with_study_names(result, entry) if entry.kind in ("attack", "tables") else result
 
-    def _verdict(self, entry: Entry) -> Verdict:
-        """Return the verdict on an entry by its policy; by the rules in the study, if it has none.
-
-        In the latter case the origin of the verdict names the study as the policy.
-        """
-        policy, last = policy_of(entry.options), entry.options.get("baseline")
-        verdict = check.judge(policy, entry.source, baseline=last, settings=self.settings)
-        if "policy" in entry.options:
-            return verdict
-        spec = {**verdict.origin.spec, "policy": str(self.study.path)}
-        return replace(verdict, origin=replace(verdict.origin, spec=spec))
-
-    def _write_study(self, outcomes: Sequence[Outcome], written: Outputs) -> StudyResult:
-        """Return all results in one; write its tables to the folder, unless they are there."""
+    def _write_study(self, outcomes: Sequence[Outcome], tables: Outputs) -> StudyResult:
+        """Return all results in one; write its tables and its report, unless they are there."""
         result = StudyResult.of(outcomes, self._origin())
         digests = [outcome.digest for outcome in outcomes if outcome.state != "incomplete"]
-        names = [outcome.entry.name for outcome in outcomes]
-        is_complete, digest = len(digests) == len(names), " ".join([*names, *digests])
-        if not is_complete or not written.current(WHOLE, digest):
+        is_complete = len(digests) == len(outcomes)
+        digest = " ".join([*self.identities, *digests])
+        if not is_complete or not tables.are_current(WHOLE, digest):
             title = f"qifsql: {self.study.path.name}"
-            written.write(WHOLE, digest, Display(result=result, title=title, aside=("entries",)))
-        page = self._report(result, digest if is_complete else "", written)
-        files = [path for name in (*names, WHOLE) for path in written.files(name)]
-        notes = (*result.notes, *self._note_leftovers(written))
+            tables.write(WHOLE, digest, Display(result=result, title=title, aside=("entries",)))
+        page = self.study.report if result.results else None
+        if page is not None:
+            report_digest = f"{digest} {page.name} {sorted(self.study.reader.items())}"
+            if not is_complete or not tables.are_current(REPORT, report_digest):
+                report(result, page, **self.study.reader)
+                manifest = page.with_name(page.name + ENDING)
+                tables.enter(REPORT, report_digest if is_complete else "", [page, manifest])
+        files = [path for name in (*self.identities, WHOLE) for path in tables.files(name)]
+        notes = (*result.notes, *self._note_leftovers(tables))
         return replace(result, files=tuple(files), notes=notes, report=page)
 
-    def _report(self, result: StudyResult, digest: str, written: Outputs) -> Path | None:
-        """Return the file of the report, written if a result or option changed; None without one.
-
-        An empty ``digest`` means that a result is incomplete; then it is always written.
-        """
-        page = self.study.report
-        if page is None or not result.results:
-            return None
-        options = sorted(self.study.reader.items())
-        digest = digest and f"{digest} {page.name} {options}"
-        if not (digest and written.current(REPORT, digest)):
-            report(result, page, **self.study.reader)
-            written.enter(REPORT, digest, [page, page.with_name(page.name + ENDING)])
-        return page
-
-    def _note_leftovers(self, written: Outputs) -> Iterator[str]:
+    def _note_leftovers(self, tables: Outputs) -> Iterator[str]:
         """Yield remarks on results of earlier runs that are not used and are not removed."""
-        gone = [n for n in written.written if n not in (WHOLE, REPORT, *self.identities)]
-        if gone:
-            names = ", ".join(map(quoted, gone))
+        unused_names = [n for n in tables.records if n not in (WHOLE, REPORT, *self.identities)]
+        if unused_names:
+            names = ", ".join(map(quoted, unused_names))
             yield f"no longer in the study, but with files in {self.study.folder}: {names}"
-        results, sweeps = self.store.unused(list(self.identities.values()))
+        results, sweeps = self.cache.find_unused(list(self.identities.values()))
         if results:
             yield (
                 f"{plural(len(results), 'result')} of before that this study does not use stay in "
-                f"{self.store.folder}, for when they are asked for again"
+                f"{self.cache.folder}, for when they are asked for again"
             )
         for path in sweeps:
             size = path.stat().st_size // 2**20
@@ -275,11 +257,11 @@ class _Run:
 
     def _find_kept(self, entry: Entry) -> Result | None:
         """Return the kept result of an entry, from an earlier run or from an equal entry."""
-        if entry.name not in self.results and not self.fresh:
-            result = self.store.find(entry, self.identities[entry.name])
+        if entry.name not in self.kept_results and not self.fresh:
+            result = self.cache.find(entry, self.identities[entry.name])
             if result is not None:
-                self.results[entry.name] = result
-        return self.results.get(entry.name)
+                self.kept_results[entry.name] = result
+        return self.kept_results.get(entry.name)
 
     def _digest(self, entry: Entry) -> str:
         return self.identities[entry.name].digest

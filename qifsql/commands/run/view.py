@@ -19,7 +19,7 @@ from qifsql.results.stored import Stored
 
 SHARED = ("sweeps", "borders", "tables", "synthetic", "suda", "checks", "entries")
 KIND = Kind(columns=("name", "model"), shared=SHARED)
-KINDS = ("both", "deterministic", "probabilistic")  # measures of success
+SUCCESS_KINDS = ("both", "deterministic", "probabilistic")
 
 
 def chapter(stored: Stored) -> tuple[str, list[Part]]:
@@ -76,7 +76,7 @@ def _sweeps(table: pl.DataFrame) -> Table:
     heads = [said("name"), said("model"), said("of"), said("qids"), said("best for")]
     heads += [said("subset"), said("certain"), said("best guess"), said("degradation")]
     listing = Table.of(heads, right=(3, 6, 7, 8))
-    kinds = {kind: said(kind) for kind in KINDS}
+    kinds = {kind: said(kind) for kind in SUCCESS_KINDS}
     for row in table.iter_rows(named=True):
         listing.add_row(
             *_question(row),
@@ -94,7 +94,7 @@ def _borders(table: pl.DataFrame) -> Table:
     """Return a line for each subset at a border: minimal risky or maximal safe."""
     heads = [said("name"), said("model"), said("of"), said("measure"), said("border")]
     listing = Table.of([*heads, said("subset"), said("success")], (6,))
-    kinds = {kind: said(kind) for kind in KINDS}
+    kinds = {kind: said(kind) for kind in SUCCESS_KINDS}
     sides = {side: said(side) for side in ("minimal risky", "maximal safe")}
     for row in table.iter_rows(named=True):
         subset = escaping.cell(", ".join(row["qids"])) or said("nothing")

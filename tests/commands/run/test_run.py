@@ -589,7 +589,7 @@ def test_names_of_lists_never_lead_out_of_the_folder(here: Path):
     sha = qifsql.results.storage.digests(["people.parquet"])[0]["sha256"]
     known = {"birth": {"digest": "x", "formats": [], "files": {"../people.parquet": sha}}}
     (folder / "kept" / "written.json").write_text(json.dumps(known))
-    assert Outputs(folder, ("csv",)).written["birth"]["files"] == {"people.parquet": sha}
+    assert Outputs(folder, ("csv",)).records["birth"]["files"] == {"people.parquet": sha}
     study(here, DATASETS + ATTACK)
     assert (here / "people.parquet").exists()
 
