@@ -44,7 +44,7 @@ DATE = re.compile(
 CLOCK = re.compile(r"\d{1,2}:\d{2}")
 MIDNIGHT = re.compile(r"\b00:00(:00)?(\.0+)?$")
 EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[a-zA-Z]{2,}")
-DISEASE = r"[A-TV-Z]\d[0-9AB](\.?[0-9A-Z]{1,4})?"
+DISEASE = r"[A-TV-Z]\d[0-9AB](\.?([0-9A-Z]{1,2}|[0-9X]{3}[A-Z]?))?"
 ICD = re.compile(rf"[*]?{DISEASE}([ /;*]+{DISEASE})*[ /;*]*")
 BAND = re.compile(
     r"[<>≤≥]? ?(\d{1,3})( ?(-|–|a|to|bis|à|ate) ?|,)(\d{1,3})( (anos|years|ans|jahre|y))?"
@@ -68,8 +68,9 @@ NEGATIVE = re.compile(
     "_(no|not|none|never|nao|nenhum|nenhuma|ninguem|nunca|ningun|ninguno|ninguna|aucun|aucune|"
     "non|kein|keine|keiner|nein)_"
 )
+SERIAL = re.compile(r"(?=.*[a-z])(?=(.*\d){4})[a-z0-9]+([-_/.][a-z0-9]+)*", re.IGNORECASE)
 Form = tuple[int | str | None, ...]
-WEB = re.compile(r"https?://.+|(\d{1,3}\.){3}\d{1,3}")
+WEB = re.compile(r"https?://.+|((25[0-5]|2[0-4]\d|1?\d?\d)(\.|$)){4}")
 
 
 @dataclass(frozen=True)
@@ -103,10 +104,12 @@ class Evidence:
     """The evidence in the values of a column.
 
     ``topic``: the subject of its labels. ``shape``: ``date``, ``names``, ``e-mail``, ``document``,
-    ``code of a disease``, ``amount``, ``height``, ``age``, ``place``, or empty. ``clock``: its
+    ``code of a disease``, ``amount``, ``height``, ``age``, ``place``, ``serial`` (letters and
+    digits), or empty. ``clock``: its
     dates have a time of day. ``unsure``: some labels are answers to questions. ``yes_or_no``: one
     is yes, and one is no.
-    ``numbers``: the least and the greatest of its numbers; ``integers``: these are whole.
+    ``numbers``: the least and the greatest of its numbers; ``integers``: these are whole;
+    ``zeros``: the share of records with 0.
     ``values``: its labels, to compare them with those of other columns.
     """
 
@@ -117,6 +120,7 @@ class Evidence:
     yes_or_no: bool = False
     numbers: tuple[float, float] | None = None
     integers: bool = False
+    zeros: float = 0
     values: frozenset[str] = frozenset()
 
 
@@ -197,6 +201,7 @@ def _of_values(counts: Mapping[str, int]) -> Evidence:
         yes_or_no=_is_yes_or_no(words.values()),
         numbers=(min(numbers), max(numbers)) if numbers else None,
         integers=bool(numbers) and all(number.is_integer() for number in numbers),
+        zeros=sum(n for v, n in plain.items() if _number(v) == 0) / sum(counts.values()),
         values=frozenset(words[v] for v in plain if len(words[v]) > 4 and not _is_number(v))
         - UNSURE.labels,
     )
@@ -252,6 +257,7 @@ def _shape(counts: Mapping[str, int], words: Mapping[str, str]) -> str:
         ("amount", MONEY.fullmatch, 3),
         ("place", POSTCODE.fullmatch, 5),
         ("age", _is_band, 3),
+        ("serial", SERIAL.fullmatch, 50),
         ("names", names_a_person, 10),
     )
     for name, test, least in shapes:

@@ -64,16 +64,26 @@ UNNAMED = (MEASURED, BINARY, ITEM, CODED, UNKNOWN, UNIQUE, DATED)
 """Reasons that no name gives."""
 BODIES = (25, 250)  # kilogrammes, or pounds of light people
 KILOGRAMS = re.compile("_(kg|kgs|kilos?|kilogram[a-z]*|lbs?|pounds|libras|quilos)_")
-NEWBORN = (200, 7000)  # grammes
+CATEGORICAL = ("sex", "origin", "family", "work", "housing", "possessions")
+"""Subjects of categories and small numbers, which are not measured."""
+NEWBORN = ((200, 7000), (0.3, 16))  # grammes; kilogrammes or pounds
 ANSWERS = 4  # columns of yes and no that are the answers to one question
 SHORTEST = 4  # letters of the name of a question
 CATEGORIES = 50  # values of a floating number that may be categories
+AMOUNTS = 100  # values of a number that is no code
+ZEROS = 0.4  # share of zeros of a number of events that most people do not have
 LONG = 6  # words of a name that is a sentence
 MOST_PARTS = 9  # parts of a name that are looked up among the names of other columns
 MANY_SUBJECTS = 3  # letters before the number of any question of a survey
 SERIES = 6  # columns of numbered questions
 NUMBERED = re.compile(r"([a-z]{1,3})_?\d[a-z_\d]*", re.IGNORECASE)
-BIRTHS = re.compile("gesta|gravid|parto|birth|nasc|apgar|naissance|geburt|nacimiento|pregnan")
+BIRTHS = re.compile(
+    "gesta|gravid|parto_|apgar|pregnan|prematur|premie|preterm|schwanger|grossess|embaraz|prenat"
+    "|(low|weight_at)_?birth|birth_?weight|_nasc_(vivo|mort)|gebor"
+)
+BODY = re.compile(
+    "height|_bmi_|_imc_|estatura|altura|_talla_|_taille_|grosse_cm|waist|cintura|_ht_"
+)
 ITEM_NAME = re.compile(r"_q_\d+(_[a-z0-9]+)?_")
 DATES = ("DATE", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE", "TIMESTAMP_NS", "TIMESTAMP_S")
 
@@ -136,6 +146,13 @@ class Counted:
         """Return whether values are measured: numbers with a fraction, and many of them."""
         return family(self.type) in ("FLOAT", "DOUBLE", "DECIMAL") and self.distinct > CATEGORIES
 
+    @property
+    def measured(self) -> bool:
+        """Return whether values are measured or counted: many numbers, or zero for many people."""
+        is_number = family(self.type) in NUMBERS and not self.binary
+        is_counted = self.distinct > AMOUNTS or self.seen.zeros >= ZEROS
+        return self.floating or (is_number and is_counted)
+
 
 @dataclass(frozen=True)
 class Guess:
@@ -172,18 +189,17 @@ def guesses(columns: Sequence[Counted]) -> list[Guess]:
     """Return a guess for each column, in their order."""
     context = _Context(columns)
     drafts = {column.name: _by_name_or_label(column, context) for column in columns}
-    copies = []  # names of a copy and of the first column, of which both say something
+    alike: dict[str, list[Counted]] = {}  # columns that tell the same, by the name of the first
     for column in columns:
         base = None if column.copied is None else context.columns.get(column.copied)
         if base and drafts[column.name].role != "constant" and column.may_equal(base):
-            copies.append((column.name, base.name))
-    for copy, first in copies:  # the first has the role of a copy that is sure
-        if _doubt(drafts[first]) and not _doubt(drafts[copy]):
-            drafts[first] = drafts[copy]
-    for copy, first in copies:
-        draft = drafts[copy]
-        if _doubt(draft) or draft.role == drafts[first].role:  # not weights, incomes of households
-            drafts[copy] = replace(drafts[first], why=COPY)
+            alike.setdefault(base.name, [base]).append(column)
+    for members in alike.values():  # the surest tells what they are, labels before codes
+        main = min(members, key=lambda c: (_doubt(drafts[c.name]), c.seen.numbers is not None))
+        for copy in members:
+            is_same = drafts[copy.name].role == drafts[main.name].role  # no income of a household
+            if copy is not main and (is_same or _doubt(drafts[copy.name])):
+                drafts[copy.name] = replace(drafts[main.name], why=COPY)
     return _ranked(columns, list(drafts.values()))
 
 
@@ -210,6 +226,7 @@ class _Context:
         self.columns = {column.name: column for column in columns}
         self.questions = _questions(columns)
         self.births = any(BIRTHS.search(spelled(column.name)) for column in columns)
+        self.bodies = any(BODY.search(spelled(column.name)) for column in columns)
         self.parts = _parts(columns)
         stems = [m[1].lower() for c in columns if (m := NUMBERED.fullmatch(c.name))]
         self.series = {stem for stem, n in Counter(stems).items() if n >= SERIES}
@@ -291,9 +308,11 @@ def _guess(column: Counted, context: _Context) -> Guess:
     if column.household:
         return Guess("household", reason(HOUSEHOLD), "high")
     visible = _first(QUASI_IDENTIFIERS, f"_{question or name}_")
+    if visible and column.floating and visible.topic.name in CATEGORICAL:  # a short name misled
+        visible = None
     guess = (
         _form(column, visible)
-        or _weight(column, name, births=context.births)
+        or _weight(column, name, context)
         or _identity(column, name, visible)
         or _time(column, name)
         or _secret_product(column, context)
@@ -310,24 +329,30 @@ def _guess(column: Counted, context: _Context) -> Guess:
 
 def _form(column: Counted, visible: _Match | None) -> Guess | None:
     """Return the guess that texts identify people by their form; None if they have no such form."""
-    if column.seen.shape in ("e-mail", "document"):
+    shape = column.seen.shape
+    if shape in ("e-mail", "document") and not (visible and column.handful):  # of a hospital
         return Guess("identifier", DOCUMENT, "high")
     is_many = 2 * column.distinct >= column.records - column.missing
-    if column.seen.shape == "names" and is_many and not (visible and visible.confidence == "high"):
-        return Guess("identifier", NAMES, "high")
+    if is_many and not (visible and visible.confidence == "high"):
+        if shape == "names":
+            return Guess("identifier", NAMES, "high")
+        if shape == "serial" and not column.unique:
+            return Guess("identifier", DOCUMENT, "medium")
     return None
 
 
-def _weight(column: Counted, name: str, *, births: bool) -> Guess | None:
+def _weight(column: Counted, name: str, context: _Context) -> Guess | None:
     """Return the guess that a number is a weight: of a record, or of a body."""
     confidence = WEIGHT.confidence(name)
     if not confidence or family(column.type) not in NUMBERS:
         return None
     least, greatest = column.seen.numbers or (0, 0)
     is_body = BODIES[0] <= least and greatest <= BODIES[1] and column.distinct >= 10
-    is_body |= births and NEWBORN[0] <= least and BODIES[1] < greatest <= NEWBORN[1]
+    is_newborn = any(low <= least and 8 * low < greatest <= high for low, high in NEWBORN)
     has_unit = KILOGRAMS.search(name) is not None and is_body
-    if (confidence == "medium" and column.seen.integers and is_body) or has_unit:
+    is_body &= column.seen.integers or context.bodies
+    is_body |= context.births and is_newborn
+    if (confidence == "medium" and is_body) or has_unit:
         return Guess("secret", BODY_WEIGHT, "high")
     return Guess("weight", reason(WEIGHT), confidence)
 
@@ -427,10 +452,10 @@ def _sentence(column: str) -> bool:
 
 def _by_values(column: Counted, name: str, *, is_answer: bool) -> Guess:
     """Return the guess of a column whose name says nothing."""
-    if column.floating:
-        return Guess("secret", MEASURED, "low")
-    if column.unique:
+    if column.unique and not column.floating:
         return Guess("key", UNIQUE, "medium")
+    if column.measured and not is_answer:
+        return Guess("secret", MEASURED, "low")
     is_answer = is_answer or column.seen.unsure or column.seen.yes_or_no
     is_told = bool(column.label) or _sentence(column.name)
     is_coded = NUMBERED.fullmatch(column.name) is not None and not column.label

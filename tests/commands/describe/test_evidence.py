@@ -10,7 +10,15 @@ import pytest
 import qifsql
 from qifsql.commands.describe import evidence
 from qifsql.commands.describe.evidence import ICD, is_document
-from qifsql.commands.describe.guesses import BODY_WEIGHT, COPY, DOCUMENT, EVENT, NAMES, PRODUCT
+from qifsql.commands.describe.guesses import (
+    BODY_WEIGHT,
+    COPY,
+    DOCUMENT,
+    EVENT,
+    MEASURED,
+    NAMES,
+    PRODUCT,
+)
 from qifsql.commands.describe.view import DOUBTFUL_SECRETS, proposal
 
 RECORDS = 120
@@ -203,9 +211,46 @@ def test_words_of_crimes_and_of_victims_tell_the_crime_from_the_victim() -> None
     assert roles == ["secret", "quasi-identifier"]
 
 
-def test_unique_codes_are_no_diseases() -> None:
+def test_codes_of_letters_and_digits_number_people_and_are_no_diseases() -> None:
     rows = described({"stay": [f"S{700000 + i}" for i in range(RECORDS)]})
     assert rows["stay"]["suggested_role"] == "key"
+    rows = described({"ref": [f"M{100 + i // 2:06}" for i in range(RECORDS)]})
+    assert (rows["ref"]["suggested_role"], rows["ref"]["why"]) == ("identifier", DOCUMENT)
+
+
+def test_documents_of_few_places_and_groups_of_digits_identify_nobody() -> None:
+    hospitals = ["11.222.333/0001-81", "11.444.777/0001-61", "19.131.243/0001-97"]
+    hospitals += ["33.000.167/0001-01", "60.746.948/0001-12"]
+    assert role(hospitals, "cnpj_estabelecimento")[0] == "quasi-identifier"
+    metres = [f"{400 + i % 60}.{100 + 7 * i % 900}.{120 + i}" for i in range(RECORDS)]
+    assert described({"coordenada": [f"4.{m}" for m in metres]})["coordenada"]["why"] != DOCUMENT
+
+
+def test_the_weight_of_a_body_is_told_by_its_neighbours() -> None:
+    kilos = [round(45 + i * 61 % 800 / 10, 1) for i in range(RECORDS)]
+    heights = [1.5 + i % 40 / 100 for i in range(RECORDS)]
+    assert described({"weight": kilos})["weight"]["suggested_role"] == "weight"
+    assert described({"weight": kilos, "height": heights})["weight"]["why"] == BODY_WEIGHT
+    pounds = [round(1 + i * 37 % 1000 / 100, 2) for i in range(RECORDS)]
+    assert described({"weight": pounds})["weight"]["suggested_role"] == "weight"
+    born = described({"weight": pounds, "premie": [i % 2 for i in range(RECORDS)]})
+    assert born["weight"]["why"] == BODY_WEIGHT
+
+
+def test_amounts_and_events_of_few_people_are_measured() -> None:
+    values = {
+        "xqa": [i * 977 % 5000 for i in range(RECORDS)],
+        "xqb": [max(0, i % 7 - 3) for i in range(RECORDS)],
+        "xqc": [i % 7 for i in range(RECORDS)],
+        "xqd": [f"{i * 977 % 5000:04}" for i in range(RECORDS)],
+    }
+    rows = described({name: column * 2 for name, column in values.items()})
+    assert [rows[n]["why"] == MEASURED for n in values] == [True, True, False, False]
+
+
+def test_a_short_name_of_categories_says_nothing_of_measurements() -> None:
+    rows = described({"pcs": [20 + i * 0.37 for i in range(RECORDS)]})  # professions in French
+    assert rows["pcs"]["why"] == MEASURED
 
 
 @pytest.mark.parametrize(
@@ -242,9 +287,10 @@ def test_a_column_that_tells_the_same_is_a_copy_under_other_values() -> None:
         "other": [a // 2 for a in ages],
     }
     rows = described(columns)
-    assert {name for name, row in rows.items() if row["why"] == COPY} == {"txt", "reversed_z"}
+    assert {name for name, row in rows.items() if row["why"] == COPY} == {"q7", "reversed_z"}
     assert rows["q7"]["suggested_role"] == rows["txt"]["suggested_role"] == "quasi-identifier"
-    assert rows["q7"]["why"] == "values: sex"
+    assert rows["txt"]["why"] == "values: sex"
+    assert "txt" in proposal(list(rows.values()))[0]  # words rather than codes
     assert rows["reversed_z"]["suggested_role"] == rows["age"]["suggested_role"]
 
 

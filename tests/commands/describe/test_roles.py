@@ -219,6 +219,24 @@ situacao_conjugal VARCHAR 5 quasi-identifier
 ofensa_criminal VARCHAR 9 secret
 orientacao_sexual VARCHAR 5 secret
 unidade_federacao VARCHAR 27 quasi-identifier
+rownames INTEGER 10000 key
+LastName VARCHAR 6000 identifier
+fage INTEGER 50 quasi-identifier
+kids INTEGER 8 quasi-identifier
+exper INTEGER 50 quasi-identifier
+delinquencies INTEGER 9 secret
+nivel_ed INTEGER 7 quasi-identifier
+departamento VARCHAR 22 quasi-identifier
+lesividad VARCHAR 9 secret
+PONDERA INTEGER 700 weight
+travail VARCHAR 3 quasi-identifier
+fratrie INTEGER 20 quasi-identifier
+gastarb INTEGER 2 quasi-identifier
+sparkonto INTEGER 5 secret
+famstand INTEGER 6 quasi-identifier
+hemorragia INTEGER 2 secret
+intvdate DATE 200 time
+cohab TINYINT 2 quasi-identifier
 """
 
 
