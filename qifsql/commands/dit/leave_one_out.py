@@ -38,9 +38,10 @@ def compares_with_world(limits: ClassLimits) -> bool:
 
 
 def make_worlds(passes: Passes, limits: ClassLimits) -> dict[int, World]:
-    """Return the release with everybody (key NOBODY) and without one person of each secret.
+    """Return the release with everybody (key NOBODY), and without one person of each secret.
 
-    The key is the code of the secret; there are none if no limit compares with the whole release.
+    Their keys are the codes of the secrets. Only the first is needed, and returned, if no limit
+    compares with the whole release.
     """
     (secret,) = passes.coded.secrets
     worlds = {NOBODY: World("whole", secret, passes.coded.records)}
@@ -67,9 +68,9 @@ def _world_without(passes: Passes, secret: Secret, code: int) -> World:
 
 
 def make_scales_without(passes: Passes, scales: Sequence[Scale]) -> None:
-    """Create ``moved``, ``alone`` and ``nominal``: scales without a value of only one person.
+    """Create ``moved``, ``alone`` and ``nominal``: what changes without a value of only one person.
 
-    For values with distances, ``moved`` has those whose place changes, by the removed value. For
+    Of values with distances, ``moved`` has those that get another place, by the removed value. Of
     values without distances, ``nominal`` has all, and ``alone`` those that only one person has.
     """
     passes.keep_empty("moved", ("lonely_spot", "attribute", "spot_of_all", "spot"))
@@ -85,7 +86,7 @@ def make_scales_without(passes: Passes, scales: Sequence[Scale]) -> None:
 
 
 def _add_moved_values(passes: Passes, i: int, scale: Scale) -> None:
-    """Add to ``moved`` the values of qid ``i`` whose place changes without one of one person."""
+    """Add to ``moved`` the values of qid ``i`` that get another place without a removed value."""
     tables = {"scale": own_name(scale_table(i))}
     placed = exp.alias_(position(scale.attribute.type), "position")
     positions = exp.select("value", "code", "people", "place", placed)

@@ -15,15 +15,16 @@ from sqlglot import exp
 from qifsql.commands.tables.arrays import Cell
 from qifsql.commands.tables.dimensions import value_texts
 from qifsql.commands.tables.hypergraph import Edge, maximal_edges
-from qifsql.commands.tables.margins import Margins, Published, has_at_most, place, places
-from qifsql.commands.tables.measured import Measured, in_components, without_components
-from qifsql.commands.tables.proofs import (
+from qifsql.commands.tables.margins import (
     MOST_LISTED_CELLS,
-    Question,
-    clique_cells,
-    complete_margin,
-    sure_cells,
+    Margins,
+    Published,
+    has_at_most,
+    place,
+    places,
 )
+from qifsql.commands.tables.measured import Measured, in_components, without_components
+from qifsql.commands.tables.proofs import Question, clique_cells, complete_margin, sure_cells
 from qifsql.commands.tables.question_rows import right_people
 from qifsql.commands.tables.spec import CELLS_LISTED
 from qifsql.data.expressions import filled

@@ -7,24 +7,10 @@ import polars as pl
 
 from qifsql.commands.tables.spec import CELLS_LISTED
 from qifsql.data.types import Row
-from qifsql.presentation import escaping
+from qifsql.presentation import escaping, theme
 from qifsql.presentation.language import said
 from qifsql.presentation.parts import Spec, Tables
-from qifsql.presentation.theme import (
-    BLUE,
-    ORANGE,
-    PERCENT,
-    SKY,
-    Chart,
-    coloured,
-    data,
-    distinct,
-    dressed,
-    extra,
-    hints,
-    labels,
-    word_questions,
-)
+from qifsql.presentation.theme import Chart, data, dressed, extra, hints, labels
 from qifsql.presentation.words import count, listed, percent
 
 GREY, PALE, GREEN = "#E0E0E0", "#CCE7F7", "#009E73"
@@ -32,7 +18,7 @@ TITLE_LINES = r"split(datum.value, '\n')"  # of a panel
 LABEL_WIDTH = 240  # pixels of the name of a set of tables
 MARKS = ("prior", "believed", "actual", "records")
 SHAPES = ("triangle-down", "circle", "diamond", "square")
-COLOURS = (ORANGE, BLUE, "#000000", GREEN)
+COLOURS = (theme.ORANGE, theme.BLUE, "#000000", GREEN)
 
 
 def charts(frame: pl.DataFrame, details: Tables, _spec: Spec) -> dict[str, Chart]:
@@ -71,7 +57,7 @@ def proofs(frame: pl.DataFrame) -> Chart:
     tooltip = hints(alt, {"known:N": said("tables"), "amount:N": said("people")})
     bars = alt.Chart(height=alt.Step(24)).encode(x=x, y=y, tooltip=tooltip)
     texts = bars.mark_text(align="left", dx=4).encode(text="amount:N")
-    chart = _stack_panels(alt, bars.mark_bar(color=BLUE) + texts, rows)
+    chart = _stack_panels(alt, bars.mark_bar(color=theme.BLUE) + texts, rows)
     words = []
     for (panel,), lines in rows.group_by("question", maintain_order=True):
         message = "{question}: {first} with the first table, {last} with all."
@@ -119,18 +105,18 @@ def guess(frame: pl.DataFrame) -> Chart:
     )
     places = {kind: i for i, kind in enumerate(kinds)}
     table, words = _guess_rows(frame, places)
-    axis = alt.Axis(labelExpr=PERCENT, values=[0, 0.2, 0.4, 0.6, 0.8, 1])
+    axis = alt.Axis(labelExpr=theme.PERCENT, values=[0, 0.2, 0.4, 0.6, 0.8, 1])
     x = {"title": said("best guess is right"), "scale": alt.Scale(domain=[0, 1]), "axis": axis}
     y = alt.Y("known:N", title=None, sort=None).axis(labelLimit=LABEL_WIDTH)
     present = [kind for kind in kinds if kind in set(table["kind"])]
-    colour = coloured(alt, {kind: COLOURS[places[kind]] for kind in present}, symbolSize=90)
+    colour = theme.coloured(alt, {kind: COLOURS[places[kind]] for kind in present}, symbolSize=90)
     shape = alt.Shape("kind:N", title=None, sort=present).legend(colour["legend"])
     shape = shape.scale(domain=present, range=[SHAPES[places[kind]] for kind in present])
     ends = {"known:N": said("tables"), "amount:N": said("best guess is right")}
     tooltip = hints(alt, {"known:N": said("tables"), "kind:N": said("best guess"), **ends})
     line = alt.Chart(height=alt.Step(44))
     span = line.transform_filter("isValid(datum.low)").mark_bar(
-        color=PALE, stroke=SKY, size=32, orient="horizontal"
+        color=PALE, stroke=theme.SKY, size=32, orient="horizontal"
     )
     span = span.encode(x=alt.X("low:Q", **x), x2="high:Q", y=y, tooltip=hints(alt, ends))
     dots = [
@@ -155,7 +141,7 @@ def _guess_rows(frame: pl.DataFrame, places: dict[str, int]) -> tuple[pl.DataFra
     ``MARKS`` of the column of ``frame`` that has its success.
     """
     models = pl.when(pl.col("secret").is_null()).then(pl.lit("CRS")).otherwise(pl.lit("CAS"))
-    questions = word_questions(frame.with_columns(model=models))
+    questions = theme.word_questions(frame.with_columns(model=models))
     set_labels = _set_labels(frame)
     rows, words = [], []
     for row in questions.sort("order", maintain_order=True).iter_rows(named=True):
@@ -188,10 +174,14 @@ def cells(detail: pl.DataFrame) -> Chart:
     base = alt.Chart(data(alt, pl.DataFrame(squares)), width=alt.Step(72), height=alt.Step(24))
     base = base.encode(x=x, y=y, tooltip=hints(alt, titles))
     present = {square["kind"] for square in squares}
-    colours = {said("proved: one person"): ORANGE, said("proved"): SKY, said("not settled"): GREY}
+    colours = {
+        said("proved: one person"): theme.ORANGE,
+        said("proved"): theme.SKY,
+        said("not settled"): GREY,
+    }
     shades = {state: colour for state, colour in colours.items() if state in present}
     rectangles = base.mark_rect(stroke="white")
-    chart = rectangles.encode(color=coloured(alt, shades).sort([*colours]))
+    chart = rectangles.encode(color=theme.coloured(alt, shades).sort([*colours]))
     chart += base.mark_text().encode(text="amount:N")
     below = said(
         "Each cell has the least and the greatest count that agrees with the tables. Cells that "
@@ -245,7 +235,7 @@ def _set_labels(frame: pl.DataFrame) -> dict[int, str]:
         text if n == min(numbered) else said("and {release}", release=text)
         for n, text in numbered.items()
     ]
-    return dict(zip(numbered, distinct(texts), strict=True))
+    return dict(zip(numbered, theme.distinct(texts), strict=True))
 
 
 def _stack_panels(alt: Any, chart: Any, rows: pl.DataFrame) -> Any:

@@ -14,14 +14,8 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from qifsql.commands.tables.hypergraph import (
-    Edge,
-    Link,
-    join_tree,
-    maximal_edges,
-    prune_tree,
-    triangulated,
-)
+from qifsql.commands.tables import hypergraph
+from qifsql.commands.tables.hypergraph import Edge, Link
 from qifsql.commands.tables.margins import Margins, has_at_most, places
 from qifsql.commands.tables.proofs import Question, bounded_clique
 from qifsql.data.expressions import filled
@@ -56,15 +50,15 @@ def fit_margins(margins: Margins) -> Fit | None:
 
     They are exact if all tables are exact and form a tree, else fitted by rounds of SQL.
     """
-    edges = maximal_edges(margins.edges)
-    links = join_tree(edges)
+    edges = hypergraph.maximal_edges(margins.edges)
+    links = hypergraph.join_tree(edges)
     if margins.exact and links is not None:
         counts = []
         for link in links:
             cells = {"cells": margins.nodes[link.edge]}
             counts.append(margins.make("exact_counts", cells, edge=link.edge))
         return Fit(links, counts, estimate=False)
-    links = triangulated(edges)
+    links = hypergraph.triangulated(edges)
     tables = []
     for link in links:
         if link.edge in margins.nodes:
@@ -290,7 +284,7 @@ def expected_counts(margins: Margins, fit: Fit, question: Question) -> tuple[str
     ``mean``. None if there are more than ``MOST_CELLS`` rows.
     """
     assert question.secret is not None  # noqa: S101 - asked of secrets only
-    links = prune_tree(fit.links, question.scope, question.secret)
+    links = hypergraph.prune_tree(fit.links, question.scope, question.secret)
     used = frozenset().union(*(link.edge for link in links))
     edge = used & question.scope
     cliques = {link.edge: name for link, name in zip(fit.links, fit.cliques, strict=True)}

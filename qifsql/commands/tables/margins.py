@@ -3,7 +3,8 @@
 A margin is a set of attributes: the dimensions of a table, what several tables share, a set that is
 asked for. Its cells are rows of an engine table with the columns ``cell``, ``component``, a
 ``place_i`` for each attribute i (the code of its value), ``lower`` and ``upper``. A cell that is
-not there is empty for sure.
+not there is empty for sure. Functions here and in ``proofs`` that return a table create it in the
+engine; ``Margins.close`` drops all of them.
 
 Components are the values of what all tables share, such as the school: no cell of one says
 anything about another, as long as each has an exact total.
@@ -25,6 +26,7 @@ from qifsql.query.shapes import Shape
 from qifsql.query.splice import splice
 
 MOST_CELLS = 100_000_000  # possible cells of one table whose zeros are not told
+MOST_LISTED_CELLS = 200_000  # of a set of attributes; with more, they are not all listed
 WHAT = "propagating bounds"
 MOST_ROUNDS = 1000  # of propagation; bounds are sound after any of them
 _numbers = numbers_from(1)
@@ -152,15 +154,13 @@ def build_margins(
     published: Sequence[Published],
     *,
     further: Iterable[Edge],
-    scope: Iterable[Edge],
-    joint: Iterable[Edge] = (),
-    largest_support: int = 0,
+    scope: Sequence[Edge],
 ) -> Margins:
     """Return the margins of tables, and ``further`` ones, with their first bounds.
 
-    ``scope`` are sets of attributes whose cells will be asked for; of those in ``joint`` all
-    possible cells are listed if there are at most ``largest_support``. All intersections of
-    margins are margins, too. Raises ContradictionError.
+    ``scope`` are sets of attributes whose cells will be asked for; all possible cells of each are
+    listed if there are at most ``MOST_LISTED_CELLS``. All intersections of margins are margins,
+    too. Raises ContradictionError.
     """
     shared: Edge = NOTHING  # by all tables and all that is asked
     if any(t.exact for t in published):  # a component needs an exact total
@@ -168,9 +168,9 @@ def build_margins(
     margins = Margins(tables, domain, published, shared)
     listed = {t.title: _list_cells(margins, t) for t in published}  # tables with their zeros
     full: dict[Edge, str] = {}  # tables of all possible cells
-    for edge in joint:
-        support = _possible_combinations(margins, edge, largest_support)
-        if support is not None and has_at_most(margins, support, largest_support):
+    for edge in scope:
+        support = _possible_combinations(margins, edge, MOST_LISTED_CELLS)
+        if support is not None and has_at_most(margins, support, MOST_LISTED_CELLS):
             full[edge] = margins.keep(support, "listing possible cells")
             for table in published:  # none may count people where no combination is possible
                 if not table.structural and table.edge <= edge:

@@ -13,21 +13,12 @@ from operator import or_
 
 from sqlglot import exp
 
-from qifsql.commands.tables.hypergraph import (
-    NOTHING,
-    Edge,
-    Link,
-    join_tree,
-    link_in_order,
-    maximal_edges,
-    reduce_edges,
-    triangulated,
-)
+from qifsql.commands.tables import hypergraph
+from qifsql.commands.tables.hypergraph import NOTHING, Edge, Link, maximal_edges
 from qifsql.commands.tables.margins import Margins, connect, has_at_most, propagate
 from qifsql.query.shapes import Shape
 from qifsql.query.splice import splice
 
-MOST_LISTED_CELLS = 200_000  # of a set of attributes; with more, they are not all listed
 MOST_COUNTED_CELLS = 50_000_000  # of a clique
 LINES = "looking for lines"
 COUNTING = "counting possible cells"
@@ -71,11 +62,11 @@ def join_orders(edges: Sequence[Edge], scope: Edge) -> list[list[Link]]:
     sequences: dict[tuple[Edge, ...], None] = {}  # an ordered set
     reduced = [edge & scope for edge in edges]
     for n in range(1, len(reduced) + 1):
-        tree = join_tree(reduced[:n])
+        tree = hypergraph.join_tree(reduced[:n])
         first = [link.edge for link in tree] if tree else reduced[:n]
         sequence = maximal_edges(edge for edge in (*first, *reduced[n:]) if edge)
         sequences[tuple(sequence)] = None
-    return [link_in_order(sequence) for sequence in sequences]
+    return [hypergraph.link_in_order(sequence) for sequence in sequences]
 
 
 def has_closed_form(margins: Margins, scope: Edge) -> bool:
@@ -88,8 +79,8 @@ def has_closed_form(margins: Margins, scope: Edge) -> bool:
 
 def is_decomposable(edges: Sequence[Edge], scope: Edge) -> bool:
     """Return whether tables, were they exact, would be decomposable on ``scope``."""
-    remaining = reduce_edges(edges, scope)
-    return all(e <= scope for e in remaining) and join_tree(remaining) is not None
+    remaining = hypergraph.reduce_edges(edges, scope)
+    return all(e <= scope for e in remaining) and hypergraph.join_tree(remaining) is not None
 
 
 def sure_cells(margins: Margins, scope: Edge) -> str:
@@ -279,7 +270,7 @@ def count_support(margins: Margins, every: Edge) -> str | None:
     """Return a table of the number of possible cells by component; None: too many to count."""
     if table := complete_margin(margins, every):
         return margins.make("possible_cells", {"margin": table})
-    links = triangulated(maximal_edges(margins.edges))
+    links = hypergraph.triangulated(maximal_edges(margins.edges))
     cliques: list[str] = []
     for link in links:
         query = clique_cells(margins, link.edge, counting=True)

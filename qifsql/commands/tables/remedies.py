@@ -141,7 +141,8 @@ def search(
     """Return the rows of all remedies that were tried, and the texts of those to take.
 
     Without bounds (``limits``) each remedy is tried alone. With bounds, each step takes the remedy
-    that keeps them at the least cost, or, while none does, comes nearest; texts of None: none do.
+    that keeps them at the least cost or, while none does, comes nearest. None in place of the texts
+    if no remedies keep the bounds.
     """
     rows_before, cells_before = attempt(tables)
     met = _keeps_limits(rows_before, limits)

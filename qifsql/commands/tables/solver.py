@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import asdict, dataclass, replace
 from itertools import chain
-from typing import Any, Protocol
+from typing import Any
 
 from sqlglot import exp
 
@@ -20,6 +20,7 @@ from qifsql.commands.tables.arrays import Cell, Solved
 from qifsql.commands.tables.component_bounds import solve
 from qifsql.commands.tables.component_program import Component, System
 from qifsql.commands.tables.hypergraph import NOTHING, Edge, Link, maximal_edges, triangulated
+from qifsql.commands.tables.kept_components import KeptComponents
 from qifsql.commands.tables.margins import ContradictionError, Margins, places
 from qifsql.commands.tables.measured import in_components
 from qifsql.commands.tables.proofs import (
@@ -51,16 +52,6 @@ class Outcome:
     settled: Sequence[tuple[Edge, Cell]]
 
 
-class Memory(Protocol):
-    """Texts of outcomes by the digest of their problem."""
-
-    def read(self, digests: Sequence[str]) -> dict[str, str]:
-        """Return the texts of those digests that are stored."""
-
-    def write(self, texts: Mapping[str, str]) -> None:
-        """Store texts."""
-
-
 @dataclass(frozen=True)
 class _Cliques:
     """Cliques in a tree, and a table of the cells of each: the columns of programs."""
@@ -78,7 +69,7 @@ def solve_components(
     proofs: Mapping[Question, Proofs],
     components: Set[int],
     deadline: float,
-    memory: Memory | None,
+    memory: KeptComponents | None,
 ) -> Iterator[tuple[int, Outcome]]:
     """Yield the numbers of ``components`` that are solved, with what is proved of each.
 
@@ -135,7 +126,10 @@ def _solvable_components(
 
 
 def _all_cells(margins: Margins, proofs: Mapping[Question, Proofs]) -> _Cliques | None:
-    """Return one clique of all attributes: the cells of components with few; None: not listed."""
+    """Return one clique of all attributes, with the cells of components that have few.
+
+    None if possible cells are too many to count, or an attribute is in no table.
+    """
     every = margins.domain.every
     support = next(iter(proofs.values())).support
     if support is None:  # too many to count

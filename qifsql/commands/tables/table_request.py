@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from qifsql.adversary.spec import Attack
-from qifsql.commands.tables import dimensions, kept_components, magnitude, published
+from qifsql.commands.tables import dimensions, magnitude, published
 from qifsql.commands.tables import remedies as remedy
+from qifsql.commands.tables.kept_components import KeptComponents, identity
 from qifsql.commands.tables.margins import Domain
-from qifsql.commands.tables.solver import Memory
 from qifsql.commands.tables.spec import TableOptions
 from qifsql.commands.tables.table_release import NewTable, Release, ReleaseMaker, parse_tables
 from qifsql.data.dataset import Dataset, Tabular
@@ -93,7 +93,7 @@ class Request:
         return self.records.name if self.records is not None else self.files[0].name
 
     @contextmanager
-    def opened(self) -> Iterator[tuple[Release, Memory | None]]:
+    def opened(self) -> Iterator[tuple[Release, KeptComponents | None]]:
         """Open an engine, make or read the tables, and open the file of solved components, if any.
 
         Yield the release, and the file to resume from (None: not asked for).
@@ -114,8 +114,8 @@ class Request:
                 return
             stream = engine.stream(path.name)
             try:
-                signature = kept_components.identity(release, self.describe(release), self.paths)
-                memory = kept_components.KeptComponents(engine, stream, path, signature)
+                signature = identity(release, self.describe(release), self.paths)
+                memory = KeptComponents(engine, stream, path, signature)
                 yield release, memory
             finally:
                 stream.close()

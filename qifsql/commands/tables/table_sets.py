@@ -7,21 +7,12 @@ from itertools import combinations, pairwise
 
 from sqlglot import exp
 
-from qifsql.commands.tables import fit, small_components, solver
+from qifsql.commands.tables import fit, proofs, small_components, solver
 from qifsql.commands.tables.hypergraph import Edge
+from qifsql.commands.tables.kept_components import KeptComponents
 from qifsql.commands.tables.margins import ContradictionError, Published, build_margins
 from qifsql.commands.tables.measured import Measured
-from qifsql.commands.tables.proofs import (
-    MOST_LISTED_CELLS,
-    Question,
-    asked_scopes,
-    complete_margin,
-    further_margins,
-    has_closed_form,
-    is_decomposable,
-    prove,
-    sharpen,
-)
+from qifsql.commands.tables.proofs import Question
 from qifsql.commands.tables.table_release import Release
 from qifsql.counting import integer_programs
 from qifsql.errors import InputError, plural
@@ -36,7 +27,7 @@ class Budget:
     """The seconds that are left for exact solutions, and the memory of those that are done."""
 
     seconds: float
-    memory: solver.Memory | None = None
+    memory: KeptComponents | None = None
 
 
 def measure_tables(
@@ -53,24 +44,24 @@ def measure_tables(
     possible.
     """
     every = release.domain.every
-    scope = asked_scopes(questions, every)
+    scope = proofs.asked_scopes(questions, every)
     chosen = [*published, *release.structural]
     edges = [t.edge for t in chosen]
     margins = build_margins(
         release.tables,
         release.domain,
         chosen,
-        further=further_margins(edges, questions, every, pair_scopes),
+        further=proofs.further_margins(edges, questions, every, pair_scopes),
         scope=scope,
-        joint=scope,
-        largest_support=MOST_LISTED_CELLS,
     )
-    in_closed_form = all(has_closed_form(margins, a) for a in scope)
+    in_closed_form = all(proofs.has_closed_form(margins, a) for a in scope)
     if not in_closed_form or margins.joint:  # else every margin is a sum of exact counts
-        sharpen(margins)
+        proofs.sharpen(margins)
     measured = Measured(release, margins, questions, published, in_closed_form)
-    measured.proofs = {question: prove(margins, question) for question in questions}
-    if not in_closed_form and has_closed_form(margins, every):  # of all attributes, not of blocks
+    measured.proofs = {question: proofs.prove(margins, question) for question in questions}
+    if not in_closed_form and proofs.has_closed_form(
+        margins, every
+    ):  # of all attributes, not of blocks
         measured.closed = all(_finds_all_alone(measured, question) for question in questions)
     measured.components = margins.tables.count(margins.nodes[margins.shared])
     measured.open_components = set() if measured.closed else _open_components(measured)
@@ -92,7 +83,7 @@ def _solve_exactly(measured: Measured, budget: Budget) -> None:
     budget.seconds -= time.monotonic() - start
 
 
-def _solve_by_programs(measured: Measured, deadline: float, memory: solver.Memory | None) -> None:
+def _solve_by_programs(measured: Measured, deadline: float, memory: KeptComponents | None) -> None:
     """Keep what integer programming proves of open components; note if its library is missing."""
     if not measured.open_components:
         return
@@ -117,9 +108,9 @@ def _solve_by_programs(measured: Measured, deadline: float, memory: solver.Memor
 def _finds_all_alone(measured: Measured, question: Question) -> bool:
     """Return whether the bounds single out all people who can be singled out."""
     margins, records = measured.margins, measured.release.records
-    if not has_closed_form(margins, question.scope):
+    if not proofs.has_closed_form(margins, question.scope):
         return False
-    if has_closed_form(margins, question.knowledge):
+    if proofs.has_closed_form(margins, question.knowledge):
         return True
     if records is None:
         return False
@@ -138,15 +129,15 @@ def _open_components(measured: Measured) -> set[int]:
     cells that are asked for are all listed, it is if none of these is open.
     """
     margins = measured.margins
-    scope = asked_scopes(measured.questions, margins.domain.every)
+    scope = proofs.asked_scopes(measured.questions, margins.domain.every)
     ordered = sorted({*margins.edges, *scope}, key=len)
     if set(scope) <= set(margins.edges) and all(a <= b for a, b in pairwise(ordered)):
         # Tables lie in one another: their sums are a tree, on which propagation finds everything.
         return set()
     edge_sets: list[Sequence[Edge]] = []  # margins, without open cells of which it is sharp
-    if all(is_decomposable(margins.edges, attributes) for attributes in scope):
+    if all(proofs.is_decomposable(margins.edges, attributes) for attributes in scope):
         edge_sets.append(margins.edges)
-    if all(complete_margin(margins, attributes) for attributes in scope):
+    if all(proofs.complete_margin(margins, attributes) for attributes in scope):
         edge_sets.append(scope)
     queries: list[exp.Query] = []
     for edges in edge_sets:

@@ -13,11 +13,11 @@ import polars as pl
 
 from qifsql.commands.tables import breakdown, dimensions, magnitude
 from qifsql.commands.tables import remedies as remedy
+from qifsql.commands.tables.kept_components import KeptComponents
 from qifsql.commands.tables.margins import ContradictionError, Domain, Published
 from qifsql.commands.tables.measured import Measured
 from qifsql.commands.tables.proofs import Question
 from qifsql.commands.tables.question_rows import question_row
-from qifsql.commands.tables.solver import Memory
 from qifsql.commands.tables.spec import TableOptions
 from qifsql.commands.tables.table_release import NewTable, Release
 from qifsql.commands.tables.table_request import Request
@@ -216,7 +216,7 @@ class TableAttack:
         options: TableOptions,
         release: Release,
         names: Mapping[str, str] | None = None,
-        memory: Memory | None = None,
+        memory: KeptComponents | None = None,
     ) -> None:
         """Look up the questions; ``names`` are new names of dimensions by old ones."""
         self.options, self.release = options, release
