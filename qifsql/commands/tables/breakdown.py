@@ -12,6 +12,7 @@ from typing import Any
 import polars as pl
 from sqlglot import exp
 
+from qifsql.commands.tables import proofs
 from qifsql.commands.tables.arrays import Cell
 from qifsql.commands.tables.dimensions import value_texts
 from qifsql.commands.tables.hypergraph import Edge, maximal_edges
@@ -24,7 +25,7 @@ from qifsql.commands.tables.margins import (
     places,
 )
 from qifsql.commands.tables.measured import Measured, in_components, without_components
-from qifsql.commands.tables.proofs import Question, clique_cells, complete_margin, sure_cells
+from qifsql.commands.tables.proofs import Question
 from qifsql.commands.tables.question_rows import right_people
 from qifsql.commands.tables.spec import CELLS_LISTED
 from qifsql.data.expressions import filled
@@ -148,7 +149,7 @@ def overlaps(measured: Measured, small: int) -> pl.DataFrame:
     rows = []
     is_small = filled("upper < n", {"n": number(small)})
     for edge, titles in by_edge.items():
-        proved = sure_cells(margins, edge)
+        proved = proofs.sure_cells(margins, edge)
         query = exp.select("count(*)", "coalesce(sum(lower), 0)::BIGINT").from_(proved)
         ((n, people),) = margins.tables.rows(query.where(is_small))
         names = [margins.domain.names[i] for i in sorted(edge)]
@@ -185,22 +186,22 @@ def _proved_by_group(
     measured: Measured, question: Question, by: int
 ) -> dict[str, Counter[int] | None]:
     """Return by measure the people proved, by code of their value of ``by``; None: not known."""
-    proofs, solved = measured.proofs[question], measured.solved[question].values()
+    proved, solved = measured.proofs[question], measured.solved[question].values()
     place_of_group = sorted(measured.margins.domain.every).index(by)
     reconstructed = _sums_by_group(
-        measured, question, by, table=proofs.lines, total="sum(lower)", condition="lower = upper"
+        measured, question, by, table=proved.lines, total="sum(lower)", condition="lower = upper"
     ) + _people_by_code((solution.proved_lines for solution in solved), place_of_group)
     if by not in question.knowledge:  # a block may have people of several groups
         return {"reconstructed": reconstructed, "singled_out": None, "certain_inference": None}
     place_of_group = sorted(question.knowledge).index(by)
     one_person = "lower = 1 AND upper = 1"
     alone = _sums_by_group(
-        measured, question, by, table=proofs.block_lines, total="count(*)", condition=one_person
+        measured, question, by, table=proved.block_lines, total="count(*)", condition=one_person
     ) + _people_by_code((solution.lone_blocks for solution in solved), place_of_group)
     sure = _people_by_code((solution.sure for solution in solved), place_of_group)
-    if proofs.sure is not None:
+    if proved.sure is not None:
         sure += _sums_by_group(
-            measured, question, by, table=proofs.sure, total="sum(people)", condition="people > 0"
+            measured, question, by, table=proved.sure, total="sum(people)", condition="people > 0"
         )
     return {"reconstructed": reconstructed, "singled_out": alone, "certain_inference": sure}
 
@@ -325,11 +326,11 @@ def _bounded_combinations(
     """
     margins, records = measured.margins, measured.release.records
     every = margins.domain.every
-    if table := complete_margin(margins, every):
+    if table := proofs.complete_margin(margins, every):
         edges = [every]
         query = exp.select("component", *places(every)).from_(table).where("upper > 0")
     else:
-        edges, query = maximal_edges(margins.edges), clique_cells(margins, every)
+        edges, query = maximal_edges(margins.edges), proofs.clique_cells(margins, every)
     if component is not None:
         query = exp.select("*").from_(query.subquery("possible"))
         query = query.where(in_components([component["component"]]))

@@ -59,9 +59,8 @@ def measure_tables(
         proofs.sharpen(margins)
     measured = Measured(release, margins, questions, published, in_closed_form)
     measured.proofs = {question: proofs.prove(margins, question) for question in questions}
-    if not in_closed_form and proofs.has_closed_form(
-        margins, every
-    ):  # of all attributes, not of blocks
+    # Only the bounds of all attributes may be in closed form, and not those of blocks.
+    if not in_closed_form and proofs.has_closed_form(margins, every):
         measured.closed = all(_finds_all_alone(measured, question) for question in questions)
     measured.components = margins.tables.count(margins.nodes[margins.shared])
     measured.open_components = set() if measured.closed else _open_components(measured)
