@@ -9,7 +9,8 @@ from qifsql.adversary.spec import Attack, BoundAttack, Microdata
 from qifsql.commands.dit import black_box, distances, stored_batches, targets
 from qifsql.commands.dit.batches import compute_batches, open_passes
 from qifsql.commands.dit.release_sources import ReleaseSource
-from qifsql.commands.dit.spec import DitOptions, Question
+from qifsql.commands.dit.spec import BAYES, DitOptions, Question
+from qifsql.counting.learners import check_installed
 from qifsql.data.dataset import Dataset, Tabular
 from qifsql.data.hierarchy import Hierarchy
 from qifsql.data.option import complete
@@ -57,6 +58,8 @@ def dit(
     origin = Origin.now(settings, "dit")
     options = complete(options, DitOptions)
     question = Question.of(options, (settings.seed if settings else None) or 0)
+    if question.classifier != BAYES:
+        check_installed(f"classifier {question.classifier}", "naive-bayes needs nothing")
     dataset = Dataset.open(source)
     qids, secret, where = options["qids"], options["secret"], options["where"]
     spec = Attack.of("cas", dataset, qids=qids, secret=secret, where=where, key=options["key"])

@@ -9,7 +9,6 @@ from typing import Annotated, Any, Required, TypedDict
 
 from qifsql.adversary.options import Where, qids_option
 from qifsql.commands.dit import black_box
-from qifsql.counting.learners import check_installed
 from qifsql.counting.release_limits import ClassLimits, Number
 from qifsql.data.expressions import split_name
 from qifsql.data.files import path_text
@@ -191,8 +190,6 @@ class Question:
         if classifier not in CLASSIFIERS:
             hint = did_you_mean(classifier, CLASSIFIERS)
             raise InputError(f"there is no classifier {quoted(classifier)}{hint}")
-        if classifier != BAYES:
-            check_installed(f"classifier {classifier}", "naive-bayes needs nothing")
         method = _choose_method(options, files=bool(release or without))
         _check_external(method, options)
         sample = options["sample_size"]
