@@ -221,7 +221,7 @@ class Scope:
         parts = (part_of_cell(cell, self.attributes, link.shared) for link in self.links[1:])
         return Count(inside, [m[part] for m, part in zip(self.between, parts, strict=True)])
 
-    def candidates(self) -> list[tuple[Cell, Count]]:
+    def possible_lines(self) -> list[tuple[Cell, Count]]:
         """Return the cells, with counts, that the first solution alone proves to hold somebody.
 
         The cells of one clique after the other are joined by the values that they share. Some
@@ -256,7 +256,7 @@ class Scope:
         """
         lines = {}
         component = self.component
-        for cell, count in self.candidates():
+        for cell, count in self.possible_lines():
             lower = component.lower(count)
             if not lower:
                 continue

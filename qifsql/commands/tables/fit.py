@@ -58,7 +58,7 @@ def fit_margins(margins: Margins) -> Fit | None:
             cells = {"cells": margins.nodes[link.edge]}
             counts.append(margins.make("exact_counts", cells, edge=link.edge))
         return Fit(links, counts, estimate=False)
-    links = hypergraph.triangulated(edges)
+    links = hypergraph.triangulate(edges)
     tables = []
     for link in links:
         if link.edge in margins.nodes:

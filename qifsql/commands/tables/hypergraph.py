@@ -30,7 +30,7 @@ def maximal_edges(edges: Iterable[Edge]) -> list[Edge]:
     return [e for e in different if not any(e < edge for edge in different)]
 
 
-def closure(edges: Iterable[Edge]) -> list[Edge]:
+def close_under_intersection(edges: Iterable[Edge]) -> list[Edge]:
     """Return edges and all their intersections, the larger first, up to about ``MOST_MARGINS``."""
     closed = dict.fromkeys(edges)
     fresh = list(closed)  # edges that are not intersected yet
@@ -41,7 +41,7 @@ def closure(edges: Iterable[Edge]) -> list[Edge]:
     return sorted(closed, key=lambda e: (-len(e), sorted(e)))
 
 
-def covers(nodes: Sequence[Edge]) -> list[tuple[Edge, Edge]]:
+def list_nearest_subsets(nodes: Sequence[Edge]) -> list[tuple[Edge, Edge]]:
     """Return the pairs of a node and a subset of it, with no further node between the two."""
     pairs = []
     for node in nodes:
@@ -79,7 +79,7 @@ def join_tree(edges: Sequence[Edge]) -> list[Link] | None:
     return links if all(link.parent is not None for link in links[1:]) else None
 
 
-def triangulated(edges: Sequence[Edge], first: Sequence[Edge] = ()) -> list[Link]:
+def triangulate(edges: Sequence[Edge], first: Sequence[Edge] = ()) -> list[Link]:
     """Return cliques, sets of attributes that hold all edges, with running intersections.
 
     For a decomposable set they are its maximal edges. Else attributes are eliminated one by one: an

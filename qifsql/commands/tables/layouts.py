@@ -151,7 +151,7 @@ def _check_columns(columns: Sequence[Column], title: str) -> None:
         by_bare_name[bare] = c.name
 
 
-def layouts(
+def find_layouts(
     files: Sequence[File], across: str | None, counts: str | None, labels: Collection[str]
 ) -> list[Layout]:
     """Return which columns of each file are counts; of a wide file they are values of ``across``.

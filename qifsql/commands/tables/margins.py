@@ -17,7 +17,12 @@ from typing import Any
 
 from sqlglot import exp
 
-from qifsql.commands.tables.hypergraph import NOTHING, Edge, closure, covers
+from qifsql.commands.tables.hypergraph import (
+    NOTHING,
+    Edge,
+    close_under_intersection,
+    list_nearest_subsets,
+)
 from qifsql.engine.tables import Tables
 from qifsql.errors import InputError
 from qifsql.query.plan import count_up_to
@@ -179,7 +184,7 @@ def build_margins(
     margins.joint = set(full)
     edges = [*margins.edges, *further, shared, *full]
     earlier = 0  # cells that are numbered already
-    for edge in sorted(closure(e | shared for e in edges), key=len):
+    for edge in sorted(close_under_intersection(e | shared for e in edges), key=len):
         margins.nodes[edge] = _first_cells(margins, edge, listed, full, earlier)
         earlier += tables.count(margins.nodes[edge])
     for name in margins.nodes.values():  # a cell may have no count left
@@ -293,7 +298,8 @@ def propagate(margins: Margins) -> None:
     nodes = list(margins.nodes)
     of_margins = {f"margin_{n}": margins.nodes[edge] for n, edge in enumerate(nodes)}
     pairs: list[Shape] = [  # a margin and the next finer one, and their common attributes
-        (nodes.index(coarse), nodes.index(fine), coarse) for fine, coarse in covers(nodes)
+        (nodes.index(coarse), nodes.index(fine), coarse)
+        for fine, coarse in list_nearest_subsets(nodes)
     ]
     active = margins.make("all_cells", of_margins, WHAT, margins=len(nodes))
     # A row is a cell of a margin, and the cell of a coarser one that it lies in.

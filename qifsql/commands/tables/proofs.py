@@ -270,7 +270,7 @@ def count_support(margins: Margins, every: Edge) -> str | None:
     """Return a table of the number of possible cells by component; None: too many to count."""
     if table := complete_margin(margins, every):
         return margins.make("possible_cells", {"margin": table})
-    links = hypergraph.triangulated(maximal_edges(margins.edges))
+    links = hypergraph.triangulate(maximal_edges(margins.edges))
     cliques: list[str] = []
     for link in links:
         query = clique_cells(margins, link.edge, counting=True)

@@ -20,7 +20,7 @@ from qifsql.commands.tables.layouts import (
     File,
     Layout,
     bare_text,
-    layouts,
+    find_layouts,
     load_texts,
 )
 from qifsql.data.dataset import Dataset
@@ -122,7 +122,7 @@ def read_files(
         title = dataset.name if names.count(dataset.name) == 1 else dataset.paths[0]
         files.append(load_texts(tables.doing(WHAT, title), i, dataset, title, protection))
     labels = {bare_text(label) for label in total}
-    file_layouts = layouts(files, across, counts, labels)
+    file_layouts = find_layouts(files, across, counts, labels)
     for layout in file_layouts:
         _check_counts(tables, layout)
     totals = [_texts_of_totals(tables, layout, labels) for layout in file_layouts]

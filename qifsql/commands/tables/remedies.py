@@ -90,7 +90,7 @@ Attempt = Callable[[Sequence[NewTable]], tuple[list[dict[str, Any]], int]]
 """Attack tables; return the rows, and how many cells tell their count."""
 
 
-def candidates(tables: Sequence[NewTable], changes: Sequence[str], small: int) -> list[Remedy]:
+def list_remedies(tables: Sequence[NewTable], changes: Sequence[str], small: int) -> list[Remedy]:
     """Return the remedies of tables, each a single change of one table or of a dimension.
 
     ``changes`` are coarser dimensions (``age:10``); counts below ``small`` are hidden, or rounded
@@ -152,7 +152,7 @@ def search(
     current, taken = tuple(tables), list[str]()
     for step in range(1, MOST_STEPS + 1):
         outcomes = []
-        for remedy in candidates(current, changes, small):
+        for remedy in list_remedies(current, changes, small):
             rows_after, cells_after = attempt(remedy.tables)
             outcomes.append(_Outcome(remedy, rows_after, max(cells_before - cells_after, 0)))
         if not limits or not outcomes:  # nothing to reach, or nothing more to try

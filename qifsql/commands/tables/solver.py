@@ -19,7 +19,7 @@ from sqlglot import exp
 from qifsql.commands.tables.arrays import Cell, Solved
 from qifsql.commands.tables.component_bounds import solve
 from qifsql.commands.tables.component_program import Component, System
-from qifsql.commands.tables.hypergraph import NOTHING, Edge, Link, maximal_edges, triangulated
+from qifsql.commands.tables.hypergraph import NOTHING, Edge, Link, maximal_edges, triangulate
 from qifsql.commands.tables.kept_components import KeptComponents
 from qifsql.commands.tables.margins import ContradictionError, Margins, places
 from qifsql.commands.tables.measured import in_components
@@ -169,7 +169,7 @@ def _cliques_by_question(margins: Margins, questions: Sequence[Question]) -> _Pr
         # What is not known of a person, and then the secret, goes first: one clique has it.
         secret = frozenset([] if question.secret is None else [question.secret])
         first = [margins.domain.every - question.scope, secret]
-        links = triangulated(maximal_edges(margins.edges), [e for e in first if e])
+        links = triangulate(maximal_edges(margins.edges), [e for e in first if e])
         tables: list[str] = []
         for link in links:
             table = complete_margin(margins, link.edge)

@@ -44,23 +44,23 @@ def test_maximal_edges_lie_in_no_other_and_stand_once() -> None:
 
 
 def test_the_closure_has_all_that_edges_share_the_larger_first() -> None:
-    closed = hypergraph.closure(edges("35", "234", "123"))
+    closed = hypergraph.close_under_intersection(edges("35", "234", "123"))
     assert closed == edges("123", "234", "23", "35", "3")
-    assert hypergraph.closure(edges("12", "34")) == [*edges("12", "34"), NOTHING]
+    assert hypergraph.close_under_intersection(edges("12", "34")) == [*edges("12", "34"), NOTHING]
 
 
 def test_the_closure_of_too_many_edges_is_cut() -> None:
     """Ten edges, each of all attributes but one, have 1023 intersections: pairs, then pairs of
     these: 10 + 45 + 120 + 210 are beyond the limit."""
     without = [frozenset(range(10)) - {i} for i in range(10)]
-    sizes = [len(edge) for edge in hypergraph.closure(without)]
+    sizes = [len(edge) for edge in hypergraph.close_under_intersection(without)]
     assert [sizes.count(9 - k) for k in range(5)] == [10, 45, 120, 210, 0]
 
 
 def test_a_node_covers_the_next_smaller_ones() -> None:
     nodes = edges("123", "234", "23", "35", "3")
     below = [("123", "23"), ("234", "23"), ("23", "3"), ("35", "3")]
-    assert hypergraph.covers(nodes) == [tuple(edges(*pair)) for pair in below]
+    assert hypergraph.list_nearest_subsets(nodes) == [tuple(edges(*pair)) for pair in below]
 
 
 def test_an_edge_of_a_chain_shares_what_any_before_it_has() -> None:
@@ -83,26 +83,26 @@ def test_a_cycle_has_no_tree(texts: tuple[str, ...]) -> None:
 
 
 def test_the_cliques_of_a_decomposable_set_are_its_maximal_edges() -> None:
-    assert hypergraph.triangulated(edges(*PATH, "2")) == links("12||", "23|2|0", "34|3|1")
+    assert hypergraph.triangulate(edges(*PATH, "2")) == links("12||", "23|2|0", "34|3|1")
 
 
 def test_a_cycle_is_cut_by_one_chord() -> None:
-    assert hypergraph.triangulated(edges(*CYCLE)) == links("124||", "234|24|0")
+    assert hypergraph.triangulate(edges(*CYCLE)) == links("124||", "234|24|0")
 
 
 def test_the_attribute_that_joins_the_fewest_others_is_eliminated_first() -> None:
     """Of a cycle and an attribute that hangs on it, the one that hangs; then those of the cycle."""
-    found = hypergraph.triangulated(edges("12", "23", "34", "14", "15"))
+    found = hypergraph.triangulate(edges("12", "23", "34", "14", "15"))
     assert {link.edge for link in found} == set(edges("15", "124", "234"))
-    wheel = hypergraph.triangulated(edges("12", "23", "34", "14", "51", "52", "53", "54"))
+    wheel = hypergraph.triangulate(edges("12", "23", "34", "14", "51", "52", "53", "54"))
     assert {link.edge for link in wheel} == set(edges("1245", "2345"))
 
 
 def test_sets_are_eliminated_before_all_others_in_their_order() -> None:
-    assert hypergraph.triangulated(edges(*PATH), [frozenset({2})]) == links("123||", "34|3|0")
+    assert hypergraph.triangulate(edges(*PATH), [frozenset({2})]) == links("123||", "34|3|0")
     first = [frozenset({3}), frozenset({2})]
-    assert hypergraph.triangulated(edges(*PATH), first) == links("234||", "124|24|0")
-    assert hypergraph.triangulated(edges(*PATH), first[::-1]) == links("123||", "134|13|0")
+    assert hypergraph.triangulate(edges(*PATH), first) == links("234||", "124|24|0")
+    assert hypergraph.triangulate(edges(*PATH), first[::-1]) == links("123||", "134|13|0")
 
 
 def test_attributes_of_one_edge_that_nobody_asks_for_are_summed_out() -> None:
@@ -144,10 +144,10 @@ def test_closures_covers_and_trees_are_those_of_their_definitions(given_edges: l
         for n in range(1, len(different) + 1)
         for some in combinations(different, n)
     }
-    nodes = hypergraph.closure(given_edges)
+    nodes = hypergraph.close_under_intersection(given_edges)
     assert len(nodes) == len(meets)
     assert set(nodes) == meets
-    assert set(hypergraph.covers(nodes)) == {
+    assert set(hypergraph.list_nearest_subsets(nodes)) == {
         (a, b) for a in meets for b in meets if b < a and not any(b < c < a for c in meets)
     }
     largest = hypergraph.maximal_edges(given_edges)
@@ -163,7 +163,7 @@ def test_closures_covers_and_trees_are_those_of_their_definitions(given_edges: l
 def test_cliques_hold_all_edges_and_have_running_intersections(
     given_edges: list[Edge], first: list[Edge]
 ) -> None:
-    cliques = [link.edge for link in hypergraph.triangulated(given_edges, first)]
+    cliques = [link.edge for link in hypergraph.triangulate(given_edges, first)]
     assert running(cliques)
     assert all(any(edge <= clique for clique in cliques) for edge in given_edges)
     assert not any(a < b for a in cliques for b in cliques)
