@@ -90,16 +90,11 @@ def _json_value(value: object) -> object:
 
 
 def save_charts(charts: Mapping[str, Chart], folder: Path, kind: str, origin: Origin) -> list[Path]:
-    """Draw charts as files in a folder; return the paths of the files."""
+    """Draw charts as files of a kind (html, png, svg, json) in a folder; return their paths."""
     paths = {folder / f"{name}.{kind}": chart for name, chart in charts.items()}
     for path, chart in paths.items():
-        save_chart(chart, path, origin)
+        check_ending(path, figures.ENDINGS)
+        content = figures.content(chart, path.suffix.casefold())
+        with atomic_file(path, origin) as temporary:
+            temporary.write_bytes(content)
     return list(paths)
-
-
-def save_chart(chart: Chart, path: Path, origin: Origin) -> None:
-    """Write a chart as HTML that needs no network, PNG, SVG, or Vega-Lite (JSON)."""
-    check_ending(path, figures.ENDINGS)
-    content = figures.content(chart, path.suffix.casefold())
-    with atomic_file(path, origin) as temporary:
-        temporary.write_bytes(content)

@@ -21,7 +21,7 @@ from qifsql.results import release_files
 from qifsql.results.release_files import ending_of
 from qifsql.results.storage import Origin, atomic_file, write_manifest
 
-TYPED = (*SHOWABLE, "DATE", "TIMESTAMP", "TIME")  # types of values in other formats than CSV
+KEPT_TYPES = (*SHOWABLE, "DATE", "TIMESTAMP", "TIME")  # by formats other than Parquet and CSV
 # Types that DuckDB 2.0.0 writes to Parquet as other types: floats, milliseconds, structures.
 _LOSSY = re.compile(r"\b(U?HUGEINT|INTERVAL|TIME WITH TIME ZONE|UNION|BIT|BIGNUM)\b")
 
@@ -35,7 +35,7 @@ def as_text(type_: str, kind: str) -> bool:
     """Return whether values of a type must be written as text to stay unchanged."""
     if kind == ".parquet":
         return _LOSSY.search(type_) is not None
-    return family(type_) not in (SHOWABLE if is_csv(kind) else TYPED)
+    return family(type_) not in (SHOWABLE if is_csv(kind) else KEPT_TYPES)
 
 
 def note_changed_types(columns: Sequence[Column]) -> list[str]:
@@ -59,8 +59,8 @@ def header(names: Sequence[str], columns: Sequence[Column], kind: str) -> list[s
 
     In CSV, a column without a name in the input has none.
     """
-    blank = {c.name: c.heading for c in columns if c.heading is not None}
-    return list(names) if not is_csv(kind) else [blank.get(name, name) for name in names]
+    headings = {c.name: c.heading for c in columns if c.heading is not None}
+    return [headings.get(name, name) for name in names] if is_csv(kind) else list(names)
 
 
 def write(
@@ -118,16 +118,10 @@ def write_rows(
     if kind != ".parquet":
         release_files.write(target, path, names, kind=kind, source=source, unlabelled=unlabelled)
     elif not direct:
-        _copy_renamed(target, path, names)
+        with pq.ParquetFile(target) as file:
+            fields = [f.with_name(name) for f, name in zip(file.schema_arrow, names, strict=True)]
+            schema = pa.schema(fields)
+            with pq.ParquetWriter(path, schema, compression="zstd") as copy:
+                for batch in file.iter_batches():
+                    copy.write_batch(pa.RecordBatch.from_arrays(batch.columns, schema=schema))
     return written
-
-
-def _copy_renamed(source: Path, target: Path, names: Sequence[str]) -> None:
-    """Copy a Parquet file with other names for its columns, some rows at a time."""
-    with pq.ParquetFile(source) as file:
-        original = file.schema_arrow
-        fields = [field.with_name(name) for field, name in zip(original, names, strict=True)]
-        schema = pa.schema(fields)
-        with pq.ParquetWriter(target, schema, compression="zstd") as copy:
-            for batch in file.iter_batches():
-                copy.write_batch(pa.RecordBatch.from_arrays(batch.columns, schema=schema))

@@ -39,7 +39,6 @@ UNWRITTEN = {
 }
 EXTRAS = {EXCEL: ("xlsxwriter", "excel"), **dict.fromkeys(STATISTICS, ("pyreadstat", "stats"))}
 PACKING = {".gz": "gzip", ".zst": "zstd"}
-MARK = codecs.BOM_UTF8
 BEGIN = 65_536  # bytes of the input that are looked at
 BLOCK = 1_000_000  # characters that are encoded at a time
 MOST_ROWS = 1_048_575  # of a workbook, below the names
@@ -113,14 +112,15 @@ class _Style:
         usual = "\t" if kind.startswith(".tsv") else ","
         if source is None or source.format != "csv":
             return cls(usual)
-        of_input = source.delimiter if usual == "," and source.delimiter != "\t" else None
-        delimiter = of_input if of_input and of_input.isascii() else usual  # Polars writes a byte
+        delimiter = source.delimiter if usual == "," and source.delimiter != "\t" else None
+        if not delimiter or not delimiter.isascii():  # Polars writes a byte
+            delimiter = usual
         with unpacked(source.paths[0], source.table) as file:
             begin = file.read(BEGIN)
         encoding = codecs.lookup(source.encoding or "utf-8").name
         text = codecs.getincrementaldecoder(encoding)("replace").decode(begin)
         line_end = "\r\n" if "\r\n" in text else "\n"
-        mark = MARK if begin.startswith(MARK) else b""
+        mark = codecs.BOM_UTF8 if begin.startswith(codecs.BOM_UTF8) else b""
         decimal_comma = source.decimal == "," != delimiter
         return cls(delimiter, encoding, line_end, mark, decimal_comma)
 
@@ -185,7 +185,7 @@ def _write_json(
         before = begin
         for batch in parquet.iter_batches(batch_size=BATCH):
             frame = pl.DataFrame(pa.RecordBatch.from_arrays(batch.columns, names=list(names)))
-            decimals = [n for n, kind_ in frame.schema.items() if kind_.is_decimal()]
+            decimals = [name for name, dtype in frame.schema.items() if dtype.is_decimal()]
             lines = frame.cast(dict.fromkeys(decimals, pl.Float64)).write_ndjson().rstrip("\n")
             if frame.height:  # a line end in a text is escaped
                 file.write((before + lines.replace("\n", between)).encode())

@@ -210,7 +210,13 @@ def check_place(path: Path, sources: tuple[str, ...]) -> Path:
 
     Raises OutputError if the folder is missing, or if ``path`` is one of the files that are read.
     """
-    _check_length(path)
+    with_manifest = path.suffix.casefold() != ".parquet"
+    for file in (path, *([path.with_name(path.name + ENDING)] if with_manifest else [])):
+        try:
+            file.lstat()
+        except OSError as e:
+            if e.errno == errno.ENAMETOOLONG:
+                raise OutputError(unwritable(file, e)) from e
     try:
         real = path.resolve()
     except (OSError, RuntimeError) as e:  # a link to itself
@@ -227,17 +233,6 @@ def check_place(path: Path, sources: tuple[str, ...]) -> Path:
             return path
     except OSError as e:
         raise OutputError(unwritable(path, e)) from e
-
-
-def _check_length(path: Path) -> None:
-    """Refuse a name that is too long for the file system, or whose manifest has such a name."""
-    beside = () if path.suffix.casefold() == ".parquet" else (path.with_name(path.name + ENDING),)
-    for file in (path, *beside):
-        try:
-            file.lstat()
-        except OSError as e:
-            if e.errno == errno.ENAMETOOLONG:
-                raise OutputError(unwritable(file, e)) from e
 
 
 def streamed_place(path: str | Path | None, sources: Iterable[str]) -> Path | None:

@@ -7,7 +7,8 @@ folder means all results in it.
 
 import json
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from glob import escape
 from itertools import chain
@@ -70,25 +71,23 @@ class Stored:
 def read(places: Iterable[str | Path | Result]) -> list[Stored]:
     """Return the results in files and folders, in their order.
 
-    A ``Result`` is treated like a stored one.
+    A ``Result`` is treated like a stored one. A name that an earlier result has gets a number.
 
     Raises DatasetError if a file does not exist or is not a result, or a folder has no results.
     """
     results: list[Stored] = []
     for source in places:
         if isinstance(source, Result):
-            results += [_as_stored(name, part) for name, part in source.parts.items()]
+            for name, part in source.parts.items():
+                origin = replace(part.origin, notes=part.notes)
+                note = json.loads(json.dumps(manifest(origin), default=str))
+                results.append(Stored(name, part.kind, part.frame, part.details, note))
         elif not Path(source).is_dir():
             results.append(_read(Path(source)))
         elif contents := _read_folder(Path(source)):
             results += contents
         else:
             raise DatasetError(f"folder {source} has no results; store some with -o FILE.parquet")
-    return _with_own_names(results)
-
-
-def _with_own_names(results: Sequence[Stored]) -> list[Stored]:
-    """Return the results with a number behind names that others before them have."""
     named: dict[str, Stored] = {}
     for stored in results:
         numbered = (f"{stored.name}-{i}" for i in range(2, len(results) + 2))
@@ -106,34 +105,19 @@ def is_result(path: Path) -> bool:
     return isinstance(note, dict) and kind_of(str(note.get("result"))) is not None
 
 
-def _as_stored(name: str, result: Result) -> Stored:
-    origin = replace(result.origin, notes=result.notes)
-    note = json.loads(json.dumps(manifest(origin), default=str))
-    return Stored(name, result.kind, result.frame, result.details, note)
-
-
 def _read_folder(folder: Path) -> list[Stored]:
     """Return all results in a folder; of a result in several formats, only the Parquet file."""
     by_stem: dict[str, Stored] = {}
-    for path in sorted([*folder.glob("*.parquet"), *folder.glob("*.json")], key=_parquet_first):
-        if path.name.endswith(ENDING) or path.stem in by_stem or _is_detail(path, by_stem):
-            continue
-        try:
-            by_stem[path.stem] = _read(path)
-        except DatasetError:
-            continue  # another file
+    for ending in ("*.parquet", "*.json"):
+        # results come before their details, whose names are longer: risk.histogram.parquet
+        for path in sorted(folder.glob(ending), key=lambda path: (len(path.name), path.name)):
+            name, _, detail = path.stem.rpartition(".")
+            is_detail = name in by_stem and detail in by_stem[name].details
+            if path.name.endswith(ENDING) or path.stem in by_stem or is_detail:
+                continue
+            with suppress(DatasetError):  # another file
+                by_stem[path.stem] = _read(path)
     return sorted(by_stem.values(), key=lambda stored: stored.name)
-
-
-def _parquet_first(path: Path) -> tuple[bool, int, str]:
-    """Return a sort key: Parquet before JSON, results before details, whose names are longer."""
-    return path.suffix != ".parquet", len(path.name), path.name
-
-
-def _is_detail(path: Path, by_stem: Mapping[str, Stored]) -> bool:
-    """Return whether a file holds details (``risk.histogram.parquet``) of a result read before."""
-    name, _, detail = path.stem.rpartition(".")
-    return name in by_stem and detail in by_stem[name].details
 
 
 def _read(path: Path) -> Stored:
@@ -141,7 +125,13 @@ def _read(path: Path) -> Stored:
     if not path.is_file():
         raise DatasetError(f"{path} does not exist; name a result that was stored with -o")
     ending = path.suffix.casefold()
-    message = f"{path} is not a result of qifsql{_way_to_a_result(path)}"
+    hint = "store one with -o FILE.parquet or FILE.json, and name that"
+    if path.name.casefold().endswith(tuple(chain(*ENDINGS.values()))):  # it may have records
+        hint = (
+            f"if it has records, attack them first: qifsql attack {shlex.quote(str(path))} "
+            "--qids COLUMNS -o RESULT.parquet, and name RESULT.parquet here"
+        )
+    message = f"{path} is not a result of qifsql; {hint}"
     if ending not in (".parquet", ".json"):
         raise DatasetError(message)
     malformed = (ValueError, LookupError, TypeError, AttributeError, ArithmeticError)
@@ -154,16 +144,6 @@ def _read(path: Path) -> Stored:
     if stored.kind == "report" or (essential and not stored.is_known):
         raise DatasetError(message)
     return stored
-
-
-def _way_to_a_result(path: Path) -> str:
-    """Return a hint how to get a result: of records that are in the file, or else of any."""
-    if path.name.casefold().endswith(tuple(chain(*ENDINGS.values()))):
-        return (
-            f"; if it has records, attack them first: qifsql attack {shlex.quote(str(path))} "
-            "--qids COLUMNS -o RESULT.parquet, and name RESULT.parquet here"
-        )
-    return "; store one with -o FILE.parquet or FILE.json, and name that"
 
 
 def _read_parquet(path: Path) -> Stored:
@@ -193,25 +173,20 @@ def _check_manifest(note: Mapping[str, Any]) -> None:
 
 
 def _json_table(rows: list[dict[str, Any]], kind: Kind | None) -> pl.DataFrame:
-    """Return rows of JSON as a table; empty columns get the type that they have in results."""
-    frame = pl.DataFrame(_with_infinities(rows), infer_schema_length=None)
-    types = TYPES | (dict(kind.types) if kind else {})
-    empty = [name for name, kind in frame.schema.items() if kind == pl.Null]
-    return frame.with_columns(by_name(name).cast(types.get(name, pl.String())) for name in empty)
+    """Return rows of JSON as a table; empty columns get the type that they have in results.
 
-
-def _with_infinities(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the rows with the texts ``inf`` and ``-inf`` in columns of numbers as numbers.
-
-    JSON cannot hold infinite numbers.
+    JSON has infinite numbers as the texts ``inf`` and ``-inf``.
     """
-    changed = [dict(row) for row in rows]
+    rows = [dict(row) for row in rows]
     for name in rows[0] if rows else ():
         finite = [row[name] for row in rows if row[name] not in (None, "inf", "-inf")]
         if all(isinstance(x, int | float) and not isinstance(x, bool) for x in finite):
-            for row in changed:
+            for row in rows:
                 row[name] = float(row[name]) if isinstance(row[name], str) else row[name]
-    return changed
+    frame = pl.DataFrame(rows, infer_schema_length=None)
+    types = TYPES | (dict(kind.types) if kind else {})
+    empty = [name for name, kind in frame.schema.items() if kind == pl.Null]
+    return frame.with_columns(by_name(name).cast(types.get(name, pl.String())) for name in empty)
 
 
 def _read_json(path: Path) -> Stored:

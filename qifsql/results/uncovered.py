@@ -13,7 +13,7 @@ from qifsql.presentation.language import counted, said
 from qifsql.presentation.parts import Spec, Table
 from qifsql.results.stored import Stored
 
-NUMBERS = 5  # columns whose numbers a sentence gives
+MOST_NUMBERS = 5  # columns whose numbers a sentence gives
 
 Columns = Sequence[ColumnRoles]
 
@@ -104,7 +104,7 @@ def riskiest(columns: Columns, frame: pl.DataFrame) -> list[ColumnRoles]:
 
 
 def table(columns: Columns, frame: pl.DataFrame | None) -> Table:
-    """Return columns of a file with their roles, and the people that uncovered ones single out.
+    """Return the table of the columns of a file: roles, and people that uncovered ones single out.
 
     The numbers are left out if they were not stored, labels if the file has none.
     """
@@ -179,9 +179,9 @@ def _measured_people(frame: pl.DataFrame) -> list[str]:
         message = (
             "Each column alone, together with the named quasi-identifiers, singles out: {numbers}."
         )
-        greatest = additions.head(NUMBERS).select("column", "singled_out").rows()
+        greatest = additions.head(MOST_NUMBERS).select("column", "singled_out").rows()
         phrases = [f"{escaping.cell(name)} {words.count(n)}" for name, n in greatest]
-        numbers = ", ".join(phrases) + _and_more(additions.height - NUMBERS)
+        numbers = ", ".join(phrases) + _and_more(additions.height - MOST_NUMBERS)
         sentences.append(said(message, numbers=numbers))
     if everybody := additions.filter(pl.col("singled_out") == pl.col("people"))["column"].to_list():
         message = (

@@ -73,7 +73,13 @@ def read(file: str | Path) -> Baseline:
         raise InputError(f"the baseline {path} does not exist; check the path")
     files, groups = [path], Table()
     if path.suffix.casefold() == ".json":
-        results, groups = _json(path)
+        try:
+            document = parsed_json(path.read_text("utf-8"))
+            results, groups = _rows(document["results"]), _rows(document.get("groups", []))
+        except OSError as e:
+            raise InputError(f"the baseline {path} cannot be read: {e.strerror}") from e
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as e:
+            raise _no_result(path) from e
     else:
         results = _table(path, "qids")
         beside = path.with_name(f"{path.stem}.groups{path.suffix}")
@@ -113,20 +119,10 @@ def _placed(results: Table, groups: Table) -> dict[Place, dict[str, Any]]:
 
 
 def _note(by_place: dict[Place, dict[str, Any]], place: Place, values: Mapping[str, Any]) -> None:
+    """Add values by measure to those of a place; one that differs becomes an ellipsis."""
     entries = by_place.setdefault(place, {})
     for measure, value in values.items():
         entries[measure] = value if entries.get(measure, value) == value else ...
-
-
-def _json(path: Path) -> tuple[Table, Table]:
-    """Return the rows of results and of groups in a JSON file."""
-    try:
-        document = parsed_json(path.read_text("utf-8"))
-        return _rows(document["results"]), _rows(document.get("groups", []))
-    except OSError as e:
-        raise InputError(f"the baseline {path} cannot be read: {e.strerror}") from e
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as e:
-        raise _no_result(path) from e
 
 
 def _table(path: Path, needed: str) -> Table:

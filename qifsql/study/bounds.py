@@ -14,7 +14,7 @@ capacity, and of a population).
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from itertools import product
 
 from qifsql.adversary.models import model as named_model
 from qifsql.counting.risks import Risk
@@ -40,9 +40,10 @@ RISING = WORSE_BELOW
 """Measures that never fall then."""
 MEASURES = (*sorted({*FALLING, *RISING, "prior_deterministic", "prior_probabilistic", "records"}),)
 MODELS = ("crs", "cas")
-OF_BLOCKS = {"k": "crs", "l": "cas"}
-_UNTIL = re.compile(
-    r"\s*(crs|cas|k|l)\s*(?:\((.*)\)\s*)?(?:\.\s*(\w+)\s*)?(?:\((.*)\)\s*)?(<=|>=)\s*(\S+)\s*",
+MODEL_OF_LEVEL = {"k": "crs", "l": "cas"}
+_BOUND = re.compile(
+    r"\s*(?P<model>crs|cas|k|l)\s*(?:\((?P<secret>.*)\)\s*)?(?:\.\s*(?P<measure>\w+)\s*)?"
+    r"(?:\((?P<secret_behind>.*)\)\s*)?(?P<sign><=|>=)\s*(?P<limit>\S+)\s*",
     re.I | re.S,
 )
 
@@ -69,16 +70,12 @@ class Bound:
     def met(self, risks: Sequence[Risk]) -> bool:
         """Return whether a release of these risks keeps the bound; an undefined value breaks it."""
         everybody = self.model == "crs" or not self.secrets
-        values = [self._value(risk) for risk in risks if everybody or risk.secret in self.secrets]
+        values = [
+            risk.attacks[self.model][self.measure]
+            for risk in risks
+            if everybody or risk.secret in self.secrets
+        ]
         return all(v is not None and self.rule.met(self.rule.attempted(v), None) for v in values)
-
-    def _value(self, risk: Risk) -> Any:
-        return risk.attacks[self.model][self.measure]
-
-
-def until(texts: Sequence[str], secrets: Sequence[str]) -> list[Bound]:
-    """Return the bounds that texts state; raise InputError if a text is not a bound."""
-    return [_until(text, secrets) for text in texts]
 
 
 def remarks(rules: Sequence[Bound]) -> list[str]:
@@ -87,36 +84,41 @@ def remarks(rules: Sequence[Bound]) -> list[str]:
     return [f"{text}: {reason}" for text, reason in reasons if reason]
 
 
-def _until(text: str, secrets: Sequence[str]) -> Bound:
+def read_bound(text: str, secrets: Sequence[str]) -> Bound:
     """Return the bound that a text states, such as ``cas(income)<=0.8``, on one of ``secrets``.
 
     Raises InputError if it states none, or ColumnError if its secret is not among them.
     """
-    match = _UNTIL.fullmatch(text)
+    match = _BOUND.fullmatch(text)
     if match is None:
         raise InputError(
             f"{quoted(text)} is not a bound; expected, for example, crs<=0.1, cas(SECRET)<=0.8, "
             "crs.deterministic<=0.05, k>=5 or l>=2"
         )
-    model, before, measure, after, sign, number = match.groups()
-    model, measure = model.lower(), (measure or "").lower()
-    secret = before if before is not None else after  # in front of the measure, or behind it
-    limit = _limit(number, text)
-    if model in OF_BLOCKS and measure:
+    model, measure = match["model"].lower(), (match["measure"] or "").lower()
+    secret = match["secret_behind"] if match["secret"] is None else match["secret"]
+    limit = _limit(match["limit"], text)
+    if model in MODEL_OF_LEVEL and measure:
         raise InputError(f"{quoted(text)}: {model} has no measures; write {model}>=5")
-    measure = model if model in OF_BLOCKS else SHORT.get(measure, measure)
-    model = OF_BLOCKS.get(model, model)
+    measure = model if model in MODEL_OF_LEVEL else SHORT.get(measure, measure)
+    model = MODEL_OF_LEVEL.get(model, model)
     if measure not in MEASURES:
         hint = did_you_mean(measure, (*MEASURES, "deterministic"))
         raise InputError(f"there is no measure {quoted(measure)} for {model}{hint}")
     if reason := unsuitable(measure, named_model(model), population=False):
         raise InputError(f"{quoted(text)}: {measure} {reason}")
-    bound = "at_most" if sign == "<=" else "at_least"
     if measure in PROBABILITIES and limit > 1:
         raise InputError(f"the limit of {quoted(text)} is above 1, but 5 % is 0.05")
-    _check_model(text, model, secret, secrets)
-    names = _secrets(secret, secrets) if secret is not None else ()
-    return Bound(text.strip(), model, measure, names, Rule(0, (), measure, {bound: limit}))
+    if model == "cas" and not secrets:
+        raise ColumnError(f"{quoted(text)} is about a secret; name one with --secret")
+    if model == "crs" and secret is not None:
+        raise InputError(f"{quoted(text)} is about no secret; leave the brackets out")
+    names = () if secret is None else tuple(named(secret, secrets))
+    if secret is not None and not names:
+        hint = did_you_mean(secret, secrets)
+        raise ColumnError(f"{quoted(secret)} is not a secret here{hint}")
+    bounds = {"at_most" if match["sign"] == "<=" else "at_least": limit}
+    return Bound(text.strip(), model, measure, names, Rule(0, (), measure, bounds))
 
 
 def _limit(number: str, text: str) -> float:
@@ -130,21 +132,6 @@ def _limit(number: str, text: str) -> float:
     if not limit >= 0 or limit == float("inf"):
         raise InputError(f"the limit of {quoted(text)} must be a number from 0")
     return limit
-
-
-def _check_model(text: str, model: str, secret: str | None, secrets: Sequence[str]) -> None:
-    if model == "cas" and not secrets:
-        raise ColumnError(f"{quoted(text)} is about a secret; name one with --secret")
-    if model == "crs" and secret is not None:
-        raise InputError(f"{quoted(text)} is about no secret; leave the brackets out")
-
-
-def _secrets(text: str, secrets: Sequence[str]) -> tuple[str, ...]:
-    names = named(text, secrets)
-    if not names:
-        hint = did_you_mean(text, secrets)
-        raise ColumnError(f"{quoted(text)} is not a secret here{hint}")
-    return tuple(names)
 
 
 def of_policy(policy: Policy, secrets: Sequence[str]) -> list[Bound]:
@@ -162,18 +149,12 @@ def of_policy(policy: Policy, secrets: Sequence[str]) -> list[Bound]:
         names = [s for text in rule.secrets for s in named(text, secrets)]
         if rule.secrets and not names:
             raise policy.wrong(rule, "none of its secrets is asked for", "secret")
-        bounds += _bounds_of_rule(rule, tuple(names))
-    return bounds
-
-
-def _bounds_of_rule(rule: Rule, secrets: tuple[str, ...]) -> Iterator[Bound]:
-    """Yield a bound for each model and limit of a rule."""
-    attempt = f"{rule.attempt:g} * " if rule.chance not in (None, 1) else ""
-    for model in rule.models:
-        for name, limit in rule.bounds.items():
+        attempt = f"{rule.attempt:g} * " if rule.chance not in (None, 1) else ""
+        for model, (name, limit) in product(rule.models, rule.bounds.items()):
             text = f"{attempt}{model.acronym}.{rule.measure} {BOUNDS[name].format(limit)}"
             own_rule = replace(rule, bounds={name: limit})
-            yield Bound(text, model.acronym, rule.measure, secrets, own_rule)
+            bounds.append(Bound(text, model.acronym, rule.measure, tuple(names), own_rule))
+    return bounds
 
 
 def _unsearchable(rule: Rule) -> Iterator[str]:

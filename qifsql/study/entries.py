@@ -22,7 +22,7 @@ REQUIRED = {"attack": ("model",), "synthetic": ("releases",)}
 """Keys that an entry of a kind must have besides its name."""
 ABOUT_EVERYBODY = ("by", "histogram", "thresholds", "quantiles", "store")
 NO_RECORDS = ("weight", "wave", "null", "person")
-ALIKE: Mapping[object, tuple[str, str, tuple[str, ...]]] = {
+RECORD_COUNTING: Mapping[object, tuple[str, str, tuple[str, ...]]] = {
     "tables": ("tables count", "tables are made of one dataset", NO_RECORDS),
     "synthetic": (
         "synthetic releases are compared by counting",
@@ -31,16 +31,16 @@ ALIKE: Mapping[object, tuple[str, str, tuple[str, ...]]] = {
     ),
     "suda": ("suda counts", "suda takes one dataset", ("weight", "wave")),
 }
-"""Entries that count every record once: their words, and the roles that they cannot use."""
+"""Entries that count every record once: two phrases for messages, and the roles they lack."""
 COMPARED_ALIKE = {
     "where": "one condition (where) holds",
     "person": "one column says whose record it is (person)",
 }
 """Roles that are the same in all files of a comparison."""
-NOT_HOUSED = ("weight", "prior", "link", "knows", "people", "learn", "store", "progressive")
+WITHOUT_HOUSEHOLDS = ("weight", "prior", "link", "knows", "people", "learn", "store", "progressive")
 """Roles and options beside which the risk of households is not measured."""
 NAME = re.compile(r"\w[\w-]*")
-LONGEST = 80  # letters of a name, which is also used for files
+LONGEST_NAME = 80  # letters of a name, which is also used for files
 
 
 class Entries:
@@ -84,7 +84,7 @@ class Entries:
         others = [option for option in REQUIRED.get(kind, ()) if option != "model"]  # read above
         if not all(table.get(option) for option in others):
             return None
-        if kind in ALIKE:
+        if kind in RECORD_COUNTING:
             self._check_records(source, place)
         options = {n: v for n, v in table.items() if v is not False and v not in ("", ())}
         places: dict[str, Route] = {n: (*place, n) for n in (*options, "model", "dataset")}
@@ -144,10 +144,10 @@ class Entries:
 
     def _check_records(self, source: Source, place: Route) -> None:
         """Refuse several datasets, and roles that an entry ignores: it counts each record once."""
-        who, problem, roles = ALIKE[place[0]]  # words for messages, and the roles
+        who, problem, unusable_roles = RECORD_COUNTING[place[0]]
         if len(source.datasets) > 1:
             self.reader.wrong(f"{problem}; name one", *place, "dataset")
-        for role in roles:
+        for role in unusable_roles:
             if source.roles.get(role, "distinct") != "distinct":  # the usual rule for null
                 what = f"{who} every record once, and the dataset has {role}"
                 at = source.places.get(role, place)
@@ -173,9 +173,11 @@ class Entries:
     def _check_name(self, name: str, place: Route) -> None:
         """Note the error of a name that cannot be that of a file, or is taken."""
         wrong = self.reader.wrong
-        if not NAME.fullmatch(name) or len(name) > LONGEST or len(name.encode()) > 2 * LONGEST:
-            what = f"use letters, digits, - and _, at most {LONGEST}"
-            wrong(f"the name {quoted(name[:LONGEST])} cannot be that of a file; {what}", *place)
+        is_long = len(name) > LONGEST_NAME or len(name.encode()) > 2 * LONGEST_NAME
+        if is_long or not NAME.fullmatch(name):
+            what = f"use letters, digits, - and _, at most {LONGEST_NAME}"
+            shown = quoted(name[:LONGEST_NAME])
+            wrong(f"the name {shown} cannot be that of a file; {what}", *place)
             return
         key = unicodedata.normalize("NFC", name).casefold()
         if key == WHOLE:
@@ -207,14 +209,14 @@ class Entries:
         self, entry: Entry, options: Mapping[str, Any], models: tuple[Model, ...]
     ) -> None:
         """Refuse an entry that lacks options it needs, or has options its models cannot use."""
-        wrong, individual = self.reader.wrong, any(m.individual for m in models)
+        wrong, is_individual = self.reader.wrong, any(m.individual for m in models)
         if not (options.get("qids") or options.get("target")):
             wrong("there are no quasi-identifiers; write qids = [...]", *entry.place)
         for m in models:
             if m.goal == "attribute inference" and not options.get("secret"):
                 wrong(f"{m.acronym} infers a secret; write secret = [...]", *entry.place)
                 break
-        for name in ABOUT_EVERYBODY if individual else ():
+        for name in ABOUT_EVERYBODY if is_individual else ():
             if options.get(name):
                 what = "is about everybody; leave it out, or use a collective model"
                 wrong(f"{name} {what}", *entry.place, name)
@@ -240,7 +242,10 @@ def _uses(
     if kind == "suda":
         return role in ("qids", "where", "null", "person")
     if role == "household":
-        return _takes_households({**source.roles, **options}, models, kind)
+        present = {**source.roles, **options}
+        is_measured = kind in ("attack", "check") and present.get("null") != MATCH_ANY
+        is_measured = is_measured and not any(present.get(name) for name in WITHOUT_HOUSEHOLDS)
+        return is_measured and all(map(sets.takes_sets, models))
     if role == "qids":
         return not options.get("target")
     if role == "secret":
@@ -251,10 +256,3 @@ def _uses(
         wave = options.get("wave", source.roles.get("wave"))
         return kind != "sweep" or len(source.datasets) > 1 or bool(wave)
     return True
-
-
-def _takes_households(options: Mapping[str, Any], models: tuple[Model, ...], kind: Kind) -> bool:
-    """Return whether an attack or a check measures the risk of households, too."""
-    if kind not in ("attack", "check") or any(options.get(name) for name in NOT_HOUSED):
-        return False
-    return options.get("null") != MATCH_ANY and all(map(sets.takes_sets, models))

@@ -183,11 +183,20 @@ def parsed(data: Mapping[str, Any], lines: Lines, path: Path, /, **options: obje
         raise lines.wrong("rules are tables of a list: write [[rule]]", "rule")
     if not listed:
         raise lines.wrong("there is no rule; write [[rule]] with model, measure and at_most")
-    usual = _attempt(data.get("adversary", {}), lines, "adversary")
-    rules = tuple(_rule(n, table, adversary, usual, lines) for n, table in enumerate(listed))
+    attempt = _attempt(data.get("adversary", {}), lines, "adversary") or 1.0
+    rules = tuple(_rule(n, table, adversary, attempt, lines) for n, table in enumerate(listed))
     _check_comparisons(rules, adversary, lines)
     last = _baseline(data, path.parent, lines)
-    return Policy(path, adversary, rules, last, lines, _unnamed(data, lines), _unit(data, lines))
+    unnamed, unit = data.get("unnamed", UNNAMED[0]), data.get("unit", "")
+    if unnamed not in UNNAMED:
+        raise lines.wrong(f"unnamed is one of {', '.join(map(quoted, UNNAMED))}", "unnamed")
+    if unit not in ("", RECORDS):
+        raise lines.wrong(
+            f"unit is {quoted(RECORDS)}: they are counted though a person may have several; people "
+            "are counted with person in [adversary]",
+            "unit",
+        )
+    return Policy(path, adversary, rules, last, lines, unnamed, unit)
 
 
 def _plain(value: Any) -> Any:
@@ -199,53 +208,26 @@ def _plain(value: Any) -> Any:
     return str(value) if isinstance(value, Path) else value
 
 
-def _unnamed(data: Mapping[str, Any], lines: Lines) -> str:
-    choice = data.get("unnamed", UNNAMED[0])
-    if choice not in UNNAMED:
-        raise lines.wrong(f"unnamed is one of {', '.join(map(quoted, UNNAMED))}", "unnamed")
-    return str(choice)
-
-
-def _unit(data: Mapping[str, Any], lines: Lines) -> str:
-    unit = data.get("unit", "")
-    if unit not in ("", RECORDS):
-        raise lines.wrong(
-            f"unit is {quoted(RECORDS)}: they are counted though a person may have several; people "
-            "are counted with person in [adversary]",
-            "unit",
-        )
-    return str(unit)
-
-
 def _adversary(table: object, folder: Path, lines: Lines) -> dict[str, Any]:
     """Return the options of the adversary; paths of files are those in the folder of the policy."""
     if not isinstance(table, dict):
         raise lines.wrong("the adversary is a table: write [adversary]", "adversary")
     _check_keys(table, (*NAMES, *TEXTS, "attempt"), lines, "adversary")
+    if "known_records" in table:
+        here, choices = ("adversary", "known_records"), get_args(KnownRecords)
+        if table["known_records"] not in choices:
+            raise lines.wrong(f"known_records is one of {', '.join(map(quoted, choices))}", *here)
+        if "person" not in table:
+            what = "known_records is about the records of a person; name the column (person)"
+            raise lines.wrong(what, *here)
     options: dict[str, Any] = {}
-    _check_known_records(table, lines)
     for name, value in table.items():
-        if name == "attempt":
-            continue
         if name in NAMES:
             options[name] = _names(value, lines, "adversary", name)
-        else:
-            options[name] = _text(value, lines, "adversary", name)
-            if name in FILES:
-                options[name] = _beside(folder, options[name])
+        elif name != "attempt":
+            text = _text(value, lines, "adversary", name)
+            options[name] = _beside(folder, text) if name in FILES else text
     return options
-
-
-def _check_known_records(table: Mapping[str, Any], lines: Lines) -> None:
-    """Refuse an unknown reading of the records of a person, and one without a person."""
-    if "known_records" not in table:
-        return
-    here, readings = ("adversary", "known_records"), get_args(KnownRecords)
-    if table["known_records"] not in readings:
-        raise lines.wrong(f"known_records is one of {', '.join(map(quoted, readings))}", *here)
-    if "person" not in table:
-        what = "known_records is about the records of a person; name the column (person)"
-        raise lines.wrong(what, *here)
 
 
 def _attempt(table: Mapping[str, Any], lines: Lines, *here: str | int) -> float | None:
@@ -263,12 +245,12 @@ def _rule(
     n: int,
     table: Mapping[str, Any],
     adversary: Mapping[str, Any],
-    usual: float | None,
+    attempt: float,
     lines: Lines,
 ) -> Rule:
     """Return the rule in the ``n``-th table (from 0), checked.
 
-    ``adversary`` are its options, ``usual`` is the chance of an attempt by default.
+    ``adversary`` are its options, ``attempt`` is the chance of an attempt where the rule has none.
     """
     here = ("rule", n)
     _check_keys(table, RULE, lines, *here)
@@ -280,13 +262,13 @@ def _rule(
         raise lines.wrong(f"rule {n + 1} has no bound; write one of {', '.join(BOUNDS)}", *here)
     by = _text(table["by"], lines, *here, "by") if "by" in table else adversary.get("by")
     rule = Rule(
-        n + 1,
-        _models(table["model"], lines, *here, "model"),
-        _text(table["measure"], lines, *here, "measure"),
-        bounds,
-        _names(table["secret"], lines, *here, "secret") if "secret" in table else (),
-        by,
-        _chance(table, usual, lines, *here),
+        number=n + 1,
+        models=_models(table["model"], lines, *here, "model"),
+        measure=_text(table["measure"], lines, *here, "measure"),
+        bounds=bounds,
+        secrets=_names(table["secret"], lines, *here, "secret") if "secret" in table else (),
+        by=by,
+        attempt=_rule_attempt(table, lines, *here) or attempt,
     )
     _check_measure(rule, lines, population=adversary.get("population") is not None)
     _check_secrets(rule, adversary.get("secret", ()), lines)
@@ -294,8 +276,8 @@ def _rule(
     return rule
 
 
-def _chance(table: Mapping[str, Any], usual: float | None, lines: Lines, *here: str | int) -> float:
-    """Return the chance of an attempt in a rule: its own, or that of the adversary."""
+def _rule_attempt(table: Mapping[str, Any], lines: Lines, *here: str | int) -> float | None:
+    """Return the chance of an attempt that a rule sets; None if it sets none."""
     attempt = _attempt(table, lines, *here)
     if attempt is not None and table.get("model") == release_rules.MODEL:
         what = "attempt multiplies the success of attacks on records; leave it out"
@@ -303,7 +285,7 @@ def _chance(table: Mapping[str, Any], usual: float | None, lines: Lines, *here: 
     if attempt is not None and table.get("measure") not in PROBABILITIES:
         what = f"attempt multiplies probabilities, and {table['measure']} is not one; leave it out"
         raise lines.wrong(what, *here, "attempt")
-    return attempt or usual or 1.0
+    return attempt
 
 
 def _check_measure(rule: Rule, lines: Lines, *, population: bool) -> None:
@@ -311,8 +293,8 @@ def _check_measure(rule: Rule, lines: Lines, *, population: bool) -> None:
     here = ("rule", rule.number - 1, "measure")
     if rule.compares and (reason := release_rules.unsuitable(rule.measure)):
         raise lines.wrong(f"{rule.measure} {reason}", *here)
-    of_kind = release_rules.measures if rule.compares else measures
-    if hint := _unknown(rule.measure, of_kind(grouped=rule.by is not None)):
+    measures_of_kind = release_rules.measures if rule.compares else measures
+    if hint := _unknown(rule.measure, measures_of_kind(grouped=rule.by is not None)):
         where = f" within groups (by {quoted(rule.by)})" if rule.by is not None else ""
         raise lines.wrong(f"there is no measure {quoted(rule.measure)}{where}{hint}", *here)
     for model in rule.models:
@@ -323,9 +305,9 @@ def _check_measure(rule: Rule, lines: Lines, *, population: bool) -> None:
 def _check_secrets(rule: Rule, secrets: str | Sequence[str], lines: Lines) -> None:
     """Refuse secrets if a model has no secret, and secrets that the adversary does not infer."""
     here = ("rule", rule.number - 1, "secret")
-    others = [m for m in rule.models if m.goal != "attribute inference"]
-    if rule.secrets and others:
-        about = f"{others[0].acronym} is of {others[0].goal}"
+    without_secret = [m for m in rule.models if m.goal != "attribute inference"]
+    if rule.secrets and without_secret:
+        about = f"{without_secret[0].acronym} is of {without_secret[0].goal}"
         raise lines.wrong(f"{about}, which has no secret to name; leave it out", *here)
     names = [secrets] if isinstance(secrets, str) else list(secrets)
     for secret in rule.secrets:
@@ -428,8 +410,8 @@ def _text(value: object, lines: Lines, *here: str | int) -> str:
 
 
 def _number(value: object, lines: Lines, *here: str | int) -> float:
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not number or (isinstance(value, float) and not math.isfinite(value)):
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not is_number or (isinstance(value, float) and not math.isfinite(value)):
         what = "is not a number; write one without quotes, as in 0.05"
         raise lines.wrong(f"{here[-1]} {what}", *here)
     return cast("float", value)

@@ -9,7 +9,7 @@ from qifsql.data.toml_lines import Route, Step, parse
 from qifsql.errors import InputError, did_you_mean, plural, quoted
 from qifsql.study.forms import Forms
 
-MOST = 20  # errors that are told
+MOST_ERRORS = 20  # that are told
 
 
 class Reader:
@@ -30,8 +30,9 @@ class Reader:
         """Raise InputError if there were errors: a line for each of the first ones in the file."""
         if self._wrongs:
             lines = sorted(self._wrongs, key=self._wrongs.__getitem__)
-            more = [f"and {plural(len(lines) - MOST, 'more error')}"] if len(lines) > MOST else []
-            raise InputError("\n".join([*lines[:MOST], *more]))
+            if (more := len(lines) - MOST_ERRORS) > 0:
+                lines = [*lines[:MOST_ERRORS], f"and {plural(more, 'more error')}"]
+            raise InputError("\n".join(lines))
 
     def tables(self, name: str) -> dict[str, Any]:
         """Return the entries of a table of names, such as ``[datasets]``; refuse empty names."""

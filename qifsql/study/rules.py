@@ -16,7 +16,8 @@ BOUNDS = {
     "fall_at_most": "fall <= {}",
 }
 DRIFT = ("rise_at_most", "fall_at_most")
-RELATIVE, ABSOLUTE = 1e-12, 1e-14  # errors of rounding: in sums, in numbers that should be 0
+RELATIVE_ERROR = 1e-12  # of rounding, in sums
+ABSOLUTE_ERROR = 1e-14  # of rounding, in numbers that should be 0
 PROBABILITIES = {
     *("prior_deterministic", "posterior_deterministic", "degradation_deterministic"),
     *("prior_probabilistic", "posterior_probabilistic", "leakage_additive", "worst_case"),
@@ -87,20 +88,20 @@ class Rule:
         """
         low, high = interval or (value, value)
         judged = dict.fromkeys(self.bounds, value) | {"at_most": high, "at_least": low}
-        bounds = self.bounds.items()
-        return all(_within(name, bound, judged[name], last or 0.0) for name, bound in bounds)
+        earlier = last or 0.0
+        for name, bound in self.bounds.items():
+            limits = {"rise_at_most": earlier + bound, "fall_at_most": earlier - bound}
+            limit, reached = limits.get(name, bound), judged[name]
+            is_least = name in ("at_least", "fall_at_most")
+            is_equal = math.isclose(reached, limit, rel_tol=RELATIVE_ERROR, abs_tol=ABSOLUTE_ERROR)
+            if not (is_equal or (reached >= limit if is_least else reached <= limit)):
+                return False
+        return True
 
     def worse(self, first: float, second: float) -> bool:
         """Return whether the first of two values of the measure is worse by the bounds."""
         above = any(name in self.bounds for name in ("at_most", "rise_at_most"))
         return first > second if above else first < second
-
-
-def _within(name: str, bound: float, value: float, last: float) -> bool:
-    limit = {"rise_at_most": last + bound, "fall_at_most": last - bound}.get(name, bound)
-    is_least = name in ("at_least", "fall_at_most")
-    inside = value >= limit if is_least else value <= limit
-    return inside or math.isclose(value, limit, rel_tol=RELATIVE, abs_tol=ABSOLUTE)
 
 
 def backwards(measure: str, bounds: Mapping[str, float]) -> str:
@@ -145,18 +146,17 @@ def named(text: str, secrets: Sequence[str]) -> list[str]:
 
     The text may be a named expression, or have the tag of the focal dataset.
     """
-    forms = (text, _name(text))
-    folded = [w.casefold() for w in forms]
-    exact = [secret for secret in secrets if secret in forms]
+    names = (text, _name(text))
+    folded = [name.casefold() for name in names]
+    exact = [secret for secret in secrets if secret in names]
     return exact or [secret for secret in secrets if secret.casefold() in folded]
 
 
 def asked_for(text: str, names: Sequence[str]) -> bool:
     """Return whether a secret may be one of the requested ones, by its name or by a pattern."""
-    patterns = (a.casefold() for a in names)
-    return bool(named(text, [*names, *map(_name, names)])) or any(
-        matches(_name(text).casefold(), pattern) for pattern in patterns
-    )
+    name = _name(text).casefold()
+    is_named = bool(named(text, [*names, *map(_name, names)]))
+    return is_named or any(matches(name, pattern.casefold()) for pattern in names)
 
 
 def _name(text: str) -> str:

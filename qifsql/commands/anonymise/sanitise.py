@@ -107,7 +107,8 @@ class Work:
         self.request = request
         self.suppression_order = self._read_suppression_order()
         self.combinations = required_combinations(request, [q.name for q in microdata.qids])
-        self.rules = bounds.until(request.until, [s.name for s in microdata.secrets])
+        secrets = [s.name for s in microdata.secrets]
+        self.rules = [bounds.read_bound(text, secrets) for text in request.until]
         self.meter = meter
         self.name = microdata.dataset.name
         self.scales: list[Scale] = []

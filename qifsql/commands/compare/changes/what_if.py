@@ -76,7 +76,7 @@ def what_if(source: Tabular, options: CompareOptions, *, settings: Settings | No
         bound = bind(Attack.of(models, catalog.dataset, **arguments), catalog)
         requests = [adversary_changes.read(text, bound.microdata.qids) for text in texts]
         names = [s.name for s in bound.microdata.secrets]
-        rules = bounds.until(limits, names)
+        rules = [bounds.read_bound(text, names) for text in limits]
         rules += bounds.of_policy(read, names) if read is not None else []
         _check_samples(bound.microdata, requests)
         work = Work(engine, catalog, bound, trees, reading)
