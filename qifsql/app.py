@@ -16,7 +16,7 @@ from typer.core import TyperCommand
 from qifsql import __version__, commands
 from qifsql.commands import former_names
 from qifsql.errors import INTERRUPTED, DatasetError, Interrupted, unwritable
-from qifsql.options.grouping import ALONE, grouped, with_bare_values
+from qifsql.options.grouping import OPTIONAL_SHARE, grouped, with_bare_values
 from qifsql.options.runtime import check_address_space, run_guarded, talk
 from qifsql.options.texts import left_out_model, split_qids
 from qifsql.presentation.language import bind_locale, of_locale, speaking, translated
@@ -59,7 +59,12 @@ class Command(TyperCommand):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse what was typed: old names of options, and values and a model that are left out."""
         args = _current(args, getattr(self.callback, "renamed", {}))
-        alone = {flag for p in self.params if getattr(p, "metavar", "") == ALONE for flag in p.opts}
+        alone = {
+            flag
+            for p in self.params
+            if getattr(p, "metavar", "") == OPTIONAL_SHARE
+            for flag in p.opts
+        }
         args = with_bare_values(args, alone)
         if any(p.name == "model" for p in self.params):
             typed, *_ = self.make_parser(ctx).parse_args([*args])

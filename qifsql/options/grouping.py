@@ -60,33 +60,28 @@ from qifsql.options.shared_options import Limits
 from qifsql.options.standard_input import standard_input
 from qifsql.presentation.language import translated
 
+
+def _unchanged(typed: Any) -> Any:
+    return typed
+
+
 TYPED: Mapping[Form, tuple[Any, Callable[[Any], Any]]] = {
-    TEXT: (str | None, lambda text: text),
-    CHANCE: (str | None, lambda text: text),
-    SIZES: (str | None, lambda text: text),
+    **dict.fromkeys((TEXT, CHANCE, SIZES, ORDER, NUMBER, SUPPRESSED), (str | None, _unchanged)),
+    **dict.fromkeys((TEXTS, WORDS), (list[str] | None, _unchanged)),
+    # read once the names of columns are known: see OF_COLUMNS
+    **dict.fromkeys((TARGET, HIERARCHIES, OF_SECRETS), (list[str] | None, _unchanged)),
+    **dict.fromkeys((FLOAT, SHARE), (float | None, _unchanged)),
+    **dict.fromkeys((FILE, WRITTEN, STORE), (Path | None, _unchanged)),
+    DATASET: (Path | None, _unchanged),  # opened as the data are: see ``runner``
+    FLAG: (bool, _unchanged),
+    WHOLE: (int | None, _unchanged),
     NAME: (str | None, texts.unquoted),
     GROUPS: (list[str] | None, texts.one_column),
     NAMES: (list[str] | None, names),
-    COUNTS: (str | None, texts.numbers),
     NUMBERS: (list[str] | None, names),
-    TEXTS: (list[str] | None, lambda texts: texts),
-    ORDER: (str | None, lambda text: text),
-    WORDS: (list[str] | None, lambda texts: texts),
-    TARGET: (list[str] | None, lambda texts: texts),  # see OF_COLUMNS
-    HIERARCHIES: (list[str] | None, lambda texts: texts),  # likewise
-    OF_SECRETS: (list[str] | None, lambda texts: texts),  # likewise
-    FLAG: (bool, lambda flag: flag),
-    FLOAT: (float | None, lambda number: number),
-    SHARE: (float | None, lambda share: share),
+    COUNTS: (str | None, texts.numbers),
     SECONDS: (str | None, texts.seconds),
-    SUPPRESSED: (str | None, lambda share: share),
-    NUMBER: (str | None, lambda number: number),
-    WHOLE: (int | None, lambda number: number),
     LABELS: (list[str] | None, texts.labels),
-    FILE: (Path | None, lambda file: file),
-    WRITTEN: (Path | None, lambda file: file),
-    STORE: (Path | None, lambda file: file),
-    DATASET: (Path | None, lambda file: file),  # opened as the data are: see ``runner``
 }
 """The type on the command line for each form, and its conversion."""
 OF_COLUMNS: Mapping[Form, tuple[str, Callable[..., Any]]] = {
@@ -97,11 +92,11 @@ OF_COLUMNS: Mapping[Form, tuple[str, Callable[..., Any]]] = {
 """Forms whose texts are read with the names of columns: the option of these, and the reader."""
 
 Group = Callable[[dict[str, Any]], object]
-"""Takes its options out of what was typed, and returns the value of a parameter."""
+"""A function that takes its options out of what was typed, and returns a parameter's value."""
 
 VALUES: Mapping[type, str] = {bool: "", int: "N", float: "X", Path: "PATH", list: "TEXT"}
 """The word for the value of an option in help texts, by its type."""
-ALONE = "[SHARE]"
+OPTIONAL_SHARE = "[SHARE]"
 """The word for a value that may be left out: it is 1 then (see ``with_bare_values``)."""
 
 PLACES = {None: 0, ATTACK: 1, OPTIONS: 2, DETAILS: 3, DATA: 4, RUN: 5, LIMITS: 6}
@@ -148,8 +143,8 @@ def _members(
 ) -> tuple[list[inspect.Parameter], Group | None]:
     """Return the options of a parameter, and the function that builds its value from typed words.
 
-    None if the parameter is an option itself. A group may have groups as fields. Add declared
-    options to ``options``.
+    The function is None if the parameter is an option itself. A group may have groups as fields.
+    The declared options of a function are added to ``options``.
     """
     group: Any = Limits if parameter.annotation is Settings else parameter.annotation
     if is_typeddict(group):
@@ -180,8 +175,8 @@ def _place_in_help(parameter: inspect.Parameter) -> tuple[int, bool]:
     return PLACES.get(panel, PLACES[OPTIONS]), parameter.default is not inspect.Parameter.empty
 
 
-def with_bare_values(words: Sequence[str], alone: Collection[str]) -> list[str]:
-    """Return typed words with the value 1 behind each option of ``alone`` that has no number.
+def with_bare_values(words: Sequence[str], bare: Collection[str]) -> list[str]:
+    """Return typed words with the value 1 behind each option of ``bare`` that has no number.
 
     >>> with_bare_values(["--suppress", "FILE", "--suppress", "0.04"], ["--suppress"])
     ['--suppress', '1', 'FILE', '--suppress', '0.04']
@@ -189,7 +184,7 @@ def with_bare_values(words: Sequence[str], alone: Collection[str]) -> list[str]:
     complete: list[str] = []
     for word, following in zip_longest(words, words[1:], fillvalue=""):
         complete.append(word)
-        if word in alone and not re.fullmatch(r"-?[0-9./]+", following):
+        if word in bare and not re.fullmatch(r"-?[0-9./]+", following):
             complete.append("1")
     return complete
 
@@ -238,7 +233,7 @@ def _typer_option(name: str, option: Option) -> Any:
         rich_help_panel=option.panel,
         min=option.least,
         show_default="default" not in option.help,
-        metavar=ALONE if option.form is SUPPRESSED else None,
+        metavar=OPTIONAL_SHARE if option.form is SUPPRESSED else None,
     )
 
 

@@ -57,13 +57,17 @@ def run(
     """
     groups: dict[type, Any] = {type(group): group for group in arguments.values()}
     talk = groups.get(Limits) or groups[Talk]
-    written, stores = (_files_of_form(form, arguments, options) for form in (WRITTEN, STORE))
-    output = _checked_output(groups, arguments.get("out"), written)
+    files: dict[Form, dict[str, str | Path]] = {WRITTEN: {}, STORE: {}}  # by option
+    for group in arguments.values():
+        for name, file in group.items() if isinstance(group, dict) else ():
+            if file is not None and name in options and options[name].form in files:
+                files[options[name].form][name] = file
+    output = _checked_output(groups, arguments.get("out"), files[WRITTEN])
     charts: Charts | None = groups.get(Charts)
     if charts is not None:
         charts.check()
     _read_data(command, arguments, options)
-    answer = _call(command, arguments, talk, stores.values())
+    answer = _call(command, arguments, talk, files[STORE].values())
     if answer is None:
         return
     runtime.print_notes([*getattr(answer.result, "notes", ()), *answer.notes], quiet=talk.quiet)
@@ -112,17 +116,6 @@ def _read_data(
         for option, file in arguments[name].items():
             if option in options and options[option].form is DATASET:
                 arguments[name][option] = data.dataset(str(file))
-
-
-def _files_of_form(
-    form: Form, arguments: Mapping[str, Any], options: Mapping[str, Option]
-) -> dict[str, str | Path]:
-    """Return the files that were named by options of a form, by the names of the options."""
-    files: dict[str, str | Path] = {}
-    for typed in (group for group in arguments.values() if isinstance(group, dict)):
-        of_form = (name for name in typed if name in options and options[name].form is form)
-        files |= {name: typed[name] for name in of_form if typed[name] is not None}
-    return files
 
 
 def _checked_output(

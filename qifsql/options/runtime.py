@@ -23,9 +23,9 @@ from qifsql.errors import (
     unwritable,
 )
 
-LEAST, CORES = 3 * 2**29, 2  # bytes of address space that the libraries need with two cores
-PER_CORE = 2**27  # bytes of address space for the threads of each further core
-BROKEN_OFF = "Query interrupted"  # how DuckDB reports Ctrl-C in a statement of the main thread
+TWO_CORES = 3 * 2**29  # bytes of address space that the libraries need with two cores
+FURTHER_CORE = 2**27  # bytes of address space for the threads of each further core
+DUCKDB_INTERRUPTED = "Query interrupted"  # how DuckDB reports Ctrl-C in the main thread
 INTERNAL = 1  # exit code of an error that qifsql does not know
 
 
@@ -59,8 +59,16 @@ _SIGNALS: list[int] = []  # that asked the command to stop
 
 
 def run_guarded(command: Callable[[], int | None], *, debug: bool) -> int:
-    """Run a command; print any error as one line, and return the exit code."""
-    _obey_signals()
+    """Run a command; print any error as one line, and return the exit code.
+
+    Signals that ask the command to stop interrupt it, and are remembered.
+    """
+    _SIGNALS.clear()
+    signal.signal(signal.SIGTERM, _stop)
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _stop)
+    if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) == signal.SIG_DFL:
+        signal.signal(signal.SIGHUP, _stop)  # the terminal was closed; nohup ignores it
     try:
         return command() or 0
     except (BrokenPipeError, SystemExit):  # typer and rich exit when a pipe is closed
@@ -86,7 +94,7 @@ def _explain(error: BaseException) -> tuple[str, int]:
     if isinstance(error, UnicodeEncodeError):  # a byte of the command line that is no character
         return NOT_UTF8, InputError.exit_code
     # Compiled code may turn an interruption into another error.
-    if isinstance(error, KeyboardInterrupt) or _SIGNALS or str(error) == BROKEN_OFF:
+    if isinstance(error, KeyboardInterrupt) or _SIGNALS or str(error) == DUCKDB_INTERRUPTED:
         return INTERRUPTED, Interrupted.exit_code
     if starved(error):
         return STARVED, EngineError.exit_code
@@ -103,23 +111,13 @@ def check_address_space() -> None:
     except ImportError:
         return
     limit, _ = resource.getrlimit(resource.RLIMIT_AS)
-    need = LEAST + PER_CORE * max(0, (os.cpu_count() or 1) - CORES)
+    need = TWO_CORES + FURTHER_CORE * max(0, (os.cpu_count() or 1) - 2)
     if limit != resource.RLIM_INFINITY and limit < need:
         raise EngineError(
             f"the shell limits the address space to {limit // 2**20:,} MiB (ulimit -v), and the "
             f"libraries need {need // 2**20:,} MiB here, most of it unused; raise that limit, and "
             "limit memory with --memory instead"
         )
-
-
-def _obey_signals() -> None:
-    """Let signals that ask the command to stop interrupt it, and remember them."""
-    _SIGNALS.clear()
-    signal.signal(signal.SIGTERM, _stop)
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, _stop)
-    if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) == signal.SIG_DFL:
-        signal.signal(signal.SIGHUP, _stop)  # the terminal was closed; nohup ignores it
 
 
 def _stop(number: int, _frame: FrameType | None) -> None:

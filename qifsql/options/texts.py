@@ -14,8 +14,8 @@ from qifsql.data.option import csv_row
 from qifsql.errors import InputError, quoted
 
 QIDS = ("--qids", "-q")
-SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600}
-PHRASES = {" is null": None, " is absent": ABSENT}  # of a target, instead of =VALUE
+SECONDS_PER_UNIT = {"": 1, "s": 1, "m": 60, "h": 3600}
+TARGET_PHRASES = {" is null": None, " is absent": ABSENT}  # instead of =VALUE
 QUOTED = r'"((?:[^"]|"")*)"'  # a name in quotes, as in a row of CSV
 
 
@@ -53,7 +53,7 @@ def seconds(text: str | None, option: str = "--time-budget") -> float | None:
     match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([smh]?)\s*", text)
     if not match or not float(match[1]):
         raise InputError(f"a {option} is written 90s, 10m or 2h, above 0")
-    return float(match[1]) * SECONDS[match[2]]
+    return float(match[1]) * SECONDS_PER_UNIT[match[2]]
 
 
 def split_assignment(text: str, columns: Sequence[str] = ()) -> tuple[str, str] | None:
@@ -89,20 +89,20 @@ def _target_value(text: str, qids: Sequence[str]) -> tuple[str, str | None]:
 
     Names of ``qids`` may contain such signs; other names with them are in double quotes.
     """
-    phrase = next((phrase for phrase in PHRASES if text.casefold().endswith(phrase)), None)
+    phrase = next((phrase for phrase in TARGET_PHRASES if text.casefold().endswith(phrase)), None)
     column = "" if phrase is None else text[: -len(phrase)]
     for name in sorted(qids, key=len, reverse=True):
         if text.startswith(f"{name}="):
             return name, text[len(name) + 1 :]
         if phrase is not None and column.casefold() == name.casefold():
-            return name, PHRASES[phrase]
+            return name, TARGET_PHRASES[phrase]
     if phrase is not None and (match := re.fullmatch(QUOTED, column, re.S)):
-        return match[1].replace('""', '"'), PHRASES[phrase]
+        return match[1].replace('""', '"'), TARGET_PHRASES[phrase]
     pair = split_assignment(text)
     if pair and pair[0]:
         return pair
     if phrase is not None and pair is None:
-        return column, PHRASES[phrase]
+        return column, TARGET_PHRASES[phrase]
     raise InputError('a --target is written COLUMN=VALUE, or "COLUMN is null" for a missing value')
 
 
@@ -163,15 +163,15 @@ def split_qids(words: Sequence[str], message: str) -> str:
         ``did you mean --qids age,sex?``, or an empty text.
 
     """
+
+    def is_name(word: str) -> bool:
+        path = Path(word)
+        is_file = path.name != word or bool(path.suffix) or path.exists()
+        return not word.startswith("-") and not is_file
+
     for i, flag in enumerate(words):
         if flag in QIDS and words[i + 2 :]:
-            names = list(takewhile(_no_file, words[i + 2 :]))
+            names = list(takewhile(is_name, words[i + 2 :]))
             if names and re.search(rf"(?<!\w){re.escape(names[0])}(?!\w)", message):
                 return f"did you mean {flag} {shlex.quote(','.join([words[i + 1], *names]))}?"
     return ""
-
-
-def _no_file(word: str) -> bool:
-    """Return whether a word is neither an option nor the path of a file."""
-    path = Path(word)
-    return not word.startswith("-") and path.name == word and not path.suffix and not path.exists()
