@@ -59,13 +59,8 @@ class Command(TyperCommand):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse what was typed: old names of options, and values and a model that are left out."""
         args = _current(args, getattr(self.callback, "renamed", {}))
-        alone = {
-            flag
-            for p in self.params
-            if getattr(p, "metavar", "") == OPTIONAL_SHARE
-            for flag in p.opts
-        }
-        args = with_bare_values(args, alone)
+        bare = (p.opts for p in self.params if getattr(p, "metavar", "") == OPTIONAL_SHARE)
+        args = with_bare_values(args, {flag for flags in bare for flag in flags})
         if any(p.name == "model" for p in self.params):
             typed, *_ = self.make_parser(ctx).parse_args([*args])
             args = [*left_out_model(typed), *args]
