@@ -6,8 +6,9 @@ that a person has in the class, each once, and by her secret, the multiset of al
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from fractions import Fraction
+from itertools import combinations_with_replacement, product
 from typing import Any
 
 from qifsql.reference.microdata import Counts, Names, Rows, order_key, value
@@ -42,15 +43,13 @@ def readings(rows: Rows, secret: str, whose: Labels) -> list[Labels]:
     reported = [None if value(row[secret]) is None else order_key(row[secret]) for row in rows]
     if 0 < reported.count(None) < len(rows):
         of_values.append(reported)
-    return [*of_values, *(_multisets(whose, labels) for labels in of_values)]
-
-
-def _multisets(whose: Labels, labels: Labels) -> Labels:
-    """Return the multiset of each record's person, as a list in order; None for an empty one."""
-    hers: dict[Any, list[Any]] = {}
-    for owner, label in zip(whose, labels, strict=True):
-        hers.setdefault(owner, []).extend([] if label is None else [label])
-    return [tuple(sorted(hers[owner])) or None for owner in whose]
+    of_people: list[Labels] = []
+    for labels in of_values:
+        multisets: dict[Any, list[Any]] = {}  # of each person
+        for owner, label in zip(whose, labels, strict=True):
+            multisets.setdefault(owner, []).extend([] if label is None else [label])
+        of_people.append([tuple(sorted(multisets[owner])) or None for owner in whose])
+    return of_values + of_people
 
 
 def judge(
@@ -105,3 +104,25 @@ def kept_records(
         if not broken:
             return remaining
         remaining -= broken
+
+
+def fewest_suppressed_cells(records: Sequence[Sequence[Hashable]], k: int) -> int:
+    """Return the fewest cells to suppress so that k records or none have equal cells (M201).
+
+    A suppressed cell is a value of its own. There must be at least k records. The time grows
+    exponentially with the number of cells.
+    """
+    classes = Counter(map(tuple, records))
+    masks = list(product((False, True), repeat=len(records[0])))
+    maskings = [combinations_with_replacement(masks, people) for people in classes.values()]
+    fewest = len(records) * len(records[0])  # all cells
+    for masking in product(*maskings):
+        published = Counter(
+            tuple("*" if hidden else (cell,) for cell, hidden in zip(record, mask, strict=True))
+            for record, of_class in zip(classes, masking, strict=True)
+            for mask in of_class
+        )
+        if min(published.values()) >= k:
+            hidden = sum(people * cells.count("*") for cells, people in published.items())
+            fewest = min(fewest, hidden)
+    return fewest

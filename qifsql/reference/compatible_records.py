@@ -76,6 +76,9 @@ def _success(
     chances = [Fraction(fit, len(c) or 1) for c, fit in zip(candidates, fits, strict=True)]
     sizes = [len(c) for c, there in zip(candidates, is_there, strict=True) if c and there]
     misled = [there and not fit for there, fit in zip(is_there, fits, strict=True)]
+    release = Counter(secrets.values())  # the secrets in the release
+    candidate_secrets = [Counter(secrets[name] for name in c) for c in candidates]
+    best = [Fraction(max(c.values(), default=0), c.total() or 1) for c in candidate_secrets]
     return {
         "records": len(candidates),
         "people": len(set(people)),
@@ -89,27 +92,12 @@ def _success(
         "worst_case": max(chances),
         "misled": None if names is None else _different(people, misled),
         "believed": _mean([Fraction(bool(c), len(c) or 1) for c in candidates]),
-        **_inference([Counter(secrets[name] for name in c) for c in candidates], people),
-        **_before(Counter(secrets.values())),
-    }
-
-
-def _inference(values: Sequence[Counter[Any]], people: Sequence[Hashable]) -> dict[str, Any]:
-    """Return the success at guessing secrets, from the ``values`` of the candidates of each."""
-    best = [Fraction(max(c.values(), default=0), c.total() or 1) for c in values]
-    return {
-        "cas_posterior_deterministic": _mean([len(c) == 1 for c in values]),
+        "cas_prior_deterministic": Fraction(len(release) == 1),
+        "cas_prior_probabilistic": Fraction(max(release.values()), release.total()),
+        "cas_posterior_deterministic": _mean([len(c) == 1 for c in candidate_secrets]),
         "cas_posterior_probabilistic": _mean(best),
         "cas_worst_case": max(best),
-        "individuals_certain": _different(people, [len(c) == 1 for c in values]),
-    }
-
-
-def _before(values: Counter[Any]) -> dict[str, Any]:
-    """Return the success at guessing secrets of who only knows the ``values`` of the release."""
-    return {
-        "cas_prior_deterministic": Fraction(len(values) == 1),
-        "cas_prior_probabilistic": Fraction(max(values.values()), values.total()),
+        "individuals_certain": _different(people, [len(c) == 1 for c in candidate_secrets]),
     }
 
 

@@ -95,20 +95,6 @@ class Crowd:
         return max(self.guesses.values())
 
 
-def _column_weights(people: Blocks, column: int) -> dict[Any, Fraction]:
-    """Return the weights of the people with each value of a column."""
-    weights: dict[Any, Fraction] = {}
-    for true, values in people.items():
-        mass = sum((cell.weight for cell in values.values()), Fraction())
-        weights[true[column]] = weights.get(true[column], Fraction()) + mass
-    return weights
-
-
-def _in_parts(chances: Chances, scale: int) -> dict[Any, int]:
-    """Return what is possible, with probabilities as whole numbers of parts of ``scale``."""
-    return {label: int(p * scale) for label, p in chances.items() if p}
-
-
 @dataclass(frozen=True)
 class Knowledge:
     """All that may be known of people alike, and the people who may be meant by it.
@@ -129,10 +115,15 @@ class Knowledge:
         """
         parts, scales = [], []
         for column, law in enumerate(laws):
-            weights = _column_weights(people, column)
+            weights: dict[Any, Fraction] = {}
+            for true, values in people.items():
+                mass = sum((cell.weight for cell in values.values()), Fraction())
+                weights[true[column]] = weights.get(true[column], Fraction()) + mass
             chances = {v: law(v, weights) for v in weights}
             scale = math.lcm(*(p.denominator for c in chances.values() for p in c.values()))
-            parts.append({v: _in_parts(chances_of, scale) for v, chances_of in chances.items()})
+            parts.append(
+                {v: {o: int(p * scale) for o, p in c.items() if p} for v, c in chances.items()}
+            )
             scales.append(scale)
         return cls(people, parts, math.prod(scales))
 

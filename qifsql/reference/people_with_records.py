@@ -71,11 +71,6 @@ def _with_secret(records: Rows, secret: str) -> Rows:
     return [record for record in records if value(record[secret]) is not None]
 
 
-def reported_rows(rows: Rows, person: str, secret: str) -> list[Row]:
-    """Return the records of people who report a secret in one of them."""
-    return [r for rs in records_of(rows, person) if _with_secret(rs, secret) for r in rs]
-
-
 def suppressed_people(people: Rows, suppressed: Collection[Key]) -> list[Key]:
     """Return what is known of ``people`` (``all_known``) all of whose records are suppressed."""
     multisets = {person["known"] for person in people}
@@ -105,7 +100,8 @@ def beside_reported(
     if not people:
         return numbers | {"certain_missing": None}
     prior = success.attack(people, ["known"], "secret")
-    rows = reported_rows(rows, person, secret)
+    # the records of people who report the secret in one of them
+    rows = [r for rs in records_of(rows, person) if _with_secret(rs, secret) for r in rs]
     of_one = one_known(rows, person, qids, secret, prior, column="reported", suppressed=suppressed)
     shares = [n for n in numbers if n.startswith(("prior_", "posterior_", "worst_"))]
     return {

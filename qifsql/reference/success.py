@@ -37,8 +37,8 @@ class Kind:
     """Blocks that are alike: their number, the people and values of each, totals over all of them.
 
     ``weight`` is of the people, ``best`` of those whom the best guess is right about; ``chance`` is
-    the largest share of the best guess in one of the blocks. ``standing`` people are in the block,
-    if it is everyone: that of the people with suppressed records.
+    the largest share of the best guess in one of the blocks. People with suppressed records are in
+    a block of the size of everybody, whose ``members`` are only these people (M193).
     """
 
     size: int
@@ -47,12 +47,12 @@ class Kind:
     weight: Fraction
     best: Fraction
     chance: Fraction
-    standing: int | None = None
+    members: int | None = None
 
     @property
     def people(self) -> int:
         """Return how many people are in these blocks."""
-        return self.size * self.blocks if self.standing is None else self.standing
+        return self.size * self.blocks if self.members is None else self.members
 
 
 @dataclass(frozen=True)
@@ -104,8 +104,8 @@ def kinds_of(before: Blocks, after: Blocks, suppressed: Collection[Key] = ()) ->
         return kinds
     weight = sum((group.weight for group in groups), Fraction())
     best = sum((group.best for group in groups), Fraction())
-    standing = sum(group.people for group in groups)
-    return [*kinds, replace(everybody, weight=weight, best=best, standing=standing)]
+    members = sum(group.people for group in groups)
+    return [*kinds, replace(everybody, weight=weight, best=best, members=members)]
 
 
 def compared(before: Success, after: Success) -> dict[str, Number]:

@@ -19,6 +19,9 @@ Lines: TypeAlias = Mapping[Any, Sequence[str]]
 """The nodes of a hierarchy above each value, from below; the root is above all and not named."""
 
 
+ROUNDING = 1e-12  # of logarithms
+
+
 def shares(counts: Counts) -> dict[Any, Fraction]:
     """Return the distribution of these values."""
     size = sum(counts.values())
@@ -215,11 +218,6 @@ def hierarchical(lines: Lines) -> Measure:
     return Measure(lambda counts, totals: t_hierarchical(counts, totals, lines), "t")
 
 
-def _close(level: Level, worst: Level) -> bool:
-    """Return whether two levels of logarithms differ by rounding alone."""
-    return isinstance(level, float) and abs(level - worst) < 1e-12
-
-
 def assess(
     measure: Measure, blocks: Sequence[Counts], totals: Counts, aim: Fraction | None
 ) -> dict[str, Any]:
@@ -230,7 +228,11 @@ def assess(
     """
     levels = [(measure.of(counts, totals), sum(counts.values())) for counts in blocks]
     worst = (min if measure.least else max)(level for level, _ in levels)
-    at_worst = [size for level, size in levels if level == worst or _close(level, worst)]
+    at_worst = [
+        size
+        for level, size in levels
+        if level == worst or (isinstance(level, float) and abs(level - worst) < ROUNDING)
+    ]
     wrong = [c for c in blocks if aim is not None and not measure.holds(c, totals, aim)]
     number = measure.report(worst, totals) if measure.report else worst
     return {
@@ -261,16 +263,14 @@ def assess_secret(
 
 
 def smaller(measure: Measure, *levels: dict[str, Any]) -> dict[str, Any]:
-    """Return the level that protects less: that is not kept, or whose value is worse."""
-    return min(levels, key=lambda level: _protection(measure, level))
+    """Return the level that protects less: that is not kept, or whose value is worse (None)."""
 
+    def protection(level: Mapping[str, Any]) -> tuple[bool, float | Fraction]:
+        number = level["value"]
+        amount = -math.inf if number is None else number if measure.least else -number
+        return not level["people_in_violation"], amount
 
-def _protection(measure: Measure, level: Mapping[str, Any]) -> tuple[bool, float | Fraction]:
-    """Return whether a level is kept, and how much it protects; no level is the least."""
-    number = level["value"]
-    if number is None:
-        return not level["people_in_violation"], -math.inf
-    return not level["people_in_violation"], number if measure.least else -number
+    return min(levels, key=protection)
 
 
 def levels(

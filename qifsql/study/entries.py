@@ -176,8 +176,8 @@ class Entries:
         is_long = len(name) > LONGEST_NAME or len(name.encode()) > 2 * LONGEST_NAME
         if is_long or not NAME.fullmatch(name):
             what = f"use letters, digits, - and _, at most {LONGEST_NAME}"
-            shown = quoted(name[:LONGEST_NAME])
-            wrong(f"the name {shown} cannot be that of a file; {what}", *place)
+            excerpt = quoted(name[:LONGEST_NAME])
+            wrong(f"the name {excerpt} cannot be that of a file; {what}", *place)
             return
         key = unicodedata.normalize("NFC", name).casefold()
         if key == WHOLE:

@@ -59,7 +59,7 @@ def explain(
     Source: docs/mathematics.
 
     """
-    name = None if measure is None else _meant(measure)
+    name = None if measure is None else _measure_named(measure)
     origin = Origin.now(settings, "explain")
     sample, counted = _sample(settings)
     origin = origin.about({"measure": name}, counted.paths, *counted.plans)
@@ -82,17 +82,17 @@ def _explained(name: str, sample: Sample, origin: Origin) -> Explanation:
     fields |= {key: tuple(text.get(key, ())) for key in ("notes", "columns", "aliases")}
     return Explanation(
         name=name,
-        symbols=tuple(_used("symbols", f"{text['formula']} {text['range']}")),
-        works=tuple(_used("works", text["source"])),
+        symbols=tuple(_glossary_entries("symbols", f"{text['formula']} {text['range']}")),
+        works=tuple(_glossary_entries("works", text["source"])),
         example=example(name, sample),
         origin=origin,
         **fields,
     )
 
 
-def _meant(measure: str) -> str:
+def _measure_named(measure: str) -> str:
     """Return the measure with this name, alias or column; InputError if it is unknown."""
-    names = _names()
+    names = _measures_by_name()
     key = "_".join(re.split(r"[\s_-]+", measure.strip().casefold()))
     if key not in names:
         hint = did_you_mean(key, get_close_matches(key, names))
@@ -102,7 +102,7 @@ def _meant(measure: str) -> str:
 
 
 @cache
-def _names() -> dict[str, str]:
+def _measures_by_name() -> dict[str, str]:
     """Return the measure by each accepted name: its own, an alias, or a column of results.
 
     A name that several measures share means the first of them.
@@ -121,10 +121,10 @@ def _texts() -> dict[str, dict[str, Any]]:
 
 def words_of(measure: str) -> Mapping[str, Any]:
     """Return title, meaning, formula, source and more of a measure, without an example."""
-    return _texts()[_meant(measure)]
+    return _texts()[_measure_named(measure)]
 
 
-def _used(glossary: str, text: str) -> Iterable[str]:
+def _glossary_entries(glossary: str, text: str) -> Iterable[str]:
     """Yield the entries of a glossary that occur in a text: ``N: all people``."""
     entries: Mapping[str, str] = _file()[glossary]
     for entry, meaning in entries.items():
@@ -140,6 +140,7 @@ def _file() -> dict[str, dict[str, Any]]:
 
 
 def _folded(text: Any) -> Any:
+    """Return texts (in dictionaries or lists) with line breaks as spaces, except examples."""
     if isinstance(text, dict):
         return {k: part if k == "example" else _folded(part) for k, part in text.items()}
     if isinstance(text, list):

@@ -19,7 +19,7 @@ from qifsql.commands.anonymise.fewest_cells.mask_programs import PARTS, UNIT, Gr
 from qifsql.counting import integer_programs
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError
-from qifsql.reference.local_suppression import fewest_suppressed_cells
+from qifsql.reference.class_limits import fewest_suppressed_cells
 from qifsql.results.result import Result
 
 Row = tuple[int, ...]

@@ -71,10 +71,12 @@ def _environment() -> Any:
     }
     functions = (
         *(number, plus, added, phrases, counted, persons),
-        *(total, tops, products, argmax, argmin, bits, tries),
+        *(total, tops, products, bits, tries),
     )
     environment.filters |= {function.__name__: function for function in functions}
     environment.filters |= {
+        "argmax": lambda numbers: max(numbers, key=numbers.__getitem__),  # the first name
+        "argmin": lambda numbers: min(numbers, key=numbers.__getitem__),
         "best_tries": channel.tries_vulnerability,
         "log2": math.log2,
         "add": operator.add,
@@ -149,16 +151,6 @@ def tops(counts: Iterable[Mapping[Any, Any]] | Blocks) -> list[Any]:
 def products(pairs: Iterable[tuple[Any, Any]]) -> Any:
     """Return the sum of the products of pairs."""
     return sum(first * second for first, second in pairs)
-
-
-def argmax(numbers: Mapping[str, Any]) -> str:
-    """Return the first name with the greatest number."""
-    return max(numbers, key=numbers.__getitem__)
-
-
-def argmin(numbers: Mapping[str, Any]) -> str:
-    """Return the first name with the least number."""
-    return min(numbers, key=numbers.__getitem__)
 
 
 def bits(values: Values) -> float:
