@@ -17,42 +17,8 @@ from typing import Annotated, Any, get_args, get_origin, is_typeddict
 
 import typer
 
-from qifsql.data.option import (
-    ATTACK,
-    CHANCE,
-    COUNTS,
-    DATA,
-    DATASET,
-    DETAILS,
-    FILE,
-    FLAG,
-    FLOAT,
-    GROUPS,
-    HIERARCHIES,
-    LABELS,
-    LIMITS,
-    NAME,
-    NAMES,
-    NUMBER,
-    NUMBERS,
-    OF_SECRETS,
-    OPTIONS,
-    RUN,
-    SECONDS,
-    SHARE,
-    SIZES,
-    STORE,
-    SUPPRESSED,
-    TARGET,
-    TEXT,
-    TEXTS,
-    WHOLE,
-    WRITTEN,
-    Form,
-    Option,
-    declared,
-    names,
-)
+from qifsql.data import option as forms
+from qifsql.data.option import Form, Option, declared, names
 from qifsql.data.reading import ORDER, WORDS
 from qifsql.engine.settings import Settings
 from qifsql.options import runner, texts
@@ -66,28 +32,30 @@ def _unchanged(typed: Any) -> Any:
 
 
 TYPED: Mapping[Form, tuple[Any, Callable[[Any], Any]]] = {
-    **dict.fromkeys((TEXT, CHANCE, SIZES, ORDER, NUMBER, SUPPRESSED), (str | None, _unchanged)),
-    **dict.fromkeys((TEXTS, WORDS), (list[str] | None, _unchanged)),
+    **dict.fromkeys((forms.TEXT, forms.CHANCE, forms.SIZES, ORDER), (str | None, _unchanged)),
+    **dict.fromkeys((forms.NUMBER, forms.SUPPRESSED), (str | None, _unchanged)),
+    **dict.fromkeys((forms.TEXTS, WORDS), (list[str] | None, _unchanged)),
     # read once the names of columns are known: see OF_COLUMNS
-    **dict.fromkeys((TARGET, HIERARCHIES, OF_SECRETS), (list[str] | None, _unchanged)),
-    **dict.fromkeys((FLOAT, SHARE), (float | None, _unchanged)),
-    **dict.fromkeys((FILE, WRITTEN, STORE), (Path | None, _unchanged)),
-    DATASET: (Path | None, _unchanged),  # opened as the data are: see ``runner``
-    FLAG: (bool, _unchanged),
-    WHOLE: (int | None, _unchanged),
-    NAME: (str | None, texts.unquoted),
-    GROUPS: (list[str] | None, texts.one_column),
-    NAMES: (list[str] | None, names),
-    NUMBERS: (list[str] | None, names),
-    COUNTS: (str | None, texts.numbers),
-    SECONDS: (str | None, texts.seconds),
-    LABELS: (list[str] | None, texts.labels),
+    **dict.fromkeys((forms.TARGET, forms.HIERARCHIES), (list[str] | None, _unchanged)),
+    forms.OF_SECRETS: (list[str] | None, _unchanged),
+    **dict.fromkeys((forms.FLOAT, forms.SHARE), (float | None, _unchanged)),
+    **dict.fromkeys((forms.FILE, forms.WRITTEN, forms.STORE), (Path | None, _unchanged)),
+    forms.DATASET: (Path | None, _unchanged),  # opened as the data are: see ``runner``
+    forms.FLAG: (bool, _unchanged),
+    forms.WHOLE: (int | None, _unchanged),
+    forms.NAME: (str | None, texts.unquoted),
+    forms.GROUPS: (list[str] | None, texts.one_column),
+    forms.NAMES: (list[str] | None, names),
+    forms.NUMBERS: (list[str] | None, names),
+    forms.COUNTS: (str | None, texts.numbers),
+    forms.SECONDS: (str | None, texts.seconds),
+    forms.LABELS: (list[str] | None, texts.labels),
 }
 """The type on the command line for each form, and its conversion."""
 OF_COLUMNS: Mapping[Form, tuple[str, Callable[..., Any]]] = {
-    TARGET: ("qids", texts.targets),
-    HIERARCHIES: ("qids", texts.hierarchies),
-    OF_SECRETS: ("secret", texts.hierarchies_of_secrets),
+    forms.TARGET: ("qids", texts.targets),
+    forms.HIERARCHIES: ("qids", texts.hierarchies),
+    forms.OF_SECRETS: ("secret", texts.hierarchies_of_secrets),
 }
 """Forms whose texts are read with the names of columns: the option of these, and the reader."""
 
@@ -99,8 +67,8 @@ VALUES: Mapping[type, str] = {bool: "", int: "N", float: "X", Path: "PATH", list
 OPTIONAL_SHARE = "[SHARE]"
 """The word for a value that may be left out: it is 1 then (see ``with_bare_values``)."""
 
-PLACES = {None: 0, ATTACK: 1, OPTIONS: 2, DETAILS: 3, DATA: 4, RUN: 5, LIMITS: 6}
-"""The order of panels in help texts: arguments, the question, panels of one command, the rest."""
+PANELS = (None, forms.ATTACK, forms.OPTIONS, forms.DETAILS, forms.DATA, forms.RUN, forms.LIMITS)
+"""The order of panels in help texts: arguments (None), the question, and so on."""
 
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
@@ -170,9 +138,9 @@ def _place_in_help(parameter: inspect.Parameter) -> tuple[int, bool]:
     options = (n for n in get_args(parameter.annotation) if isinstance(n, typer.models.OptionInfo))
     option = next(options, None)
     if option is None:
-        return PLACES[None], False
-    panel = option.rich_help_panel or OPTIONS
-    return PLACES.get(panel, PLACES[OPTIONS]), parameter.default is not inspect.Parameter.empty
+        return PANELS.index(None), False
+    panel = option.rich_help_panel if option.rich_help_panel in PANELS else forms.OPTIONS
+    return PANELS.index(panel or forms.OPTIONS), parameter.default is not inspect.Parameter.empty
 
 
 def with_bare_values(words: Sequence[str], bare: Collection[str]) -> list[str]:
@@ -211,9 +179,9 @@ def _parameter(name: str, option: Option, *, needed: bool) -> inspect.Parameter:
     form = option.form
     type_ = str if form.choices else TYPED[form][0]
     default = option.default if option.default not in ((), {}) else None
-    if form is COUNTS and default is not None:
+    if form is forms.COUNTS and default is not None:
         default = ",".join(map(str, default))
-    if form is SUPPRESSED:
+    if form is forms.SUPPRESSED:
         default = None
     if needed or default is not None:  # it is never None
         type_ = next((t for t in get_args(type_) if t is not NoneType), type_)
@@ -233,7 +201,7 @@ def _typer_option(name: str, option: Option) -> Any:
         rich_help_panel=option.panel,
         min=option.least,
         show_default="default" not in option.help,
-        metavar=OPTIONAL_SHARE if option.form is SUPPRESSED else None,
+        metavar=OPTIONAL_SHARE if option.form is forms.SUPPRESSED else None,
     )
 
 
@@ -254,11 +222,11 @@ def arguments(options: type, typed: Mapping[str, Any]) -> dict[str, Any]:
 
 def _arguments(options: Mapping[str, Option], **typed: Any) -> dict[str, Any]:
     """Return typed values as arguments of the function that declares the options."""
-    forms = {name: options[name].form for name, value in typed.items() if value is not None}
+    form_of = {name: options[name].form for name, value in typed.items() if value is not None}
     arguments: dict[str, Any] = {}
-    for name, form in forms.items():
+    for name, form in form_of.items():
         arguments[name] = typed[name] if form.choices else TYPED[form][1](typed[name])
-    for name, form in forms.items():  # now that the names of columns are known
+    for name, form in form_of.items():  # now that the names of columns are known
         if form in OF_COLUMNS:
             columns, read = OF_COLUMNS[form]
             arguments[name] = read(arguments[name], arguments.get(columns, ()))

@@ -6,21 +6,8 @@ from collections.abc import Sequence
 import polars as pl
 
 from qifsql.errors import printable
-from qifsql.presentation import escaping
+from qifsql.presentation import escaping, parts
 from qifsql.presentation.language import said
-from qifsql.presentation.parts import (
-    Box,
-    Card,
-    Command,
-    Document,
-    Figure,
-    Fold,
-    Heading,
-    Light,
-    Paragraph,
-    Part,
-    Table,
-)
 
 MARKS = str.maketrans({c: f"\\{c}" for c in "\\|*_`<>[]~&"} | {"\n": " ", "\r": " "})
 
@@ -41,7 +28,7 @@ def escaped(text: str) -> str:
     return printable(text, "\n\r").translate(MARKS)
 
 
-def document(report: Document) -> str:
+def document(report: parts.Document) -> str:
     """Return a report: headings, sentences and tables; words instead of charts."""
     lines = [f"# {escaped(report.title)}"]
     if report.confidential:
@@ -52,24 +39,24 @@ def document(report: Document) -> str:
     return "\n\n".join([*lines, escaped(report.imprint)]) + "\n"
 
 
-def _part(part: Part) -> str:
+def _part(part: parts.Part) -> str:
     """Return one part as Markdown."""
-    if isinstance(part, Heading):
+    if isinstance(part, parts.Heading):
         return f"{'#' * (part.level + 2)} {escaped(part.text)}"
-    if isinstance(part, Paragraph):
+    if isinstance(part, parts.Paragraph):
         return f"**{escaped(part.text)}**" if part.strong else escaped(part.text)
-    if isinstance(part, Light):
+    if isinstance(part, parts.Light):
         return "\n\n".join([f"**{escaped(part.text)}**", *map(escaped, part.caveats)])
-    if isinstance(part, Box):
+    if isinstance(part, parts.Box):
         lines = [f"- {escaped(line)}" for line in part.lines]
         return "\n".join([f"### {escaped(part.title)}\n", *lines])
-    if isinstance(part, Table):
+    if isinstance(part, parts.Table):
         return rows(part.heads, part.rows).removesuffix("\n")
-    if isinstance(part, Figure):
+    if isinstance(part, parts.Figure):
         return escaped(part.chart["description"])
-    if isinstance(part, Fold):
+    if isinstance(part, parts.Fold):
         return f"{escaped(part.title)}\n\n{_fenced(part.text)}"
-    if isinstance(part, Command):
+    if isinstance(part, parts.Command):
         return _fenced(part.text)
     return "\n".join(map(_card, part.cards))  # Cards
 
@@ -81,7 +68,7 @@ def _fenced(text: str) -> str:
     return f"{fence}\n{plain}\n{fence}"
 
 
-def _card(card: Card) -> str:
+def _card(card: parts.Card) -> str:
     pieces = [f"{card.amount} {card.meaning}", card.before[0], card.after[0], card.difference]
     text = "; ".join(filter(None, pieces)) + "."
     return f"- **{escaped(card.what)}**: {escaped(' '.join(filter(None, (text, card.remark))))}"

@@ -6,21 +6,8 @@ from typing import Any
 
 import polars as pl
 
+from qifsql.presentation import theme
 from qifsql.presentation.language import said
-from qifsql.presentation.theme import (
-    BLUE,
-    ORANGE,
-    PERCENT,
-    WRAPPED_QUESTION,
-    Chart,
-    data,
-    distinct,
-    dressed,
-    extra,
-    hints,
-    labels,
-    word_questions,
-)
 from qifsql.presentation.words import digits, listed, percent
 from qifsql.presentation.words import people as people_word
 
@@ -30,36 +17,36 @@ QUESTION = ["model", "secret", "datasets", "qids"]
 PANEL = ["order", "question", "datasets", "qids"]  # columns that tell the panels of a chart apart
 
 
-def histograms(frame: pl.DataFrame) -> Chart:
+def histograms(frame: pl.DataFrame) -> theme.Chart:
     """Return the share of the people by the success on them in percent (thesis, Fig. 4.6).
 
     ``frame`` has ``model``, ``secret``, ``datasets``, ``qids``, ``bin`` and ``individuals``. The
     chart has a panel for each question, number of datasets and subset. Bins are percentages
     rounded half to even, 0 to 100.
     """
-    alt, _ = extra()
+    alt, _ = theme.extra()
     people = pl.col("individuals")
     shares = people / people.sum().over(PANEL)
-    rows = word_questions(frame).with_columns(share=shares, people=people)
+    rows = theme.word_questions(frame).with_columns(share=shares, people=people)
     panels, words = _number_panels(rows)
     rows = rows.join(panels, on=PANEL).filter(people > 0).sort("place", "bin")
-    values = data(alt, rows.select("place", "panel", "bin", "people", "share"))
+    values = theme.data(alt, rows.select("place", "panel", "bin", "people", "share"))
     facet = alt.Facet("panel:N").header(labelExpr="split(datum.value, '\\n')")
     panel_count = panels.filter(order=0).height  # of the first question; each begins a line
     columns = 3 if panel_count % 3 == 0 or (panel_count == 1 and panels.height > 2) else 2
     success, share_of_people = said("success, percent"), _share_of_people()
     ticks = [0, 20, 40, 60, 80, 100]
     x = alt.X("bin:Q", title=success).axis(values=ticks, grid=False).scale(domain=[-1, 101])
-    y = alt.Y("share:Q", title=share_of_people).axis(labelExpr=PERCENT, tickCount=5)
+    y = alt.Y("share:Q", title=share_of_people).axis(labelExpr=theme.PERCENT, tickCount=5)
     titles = {"bin:N": success, "people:N": people_word(), "share:Q": share_of_people}
-    bars = alt.Chart(height=150).mark_bar(color=BLUE, orient="vertical", width=300 / 102)
-    bars = bars.encode(x=x, y=y, tooltip=hints(alt, titles))
+    bars = alt.Chart(height=150).mark_bar(color=theme.BLUE, orient="vertical", width=300 / 102)
+    bars = bars.encode(x=x, y=y, tooltip=theme.hints(alt, titles))
     chart = bars.facet(facet.sort(field="place", op="min"), data=values, columns=columns)
     below = said(
         "Success is the probability that the best guess about a person is right. 0 means up "
         "to 0.5 percent, not never; 100 means at least 99.5 percent."
     )
-    return dressed(chart, said("People by the adversary's success"), below, words)
+    return theme.dressed(chart, said("People by the adversary's success"), below, words)
 
 
 def _number_panels(rows: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
@@ -69,7 +56,7 @@ def _number_panels(rows: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
     """
     sure = pl.col("share").filter(pl.col("bin") == 100).sum()
     panels = rows.group_by(PANEL, maintain_order=True).agg(sure)
-    names, heads, words = labels(rows["qids"].explode()), [], []
+    names, heads, words = theme.labels(rows["qids"].explode()), [], []
     for row in panels.iter_rows(named=True):
         question, share = row["question"], percent(row["share"])
         knowledge = said("knowing {qids}", qids=listed([names[qid] for qid in row["qids"]]))
@@ -77,7 +64,9 @@ def _number_panels(rows: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
         message = "{question}, {known}: {share} of the {people} at 100 percent."
         in_words = {"question": question, "known": knowledge, "share": share}
         words.append(said(message, people=people_word(), **in_words))
-    headed = panels.select(*PANEL, panel=pl.Series(distinct(heads)), place=pl.int_range(pl.len()))
+    headed = panels.select(
+        *PANEL, panel=pl.Series(theme.distinct(heads)), place=pl.int_range(pl.len())
+    )
     return headed, words
 
 
@@ -85,22 +74,22 @@ def _share_of_people() -> str:
     return said("share of {people}", people=people_word())
 
 
-def thresholds(frame: pl.DataFrame) -> Chart:
+def thresholds(frame: pl.DataFrame) -> theme.Chart:
     """Return the share of people whose risk is at least a threshold: bars for each question.
 
     ``frame`` has ``model``, ``secret``, ``threshold`` and ``share``.
     """
-    alt, _ = extra()
-    rows = word_questions(frame).select("order", "question", "threshold", "share")
+    alt, _ = theme.extra()
+    rows = theme.word_questions(frame).select("order", "question", "threshold", "share")
     rows = rows.sort("order", "threshold")
     least = [said("at least {p}", p=f"{digits(100 * t)} %") for t in rows["threshold"]]
     amounts = [percent(share) for share in rows["share"]]
     rows = rows.with_columns(risk=pl.Series(least), amount=pl.Series(amounts))
     x = alt.X("share:Q", title=_share_of_people()).scale(domain=[0, 1.25])
-    x = x.stack(None).axis(labelExpr=PERCENT, values=TICKS)
+    x = x.stack(None).axis(labelExpr=theme.PERCENT, values=TICKS)
     y = alt.Y("risk:N", title=said("success on them"), sort=None)
     titles = {"risk:N": said("success on them"), "share:Q": _share_of_people()}
-    bars = alt.Chart(height=alt.Step(24)).encode(x=x, y=y, tooltip=hints(alt, titles))
+    bars = alt.Chart(height=alt.Step(24)).encode(x=x, y=y, tooltip=theme.hints(alt, titles))
     texts = bars.mark_text(align="left", dx=4).encode(text="amount:N")
     words = []
     for _, question, _, _, risk, amount in rows.rows():
@@ -108,20 +97,20 @@ def thresholds(frame: pl.DataFrame) -> Chart:
         in_words = {"question": question, "risk": risk, "amount": amount}
         words.append(said(message, people=people_word(), **in_words))
     below = said("Share of {people} at or above each success.", people=people_word())
-    chart = _panels(bars.mark_bar(color=BLUE) + texts, rows)
-    return dressed(chart, said("People above a risk"), below, words)
+    chart = _panels(bars.mark_bar(color=theme.BLUE) + texts, rows)
+    return theme.dressed(chart, said("People above a risk"), below, words)
 
 
-def groups(frame: pl.DataFrame) -> Chart:
+def groups(frame: pl.DataFrame) -> theme.Chart:
     """Return the chart of success on the people of each group: bars, in a panel per question.
 
     ``frame`` has ``model``, ``secret``, ``group`` (NULL: missing), ``individuals``,
     ``prior_probabilistic`` and ``posterior_probabilistic``.
     """
-    alt, _ = extra()
-    names = labels([g for g in frame["group"] if g is not None])
+    alt, _ = theme.extra()
+    names = theme.labels([g for g in frame["group"] if g is not None])
     group_names = [said("(missing)") if g is None else names[g] for g in frame["group"]]
-    rows = word_questions(frame.with_columns(name=pl.Series(group_names))).select(
+    rows = theme.word_questions(frame.with_columns(name=pl.Series(group_names))).select(
         *("order", "question", "individuals"),
         group="name",
         success="posterior_probabilistic",
@@ -132,14 +121,14 @@ def groups(frame: pl.DataFrame) -> Chart:
         "order", "success", descending=[False, True], maintain_order=True
     )
     x = alt.X("success:Q", title=said("right at the best guess")).scale(domain=[0, 1.15])
-    x = x.stack(None).axis(labelExpr=PERCENT, values=TICKS)
+    x = x.stack(None).axis(labelExpr=theme.PERCENT, values=TICKS)
     y = alt.Y("group:N", title=None, sort=None)
     titles = {"group:N": said("group"), "individuals:Q": people_word()}
     titles |= {"success:Q": said("success"), "prior:Q": said("before")}
-    bars = alt.Chart(height=alt.Step(22)).encode(x=x, y=y, tooltip=hints(alt, titles))
-    before = bars.mark_tick(color=ORANGE, opacity=1, thickness=3).encode(x=alt.X("prior:Q"))
+    bars = alt.Chart(height=alt.Step(22)).encode(x=x, y=y, tooltip=theme.hints(alt, titles))
+    before = bars.mark_tick(color=theme.ORANGE, opacity=1, thickness=3).encode(x=alt.X("prior:Q"))
     texts = bars.mark_text(align="left", dx=4).encode(text="amount:N")
-    chart = _panels(alt.layer(bars.mark_bar(color=BLUE), before, texts), rows)
+    chart = _panels(alt.layer(bars.mark_bar(color=theme.BLUE), before, texts), rows)
     words = []
     for _, question_rows in rows.group_by("question", maintain_order=True):
         first = question_rows.row(0, named=True)
@@ -147,13 +136,15 @@ def groups(frame: pl.DataFrame) -> Chart:
         values = {k: first[k] for k in ("question", "group", "amount")}
         words.append(said(message, **values))
     below = said("Bars: the success on the people of a group; orange: before the release.")
-    return dressed(chart, said("Success by group"), below, words)
+    return theme.dressed(chart, said("Success by group"), below, words)
 
 
 def _panels(chart: Any, rows: pl.DataFrame) -> Any:
-    alt, _ = extra()
-    row = alt.Row("question:N").sort(field="order", op="min").header(labelExpr=WRAPPED_QUESTION)
-    return chart.facet(row=row, data=data(alt, rows)).resolve_scale(y="independent")
+    alt, _ = theme.extra()
+    row = (
+        alt.Row("question:N").sort(field="order", op="min").header(labelExpr=theme.WRAPPED_QUESTION)
+    )
+    return chart.facet(row=row, data=theme.data(alt, rows)).resolve_scale(y="independent")
 
 
 def with_questions(

@@ -5,26 +5,14 @@ from itertools import product
 
 import polars as pl
 
+from qifsql.presentation import theme
 from qifsql.presentation.comparisons import named
 from qifsql.presentation.language import said
 from qifsql.presentation.parts import Spec, Tables
-from qifsql.presentation.theme import (
-    BLUE,
-    MEASURES,
-    ORANGE,
-    PERCENT,
-    Chart,
-    dressed,
-    extra,
-    grid,
-    hints,
-    labels,
-    word_questions,
-)
 from qifsql.presentation.words import known_records, percent
 
 
-def charts(frame: pl.DataFrame, _details: Tables, _spec: Spec) -> dict[str, Chart]:
+def charts(frame: pl.DataFrame, _details: Tables, _spec: Spec) -> dict[str, theme.Chart]:
     """Return the charts of a result, by name."""
     return {"risk_utility": risk_utility(in_view(frame, "cells"))}
 
@@ -36,36 +24,36 @@ def in_view(frame: pl.DataFrame, view: str) -> pl.DataFrame:
     return frame if view == "cells" else frame.clear()
 
 
-def risk_utility(frame: pl.DataFrame) -> Chart:
+def risk_utility(frame: pl.DataFrame) -> theme.Chart:
     """Return the chart of success against loss, by question and measure of success.
 
     ``frame`` has the columns of ``qifsql.counting.risks.PARTITION``, ``secret`` and
     ``certainty_penalty``; its first row is the original.
     """
-    alt, _ = extra()
+    alt, _ = theme.extra()
     names = [named(row) + known_records(row) for row in frame.iter_rows(named=True)]
-    rows = word_questions(_points(frame, names))
+    rows = theme.word_questions(_points(frame, names))
     largest = float(rows["loss"].max() or 0.01)  # type: ignore[arg-type]
     loss = said("information lost (certainty penalty)")
     x = alt.X("loss:Q", title=loss).scale(domain=[0, largest * 1.3], nice=False)
-    x = x.axis(labelExpr=PERCENT)
-    y = alt.Y("success:Q", title=said("success")).scale(zero=True).axis(labelExpr=PERCENT)
+    x = x.axis(labelExpr=theme.PERCENT)
+    y = alt.Y("success:Q", title=said("success")).scale(zero=True).axis(labelExpr=theme.PERCENT)
     kinds = [said("original"), said("release")]
-    colour = alt.Color("kind:N", title=None).scale(domain=kinds, range=[ORANGE, BLUE])
+    colour = alt.Color("kind:N", title=None).scale(domain=kinds, range=[theme.ORANGE, theme.BLUE])
     colour = colour.legend(orient="bottom")
     titles = {"name:N": said("release"), "loss:Q": loss, "success:Q": said("success")}
     points = alt.Chart().mark_circle(size=70, opacity=1)
-    points = points.encode(x=x, y=y, color=colour, tooltip=hints(alt, titles))
+    points = points.encode(x=x, y=y, color=colour, tooltip=theme.hints(alt, titles))
     text = alt.Chart().mark_text(align="left", dx=7, dy=-6, limit=150)
     text = text.encode(x=x, y=y, text="name:N")
     line = alt.Chart().mark_rule(color="#707070", strokeDash=[4, 4]).encode(y=alt.Y("prior:Q"))
-    chart = grid(alt, alt.layer(line, points, text, width=300, height=200), rows)
+    chart = theme.grid(alt, alt.layer(line, points, text, width=300, height=200), rows)
     chart = chart.resolve_scale(y="independent")
     below = said(
         "Lower is more private, further left is more useful. The dashed line is success "
         "without a release."
     )
-    return dressed(chart, said("Risk against utility"), below, _sentences(rows))
+    return theme.dressed(chart, said("Risk against utility"), below, _sentences(rows))
 
 
 def _points(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
@@ -74,12 +62,12 @@ def _points(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
     ``names`` are those of the rows of ``frame``. Columns: model, secret (NULL: re-identification),
     measure, name, kind (original or release), loss, prior, success.
     """
-    short, original, release = labels(names), said("original"), said("release")
+    short, original, release = theme.labels(names), said("original"), said("release")
     rows = []
     for name, row in zip(names, frame.iter_rows(named=True), strict=True):
         kind = original if row["release"] == frame["release"][0] else release
         point = {"name": short[name], "kind": kind, "loss": row["certainty_penalty"]}
-        for model, measure in product(("crs", "cas"), MEASURES):
+        for model, measure in product(("crs", "cas"), theme.MEASURES):
             if row[f"{model}_posterior_probabilistic"] is None:  # CAS without a secret
                 continue
             secret = row["secret"] if model == "cas" else None

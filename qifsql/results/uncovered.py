@@ -45,7 +45,16 @@ def caveats(spec: Spec, columns: Columns | None, frame: pl.DataFrame | None) -> 
     if columns is None:
         message = "This result does not say which other columns the file has; check the file again."
         return [said(message)]
-    sentences = _list_uncovered(str(spec.get("dataset", "")), columns, frame)
+    rest = [(c.name, c.role) for c in columns if not c.covered]
+    sentences = []
+    if frame is not None:
+        rest = list(frame.filter(pl.col("column").is_not_null()).select("column", "role").rows())
+    if rest:
+        singular = "{n} column of {dataset} is not considered by the rules: {names}."
+        plural = "{n} columns of {dataset} are not considered by the rules: {names}."
+        dataset = escaping.cell(str(spec.get("dataset", "")))
+        names = _names([_with_role(*column) for column in rest])
+        sentences.append(counted(singular, plural, len(rest), dataset=dataset, names=names))
     if frame is not None:
         sentences += _measured_people(frame)
     if secrets := [c.name for c in columns if roles.IN_NO_RULE in c.roles]:
@@ -149,19 +158,6 @@ def role_words(text: str) -> str:
     if form and form[1] in labels:
         return said("{role} (only as {names})", role=labels[form[1]], names=escaping.cell(form[2]))
     return escaping.cell(text)
-
-
-def _list_uncovered(dataset: str, columns: Columns, frame: pl.DataFrame | None) -> list[str]:
-    """Return a sentence that names the columns without a rule; none if all have one."""
-    rest = [(c.name, c.role) for c in columns if not c.covered]
-    if frame is not None:
-        rest = list(frame.filter(pl.col("column").is_not_null()).select("column", "role").rows())
-    if not rest:
-        return []
-    singular = "{n} column of {dataset} is not considered by the rules: {names}."
-    plural = "{n} columns of {dataset} are not considered by the rules: {names}."
-    names = _names([_with_role(*column) for column in rest])
-    return [counted(singular, plural, len(rest), dataset=escaping.cell(dataset), names=names)]
 
 
 def _measured_people(frame: pl.DataFrame) -> list[str]:

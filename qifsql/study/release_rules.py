@@ -4,36 +4,31 @@ from collections.abc import Mapping
 from typing import Any
 
 from qifsql.errors import InputError
-from qifsql.measures.release_measures import (
-    ABOUT_SECRETS,
-    DIFFERENCES,
-    OF_ATTEMPTS,
-    OF_CLASSIFIERS,
-    OF_CONTROL,
-    OF_DISTANCES,
-    OF_GROUPS,
-    OF_GUESSES,
-    OF_LINKS,
-    OF_NEAREST,
-    OF_QUESTIONS,
-    OF_RELEASE,
-    OF_SECRET,
-)
+from qifsql.measures import release_measures as kinds
 from qifsql.study.rules import DRIFT, Rule
 
 MODEL = "synthetic"
 """The ``model`` of these rules in a policy, and in a verdict."""
 OPTIONS = ("original", "control", "split")
 """Options of the adversary that these rules alone use."""
-SIGNED = (*DIFFERENCES, *(name for name in OF_QUESTIONS if name.endswith("_risk")))
+SIGNED = (
+    *kinds.DIFFERENCES,
+    *(name for name in kinds.OF_QUESTIONS if name.endswith("_risk")),
+)
 """Measures that may be negative: where the control is guessed better than the original."""
 
 
 def measures(*, grouped: bool = False) -> list[str]:
     """Return the measures of these rules; distances are none, because they show no safety."""
     if grouped:
-        return list(OF_GROUPS)
-    names = (*OF_RELEASE, *OF_SECRET, *OF_GUESSES, *DIFFERENCES, *OF_QUESTIONS)
+        return list(kinds.OF_GROUPS)
+    names = (
+        *kinds.OF_RELEASE,
+        *kinds.OF_SECRET,
+        *kinds.OF_GUESSES,
+        *kinds.DIFFERENCES,
+        *kinds.OF_QUESTIONS,
+    )
     return [name for name in names if not unsuitable(name)]
 
 
@@ -44,11 +39,11 @@ def least(measure: str, bound: str) -> float:
 
 def unsuitable(measure: str) -> str:
     """Return the reason why a measure of a comparison has no rule; empty if it has."""
-    if measure in OF_DISTANCES:
+    if measure in kinds.OF_DISTANCES:
         return "is a distance, and distances do not show safety; use repU or individual_leak"
-    if measure in (*OF_ATTEMPTS, *OF_NEAREST):
+    if measure in (*kinds.OF_ATTEMPTS, *kinds.OF_NEAREST):
         return "is drawn at random; qifsql synthetic --require has it"
-    if measure in OF_CLASSIFIERS:
+    if measure in kinds.OF_CLASSIFIERS:
         return "needs a classifier; qifsql synthetic --learner --require has it"
     return ""
 
@@ -57,16 +52,16 @@ def missing(rule: Rule, adversary: Mapping[str, Any]) -> str:
     """Return what a rule needs and the adversary does not name; empty if nothing is missing."""
     if adversary.get("original") is None:
         return "compares with the original; name its file in [adversary] original, or --original"
-    if rule.measure in ABOUT_SECRETS and not adversary.get("secret"):
+    if rule.measure in kinds.ABOUT_SECRETS and not adversary.get("secret"):
         return "is about a secret; name one in [adversary] secret, or --secret"
-    if rule.measure not in ABOUT_SECRETS and rule.secrets:
+    if rule.measure not in kinds.ABOUT_SECRETS and rule.secrets:
         return f"is about no secret ({rule.measure}); leave secret out"
-    if rule.measure in OF_CONTROL and adversary.get("control") is None:
+    if rule.measure in kinds.OF_CONTROL and adversary.get("control") is None:
         return (
             f"needs a control ({rule.measure}): people from whom the release was not made; name "
             "their file in [adversary] control, or --control"
         )
-    if rule.measure in OF_LINKS and not adversary.get("split"):
+    if rule.measure in kinds.OF_LINKS and not adversary.get("split"):
         return f"is about two sources ({rule.measure}); name the columns of one in split"
     return ""
 

@@ -1,8 +1,8 @@
 """Fields of a form, made from the declared options of a command."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from types import NoneType
 from typing import Any, get_args, get_origin, get_type_hints
@@ -58,28 +58,27 @@ def options_of(command: Callable[..., Any]) -> type:
 
 def fields_of_options(options: type, values: Mapping[str, str]) -> list[Field]:
     """Return the fields of the options that the page offers, in their order."""
-    return [replace(field, value=values.get(field.name, "")) for field in _empty_fields(options)]
-
-
-def offered_options(options: type) -> dict[str, Option]:
-    """Return the options that the page offers."""
-    return {n: o for n, o in declared(options).items() if o.typed and n not in HIDDEN}
-
-
-def _empty_fields(options: type) -> Iterator[Field]:
-    """Yield a field without a value for each option that the page offers."""
+    fields = []
     for name, option in offered_options(options).items():
         kind = "column" if option.form in (GROUPS, NAME) else "text"
         kind = "choice" if option.form.choices else kind
         kind = "flag" if option.form is FLAG else kind
-        yield Field(
+        field = Field(
             name=name,
             flag=grouping.flags(name, option)[0],
             help=translated(option.help),
             kind=kind,
             panel=translated(option.panel),
             choices=option.form.choices,
+            value=values.get(name, ""),
         )
+        fields.append(field)
+    return fields
+
+
+def offered_options(options: type) -> dict[str, Option]:
+    """Return the options that the page offers."""
+    return {n: o for n, o in declared(options).items() if o.typed and n not in HIDDEN}
 
 
 def words(options: type, values: Mapping[str, str]) -> list[str]:

@@ -105,21 +105,17 @@ def datasets_annex(results: Sequence[Stored]) -> Section:
     for name in dict.fromkeys(str(s.spec["dataset"]) for s in results if s.spec.get("dataset")):
         dataset_results = [s for s in results if s.spec.get("dataset") == name]
         parts += [Heading(name), _dataset_card(dataset_results)]
-        parts += _roles_of_columns(dataset_results)
+        checks = [s for s in dataset_results if s.kind == "check" and s.columns is not None]
+        for check in checks:
+            head = said("Columns, for {policy}", policy=verdicts.policy_name(check.spec))
+            table = uncovered.table(check.columns or (), check.details.get("uncovered"))
+            parts += [Heading(head, 2), table]
+        if not checks:  # the roles that columns have in any result
+            by_dataset = uncovered.of_results(dataset_results)
+            parts += [uncovered.table(columns, None) for columns in by_dataset.values()]
         for stored in (s for s in dataset_results if s.kind == "describe" and s.is_known):
             parts += described.parts(stored.frame, stored.details, stored.spec)
     return Section("released", said("What was released"), parts)
-
-
-def _roles_of_columns(results: Sequence[Stored]) -> list[Part]:
-    """Return the columns of a dataset with their roles: in each check, else in all results."""
-    parts: list[Part] = []
-    for check in (s for s in results if s.kind == "check" and s.columns is not None):
-        head = said("Columns, for {policy}", policy=verdicts.policy_name(check.spec))
-        table = uncovered.table(check.columns or (), check.details.get("uncovered"))
-        parts += [Heading(head, 2), table]
-    by_dataset = uncovered.of_results(results)
-    return parts or [uncovered.table(columns, None) for columns in by_dataset.values()]
 
 
 def _dataset_card(results: Sequence[Stored]) -> Table:

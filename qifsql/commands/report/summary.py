@@ -320,7 +320,14 @@ def first_steps(results: Sequence[Stored], rows: Sequence[Row]) -> list[str]:
     sweeps = [s for s in results if s.kind == "sweep" and "drop_first" in s.details]
     sweeps = [s for s in sweeps if s.details["drop_first"].height]
     with_file = _of_several_files(results)
-    lines = [line for stored in sweeps for line in _advice(stored, with_file=with_file)]
+    lines: list[str] = []
+    for stored in sweeps:  # the best column of each question; the second line is on coarser values
+        dropped = _best_columns(stored.details["drop_first"], "posterior_without")
+        coarser = _best_columns(stored.details.get("coarsen_first"), "posterior_coarser")
+        advice = [line for row in dropped if (line := _saving(row, coarsened=False))]
+        advice[1:1] = [line for row in coarser[:1] if (line := _saving(row, coarsened=True))]
+        dataset = {"dataset": str(stored.spec.get("dataset", ""))}
+        lines += [_after_dataset(dataset, line) for line in advice] if with_file else advice
     if lines:
         return lines[:MOST_STEPS]
     if sweeps:
@@ -334,16 +341,6 @@ def first_steps(results: Sequence[Stored], rows: Sequence[Row]) -> list[str]:
         message = "Run qifsql sweep with all sizes to learn which columns to drop or coarsen."
         return [said(message)]
     return [said("Run qifsql sweep to learn which columns to drop or coarsen.")]
-
-
-def _advice(stored: Stored, *, with_file: bool) -> list[str]:
-    """Return lines on dropping the best column per question; the second one, on coarser values."""
-    dropped = _best_columns(stored.details["drop_first"], "posterior_without")
-    coarser = _best_columns(stored.details.get("coarsen_first"), "posterior_coarser")
-    lines = [line for row in dropped if (line := _saving(row, coarsened=False))]
-    lines[1:1] = [line for row in coarser[:1] if (line := _saving(row, coarsened=True))]
-    dataset = str(stored.spec.get("dataset", ""))
-    return [_after_dataset({"dataset": dataset}, line) if with_file else line for line in lines]
 
 
 def _best_columns(table: pl.DataFrame | None, after: str) -> list[Row]:
