@@ -33,7 +33,8 @@ def histograms(frame: pl.DataFrame) -> theme.Chart:
     values = theme.data(alt, rows.select("place", "panel", "bin", "people", "share"))
     facet = alt.Facet("panel:N").header(labelExpr="split(datum.value, '\\n')")
     panel_count = panels.filter(order=0).height  # of the first question; each begins a line
-    columns = 3 if panel_count % 3 == 0 or (panel_count == 1 and panels.height > 2) else 2
+    is_single = panel_count == 1 and panels.height > 2
+    columns = 3 if panel_count % 3 == 0 or is_single else 2
     success, share_of_people = said("success, percent"), _share_of_people()
     ticks = [0, 20, 40, 60, 80, 100]
     x = alt.X("bin:Q", title=success).axis(values=ticks, grid=False).scale(domain=[-1, 101])

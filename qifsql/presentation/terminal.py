@@ -78,16 +78,20 @@ def _table(part: Table) -> RenderableType:
 
 
 def _column_widths(part: Table, i: int) -> tuple[int, int]:
-    """Return the least and the greatest width of column ``i`` of a table, from 0, in characters."""
+    """Return the least and the greatest width of column ``i`` (from 0) of a table, in characters.
+
+    Numbers and the first column are on one line, except very long names. Other texts may be broken
+    between words.
+    """
     head, is_number = part.heads[i], i in part.right
     cells = [printable(str(row[i]), "\n") for row in part.rows if i < len(row)]
-    if is_number or i == 0:  # cells stand on one line, except very long names; heads may be broken
+    if is_number or i == 0:  # heads may be broken
         width = _longest([*cells, *_words([head])])
         width = width if is_number else min(UNBROKEN_NAME, width)
         return width, width
-    least = min(UNBROKEN_WORD, _longest(_words([*cells, head])))  # texts are broken between words
-    grows = _longest(cells) > least
-    return least, max(least, _longest([*cells, head])) if grows else least
+    least = min(UNBROKEN_WORD, _longest(_words([*cells, head])))
+    cells_fit = _longest(cells) <= least
+    return least, least if cells_fit else max(least, _longest([*cells, head]))
 
 
 class Wide:

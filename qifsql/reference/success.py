@@ -187,17 +187,18 @@ def beside_reported(
         *("prior_probabilistic", "posterior_probabilistic", "worst_case"),
     )
     place = None if target is None else key(target, qids)
-    missing = [
-        values[None].people
-        for b, values in blocks(rows, qids, secret, weights).items()
-        if set(values) == {None} and place in (None, b) and (b not in suppressed or not people)
-    ]
+    certain_missing = 0
+    for block, values in blocks(rows, qids, secret, weights).items():
+        is_attacked = place in (None, block)
+        is_everyone = block in suppressed and bool(people)  # who do not all miss it
+        if set(values) == {None} and is_attacked and not is_everyone:
+            certain_missing += values[None].people
     everybody = numbers.get("matches", numbers.get("records", 0))
     return {
         "reported": everybody,
         **{f"{name}_reported": numbers.get(name) for name in shares},
         "certain_reported": numbers.get("individuals_certain", 0),
-        "certain_missing": sum(missing),
+        "certain_missing": certain_missing,
     }
 
 

@@ -324,8 +324,8 @@ def without_formulas(frame: pl.LazyFrame) -> pl.LazyFrame:
     schema = frame.collect_schema()
     names: dict[str, str] = {}  # further apostrophes tell names apart
     for name in schema:
-        new = name
-        while re.match(FORMULA, new) or new in names.values() or (new != name and new in schema):
+        new, taken = name, {*names.values(), *schema} - {name}
+        while re.match(FORMULA, new) or new in taken:
             new = f"'{new}"
         names[name] = new
     texts = []

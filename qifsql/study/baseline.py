@@ -87,13 +87,13 @@ def read(file: str | Path) -> Baseline:
             groups = _table(beside, "group")
             files.append(beside)
     try:
-        by_place = _placed(results, groups)
+        by_place = _values_by_place(results, groups)
     except (KeyError, TypeError, AttributeError) as e:
         raise _no_result(path) from e
     return Baseline(str(path), tuple(map(str, files)), by_place)
 
 
-def _placed(results: Table, groups: Table) -> dict[Place, dict[str, Any]]:
+def _values_by_place(results: Table, groups: Table) -> dict[Place, dict[str, Any]]:
     """Return the values of all rows by place (model, secret, group ...) and measure.
 
     Where rows disagree, the value is an ellipsis. A row of ``check`` has one ``measure``; one of

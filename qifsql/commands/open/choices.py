@@ -95,11 +95,11 @@ class Choices:
         """Return the same choices without changes of the release."""
         return Choices(self.qids, self.secrets, {}, self.options)
 
-    def attack(self, file: Sequence[str]) -> list[str]:
+    def attack_words(self, file: Sequence[str]) -> list[str]:
         """Return the words of the attack on the changed release; empty if nothing is known."""
         if not self.knowledge:
             return []
-        more = fields.words(ATTACK, self.options)
+        more = fields.typed_words(ATTACK, self.options)
         return ["attack", self.models, *file, *self._roles(self.knowledge), *more]
 
     def attack_arguments(self) -> dict[str, Any]:
@@ -107,21 +107,21 @@ class Choices:
         more = fields.arguments(ATTACK, self.options, self.knowledge)
         return {"qids": list(self.knowledge), "secret": list(self.secrets), **more}
 
-    def compare(self, file: Sequence[str]) -> list[str]:
+    def compare_words(self, file: Sequence[str]) -> list[str]:
         """Return the words that measure what the changes save and cost."""
         return ["compare", *file, *self._roles(self.qids), *self._people, *self._changes("-c")]
 
-    def sweep(self, file: Sequence[str], threshold: str) -> list[str]:
+    def sweep_words(self, file: Sequence[str], threshold: str) -> list[str]:
         """Return the words of a sweep of the changed release."""
         bound = ["--threshold", threshold] if threshold else []
         return ["sweep", *file, *self._roles(self.knowledge), *self._people, *bound]
 
-    def release(self, file: Sequence[str], out: str) -> list[str]:
+    def release_words(self, file: Sequence[str], out: str) -> list[str]:
         """Return the words that write the changed release."""
         words = ["anonymise", *file, "-o", out, "--method", "recode", *self._people]
         return [*words, "-q", csv_of_names(self.qids), *self._changes("--change")]
 
-    def release_of_classes(self, file: Sequence[str], out: str, k: str) -> list[str]:
+    def classes_words(self, file: Sequence[str], out: str, k: str) -> list[str]:
         """Return the words that write a release in whose classes there are at least ``k`` people.
 
         It has no column that tells whose record a record is.
@@ -130,7 +130,7 @@ class Choices:
         dropped = [] if self.person is None else ["--drop", self.person]
         return [*words, *self._people, *dropped]
 
-    def study(self, source: str, out: str, reading: Sequence[str]) -> list[str]:
+    def study_words(self, source: str, out: str, reading: Sequence[str]) -> list[str]:
         """Return the words that write a study of these roles."""
         household = self.options.get("household", "").strip()
         people = ["--person", self.person or "", "--household", household]  # empty: none

@@ -106,7 +106,7 @@ class Explorer:
         """Attack the changed release; a newer attack of the same topic makes it superfluous."""
         options = {"where": self.where, "settings": self.settings, **choice.attack_arguments()}
         work = partial(attack, choice.models, self.dataset, **options)
-        return self._calculated(f"attack {topic}", tuple(choice.attack(self.words)), work)
+        return self._calculated(f"attack {topic}", tuple(choice.attack_words(self.words)), work)
 
     def cost(self, choice: Choices, tab: str = "") -> "Future[Result]":
         """Measure what the changes save and cost, alone and together."""
@@ -120,7 +120,7 @@ class Explorer:
             change=choice.changes,
             person=choice.person,
         )
-        return self._calculated(f"cost {tab}", tuple(choice.compare(self.words)), work)
+        return self._calculated(f"cost {tab}", tuple(choice.compare_words(self.words)), work)
 
     def _calculated(
         self, topic: str, key: tuple[str, ...], work: Callable[[], Result]
@@ -155,7 +155,7 @@ class Explorer:
 
     def result(self, tried: Choices) -> Result | None:
         """Return the kept result of choices; None if there is none."""
-        return self._results.get(tuple(tried.attack(self.words)))
+        return self._results.get(tuple(tried.attack_words(self.words)))
 
     def check_unchanged(self) -> None:
         """Raise DatasetError if the file is gone, or is not the one that was opened."""
@@ -171,7 +171,7 @@ class Explorer:
         self._results.clear()
         self._columns = None
 
-    def note(self, tried: Choices) -> int:
+    def remember(self, tried: Choices) -> int:
         """Remember choices, to go back to them; return their number."""
         if tried in self.tried:
             return self.tried.index(tried)
@@ -202,21 +202,21 @@ class Explorer:
             raise InputError("there is nothing to write; name a quasi-identifier")
         out = new_file(form.get("out", ""), endings[what])
         if what == "sweep":
-            return [[*choice.sweep(self.words, form.get("threshold", "").strip()), "-o", out]]
+            return [[*choice.sweep_words(self.words, form.get("threshold", "").strip()), "-o", out]]
         if what == "study":
-            return [choice.study(self.words[0], out, self.words[1:])]
+            return [choice.study_words(self.words[0], out, self.words[1:])]
         if what == "classes":
-            return [choice.release_of_classes(self.words, out, form.get("k", "").strip())]
+            return [choice.classes_words(self.words, out, form.get("k", "").strip())]
         if what == "release":
             if not choice.is_changed:
                 raise InputError("nothing is changed, so the release is the file itself")
-            return [choice.release(self.words, out)]
+            return [choice.release_words(self.words, out)]
         stem, _, _ = out.rpartition(".")
         results = [new_file(f"{stem}.parquet", (".parquet",))]
-        lines = [[*choice.attack(self.words), "-o", *results]]
+        lines = [[*choice.attack_words(self.words), "-o", *results]]
         if choice.is_changed:
             changes = new_file(f"{stem}-changes.parquet", (".parquet",))
-            lines.append([*choice.compare(self.words), "-o", changes])
+            lines.append([*choice.compare_words(self.words), "-o", changes])
             results.append(changes)
         private = ["--private"] if self.private else []
         language = ["--lang", form.get("language") or "en"]
@@ -224,9 +224,9 @@ class Explorer:
 
     def command_lines(self) -> list[str]:
         """Return the command lines of the attacks that were tried."""
-        return [choices.command_line(tried.attack(self.words)) for tried in self.tried]
+        return [choices.command_line(tried.attack_words(self.words)) for tried in self.tried]
 
-    def first(self, columns: Sequence[SourceColumn]) -> Choices:
+    def first_choices(self, columns: Sequence[SourceColumn]) -> Choices:
         """Return the choices of a new page: the suggested roles, and a histogram.
 
         If people have several records, a column that tells them apart is the option ``person``;

@@ -81,7 +81,7 @@ def offered_options(options: type) -> dict[str, Option]:
     return {n: o for n, o in declared(options).items() if o.typed and n not in HIDDEN}
 
 
-def words(options: type, values: Mapping[str, str]) -> list[str]:
+def typed_words(options: type, values: Mapping[str, str]) -> list[str]:
     """Return the options that have a value as words of the command line."""
     line: list[str] = []
     for field in _filled(options, values):

@@ -164,6 +164,7 @@ def risk_fragment(
     page: Explorer, choice: Choices, result: Result, before: Result | None, trail: Sequence[int]
 ) -> str:
     """Return the parts about the risk and the release; ``trail`` ends with this state's number."""
+    cost_words = choice.compare_words(page.words) if choice.is_changed else []
     return fill(
         "live.html",
         parts=first_page([result], private=page.private),
@@ -173,9 +174,9 @@ def risk_fragment(
         trail=_trail_states(page, trail),
         numbers=",".join(map(str, trail)),
         state=trail[-1],
-        attack_line=choices.command_line(choice.attack(page.words)),
-        before_line=choices.command_line(choice.before.attack(page.words)),
-        cost_line=choices.command_line(choice.compare(page.words)) if choice.is_changed else "",
+        attack_line=choices.command_line(choice.attack_words(page.words)),
+        before_line=choices.command_line(choice.before.attack_words(page.words)),
+        cost_line=choices.command_line(cost_words),
         stem=Path(page.dataset.name).stem or "release",
         release_ending=release_files.ending_like(page.dataset.paths[0]),
         table_ending=release_files.ending_to_open(

@@ -169,7 +169,7 @@ class Answers:
         with speaking(self.lang):
             try:
                 columns = await self._columns()
-                first, tab = self.explorer.first(columns), str(next(self.explorer.tabs))
+                first, tab = self.explorer.first_choices(columns), str(next(self.explorer.tabs))
                 inside = rendering.explorer_page(self.explorer, columns, first, tab=tab)
             except QifError as e:
                 inside = rendering.fill("error.html", message=str(e))
@@ -227,7 +227,7 @@ class Answers:
         before = None
         if choice.is_changed:
             before = await asyncio.wrap_future(page.attack(choice.before, f"before {tab}"))
-        state = page.note(choice)
+        state = page.remember(choice)
         trail = [*(n for n in trail if n != state), state][-TRAIL:]
         return await run_in_threadpool(rendering.risk_fragment, page, choice, result, before, trail)
 

@@ -183,11 +183,12 @@ class _Masks:
         It reveals none if all results with these groups have the same filter.
         """
         where = str(stored.spec.get("where") or "")
-        return any(
-            groups and self.filters[columns] != {where} and columns & _columns_of(text)
-            for columns, groups in self.hidden.items()
-            for text in (where, str(stored.spec.get("register_where") or ""))
-        )
+        read = _columns_of(where) | _columns_of(str(stored.spec.get("register_where") or ""))
+        for columns, groups in self.hidden.items():
+            filters_differ = self.filters[columns] != {where}
+            if groups and filters_differ and columns & read:
+                return True
+        return False
 
 
 def _masks(stored: Sequence[Stored], reader: Reader) -> _Masks:

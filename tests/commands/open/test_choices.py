@@ -22,7 +22,7 @@ def form(**more: str) -> dict[str, str]:
 
 def test_roles_and_steps_become_the_words_of_an_attack():
     choice = read_choices(form(**{"step-0": "5", "step-1": "drop"}), COLUMNS)
-    words = choice.attack(["people.parquet", "--delimiter", ";"])
+    words = choice.attack_words(["people.parquet", "--delimiter", ";"])
     assert words[:5] == ["attack", "crs,cas", "people.parquet", "--delimiter", ";"]
     assert names([words[words.index("-q") + 1]]) == ("day:5", 'say "x"')
     assert shlex.split(command_line(words)) == ["qifsql", *words]
@@ -34,12 +34,18 @@ def test_a_person_is_one_of_every_command_that_counts():
     file = ["people.parquet"]
     for person in ("who", ""):
         choice = read_choices(form(**{"option-person": person, "step-0": "5"}), COLUMNS)
-        lines = [choice.attack(file), choice.sweep(file, "0.5"), choice.compare(file)]
-        study = choice.study("people.parquet", "s.toml", [])  # an empty text: no suggested one
+        lines = [
+            choice.attack_words(file),
+            choice.sweep_words(file, "0.5"),
+            choice.compare_words(file),
+        ]
+        study = choice.study_words(
+            "people.parquet", "s.toml", []
+        )  # an empty text: no suggested one
         assert study[-4:] == ["--person", person, "--household", ""]
         lines += [
-            choice.release(file, "out.parquet"),
-            choice.release_of_classes(file, "o.csv", "5"),
+            choice.release_words(file, "out.parquet"),
+            choice.classes_words(file, "o.csv", "5"),
         ]
         for words in lines:
             assert ("--person" in words) == bool(person)
@@ -50,7 +56,7 @@ def test_the_words_are_read_by_the_command_line_as_the_function_is_called():
     """The form gives in Python what typer makes of the words."""
     typed = {"thresholds": "0.5", "histogram": "on", "null": "drop", "draws": "7", "by": "day"}
     choice = read_choices(form(**{f"option-{name}": text for name, text in typed.items()}), COLUMNS)
-    words = fields.words(AttackOptions, choice.options)
+    words = fields.typed_words(AttackOptions, choice.options)
     assert [w for w in words if w == "--histogram"] == ["--histogram"]
     arguments = choice.attack_arguments()
     assert arguments["thresholds"] == ("0.5",)
@@ -93,5 +99,5 @@ def test_steps_depend_on_type_and_number_of_values_alone():
 
 
 def test_nothing_known_is_no_attack():
-    assert Choices().attack(["f"]) == []
+    assert Choices().attack_words(["f"]) == []
     assert command_line([]) == ""

@@ -378,10 +378,10 @@ def test_people_with_several_records_are_found_and_have_two_readings(tmp_path: P
     pl.DataFrame(visits).write_parquet(path)
     explorer = Explorer(Dataset.open(path), [str(path)])
     explorer.read()
-    choice = explorer.first(explorer.columns().result(60))
-    words = choice.attack([str(path)])
+    choice = explorer.first_choices(explorer.columns().result(60))
+    words = choice.attack_words([str(path)])
     assert words[words.index("--person") + 1] == "patient_id"
-    made = choice.release_of_classes([str(path)], "out.xlsx", "5")
+    made = choice.classes_words([str(path)], "out.xlsx", "5")
     assert made[-4:] == ["--person", "patient_id", "--drop", "patient_id"]
     changed = replace(choice, steps={"age": "5"})
     waiting = explorer.cost(changed)
@@ -408,8 +408,8 @@ def test_a_column_of_households_is_proposed_where_people_have_one_record(tmp_pat
     pl.DataFrame({**homes, "sex": ["f", "m"] * 12}).write_parquet(path)
     explorer = Explorer(Dataset.open(path), [str(path)])
     explorer.read()
-    choice = explorer.first(explorer.columns().result(60))
-    words = choice.attack([str(path)])
+    choice = explorer.first_choices(explorer.columns().result(60))
+    words = choice.attack_words([str(path)])
     assert words[words.index("--household") + 1] == "hhid"
     waiting = explorer.attack(choice)
     explorer.calculations.end()
@@ -418,7 +418,7 @@ def test_a_column_of_households_is_proposed_where_people_have_one_record(tmp_pat
     pl.DataFrame({"patient_id": [i % 8 for i in range(24)], **homes}).write_parquet(path)
     explorer = Explorer(Dataset.open(path), [str(path)])
     explorer.read()
-    options = explorer.first(explorer.columns().result(60)).options
+    options = explorer.first_choices(explorer.columns().result(60)).options
     assert (options.get("household"), options["person"]) == (None, "patient_id")
 
 
