@@ -13,8 +13,16 @@ from typing import Any, is_typeddict
 
 from qifsql.data.option import DATASET, STORE, WRITTEN, Form, Option
 from qifsql.options import runtime
-from qifsql.options.measuring import Charts, Summary
-from qifsql.options.shared_options import Auxiliary, Data, Limits, Output, Records, Talk
+from qifsql.options.shared_options import (
+    Auxiliary,
+    Charts,
+    Data,
+    Limits,
+    Output,
+    Records,
+    Summary,
+    Talk,
+)
 
 Tell = Callable[[str], None]
 """Prints a note while the command runs, unless ``--quiet`` is given."""
@@ -127,8 +135,11 @@ def _checked_output(
     from qifsql.options import show
     from qifsql.results.storage import check_place
 
-    output: Output = groups[Output] if Output in groups else groups[Summary].output(release)
+    summary: Summary | None = groups.get(Summary)
+    output = groups[Output] if summary is None else Output(summary.format_, summary.summary)
     show.check(output, **written)
+    if summary is not None and summary.summary is not None:
+        show.check_differ(summary.summary, "--summary", release, "-o")
     if output.out is not None and Data in groups:
         data: Data = groups[Data]
         source = groups[Auxiliary].source(data) if Auxiliary in groups else [data.dataset()]

@@ -20,7 +20,7 @@ from qifsql.data.reading import Reading, typed
 from qifsql.engine.progress import Progress
 from qifsql.engine.settings import ENGINES, Settings, local_folder
 from qifsql.engine.temporary import STANDARD_INPUT
-from qifsql.options import standard_input
+from qifsql.options import runtime, standard_input
 
 
 def option(text: str, *flags: str, panel: str = LIMITS, **more: Any) -> Any:
@@ -156,10 +156,9 @@ class Limits:
     @contextmanager
     def settings(self) -> Iterator[Settings]:
         """Open the settings of an engine, with progress shown while it runs."""
-        from qifsql.options.runtime import talk
         from qifsql.presentation.progress_bar import progress
 
-        with progress(self.progress, talk) as bar:
+        with progress(self.progress, runtime.talk) as bar:
             yield self.engine_settings(bar)
 
     def engine_settings(self, bar: Progress) -> Settings:
@@ -204,5 +203,63 @@ class Output:
             "-o",
             panel=RUN,
             callback=_result_file,
+        ),
+    ] = None
+
+
+@dataclass(frozen=True)
+class Charts:
+    """Charts next to the result."""
+
+    charts: Annotated[
+        Path | None, option("Draw charts to this folder (qifsql\\[charts]).", "--charts", panel=RUN)
+    ] = None
+    chart_format: Annotated[str, option("svg, html, png or json.", "--chart-format", panel=RUN)] = (
+        "svg"
+    )
+
+    def check(self) -> None:
+        """Refuse charts that cannot be drawn or written, before any work."""
+        if self.charts is not None:
+            from qifsql.presentation import figures
+
+            figures.check(self.charts, self.chart_format)
+
+    def histogram(self, has_histogram: bool) -> bool:
+        """Return whether histograms are counted: on request, and for charts."""
+        return has_histogram or self.charts is not None
+
+    def draw(self, command: str, result: Any, *, quiet: bool) -> None:
+        """Draw the charts of a result with the module ``charts`` of the command."""
+        if self.charts is None:
+            return
+        from qifsql.results.exports import save_charts
+        from qifsql.results.kinds import charts_of
+
+        room = charts_of(command)
+        tables = getattr(result, "details", {})
+        drawn = room.charts(result.frame, tables, result.origin.spec) if room else {}
+        written = save_charts(drawn, self.charts, self.chart_format, result.origin)
+        runtime.print_notes([f"written: {path}" for path in written], quiet=quiet)
+
+
+Out = Annotated[
+    Path, typer.Option("--out", "-o", help="Write the release to a .parquet, .csv or .csv.gz file.")
+]
+"""The option for the file of a release, for commands that write one."""
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Options of the summary of a written release."""
+
+    format_: Annotated[
+        str | None,
+        option("Print the summary as table, json, csv or markdown.", "--format", "-f", panel=RUN),
+    ] = None
+    summary: Annotated[
+        Path | None,
+        option(
+            "Write the summary: .parquet, .csv, .json, .md, .html or .xlsx.", "--summary", panel=RUN
         ),
     ] = None

@@ -66,10 +66,11 @@ def _success(
     secrets: Mapping[Any, Any],
     people: Sequence[Hashable],
 ) -> dict[str, Any]:
-    """Return the success of what is known of each record of people (its ``candidates``).
+    """Return the success of people who know their own values, record by record.
 
-    ``names`` has the true one of each (None: it is not in the release), ``secrets`` that of every
-    candidate, and ``people`` says whose record it is.
+    ``candidates`` has for each of their records the names of the records, or people, of the release
+    that it may be, ``names`` the true one (None: it is not in the release). ``secrets`` has the
+    secret of every name, ``people`` says whose each record is.
     """
     is_there = [names is None or names[i] is not None for i, _ in enumerate(candidates)]
     fits = [bool(c) if names is None else names[i] in c for i, c in enumerate(candidates)]

@@ -6,9 +6,8 @@ from typing import Annotated
 import typer
 
 from qifsql.commands.adversaries.spec import AdversariesOptions
-from qifsql.options.measuring import Charts
 from qifsql.options.runner import Answer
-from qifsql.options.shared_options import Output, Talk
+from qifsql.options.shared_options import Charts, Output, Talk
 
 Sweep = Annotated[
     Path,

@@ -2,9 +2,8 @@
 
 from qifsql.commands.anonymise.spec import AnonymiseOptions
 from qifsql.engine.settings import Settings
-from qifsql.options.measuring import Charts, Out, Summary
 from qifsql.options.runner import Answer
-from qifsql.options.shared_options import Data
+from qifsql.options.shared_options import Charts, Data, Out, Summary
 
 EXAMPLES = {
     "Generalise sex and year of birth to blocks of 5 or more (Mondrian).": (

@@ -4,9 +4,8 @@ from qifsql.commands.attack.spec import AttackOptions
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError
 from qifsql.options import shared_options
-from qifsql.options.measuring import Charts
 from qifsql.options.runner import Answer
-from qifsql.options.shared_options import Auxiliary, Data, Output
+from qifsql.options.shared_options import Auxiliary, Charts, Data, Output
 
 EXAMPLES = {
     "How many pupils does somebody single out who knows sex and school?": (

@@ -8,9 +8,8 @@ from qifsql.commands.compare.spec import CompareOptions
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError
 from qifsql.options import shared_options
-from qifsql.options.measuring import Charts
 from qifsql.options.runner import Answer
-from qifsql.options.shared_options import Data, Output
+from qifsql.options.shared_options import Charts, Data, Output
 
 Releases = Annotated[
     list[str] | None, typer.Argument(metavar="[RELEASE]...", help="The sanitised releases of FILE.")

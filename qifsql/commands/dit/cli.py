@@ -2,9 +2,8 @@
 
 from qifsql.commands.dit.spec import DitOptions
 from qifsql.engine.settings import Settings
-from qifsql.options.measuring import Charts
 from qifsql.options.runner import Answer
-from qifsql.options.shared_options import Data, Output
+from qifsql.options.shared_options import Charts, Data, Output
 
 EXAMPLES = {
     "How much does the guess about a person depend on their own record?": (

@@ -2,9 +2,8 @@
 
 from qifsql.commands.dp.spec import DpOptions
 from qifsql.engine.settings import Settings
-from qifsql.options.measuring import Charts
 from qifsql.options.runner import Answer
-from qifsql.options.shared_options import Data, Output
+from qifsql.options.shared_options import Charts, Data, Output
 
 EXAMPLES = {
     "Compare the privacy loss and the utility of a noisy count of girls.": (

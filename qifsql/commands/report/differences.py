@@ -41,7 +41,7 @@ def telling_results(stored: Sequence[Stored], minimum: int) -> Set[int]:
 
 
 def _leaves_no_few_people(n: int, numbers: Sequence[int], minimum: int) -> bool:
-    """Return whether n, added to and subtracted from ``numbers``, leaves no few people.
+    """Return whether no sum or difference of ``n`` and ``numbers`` is a number of few people.
 
     All are numbers of people. What a filter means is not read: the people of two filters may be
     apart, or those of one may be among those of the other. Two kinds of sums are tried: those of

@@ -211,7 +211,7 @@ def _answers_of_wp29(stored: Stored) -> list[Row]:
         return []
     rows = stored.frame.filter(pl.col("measure").is_in(["singled_out", "certain"]))
     return [
-        _success(stored, row["model"], row["secret"])
+        _attack_columns(stored, row["model"], row["secret"])
         | {
             "prior_deterministic": row["prior"],
             "posterior_deterministic": row["value"],
@@ -240,12 +240,12 @@ def _file_risks(stored: Stored) -> list[Row]:
             if row[f"{model}_posterior_probabilistic"] is None:
                 continue
             success = {name: row[f"{model}_{name}"] for name in SUCCESS}
-            about = _success(stored, model.upper(), secret) | {"dataset": file}
+            about = _attack_columns(stored, model.upper(), secret) | {"dataset": file}
             rows.setdefault((file, model, secret), about | success)
     return list(rows.values())
 
 
-def _success(stored: Stored, model: str, secret: str | None) -> dict[str, Any]:
+def _attack_columns(stored: Stored, model: str, secret: str | None) -> dict[str, Any]:
     """Return the model, secret, qids and dataset of an attack, as columns of attacks.
 
     Qids of later releases (2:a) are left out. Callers add the columns of success.

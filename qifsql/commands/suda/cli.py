@@ -2,9 +2,8 @@
 
 from qifsql.commands.suda.spec import SudaOptions
 from qifsql.engine.settings import Settings
-from qifsql.options.measuring import Charts
 from qifsql.options.runner import Answer, Tell
-from qifsql.options.shared_options import Data, Output
+from qifsql.options.shared_options import Charts, Data, Output
 
 EXAMPLES = {
     "Who is singled out by one or two attributes, and which attributes do it?": (

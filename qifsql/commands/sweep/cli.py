@@ -10,9 +10,8 @@ import typer
 from qifsql.commands.sweep.spec import SweepOptions
 from qifsql.data.option import RUN
 from qifsql.engine.settings import Settings
-from qifsql.options.measuring import Charts
 from qifsql.options.runner import Answer, Tell
-from qifsql.options.shared_options import Auxiliary, Data, Output, title_of
+from qifsql.options.shared_options import Auxiliary, Charts, Data, Output, title_of
 
 Workspace = Annotated[
     Path | None,

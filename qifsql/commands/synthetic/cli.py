@@ -7,9 +7,8 @@ import typer
 from qifsql.commands.synthetic.spec import SyntheticOptions
 from qifsql.engine.settings import Settings
 from qifsql.options import shared_options
-from qifsql.options.measuring import Charts
 from qifsql.options.runner import Answer
-from qifsql.options.shared_options import Data, Output
+from qifsql.options.shared_options import Charts, Data, Output
 
 Releases = Annotated[
     list[str],

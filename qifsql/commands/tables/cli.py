@@ -2,9 +2,8 @@
 
 from qifsql.commands.tables.spec import TableOptions
 from qifsql.engine.settings import Settings
-from qifsql.options.measuring import Charts
 from qifsql.options.runner import Answer
-from qifsql.options.shared_options import Output, Records
+from qifsql.options.shared_options import Charts, Output, Records
 
 EXAMPLES = {
     "What do two tables say about race, school by school?": (
