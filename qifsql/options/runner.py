@@ -74,7 +74,7 @@ def run(
     charts: Charts | None = groups.get(Charts)
     if charts is not None:
         charts.check()
-    _read_data(command, arguments, options)
+    _fill_data_options(command, arguments, options)
     answer = _call(command, arguments, talk, files[STORE].values())
     if answer is None:
         return
@@ -110,7 +110,7 @@ def _call(
         return command(**{**arguments, **supplies})
 
 
-def _read_data(
+def _fill_data_options(
     command: Callable[..., object], arguments: Mapping[str, Any], options: Mapping[str, Option]
 ) -> None:
     """Put the filter of the data into declared options, and open further files as the data are."""

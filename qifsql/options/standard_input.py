@@ -13,7 +13,7 @@ from qifsql.engine.temporary import STANDARD_INPUT, PrivateFolder
 from qifsql.errors import DatasetError
 
 NAME = "-"
-BLOCK = 2**20  # bytes that are read at a time
+BYTES_AT_ONCE = 2**20  # bytes that are read at a time
 ENDINGS = {  # by the first bytes of the data; all others are CSV
     b"PAR1": ".parquet",
     b"\x1f\x8b": ".csv.gz",
@@ -67,7 +67,7 @@ def private_copy() -> Path:
 
 
 def _write_copy(data: BinaryIO, folder: Path) -> Path:
-    first = data.read(BLOCK)
+    first = data.read(BYTES_AT_ONCE)
     if not first:
         raise DatasetError(f"{STANDARD_INPUT} is empty: it has no bytes at all")
     for magic, kind in BINARY_FORMATS.items():
@@ -78,5 +78,5 @@ def _write_copy(data: BinaryIO, folder: Path) -> Path:
     with path.open("xb") as file:
         while first:
             file.write(first)
-            first = data.read(BLOCK)
+            first = data.read(BYTES_AT_ONCE)
     return path

@@ -13,8 +13,8 @@ from qifsql.presentation.words import people as people_word
 
 TICKS = [0, 0.2, 0.4, 0.6, 0.8, 1]
 MOST_GROUPS = 30  # groups with bars, those with the highest risk
-QUESTION = ["model", "secret", "datasets", "qids"]
-PANEL = ["order", "question", "datasets", "qids"]  # columns that tell the panels of a chart apart
+QUESTION_COLUMNS = ["model", "secret", "datasets", "qids"]
+PANEL_COLUMNS = ["order", "question", "datasets", "qids"]  # they tell panels apart
 
 
 def histograms(frame: pl.DataFrame) -> theme.Chart:
@@ -26,10 +26,10 @@ def histograms(frame: pl.DataFrame) -> theme.Chart:
     """
     alt, _ = theme.extra()
     people = pl.col("individuals")
-    shares = people / people.sum().over(PANEL)
+    shares = people / people.sum().over(PANEL_COLUMNS)
     rows = theme.word_questions(frame).with_columns(share=shares, people=people)
     panels, words = _number_panels(rows)
-    rows = rows.join(panels, on=PANEL).filter(people > 0).sort("place", "bin")
+    rows = rows.join(panels, on=PANEL_COLUMNS).filter(people > 0).sort("place", "bin")
     values = theme.data(alt, rows.select("place", "panel", "bin", "people", "share"))
     facet = alt.Facet("panel:N").header(labelExpr="split(datum.value, '\\n')")
     panel_count = panels.filter(order=0).height  # of the first question; each begins a line
@@ -53,10 +53,10 @@ def histograms(frame: pl.DataFrame) -> theme.Chart:
 def _number_panels(rows: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
     """Return the panels, and a sentence on each for readers who do not see the chart.
 
-    A panel has the columns ``PANEL``, its heading (``panel``) and its number from 0 (``place``).
+    A panel has ``PANEL_COLUMNS``, its heading (``panel``) and its number from 0 (``place``).
     """
     sure = pl.col("share").filter(pl.col("bin") == 100).sum()
-    panels = rows.group_by(PANEL, maintain_order=True).agg(sure)
+    panels = rows.group_by(PANEL_COLUMNS, maintain_order=True).agg(sure)
     names, heads, words = theme.labels(rows["qids"].explode()), [], []
     for row in panels.iter_rows(named=True):
         question, share = row["question"], percent(row["share"])
@@ -66,7 +66,7 @@ def _number_panels(rows: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
         in_words = {"question": question, "known": knowledge, "share": share}
         words.append(said(message, people=people_word(), **in_words))
     headed = panels.select(
-        *PANEL, panel=pl.Series(theme.distinct(heads)), place=pl.int_range(pl.len())
+        *PANEL_COLUMNS, panel=pl.Series(theme.distinct(heads)), place=pl.int_range(pl.len())
     )
     return headed, words
 
@@ -151,7 +151,7 @@ def _panels(chart: Any, rows: pl.DataFrame) -> Any:
 def with_questions(
     frame: pl.DataFrame, tables: Mapping[str, pl.DataFrame], name: str
 ) -> pl.DataFrame:
-    """Return the rows of the details ``name``, each with the columns ``QUESTION`` of its attack.
+    """Return the rows of the details ``name``, each with ``QUESTION_COLUMNS`` of its attack.
 
     ``frame`` has a row per attack, ``tables`` are the details by name. Except for histograms, only
     the questions with the largest number of datasets are drawn; of groups only the first
@@ -161,7 +161,7 @@ def with_questions(
         return pl.DataFrame()
     if name != "histogram":
         frame = frame.filter(pl.col("datasets") == pl.col("datasets").max())
-    questions = frame.select("attack_id", *QUESTION)
+    questions = frame.select("attack_id", *QUESTION_COLUMNS)
     rows = questions.join(tables[name], on="attack_id", how="inner", maintain_order="left")
     if name == "groups":
         rows = rows.group_by("model", "secret", maintain_order=True).head(MOST_GROUPS)

@@ -17,10 +17,10 @@ from qifsql.presentation.language import counted, said
 Columns: TypeAlias = frozenset[str]
 Sizes: TypeAlias = Mapping[str | None, int]
 """The number of people in each group of one table, by the name of the group."""
-IDS = ("name", "attack_id", "rule", "model", "secret", "measure")  # columns that identify a table
+ID_COLUMNS = ("name", "attack_id", "rule", "model", "secret", "measure")  # of a table
 MINIMUM = 10  # people in a group that is shown, by default
-SIZES = ("individuals", "people")  # columns of the number of people in a group
-SUMMED = (
+SIZE_COLUMNS = ("individuals", "people")  # the number of people in a group
+SUMMED_COLUMNS = (
     *("individuals", "singled_out", "individuals_certain"),
     *("people", "reconstructed", "certain_inference"),
 )
@@ -33,7 +33,7 @@ def is_grouped(table: pl.DataFrame) -> bool:
 
 def size_column(table: pl.DataFrame) -> str | None:
     """Return the column of the number of people in each group; None if there is none."""
-    return next((name for name in SIZES if name in table.columns), None)
+    return next((name for name in SIZE_COLUMNS if name in table.columns), None)
 
 
 def sizes(table: pl.DataFrame) -> list[tuple[str, Sizes]]:
@@ -46,7 +46,7 @@ def sizes(table: pl.DataFrame) -> list[tuple[str, Sizes]]:
     if size is None:  # written by an earlier version
         return []
     rows = table.filter(pl.col("by").is_not_null())
-    ids = [name for name in IDS if name in rows.columns]
+    ids = [name for name in ID_COLUMNS if name in rows.columns]
     rows = rows.with_columns(pl.col(size).fill_null(0))
     parts = rows.group_by("by", *ids, maintain_order=True)
     return [(str(by), dict(part.select("group", size).iter_rows())) for (by, *_), part in parts]
@@ -127,13 +127,13 @@ def _summed(rows: pl.DataFrame, minimum: int) -> pl.DataFrame:
 
     Sums are shown only of two groups or more that have the ``minimum`` of people together.
     """
-    ids = [name for name in (*IDS, "by") if name in rows.columns]
+    ids = [name for name in (*ID_COLUMNS, "by") if name in rows.columns]
     lines = []
     for _, part in rows.group_by(ids, maintain_order=True):
         name = counted("other groups ({n} group)", "other groups ({n} groups)", part.height)
         line = _without_numbers(part.tail(1), (), name)
         if part[size_column(part) or "individuals"].sum() >= minimum and part.height > 1:
-            summed = [c for c in SUMMED if c in part.columns and not part[c].null_count()]
+            summed = [c for c in SUMMED_COLUMNS if c in part.columns and not part[c].null_count()]
             line = line.with_columns(pl.lit(part[c].sum(), part.schema[c]).alias(c) for c in summed)
         lines.append(line)
     return pl.concat(lines)

@@ -16,7 +16,7 @@ from rich.text import Text
 from qifsql.errors import printable
 from qifsql.presentation.parts import Bad, Command, Heading, Paragraph, Part, Table
 
-WIDTH = 160  # characters of a line where there is no terminal
+USUAL_WIDTH = 160  # characters of a line where there is no terminal
 WIDEST = 10_000  # characters of a line at most
 PADDING = 3  # characters between two columns of a table
 UNBROKEN_WORD = 20  # characters of a word in a table that is not broken
@@ -24,9 +24,9 @@ UNBROKEN_NAME = 60  # characters of a name in front of a row that is not broken
 
 
 def draw(parts: Iterable[Part], stream: TextIO | None = None) -> None:
-    """Print to stdout or a stream, as wide as the terminal or COLUMNS; without both, WIDTH."""
+    """Print to stdout or a stream, as wide as the terminal or COLUMNS, if there is one."""
     stream = sys.stdout if stream is None else stream
-    width = None if stream.isatty() or os.environ.get("COLUMNS") else WIDTH
+    width = None if stream.isatty() or os.environ.get("COLUMNS") else USUAL_WIDTH
     console = Console(file=stream, width=width, highlight=False, markup=False)
     with console.capture() as drawing:
         console.print(rendered(parts), crop=False)

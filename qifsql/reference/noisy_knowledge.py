@@ -17,7 +17,7 @@ Chances: TypeAlias = Mapping[Any, Fraction]
 """All that may be known, with probabilities that add up to 1."""
 Law: TypeAlias = Callable[[Any, Chances], Chances]
 UNKNOWN = object()  # nothing is known
-FAR = 6  # deviations beyond which an error is left out
+MOST_DEVIATIONS = 6  # deviations beyond which an error is left out
 
 
 def exact(v: Any, _: Chances) -> Chances:
@@ -38,9 +38,9 @@ def within(width: int) -> Law:
 def normal(deviation: float) -> Law:
     """Return the law of a normal error, rounded to a whole number (M151); missing stays missing.
 
-    Errors beyond ``FAR`` deviations are left out, and the others scaled to add up to 1.
+    Errors beyond ``MOST_DEVIATIONS`` deviations are left out, and the others scaled to add up to 1.
     """
-    unit, far = deviation * math.sqrt(2), math.ceil(FAR * deviation)
+    unit, far = deviation * math.sqrt(2), math.ceil(MOST_DEVIATIONS * deviation)
     tail = [Fraction(math.erfc((j - 0.5) / unit)) for j in range(1, far + 2)]  # |error| > j - 1/2
     # Twice the chance of an error of j, which is that of -j, too.
     parts = {j: tail[j - 1] - tail[j] for j in range(1, far + 1)} | {0: 2 * (1 - tail[0])}

@@ -52,9 +52,10 @@ the adversary knows all records of a person, ``one`` if she knows one, each of t
 likely: ``posterior_*`` are then shares of records, ``singled_out`` and ``individuals_certain``
 people with such a record. Measures and details beyond ``k``, ``l`` and success are of ``all``."""
 
-COUNTS = ("reported", "certain_reported", "certain_missing")  # of people; the others are shares
+REPORTED_COUNTS = ("reported", "certain_reported", "certain_missing")
+"""Those of the columns ``REPORTED`` that count people; the others are shares."""
 REPORTED: dict[str, pl.DataType] = {
-    name: pl.Int64() if name in COUNTS else pl.Float64() for name in bayes.REPORTED
+    name: pl.Int64() if name in REPORTED_COUNTS else pl.Float64() for name in bayes.REPORTED
 }
 """Further columns if a secret is missing for some people; NULL for re-identification.
 
@@ -215,8 +216,8 @@ def without_beliefs(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.filter(pl.Series(results, dtype=pl.Boolean))
 
 
-ALL = ("bayes", *MEASURES)
-OF_RECORDS = ("shannon", "guessing")
+ALL_MEASURES = ("bayes", *MEASURES)
+MEASURES_OF_RECORDS = ("shannon", "guessing")
 
 
 def combined(parts: Sequence[Result]) -> Result:
@@ -241,12 +242,13 @@ def record_measures(measures: str | Sequence[str]) -> tuple[str, ...]:
     """Return the measures that one record can have; refuse others unless all were requested."""
     names = named_measures(measures)
     text = measures if isinstance(measures, str) else ",".join(measures)
-    unsuitable = [name for name in names if name not in OF_RECORDS]
+    unsuitable = [name for name in names if name not in MEASURES_OF_RECORDS]
     if unsuitable and "all" not in text.casefold():
         raise InputError(
-            f"{unsuitable[0]} is not a measure of one record; records take {', '.join(OF_RECORDS)}"
+            f"{unsuitable[0]} is not a measure of one record; records take "
+            f"{', '.join(MEASURES_OF_RECORDS)}"
         )
-    return tuple(name for name in names if name in OF_RECORDS)
+    return tuple(name for name in names if name in MEASURES_OF_RECORDS)
 
 
 def named_measures(measures: str | Sequence[str]) -> tuple[str, ...]:
@@ -254,6 +256,8 @@ def named_measures(measures: str | Sequence[str]) -> tuple[str, ...]:
     words = measures.split(",") if isinstance(measures, str) else list(measures)
     names = [name.strip().casefold() for name in words if name.strip()]
     for name in names:
-        if name not in (*ALL, "all"):
-            raise InputError(f"there is no measure {quoted(name)}; use {', '.join(ALL)} or all")
+        if name not in (*ALL_MEASURES, "all"):
+            raise InputError(
+                f"there is no measure {quoted(name)}; use {', '.join(ALL_MEASURES)} or all"
+            )
     return tuple(m for m in MEASURES if m in names or "all" in names)

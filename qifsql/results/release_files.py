@@ -39,11 +39,11 @@ UNWRITTEN = {
 }
 EXTRAS = {EXCEL: ("xlsxwriter", "excel"), **dict.fromkeys(STATISTICS, ("pyreadstat", "stats"))}
 PACKING = {".gz": "gzip", ".zst": "zstd"}
-BEGIN = 65_536  # bytes of the input that are looked at
-BLOCK = 1_000_000  # characters that are encoded at a time
+STYLE_BYTES = 65_536  # bytes of the input that are looked at
+CHARACTERS_AT_ONCE = 1_000_000  # characters that are encoded at a time
 MOST_ROWS = 1_048_575  # of a workbook, below the names
 MOST_CELLS = 20_000_000  # of files of statistics packages and workbooks
-BATCH = 20_000  # records that are written as JSON at a time
+RECORDS_AT_ONCE = 20_000  # records that are written as JSON at a time
 CREATED = datetime(2000, 1, 1)
 
 
@@ -116,7 +116,7 @@ class _Style:
         if not delimiter or not delimiter.isascii():  # Polars writes a byte
             delimiter = usual
         with unpacked(source.paths[0], source.table) as file:
-            begin = file.read(BEGIN)
+            begin = file.read(STYLE_BYTES)
         encoding = codecs.lookup(source.encoding or "utf-8").name
         text = codecs.getincrementaldecoder(encoding)("replace").decode(begin)
         line_end = "\r\n" if "\r\n" in text else "\n"
@@ -154,7 +154,7 @@ def _encode(head: str, plain: Path, target: Path, kind: str, encoding: str) -> N
     with plain.open(encoding="utf-8", newline="") as text, _opened(target, kind) as file:
         try:
             file.write(encoder.encode(head))
-            while block := text.read(BLOCK):
+            while block := text.read(CHARACTERS_AT_ONCE):
                 file.write(encoder.encode(block))
         except UnicodeEncodeError as e:
             raise OutputError(
@@ -183,7 +183,7 @@ def _write_json(
     begin, between, end = ("[\n", ",\n", "\n]\n") if is_list else ("", "\n", "\n")
     with _opened(target, kind) as file, pq.ParquetFile(rows) as parquet:
         before = begin
-        for batch in parquet.iter_batches(batch_size=BATCH):
+        for batch in parquet.iter_batches(batch_size=RECORDS_AT_ONCE):
             frame = pl.DataFrame(pa.RecordBatch.from_arrays(batch.columns, names=list(names)))
             decimals = [name for name, dtype in frame.schema.items() if dtype.is_decimal()]
             lines = frame.cast(dict.fromkeys(decimals, pl.Float64)).write_ndjson().rstrip("\n")

@@ -15,7 +15,7 @@ from qifsql.presentation.theme import Chart
 from qifsql.results.kinds import charts_of, view_of
 from qifsql.results.storage import Content, Origin, check_ending, check_place, write
 
-WIDTH = 120
+TEXT_WIDTH = 120
 """Width of a result as text, in characters."""
 
 
@@ -56,7 +56,7 @@ class Result:
         from qifsql.presentation import terminal
 
         notes = [Paragraph(f"note: {note}") for note in self.notes]
-        return terminal.plain([*display_of(self).parts, *notes], WIDTH)
+        return terminal.plain([*display_of(self).parts, *notes], TEXT_WIDTH)
 
     def _repr_html_(self) -> str:
         """Return the HTML that a notebook shows: the tables of the terminal and the first chart."""

@@ -35,16 +35,15 @@ from qifsql.query.plan import Plan
 from qifsql.results import parquet
 
 ENDINGS = (".parquet", ".csv", ".json", ".md", ".html", ".xlsx")
-ENDING = MANIFEST
-BLANKS = (  # white space, controls, and marks without width, which some spreadsheets skip
+INVISIBLE = (  # white space, controls, and marks without width, which some spreadsheets skip
     r"\s\x00-\x1f\x7f-\x9f\u00ad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u115f\u1160"
     r"\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff"
     r"\uffa0\ufff9-\ufffb\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3"
     r"\U0001d173-\U0001d17a\U000e0001\U000e0020-\U000e007f\U000e0100-\U000e01ef"
 )
-SIGNS = r"=+\-@\uff0b\uff0d\uff1d\uff20"  # the last four are full-width forms
-FORMULA = rf"^(?:[{BLANKS}]*[{SIGNS}]|[\t\r\n])"  # texts that a spreadsheet may run
-NUMBER = r"^[+-]?[0-9]+([.,][0-9]+)*([eE][+-]?[0-9]+)?$"
+FORMULA_SIGNS = r"=+\-@\uff0b\uff0d\uff1d\uff20"  # the last four are full-width forms
+FORMULA = rf"^(?:[{INVISIBLE}]*[{FORMULA_SIGNS}]|[\t\r\n])"  # texts that a spreadsheet may run
+PLAIN_NUMBER = r"^[+-]?[0-9]+([.,][0-9]+)*([eE][+-]?[0-9]+)?$"
 Content: TypeAlias = pl.DataFrame | str | bytes
 """The content of a result file: a table for Parquet, a text, or a workbook."""
 STREAMED = (".parquet", ".csv")  # for results with a row per record
@@ -211,7 +210,7 @@ def check_place(path: Path, sources: tuple[str, ...]) -> Path:
     Raises OutputError if the folder is missing, or if ``path`` is one of the files that are read.
     """
     with_manifest = path.suffix.casefold() != ".parquet"
-    for file in (path, *([path.with_name(path.name + ENDING)] if with_manifest else [])):
+    for file in (path, *([path.with_name(path.name + MANIFEST)] if with_manifest else [])):
         try:
             file.lstat()
         except OSError as e:
@@ -312,7 +311,7 @@ def stream(engine: Engine, plan: Plan, path: Path, origin: Origin, *, what: str)
 def manifests_beside(files: Mapping[Path, Content]) -> dict[Path, Path]:
     """Return the path of the manifest of each file that has no manifest inside."""
     plain = [path for path, content in files.items() if not isinstance(content, pl.DataFrame)]
-    return {path: path.with_name(path.name + ENDING) for path in plain}
+    return {path: path.with_name(path.name + MANIFEST) for path in plain}
 
 
 def without_formulas(frame: pl.LazyFrame) -> pl.LazyFrame:
@@ -330,7 +329,7 @@ def without_formulas(frame: pl.LazyFrame) -> pl.LazyFrame:
         names[name] = new
     texts = []
     for text in (by_name(name) for name, kind in schema.items() if kind == pl.String):
-        formula = text.str.contains(FORMULA) & ~text.str.contains(NUMBER)
+        formula = text.str.contains(FORMULA) & ~text.str.contains(PLAIN_NUMBER)
         marked = pl.when(formula).then(pl.concat_str(pl.lit("'"), text)).otherwise(text)
         texts.append(marked.name.keep())
     return frame.with_columns(texts).rename(names)
@@ -338,7 +337,7 @@ def without_formulas(frame: pl.LazyFrame) -> pl.LazyFrame:
 
 def write_manifest(path: Path, origin: Origin) -> None:
     """Write ``FILE.manifest.json`` next to a file that cannot contain metadata."""
-    with atomic_file(path.with_name(path.name + ENDING), origin) as temporary:
+    with atomic_file(path.with_name(path.name + MANIFEST), origin) as temporary:
         _write_note(temporary, manifest(origin))
 
 

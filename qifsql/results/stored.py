@@ -19,14 +19,14 @@ import polars as pl
 from polars.selectors import by_name
 
 from qifsql.adversary.spec import ColumnRoles
-from qifsql.data.files import parsed_json
+from qifsql.data.files import MANIFEST, parsed_json
 from qifsql.data.formats import ENDINGS
 from qifsql.errors import DatasetError
 from qifsql.results import parquet
 from qifsql.results.assessment import GAIN, INDIVIDUAL, PEOPLE, REPORTED, SCHEMA
 from qifsql.results.kinds import Kind, kind_of
 from qifsql.results.result import Result
-from qifsql.results.storage import ENDING, manifest
+from qifsql.results.storage import manifest
 
 TYPES = SCHEMA | INDIVIDUAL | GAIN | PEOPLE | REPORTED  # of columns that most results have
 JSON_KEYS = ("qifsql", "spec", "notes", "results", "met", "not_considered", "columns")
@@ -113,7 +113,7 @@ def _read_folder(folder: Path) -> list[Stored]:
         for path in sorted(folder.glob(ending), key=lambda path: (len(path.name), path.name)):
             name, _, detail = path.stem.rpartition(".")
             is_detail = name in by_stem and detail in by_stem[name].details
-            if path.name.endswith(ENDING) or path.stem in by_stem or is_detail:
+            if path.name.endswith(MANIFEST) or path.stem in by_stem or is_detail:
                 continue
             with suppress(DatasetError):  # another file
                 by_stem[path.stem] = _read(path)
@@ -192,7 +192,7 @@ def _json_table(rows: list[dict[str, Any]], kind: Kind | None) -> pl.DataFrame:
 def _read_json(path: Path) -> Stored:
     """Return the result in a JSON file, with the manifest beside it."""
     document = parsed_json(path.read_text("utf-8"))
-    note = parsed_json(path.with_name(path.name + ENDING).read_text("utf-8"))
+    note = parsed_json(path.with_name(path.name + MANIFEST).read_text("utf-8"))
     kind = kind_of(str(note["result"]))
     tables = {  # JSON does not say which columns a table without rows has
         name: _json_table(rows, kind)

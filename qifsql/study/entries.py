@@ -17,7 +17,7 @@ from qifsql.study.forms import ENTRIES, JOINED, ROLES, of_entry
 from qifsql.study.read import Reader
 from qifsql.study.sources import Source, Sources
 
-WHOLE = "study"  # the name of the table of all entries
+NAME_OF_ALL = "study"  # the name of the table of all entries
 REQUIRED = {"attack": ("model",), "synthetic": ("releases",)}
 """Keys that an entry of a kind must have besides its name."""
 ABOUT_EVERYBODY = ("by", "histogram", "thresholds", "quantiles", "store")
@@ -39,7 +39,7 @@ COMPARED_ALIKE = {
 """Roles that are the same in all files of a comparison."""
 WITHOUT_HOUSEHOLDS = ("weight", "prior", "link", "knows", "people", "learn", "store", "progressive")
 """Roles and options beside which the risk of households is not measured."""
-NAME = re.compile(r"\w[\w-]*")
+NAME_PATTERN = re.compile(r"\w[\w-]*")
 LONGEST_NAME = 80  # letters of a name, which is also used for files
 
 
@@ -174,13 +174,13 @@ class Entries:
         """Note the error of a name that cannot be that of a file, or is taken."""
         wrong = self.reader.wrong
         is_long = len(name) > LONGEST_NAME or len(name.encode()) > 2 * LONGEST_NAME
-        if is_long or not NAME.fullmatch(name):
+        if is_long or not NAME_PATTERN.fullmatch(name):
             what = f"use letters, digits, - and _, at most {LONGEST_NAME}"
             excerpt = quoted(name[:LONGEST_NAME])
             wrong(f"the name {excerpt} cannot be that of a file; {what}", *place)
             return
         key = unicodedata.normalize("NFC", name).casefold()
-        if key == WHOLE:
+        if key == NAME_OF_ALL:
             wrong(f"{quoted(name)} is the name of the table of all; use another", *place)
         elif key in self.names:
             before = self.reader.lines.of(*self.names[key])

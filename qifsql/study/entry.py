@@ -9,7 +9,7 @@ from typing import Any, Literal
 from qifsql.data.dataset import Dataset
 from qifsql.data.toml_lines import Route
 
-LAST = ("model", "dataset")  # words that many messages about other options contain
+VAGUE_OPTIONS = ("model", "dataset")  # words that many messages about other options contain
 Kind = Literal["attack", "sweep", "tables", "synthetic", "suda", "check"]
 
 
@@ -76,7 +76,7 @@ class Entry:
             places += [place for text, place in texts if name in text]
             if places:  # the closest match comes first
                 return places[0]
-        for option, place in sorted(self.places.items(), key=lambda item: item[0] in LAST):
+        for option, place in sorted(self.places.items(), key=lambda item: item[0] in VAGUE_OPTIONS):
             if re.search(rf"(?<![\w.]){option.rstrip('s')}s?(?![\w.])", message):
                 return place
         return self.place

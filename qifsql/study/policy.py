@@ -104,12 +104,12 @@ from qifsql.measures.release_measures import OF_LINKS
 from qifsql.study import release_rules
 from qifsql.study.rules import BOUNDS, PROBABILITIES, Rule, asked_for, measures, unsuitable
 
-RULE = ("model", "measure", "secret", "by", "attempt", *BOUNDS)
-NAMES = ("qids", "secret", "key", "split")  # keys that may have several names
-FILES = ("prior", "population", "original", "control")
-TEXTS = (
+RULE_KEYS = ("model", "measure", "secret", "by", "attempt", *BOUNDS)
+NAME_KEYS = ("qids", "secret", "key", "split")  # keys that may have several names
+FILE_KEYS = ("prior", "population", "original", "control")
+TEXT_KEYS = (
     *("weight", "where", "null", "by", "person", "household", "known_records", "member"),
-    *("wave", "absent", *FILES),
+    *("wave", "absent", *FILE_KEYS),
 )
 RECORDS = "records"
 """The unit of a policy that counts records, though a person may have several."""
@@ -212,7 +212,7 @@ def _adversary(table: object, folder: Path, lines: Lines) -> dict[str, Any]:
     """Return the options of the adversary; paths of files are those in the folder of the policy."""
     if not isinstance(table, dict):
         raise lines.wrong("the adversary is a table: write [adversary]", "adversary")
-    _check_keys(table, (*NAMES, *TEXTS, "attempt"), lines, "adversary")
+    _check_keys(table, (*NAME_KEYS, *TEXT_KEYS, "attempt"), lines, "adversary")
     if "known_records" in table:
         here, choices = ("adversary", "known_records"), get_args(KnownRecords)
         if table["known_records"] not in choices:
@@ -222,11 +222,11 @@ def _adversary(table: object, folder: Path, lines: Lines) -> dict[str, Any]:
             raise lines.wrong(what, *here)
     options: dict[str, Any] = {}
     for name, value in table.items():
-        if name in NAMES:
+        if name in NAME_KEYS:
             options[name] = _names(value, lines, "adversary", name)
         elif name != "attempt":
             text = _text(value, lines, "adversary", name)
-            options[name] = _beside(folder, text) if name in FILES else text
+            options[name] = _beside(folder, text) if name in FILE_KEYS else text
     return options
 
 
@@ -253,7 +253,7 @@ def _rule(
     ``adversary`` are its options, ``attempt`` is the chance of an attempt where the rule has none.
     """
     here = ("rule", n)
-    _check_keys(table, RULE, lines, *here)
+    _check_keys(table, RULE_KEYS, lines, *here)
     for key in ("model", "measure"):
         if key not in table:
             raise lines.wrong(f"rule {n + 1} has no {key}; name one", *here)

@@ -8,7 +8,7 @@ from typing import Any
 
 from qifsql.data.toml_lines import Lines
 from qifsql.errors import quoted
-from qifsql.study.entries import WHOLE, Entries
+from qifsql.study.entries import NAME_OF_ALL, Entries
 from qifsql.study.entry import Entry
 from qifsql.study.forms import OUTPUT, REPORT, SEED, TOP, of_entry
 from qifsql.study.read import Reader, on_one_line
@@ -52,7 +52,7 @@ class Study:
         formats = output.get("formats", FORMATS)
         reading = Entries(reader)
         entries = reading.read()
-        reading.sources.check_apart(folder, [WHOLE, *(e.name for e in entries)], formats)
+        reading.sources.check_apart(folder, [NAME_OF_ALL, *(e.name for e in entries)], formats)
         options = reader.table(reader.data.get("report", {}), REPORT, "report") or {}
         out = options.pop("out", "report.html")
         report = folder / out if out else None
@@ -64,7 +64,7 @@ class Study:
 
     def _check_names_of_files(self, reader: Reader, inputs: Sequence[str]) -> None:
         """Note results that would replace an input, and a report that cannot have its name."""
-        names: list[tuple[str, tuple[str | int, ...]]] = [(WHOLE, ("output",))]
+        names: list[tuple[str, tuple[str | int, ...]]] = [(NAME_OF_ALL, ("output",))]
         names += [(e.name, (*e.place, "name")) for e in self.entries]
         for name, place in names:
             for file in self.replaced(name, dict.fromkeys(inputs)):
@@ -84,7 +84,7 @@ class Study:
         """Return the reason why the report cannot have its name; empty if it can."""
         if self.report is None:
             return ""
-        name, names = self.report.name.casefold(), [WHOLE, *(e.name for e in self.entries)]
+        name, names = self.report.name.casefold(), [NAME_OF_ALL, *(e.name for e in self.entries)]
         if self.report.parent != self.folder:
             return f"the report lies in the folder {self.folder}; name a file without a folder"
         if self.report.suffix.casefold() not in PAGES:

@@ -16,7 +16,7 @@ ATTACK = fields.options_of(attack)
 DROP = "drop"
 """The last step of a quasi-identifier: it is left out of the release."""
 WIDTHS = ("2", "5", "10", "20", "50", "100", "1000", "10000", "100000")
-BROKEN = ("0.5", "1", "5", "10", "50", "100", "1000")
+BROKEN_WIDTHS = ("0.5", "1", "5", "10", "50", "100", "1000")
 CHARACTERS = ("8", "6", "5", "4", "3", "2", "1")
 MONTHS = ("month", "quarter", "year")
 STEPS: Mapping[str, tuple[str, ...]] = {
@@ -24,10 +24,10 @@ STEPS: Mapping[str, tuple[str, ...]] = {
     "ENUM": CHARACTERS,
     "DATE": MONTHS,
     "TIME": ("minute", "hour"),
-    **dict.fromkeys(("FLOAT", "DOUBLE", "DECIMAL"), BROKEN),
+    **dict.fromkeys(("FLOAT", "DOUBLE", "DECIMAL"), BROKEN_WIDTHS),
 }
 """The steps of a column by its type, finest first: HOW in NAME:HOW."""
-CODES = 100  # values from which a column of numbers may be a code with a long number of digits
+CODES_FROM = 100  # values from which a column of numbers may be a code with a long number of digits
 
 
 def steps_of_column(type_: str, distinct: int) -> tuple[str, ...]:
@@ -43,7 +43,7 @@ def steps_of_column(type_: str, distinct: int) -> tuple[str, ...]:
     kind = family(type_)
     coarser = STEPS.get(kind, ())
     if kind in INTEGERS and kind != "UHUGEINT" and distinct > 2:  # nothing lies between two values
-        coarser = tuple(w for w in WIDTHS if int(w) <= distinct or distinct >= CODES)
+        coarser = tuple(w for w in WIDTHS if int(w) <= distinct or distinct >= CODES_FROM)
     if kind.startswith("TIMESTAMP"):
         coarser = ("hour", "day", "week", *MONTHS)
     return ("", *coarser, DROP)

@@ -24,7 +24,7 @@ HIDDEN = {
     "records": "writes a file with a row per record",
 }
 """Options that the page does not offer, and why; all others are shown."""
-FIRST = ("by", "household", "person")
+SHOWN_FIRST = ("by", "household", "person")
 """Options about the people who carry the risk, which are shown first."""
 
 

@@ -83,10 +83,10 @@ def explorer_page(
 def knowledge_values(columns: Sequence[SourceColumn], choice: Choices) -> dict[str, Any]:
     """Return the values of the template about the adversary: sliders, roles, fields.
 
-    ``first`` are the fields of ``FIRST``, ``panels`` the others by the name of their panel.
+    ``first`` are the fields of ``SHOWN_FIRST``, ``panels`` the others by the name of their panel.
     """
     options = {f.name: f for f in fields.fields_of_options(choices.ATTACK, choice.options)}
-    first = [options.pop(name) for name in fields.FIRST]
+    first = [options.pop(name) for name in fields.SHOWN_FIRST]
     panels: dict[str, list[fields.Field]] = {}
     for field in options.values():
         panels.setdefault(field.panel, []).append(field)

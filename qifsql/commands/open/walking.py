@@ -19,7 +19,7 @@ from qifsql.results.stored import Stored
 WIDTH, HEIGHT, MARGIN = 640.0, 300.0, 46.0
 """The drawing of the lattice, in units of its own."""
 MOST_DOTS = 5_000  # of more sets than this, only the current one and its neighbours are drawn
-KEYS = ("model", "secret", "known_records")
+QUESTION_KEYS = ("model", "secret", "known_records")
 """Columns that tell the questions of a sweep apart; the last is in sweeps of people alone."""
 BARS = 10  # of a histogram, of ten percent each
 
@@ -79,7 +79,7 @@ class Walk:
         self.private = private
         (self.result,) = shared_results([sweep], private=private)
         frame = self.result.frame
-        keys = [name for name in KEYS if name in frame.columns]
+        keys = [name for name in QUESTION_KEYS if name in frame.columns]
         self.questions: Sequence[Row] = frame.select(keys).unique(maintain_order=True).to_dicts()
         self.rows: list[dict[int, Row]] = []
         for i in range(len(self.questions)):

@@ -10,9 +10,18 @@ from qifsql.presentation.language import said
 from qifsql.presentation.parts import Fold, Heading, Paragraph, Part, Section, Table
 from qifsql.results.stored import Stored
 
-MEASURES = ("deterministic", "probabilistic", "additive", "multiplicative", "singled_out")
-ATTACKS = ("attack", "sweep", "check", "run", "treat", "compare", "what-if")  # have these measures
-OF_KIND = {
+SUCCESS_MEASURES = ("deterministic", "probabilistic", "additive", "multiplicative", "singled_out")
+WITH_SUCCESS = (
+    "attack",
+    "sweep",
+    "check",
+    "run",
+    "treat",
+    "compare",
+    "what-if",
+)
+"""Commands whose results have these measures."""
+MEASURES_OF_KIND = {
     "attack": ("worst_case",),
     "sweep": ("subset", "shapley", "saved"),
     "anonymise": ("generalisation",),
@@ -34,13 +43,13 @@ OF_KIND = {
         *("small_cells", "undone", "group_disclosure", "differencing"),
     ),
 }
-OF_DETAIL = {
+MEASURES_OF_DETAIL = {
     "histogram": ("histogram",),
     "groups": ("groups",),
     "borders": ("borders",),
     "magnitudes": ("dominance", "p_percent"),
 }
-OF_MEASURE = ("singling_out_all", "linkability_risk", "inference_risk", "nearer_original")
+REQUESTED_MEASURES = ("singling_out_all", "linkability_risk", "inference_risk", "nearer_original")
 """Measures that a result has only if they are asked for, by their names in the result."""
 OTHER_GROUPS = ("tables", "synthetic", "suda")  # their tables of groups have measures of their own
 
@@ -84,7 +93,7 @@ def method(results: Sequence[Stored]) -> Section:
         title, meaning = said(measure["title"]), said(measure["meaning"])
         table.add_row(title, meaning, measure["formula"], measure["source"])
     parts: list[Part] = [Heading(said("What is measured")), table]
-    attacks = [s for s in results if s.kind in ATTACKS]
+    attacks = [s for s in results if s.kind in WITH_SUCCESS]
     assumptions = [*_assumptions(attacks), said(BASE_RATE)] if attacks else []
     knowledge = {law for s in attacks if NOISY in s.frame.columns for law in s.frame[NOISY]}
     laws_used = {law.kind for noisy in knowledge - {None, EXACT} for law in laws(noisy)}
@@ -113,16 +122,16 @@ def measures_used(results: Sequence[Stored]) -> list[str]:
     """Return the names of the measures whose numbers are in a report, as ``explain`` knows them."""
     measures: dict[str, None] = {}
     for stored in results:
-        measures |= dict.fromkeys(MEASURES if stored.kind in ATTACKS else ())
-        measures |= dict.fromkeys(OF_KIND.get(stored.kind, ()))
+        measures |= dict.fromkeys(SUCCESS_MEASURES if stored.kind in WITH_SUCCESS else ())
+        measures |= dict.fromkeys(MEASURES_OF_KIND.get(stored.kind, ()))
         if NOISY in stored.frame.columns:
             measures |= {"noisy_knowledge": None}
         if stored.kind == "levels" and stored.is_known:
             measures |= dict.fromkeys(stored.frame["measure"])
         if stored.kind == "synthetic":
             present = set(stored.frame["measure"])
-            measures |= dict.fromkeys(name for name in OF_MEASURE if name in present)
-        for name, added in OF_DETAIL.items():
+            measures |= dict.fromkeys(name for name in REQUESTED_MEASURES if name in present)
+        for name, added in MEASURES_OF_DETAIL.items():
             if name in stored.details and (name != "groups" or stored.kind not in OTHER_GROUPS):
                 measures |= dict.fromkeys(added)
     return list(measures)

@@ -23,8 +23,10 @@ from qifsql.presentation.small_groups import Columns
 from qifsql.results.kinds import kind_of
 from qifsql.results.stored import Stored
 
-LISTS = ("qids", "known", "dimensions")  # columns of lists of names of columns
-NAMES = ("qid", "a", "b", "by", "secret", "column", "reveals", "quasi_identifier", "dimension")
+NAME_LISTS = ("qids", "known", "dimensions")  # columns of lists of names of columns
+NAME_COLUMNS = (  # columns of names of columns
+    *("qid", "a", "b", "by", "secret", "column", "reveals", "quasi_identifier", "dimension"),
+)
 ROLES = {"qids", "secrets", "key", "weight", "secret", "useful", "known", "dimensions"}
 """Options that name columns."""
 TEXTS = frozenset((
@@ -396,8 +398,8 @@ def _labelled(stored: Stored, labels: Mapping[str, str]) -> Stored:
 
 
 def _renamed(table: pl.DataFrame, labels: Mapping[str, str]) -> pl.DataFrame:
-    lists = [c for c in LISTS if table.schema.get(c) == pl.List(pl.String)]
-    texts = [c for c in NAMES if table.schema.get(c) == pl.String]
+    lists = [c for c in NAME_LISTS if table.schema.get(c) == pl.List(pl.String)]
+    texts = [c for c in NAME_COLUMNS if table.schema.get(c) == pl.String]
     return table.with_columns(
         *(pl.col(c).list.eval(pl.element().replace(labels)) for c in lists),
         *(pl.col(c).replace(labels) for c in texts),

@@ -25,11 +25,11 @@ from qifsql.adversary.spec import ColumnRoles
 from qifsql.commands.check.result import Verdict
 from qifsql.commands.sweep.result import Sweep
 from qifsql.data.dataset import Dataset
-from qifsql.data.files import parsed_json
+from qifsql.data.files import MANIFEST, parsed_json
 from qifsql.engine.temporary import lock_file, unfinished
 from qifsql.errors import InputError, OutputError
 from qifsql.results.result import Result
-from qifsql.results.storage import ENDING, Origin, atomic_file, digests
+from qifsql.results.storage import Origin, atomic_file, digests
 from qifsql.study.entry import Entry
 
 FORM = 3  # the version of the format of kept results
@@ -186,7 +186,7 @@ class Cache:
     def seal(self, identity: Identity, files: Iterable[Path]) -> None:
         """Write the digests of the files of a result and of their manifests; they make it valid."""
         paths = [*files]
-        paths += [path.with_name(path.name + ENDING) for path in paths]
+        paths += [path.with_name(path.name + MANIFEST) for path in paths]
         records = digests(str(path) for path in paths if path.exists())
         hashes = {Path(str(file["path"])).name: file["sha256"] for file in records}
         sealed = {"files": hashes, "seal": _seal_text(identity, hashes)}
@@ -206,7 +206,9 @@ class Cache:
             if not seal or not hmac.compare_digest(seal, str(sealed["seal"])):
                 return False
             hashes = {n: digests([str(place / n)])[0]["sha256"] for n in stored_hashes}
-            return bool(stored_hashes == hashes and {RECORD, RECORD + ENDING, TABLE} <= set(hashes))
+            return bool(
+                stored_hashes == hashes and {RECORD, RECORD + MANIFEST, TABLE} <= set(hashes)
+            )
         except (OSError, ValueError, TypeError, KeyError):
             return False
 
@@ -217,7 +219,7 @@ class Cache:
             return None
         try:
             record = parsed_json((place / RECORD).read_text("utf-8"))
-            manifest = parsed_json((place / (RECORD + ENDING)).read_text("utf-8"))
+            manifest = parsed_json((place / (RECORD + MANIFEST)).read_text("utf-8"))
             if record["determined_by"] != identity.determined_by:
                 return None
             if not {file["sha256"] for file in manifest["inputs"]} <= identity.contents:

@@ -13,18 +13,10 @@ from qifsql.commands.check.result import Verdict
 from qifsql.commands.run.cache import CACHE_FOLDER, check_plain
 from qifsql.commands.synthetic import view as synthetic_view
 from qifsql.commands.tables import view as tables_view
-from qifsql.data.files import parsed_json
+from qifsql.data.files import MANIFEST, parsed_json
 from qifsql.errors import OutputError
 from qifsql.results.result import Display, Result, contents
-from qifsql.results.storage import (
-    ENDING,
-    Content,
-    Origin,
-    atomic_file,
-    digests,
-    manifests_beside,
-    write,
-)
+from qifsql.results.storage import Content, Origin, atomic_file, digests, manifests_beside, write
 from qifsql.study.entry import Entry
 
 LIST = "written.json"
@@ -93,7 +85,7 @@ class Outputs:
     def files(self, name: str) -> list[Path]:
         """Return the tables of a name, without their manifests."""
         hashes = self.records.get(name, {}).get("files", {})
-        return [self.folder / file for file in hashes if not file.endswith(ENDING)]
+        return [self.folder / file for file in hashes if not file.endswith(MANIFEST)]
 
     def _is_unchanged(self, name: str, sha: str) -> bool:
         """Return whether a file is as an earlier run wrote it, by its digest."""
@@ -108,10 +100,10 @@ class Outputs:
 
 def _is_result(path: Path) -> bool:
     """Return whether qifsql has written a file: its manifest is in it, or beside it."""
-    if path.name.endswith(ENDING):
-        return path.with_name(path.name.removesuffix(ENDING)).exists()
+    if path.name.endswith(MANIFEST):
+        return path.with_name(path.name.removesuffix(MANIFEST)).exists()
     if path.suffix.casefold() != ".parquet":
-        return path.with_name(path.name + ENDING).is_file()
+        return path.with_name(path.name + MANIFEST).is_file()
     try:
         return b"qifsql" in (pq.read_metadata(path).metadata or {})
     except (OSError, ValueError, pa.ArrowException):

@@ -20,6 +20,7 @@ from qifsql.commands.sweep import sweep
 from qifsql.commands.sweep.result import Sweep
 from qifsql.commands.synthetic import synthetic
 from qifsql.commands.tables import tables
+from qifsql.data.files import MANIFEST
 from qifsql.engine.progress import silent
 from qifsql.engine.settings import Settings
 from qifsql.engine.temporary import remove
@@ -34,8 +35,8 @@ from qifsql.errors import (
 )
 from qifsql.presentation.language import speaking
 from qifsql.results.result import Display, Result
-from qifsql.results.storage import ENDING, Origin
-from qifsql.study.entries import WHOLE
+from qifsql.results.storage import Origin
+from qifsql.study.entries import NAME_OF_ALL
 from qifsql.study.entry import Entry
 from qifsql.study.entry_files import policy_of
 from qifsql.study.spec import Study
@@ -150,8 +151,8 @@ class _Run:
             )
         self.cache.check(folder if self.anywhere else home)
         page = self.study.report
-        paths = [] if page is None else [page, page.with_name(page.name + ENDING)]
-        for name in (WHOLE, *self.identities):  # the tables that are written in any case
+        paths = [] if page is None else [page, page.with_name(page.name + MANIFEST)]
+        for name in (NAME_OF_ALL, *self.identities):  # the tables that are written in any case
             paths += [folder / f"{name}.{ending}" for ending in self.study.formats]
         Outputs(folder, self.study.formats).check(paths)
 
@@ -225,23 +226,27 @@ class _Run:
         digests = [outcome.digest for outcome in outcomes if outcome.state != "incomplete"]
         is_complete = len(digests) == len(outcomes)
         digest = " ".join([*self.identities, *digests])
-        if not is_complete or not tables.are_current(WHOLE, digest):
+        if not is_complete or not tables.are_current(NAME_OF_ALL, digest):
             title = f"qifsql: {self.study.path.name}"
-            tables.write(WHOLE, digest, Display(result=result, title=title, aside=("entries",)))
+            tables.write(
+                NAME_OF_ALL, digest, Display(result=result, title=title, aside=("entries",))
+            )
         page = self.study.report if result.results else None
         if page is not None:
             report_digest = f"{digest} {page.name} {sorted(self.study.reader.items())}"
             if not is_complete or not tables.are_current(REPORT, report_digest):
                 report(result, page, **self.study.reader)
-                manifest = page.with_name(page.name + ENDING)
+                manifest = page.with_name(page.name + MANIFEST)
                 tables.enter(REPORT, report_digest if is_complete else "", [page, manifest])
-        files = [path for name in (*self.identities, WHOLE) for path in tables.files(name)]
+        files = [path for name in (*self.identities, NAME_OF_ALL) for path in tables.files(name)]
         notes = (*result.notes, *self._note_leftovers(tables))
         return replace(result, files=tuple(files), notes=notes, report=page)
 
     def _note_leftovers(self, tables: Outputs) -> Iterator[str]:
         """Yield remarks on results of earlier runs that are not used and are not removed."""
-        unused_names = [n for n in tables.records if n not in (WHOLE, REPORT, *self.identities)]
+        unused_names = [
+            n for n in tables.records if n not in (NAME_OF_ALL, REPORT, *self.identities)
+        ]
         if unused_names:
             names = ", ".join(map(quoted, unused_names))
             yield f"no longer in the study, but with files in {self.study.folder}: {names}"

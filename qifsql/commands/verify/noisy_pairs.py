@@ -113,7 +113,7 @@ def _rounding_bound(stored: Stored, named: Sequence[Law], everybody: int) -> Fra
             error += part / min(law.number, 1 - law.number)
         elif law.kind == "sd":
             # Each other number that may be known is one part off, the true one by all of these.
-            farthest = math.ceil(noisy_knowledge.FAR * law.number)  # from the true number
+            farthest = math.ceil(noisy_knowledge.MOST_DEVIATIONS * law.number)
             error += part * 2 * (2 * farthest)
     # A quotient of two successes (worst_case) is twice as far off, log2 of one less than that.
     return 2 * error

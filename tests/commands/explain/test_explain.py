@@ -66,7 +66,7 @@ from qifsql.reference import sample_uniques as oracle_suda
 from qifsql.reference import success as oracle
 from qifsql.reference import syntactic_levels as ol
 from qifsql.reference import synthetic_releases as sr
-from qifsql.results.assessment import ALL, DETAILS, GAIN, INDIVIDUAL, MEASURES, SCHEMA
+from qifsql.results.assessment import ALL_MEASURES, DETAILS, GAIN, INDIVIDUAL, MEASURES, SCHEMA
 from qifsql.results.result import Result
 
 PEOPLE = SAMPLES / "thesis_table_3_2.csv"
@@ -805,7 +805,7 @@ def test_every_column_and_every_name_of_a_measure_is_explained(
     assert {*OF_TABLES, *breakdown.CHECKS, *breakdown.DISCLOSURE} - {"table"} <= columns
     assert {*magnitude.MAGNITUDES} - {"table", "number", "dimensions"} <= columns
     names = {*every, *(alias for e in every.values() for alias in e.aliases)} | columns
-    assert {*ALL, *DETAILS, *MEASURES, *MODELS} <= names
+    assert {*ALL_MEASURES, *DETAILS, *MEASURES, *MODELS} <= names
     assert {"g_vulnerability", "channel", "joint", "journalist"} <= names
 
 
