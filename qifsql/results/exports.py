@@ -93,8 +93,13 @@ def save_charts(charts: Mapping[str, Chart], folder: Path, kind: str, origin: Or
     """Draw charts as files of a kind (html, png, svg, json) in a folder; return their paths."""
     paths = {folder / f"{name}.{kind}": chart for name, chart in charts.items()}
     for path, chart in paths.items():
-        check_ending(path, figures.ENDINGS)
-        content = figures.content(chart, path.suffix.casefold())
-        with atomic_file(path, origin) as temporary:
-            temporary.write_bytes(content)
+        save_chart(chart, path, origin)
     return list(paths)
+
+
+def save_chart(chart: Chart, path: Path, origin: Origin) -> None:
+    """Write a chart as HTML that needs no network, PNG, SVG, or Vega-Lite (JSON)."""
+    check_ending(path, figures.ENDINGS)
+    content = figures.content(chart, path.suffix.casefold())
+    with atomic_file(path, origin) as temporary:
+        temporary.write_bytes(content)

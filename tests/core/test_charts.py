@@ -442,7 +442,7 @@ class Page(HTMLParser):
 @EVERY
 def test_a_page_loads_nothing_and_no_name_breaks_out_of_it(name: str, tmp_path: Path) -> None:
     chart = CHARTS[name](HOSTILE, SECRET)
-    exports.save_charts({"chart": chart}, tmp_path, "html", Origin.now())
+    exports.save_chart(chart, tmp_path / "chart.html", Origin.now())
     text = (tmp_path / "chart.html").read_text(encoding="utf-8")
     page = Page(text)
     assert page.tags == [
