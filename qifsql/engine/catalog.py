@@ -30,20 +30,21 @@ from qifsql.engine.protocol import Engine
 from qifsql.errors import DatasetError, EngineError, ExpressionError, InputError, plural, quoted
 
 TEXTS = ("VARCHAR", "ENUM", "JSON", "BLOB")  # types whose values may have any length
-MANY = 200_000  # rows from which on values are looked for in parts
-NAMED = 1_000  # rows in which names of people are looked for
-FIRST = 50_000  # rows of these that are looked at first
-COUNTED = "SELECT count(DISTINCT field), count(field) FROM rows"
-WORDED = (*INTEGERS, *TEXTS)  # types of columns that may have words for missing values
-AGAIN = "SELECT field FROM rows WHERE field IN (SELECT field FROM rows LIMIT 1000)"
-SHARED = """
+LARGE = 200_000  # rows of a file that is read in parts
+FIRST_ROWS = 50_000  # of such a file, which are read first
+SEARCHED_ROWS = 2_000_000  # of it, in which the first values are sought again: 0.05 seconds
+ROWS_OF_NAMES = 1_000  # in which names of people are looked for
+COUNT_VALUES = "SELECT count(DISTINCT field), count(field) FROM rows"
+WORDED_TYPES = (*INTEGERS, *TEXTS)  # types of columns that may have words for missing values
+VALUES_OF_FIRST = "SELECT field FROM rows WHERE field IN (SELECT field FROM rows LIMIT 1000)"
+COUNT_DIFFERING = """
 SELECT count(*)
 FROM (
     SELECT field FROM rows WHERE field IS NOT NULL
     GROUP BY field HAVING count(DISTINCT member) > 1
 ) AS homes
 """
-RANKED = """(
+CUMULATED = """(
     SELECT
         field,
         sum(count(*)) OVER (ORDER BY field) AS upto,
@@ -64,8 +65,7 @@ DECIMALS = f"""
         2 * count(*) FILTER (regexp_full_match(trim(field), '{NUMBER}')) > count(field), FALSE
     )
 """  # most are numbers with a decimal comma, or with points between thousands
-WORDS = ("list_sort(list(DISTINCT word) FILTER (WHERE word IS NOT NULL))", "count(word)")
-MOST = 2_000_000  # rows in which the first values are looked for: a twentieth of a second
+COUNT_WORDS = ("list_sort(list(DISTINCT word) FILTER (WHERE word IS NOT NULL))", "count(word)")
 
 
 class Catalog:
@@ -92,7 +92,7 @@ class Catalog:
         """Return DuckDB's types of expressions, which ``whats`` name in errors."""
         types: list[str] = []
         by_name = {c.source_name: c.type for c in self.schema.columns}
-        self._note_writings(source_columns(*expressions))
+        self._note_irregularities(source_columns(*expressions))
         for tree, what in zip(expressions, whats, strict=True):
             if isinstance(tree, exp.Column):
                 types.append(by_name[tree.name])
@@ -107,15 +107,19 @@ class Catalog:
         """Return notes on copies, on empty lines, and on the spelling of fields in use so far."""
         return (
             *self._note_equal_files(),
-            *self._note_blank_records(),
-            *self._note_headers(),
+            *self._note_records_and_headers(),
             *remarks(self.engine),
         )
 
-    def _note_headers(self) -> list[str]:
-        """Return notes on how the names of columns were read, and on columns that were not."""
+    def _note_records_and_headers(self) -> list[str]:
+        """Return notes on blank records, on how names were read, and on columns left out."""
         notes: list[str] = []
         for part in self.schema.parts or (self.schema,):
+            if part.blank:
+                notes.append(
+                    f"{part.dataset} has {plural(part.blank, 'record')} without a value in any "
+                    "column, and each counts as a person: if they are empty lines, delete them"
+                )
             if part.second_header:
                 notes.append(
                     f"{part.dataset}: the line below the names looks like a part of the header, "
@@ -134,14 +138,6 @@ class Catalog:
                 )
         return notes
 
-    def _note_blank_records(self) -> list[str]:
-        return [
-            f"{part.dataset} has {plural(part.blank, 'record')} without a value in any column, "
-            "and each counts as a person: if they are empty lines, delete them"
-            for part in self.schema.parts or (self.schema,)
-            if part.blank
-        ]
-
     def _note_equal_files(self) -> list[str]:
         """Return notes on files of one dataset that have the same bytes, at most three."""
         if not isinstance(self.dataset, Dataset) or len(self.dataset.paths) < 2:
@@ -152,19 +148,17 @@ class Catalog:
             for path, earlier in copies(self.dataset.paths)
         ][:3]
 
-    def _note_writings(self, columns: frozenset[str]) -> None:
-        """Record those of the columns whose different fields may be one value (``1.5``, ``1.50``).
+    def _note_irregularities(self, columns: frozenset[str]) -> None:
+        """Record which of the columns are irregular (``Column.irregularity``) in the engine.
 
-        ``several``: one column has both. ``unusual``: it has one of them, not as DuckDB writes it,
-        which matters only where values of several files are compared.
+        Unusual fields matter only where values of several files are compared.
         """
         compared = [source for source in self.engine.sources if not isinstance(source, Path)]
         across_files = len(compared) > 1 and not isinstance(self.dataset, Collection)
-        kept_back = "" if across_files else "unusual"
+        harmless = ("",) if across_files else ("", "unusual")
         for part in self.schema.parts or (self.schema,):
             for column in part.columns:
-                is_noted = column.irregularity not in ("", kept_back)
-                if is_noted and column.source_name in columns:
+                if column.irregularity not in harmless and column.source_name in columns:
                     self.engine.irregular_columns[part.dataset, column.name] = column.irregularity
 
     def number(self, tree: exp.Expr, columns: Mapping[str, str], what: str) -> None:
@@ -213,9 +207,8 @@ class Catalog:
             )
             for c in texts
         ]
-        source = exp.alias_(relation(self.dataset, columns), SOURCE, table=True)
-        (row,) = self.engine.query(exp.select(*longest).from_(source), self.dataset.name)
-        return lengths | {c.source_name: int(n) for c, n in zip(texts, row, strict=True)}
+        (answers,) = self.engine.query(self._records(longest, None, columns), self.dataset.name)
+        return lengths | {c.source_name: int(n) for c, n in zip(texts, answers, strict=True)}
 
     def condition(self, tree: exp.Expr, what: str = "the filter (where)") -> None:
         """Refuse an expression that does not return true or false."""
@@ -235,13 +228,11 @@ class Catalog:
         without any are left out. ``where`` is the filter of records; ``of_first``: only the first
         records of a large file are read.
         """
-        columns = [c for c in map(self.schema.find, names) if c and family(c.type) in WORDED]
+        columns = [c for c in map(self.schema.find, names) if c and family(c.type) in WORDED_TYPES]
         if not columns:
             return {}
-        source = exp.alias_(relation(self.dataset), SOURCE, table=True)
-        rows = exp.select("*").from_(source)
-        rows = rows if where is None else rows.where(where.copy())
-        rows = rows.limit(FIRST) if of_first else rows
+        rows = self._records([exp.Star()], where)
+        rows = rows.limit(FIRST_ROWS) if of_first else rows
         codes = self._codes_of_nines(columns, rows)
         words = [
             exp.alias_(_usual_word(column, codes.get(column.name, ())), f"word_{i}", copy=False)
@@ -251,15 +242,15 @@ class Catalog:
         counts = [
             filled(template, {"word": exp.column(f"word_{i}")})
             for i in range(len(columns))
-            for template in WORDS
+            for template in COUNT_WORDS
         ]
         query = exp.select("count(*)", *counts).from_(cells.subquery("cells"), copy=False)
-        ((read, *row),) = remembered.query(self.engine, query, self.dataset)
-        is_part = of_first and read == FIRST
-        by_column = zip(columns, row[::2], row[1::2], strict=True)
+        ((n_read, *answers),) = remembered.query(self.engine, query, self.dataset)
+        is_part = of_first and n_read == FIRST_ROWS
+        by_column = zip(columns, answers[::2], answers[1::2], strict=True)  # two for each
         return {
-            column.name: UsualWords(words, int(records), is_part)
-            for column, words, records in by_column
+            column.name: UsualWords(words_found, int(records), is_part)
+            for column, words_found, records in by_column
             if records
         }
 
@@ -275,12 +266,14 @@ class Catalog:
             return {}
         tests = [filled(test, {"field": _column(c)}) for c in numbers for test in EXTREMES]
         query = exp.select(*tests).from_(rows.subquery(SOURCE))
-        (row,) = remembered.query(self.engine, query, self.dataset)
-        by_column = zip(numbers, row[::3], row[1::3], row[2::3], strict=True)
+        (answers,) = remembered.query(self.engine, query, self.dataset)
+        by_column = zip(numbers, answers[::3], answers[1::3], answers[2::3], strict=True)
         return {
             column.name: (str(code),)
-            for column, least, below, code in by_column
-            if below is not None and code in NINES and 4 * (code - below - 3) >= below - least
+            for column, least, greatest_other, code in by_column
+            if greatest_other is not None
+            and code in NINES
+            and 4 * (code - greatest_other - 3) >= greatest_other - least
         }
 
     def spellings(self, names: Sequence[str], where: exp.Expr | None) -> dict[str, Spelling]:
@@ -293,26 +286,23 @@ class Catalog:
         columns = [c for c in map(self.schema.find, names) if c and family(c.type) in CATEGORIES]
         if not columns:
             return {}
-        source = exp.alias_(relation(self.dataset), SOURCE, table=True)
         texts = [
-            exp.alias_(exp.cast(_column(c), "VARCHAR"), f"n_{i}") for i, c in enumerate(columns)
+            exp.alias_(exp.cast(_column(c), "VARCHAR"), f"text_{i}") for i, c in enumerate(columns)
         ]
-        rows = exp.select(*texts).from_(source).limit(FIRST)
-        rows = rows if where is None else rows.where(where.copy())
+        rows = self._records(texts, where).limit(FIRST_ROWS)
         is_csv = isinstance(self.dataset, Dataset) and self.dataset.format == "csv"
         reads_numbers = is_csv and not getattr(self.dataset, "all_varchar", False)
         reads_numbers &= self.engine.settings.engine_name != "spark"  # whose patterns differ
         templates = (*SPELLINGS, DECIMALS if reads_numbers else "FALSE")
         counts = [
-            filled(template, {"field": exp.column(f"n_{i}")})
+            filled(template, {"field": exp.column(f"text_{i}")})
             for i in range(len(columns))
             for template in templates
         ]
         query = exp.select(*counts).from_(rows.subquery("rows"))
-        (row,) = self.engine.query(query, self.schema.dataset)
-        spellings = {
-            column.name: Spelling(*row[3 * i : 3 * i + 3]) for i, column in enumerate(columns)
-        }
+        (answers,) = self.engine.query(query, self.schema.dataset)
+        by_column = zip(columns, answers[::3], answers[1::3], answers[2::3], strict=True)
+        spellings = {c.name: Spelling(*counts) for c, *counts in by_column}
         return {n: s for n, s in spellings.items() if s.decimals or s.without < s.values}
 
     def names_of_people(self, names: Container[str], where: exp.Expr | None) -> list[str]:
@@ -323,9 +313,7 @@ class Catalog:
         texts = [c for c in self.schema.columns if c.type == "VARCHAR" and c.name not in names]
         if not texts or self.engine.settings.engine_name == "spark":
             return []
-        source = exp.alias_(relation(self.dataset), SOURCE, table=True)
-        rows = exp.select(*map(_column, texts)).from_(source).limit(NAMED)
-        rows = rows if where is None else rows.where(where.copy())
+        rows = self._records([_column(c) for c in texts], where).limit(ROWS_OF_NAMES)
         fields = zip(*self.engine.query(rows, self.dataset.name), strict=True)
         return [c.name for c, field in zip(texts, fields, strict=False) if look_like_names(field)]
 
@@ -339,7 +327,7 @@ class Catalog:
         """
         columns = [self.schema.find(name) for name in names]
         plain = [column for column in columns if column is not None and not nested(column.type)]
-        repeated = (self._repeats(c, where, of_people=c.name in keys) for c in plain)
+        repeated = (self._repeated(c, where, is_key=c.name in keys) for c in plain)
         return tuple(column for column in repeated if column is not None)
 
     def households(self, names: Sequence[str], where: exp.Expr | None) -> tuple[Repeated, ...]:
@@ -354,45 +342,56 @@ class Catalog:
         if not of_members:
             return ()
         numbers = self.repeats([name for name in once if numbers_households(name)], where, ())
-        return tuple(n for n in numbers if self._differ(n.column, of_members, where))
+        return tuple(n for n in numbers if self._members_differ(n.column, of_members, where))
 
-    def _differ(self, household: str, of_members: Sequence[Column], where: exp.Expr | None) -> bool:
+    def _members_differ(
+        self, household: str, of_members: Sequence[Column], where: exp.Expr | None
+    ) -> bool:
         """Return whether records with the same ``household`` differ in a column ``of_members``."""
         texts = [exp.cast(_column(column), "VARCHAR") for column in of_members]
         member = exp.alias_(exp.Array(expressions=texts), "member")
-        source = exp.alias_(relation(self.dataset), SOURCE, table=True)
         field = exp.alias_(_column(self.schema[household]), "field")
-        rows = exp.select(field, member).from_(source).limit(MANY)
-        rows = rows if where is None else rows.where(where.copy())
-        query = filled(SHARED, {"rows": exp.Subquery(this=rows, alias="rows")})
+        rows = self._records([field, member], where).limit(LARGE)
+        query = filled(COUNT_DIFFERING, {"rows": exp.Subquery(this=rows, alias="rows")})
         ((n_differing,),) = self.engine.query(cast("exp.Query", query), self.schema.dataset)
         return bool(n_differing)
 
-    def _repeats(
-        self, column: Column, where: exp.Expr | None, *, of_people: bool
-    ) -> Repeated | None:
+    def _repeated(self, column: Column, where: exp.Expr | None, *, is_key: bool) -> Repeated | None:
         """Return a column with its counts if it numbers people who repeat, else None.
 
-        ``of_people``: the column is known to number people. The counts of a large file stay 0.
+        ``is_key``: the user says that it numbers people. The counts of a large file stay 0.
         """
-        source = exp.alias_(relation(self.dataset), SOURCE, table=True)
-        values = exp.select(exp.alias_(_column(column), "field")).from_(source)
-        values = values if where is None else values.where(where.copy())
-        count = exp.select("count(*)").from_(values.limit(MANY).subquery("rows"))
-        is_large = self.engine.query(count, self.schema.dataset)[0][0] == MANY
-        counted = self._count_values(column, values.limit(FIRST) if is_large else values)
-        repeats = counted.values < counted.records if of_people else counted.numbers_people
+        values = self._records([exp.alias_(_column(column), "field")], where)
+        count = exp.select("count(*)").from_(values.limit(LARGE).subquery("rows"))
+        is_large = self.engine.query(count, self.schema.dataset)[0][0] == LARGE
+        counted = self._count_values(column, values.limit(FIRST_ROWS) if is_large else values)
+        repeats = counted.values < counted.records if is_key else counted.numbers_people
         if not is_large:
             return counted if repeats else None
         if not repeats and self.engine.settings.engine_name != "spark":
             # the records of a person may be far apart: look for the first values further below
-            again = filled(AGAIN, {"rows": values.limit(MOST).subquery("rows")})
+            searched = values.limit(SEARCHED_ROWS).subquery("rows")
+            again = filled(VALUES_OF_FIRST, {"rows": searched})
             repeats = self._count_values(column, again).numbers_people
         return Repeated(column.name) if repeats else None
 
+    def _records(
+        self,
+        columns: Sequence[exp.Expr],
+        where: exp.Expr | None,
+        used: frozenset[str] | None = None,
+    ) -> exp.Select:
+        """Return the query of columns of the records that a filter keeps.
+
+        ``used`` are those that it reads of a collection (None: all).
+        """
+        source = exp.alias_(relation(self.dataset, used), SOURCE, table=True)
+        rows = exp.select(*columns).from_(source)
+        return rows if where is None else rows.where(where.copy())
+
     def _count_values(self, column: Column, values: exp.Expr) -> Repeated:
         """Return the values of a column, and the records that have one."""
-        query = filled(COUNTED, {"rows": exp.Subquery(this=values, alias="rows")})
+        query = filled(COUNT_VALUES, {"rows": exp.Subquery(this=values, alias="rows")})
         ((distinct, records),) = self.engine.query(cast("exp.Query", query), self.schema.dataset)
         return Repeated(column.name, distinct, records)
 
@@ -401,12 +400,10 @@ class Catalog:
 
         Each is a value above the least; there are fewer limits where a value is in many records.
         """
-        source = exp.alias_(relation(self.dataset, source_columns(value)), SOURCE, table=True)
-        rows = exp.select(exp.alias_(value.copy(), "field")).from_(source)
-        rows = rows if where is None else rows.where(where.copy())
+        rows = self._records([exp.alias_(value.copy(), "field")], where, source_columns(value))
         limits = (f"min(field) FILTER (WHERE {groups} * upto > {i} * size)" for i in range(groups))
         columns = (filled(f"CAST({limit} AS VARCHAR)", {}) for limit in limits)
-        query = exp.select(*columns).from_(filled(RANKED, {"rows": rows.subquery("rows")}))
+        query = exp.select(*columns).from_(filled(CUMULATED, {"rows": rows.subquery("rows")}))
         ((least, *others),) = self.engine.query(query, self.schema.dataset)
         return [limit for limit in dict.fromkeys(others) if limit not in (None, least)]
 
@@ -426,30 +423,23 @@ class Catalog:
         except (InputError, EngineError) as e:
             raise ExpressionError(
                 f"{what} cannot be evaluated on {self.dataset.name}: a function does not exist "
-                f"or the types do not fit{self._types(tree)}{self._text_hint(tree)}; --debug shows "
+                f"or the types do not fit{self._types_hint(tree)}; --debug shows "
                 "DuckDB's message",
                 detail=e.detail,
             ) from e
 
-    def _types(self, tree: exp.Expr) -> str:
-        """Return the types of the columns that an expression reads, up to five."""
-        used = [c for c in self.schema.columns if c.source_name in source_columns(tree)][:5]
-        if not used:
-            return ""
-        return f" ({', '.join(f'{quoted(c.name)} is {family(c.type)}' for c in used)})"
-
-    def _text_hint(self, tree: exp.Expr) -> str:
-        """Return a hint that names the columns of an expression that are read as text."""
-        texts = self.dataset.texts if isinstance(self.dataset, Dataset) else ()
-        names = [
-            c.name for c in self.schema.columns if c.source_name in {*texts} & source_columns(tree)
-        ]
-        if not names:
-            return ""
-        return (
-            f" (column {', '.join(map(quoted, names))} is read as text, because its fields have "
-            "more digits than a number or time holds; cast it if rounding does no harm)"
-        )
+    def _types_hint(self, tree: exp.Expr) -> str:
+        """Return the types of up to five columns of an expression, and which stayed text."""
+        used = [c for c in self.schema.columns if c.source_name in source_columns(tree)]
+        types = ", ".join(f"{quoted(c.name)} is {family(c.type)}" for c in used[:5])
+        hint = f" ({types})" if used else ""
+        stayed_text = self.dataset.texts if isinstance(self.dataset, Dataset) else ()
+        if texts := [quoted(c.name) for c in used if c.source_name in stayed_text]:
+            hint += (
+                f" (column {', '.join(texts)} is read as text, because its fields have more digits "
+                "than a number or time holds; cast it if rounding does no harm)"
+            )
+        return hint
 
     def fits(self, value: str, type_: str) -> bool:
         """Return whether a text can be read as a value of a type."""

@@ -25,7 +25,7 @@ from qifsql.engine.access import Access, Source, datasets_of
 from qifsql.engine.duckdb import DuckDB
 from qifsql.engine.placing import Placed, Placing, bare_table, is_function, needed_steps, typed
 from qifsql.engine.settings import Settings
-from qifsql.engine.spark import Folders, failure, folders_of, is_local, memory_of, session, states
+from qifsql.engine.spark import Folders, failure, folders_of, is_local, memory_of, session
 from qifsql.engine.spark_views import SparkViews, empty_table
 from qifsql.engine.threads import in_threads
 from qifsql.errors import INTERRUPTED, EngineError, ExpressionError, InputError, QifError
@@ -34,9 +34,9 @@ from qifsql.query.plan import Plan, Step
 
 T = TypeVar("T")
 BATCH = 100_000  # rows of a result in a frame
-SMALL = 100_000  # rows: a plan over tables of at most that many runs in DuckDB here
+ROWS_HERE = 100_000  # a plan over tables of at most so many rows runs in DuckDB here
 MAX_COUNTS = 20_000_000  # rows of counts that DuckDB here takes from Spark
-STORED = (
+NO_STORE = (
     "a store is a file of DuckDB, which Spark does not keep; leave out --store, or use "
     "--engine duckdb"
 )
@@ -51,14 +51,11 @@ KEPT_HERE = ("sweep",)
 
 @dataclass(frozen=True)
 class KeptTable:
-    """A table that is kept, with its view and folder in Spark once Spark has it.
+    """A kept table: its number of rows, and its view and folder in Spark once Spark has it.
 
     ``here``: DuckDB on this machine has the rows itself, not only a view of the folder.
     """
 
-    name: str
-    catalog: str
-    columns: tuple[tuple[str, str], ...]
     rows: int
     view: str = ""
     folder: str = ""
@@ -93,7 +90,7 @@ class Spark:
         self.describe = self.here.describe
         self.check_inputs = self.here.check_inputs
         self.unfinished_path = self.here.unfinished_path
-        self._entries: dict[tuple[str, str], KeptTable] = {}  # by catalog and name
+        self._kept_tables: dict[tuple[str, str], KeptTable] = {}  # by catalog and name
         self._number = 0  # of the last view or table that was given a new name
         self._placing = Placing(self.here, self._view, self._is_source)
         try:
@@ -119,17 +116,13 @@ class Spark:
         return self
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        self._drop_all()
+        self._folders.remove()
         self.here.__exit__(kind, error, trace)
 
     def close(self) -> None:
         """Remove the views and folders of this engine; the session stays open for others."""
-        self._drop_all()
-        self.here.close()
-
-    def _drop_all(self) -> None:
         self._folders.remove()
-        self._entries.clear()
+        self.here.close()
 
     @property
     def memory(self) -> int:
@@ -163,10 +156,11 @@ class Spark:
 
     def rows(self, plan: Plan, what: str, where: str) -> list[tuple[Any, ...]]:
         """Return the rows of a plan as Python values, exact for numbers of any size."""
-        if (local := self._local_plan(plan, what, where)) is not None:
-            with self._completed(local) as complete:
-                return self.here.rows(complete, what, where)
-        return self._collected(plan, what, where)[1]
+        with self._plan_here(plan, what, where) as plan_here:
+            if plan_here is not None:
+                return self.here.rows(plan_here, what, where)
+        _, rows = self._collected(plan, what, where)
+        return rows
 
     def frame(self, plan: Plan, what: str, where: str) -> pl.DataFrame:
         """Return the result of a plan, which has few rows for data of any size."""
@@ -174,10 +168,10 @@ class Spark:
 
     def batches(self, plan: Plan, what: str, where: str, rows: int) -> Iterator[pl.DataFrame]:
         """Yield the result of a plan in frames of at most ``rows`` rows, at least one frame."""
-        if (local := self._local_plan(plan, what, where)) is not None:
-            with self._completed(local) as complete:
-                yield from self.here.batches(complete, what, where, rows)
-            return
+        with self._plan_here(plan, what, where) as plan_here:
+            if plan_here is not None:
+                yield from self.here.batches(plan_here, what, where, rows)
+                return
         names, records = self._collected(plan, what, where)
         for first in range(0, max(len(records), 1), rows):  # without records, an empty frame
             chunk = records[first : first + rows]
@@ -194,9 +188,9 @@ class Spark:
 
     def copy(self, plan: Plan, path: Path, *, what: str, where: str, note: str = "") -> int:
         """Stream the result of a plan to a Parquet file with a note; return the number of rows."""
-        if (local := self._local_plan(plan, what, where)) is not None:
-            with self._completed(local) as complete:
-                return self.here.copy(complete, path, what=what, where=where, note=note)
+        with self._plan_here(plan, what, where) as plan_here:
+            if plan_here is not None:
+                return self.here.copy(plan_here, path, what=what, where=where, note=note)
         name = self._new_name("copied")
         self._keep_on_spark(name, plan, what, where, catalog=LOADED)
         rows = self.here.copy(_read_plan(LOADED, name), path, what=what, where=where, note=note)
@@ -206,19 +200,18 @@ class Spark:
     def open_kept(self, path: Path | None = None) -> set[str]:
         """Open the catalog of kept tables; a file of them is refused."""
         if path is not None:
-            raise InputError(STORED)
+            raise InputError(NO_STORE)
         return self.here.open_kept()
 
     def keep(self, name: str, plan: Plan, what: str, where: str, *, catalog: str = STORE) -> str:
         """Keep the result of a plan as a table that other plans can read; return the statement."""
-        if (local := self._local_plan(plan, what, where, lasting=True)) is None:
-            self._keep_on_spark(name, plan, what, where, catalog=catalog)
-            return render.keeping(plan, name, catalog)
-        with self._completed(local) as complete:
-            statement = self.here.keep(name, complete, what, where, catalog=catalog)
-        columns = tuple(self.describe(_table(catalog, name), where))
+        with self._plan_here(plan, what, where, lasting=True) as plan_here:
+            if plan_here is None:
+                self._keep_on_spark(name, plan, what, where, catalog=catalog)
+                return render.keeping(plan, name, catalog)
+            statement = self.here.keep(name, plan_here, what, where, catalog=catalog)
         rows = self._count(catalog, name, where)
-        self._entries[catalog, name] = KeptTable(name, catalog, columns, rows, here=True)
+        self._kept_tables[catalog, name] = KeptTable(rows, here=True)
         return statement
 
     def _count(self, catalog: str, name: str, where: str) -> int:
@@ -237,22 +230,22 @@ class Spark:
         table = create.this
         name = self._new_name("next")
         self.keep(name, Plan((), create.expression), what, where, catalog=LOADED)
-        if (table.catalog, table.name) in self._entries:
+        if (table.catalog, table.name) in self._kept_tables:
             self.drop(table.name, table.catalog)
         self.keep(table.name, _read_plan(LOADED, name), what, where, catalog=table.catalog)
         self.drop(name, LOADED)
 
     def drop(self, name: str, catalog: str) -> None:
         """Drop a table that was kept: in DuckDB here, and in Spark if Spark has it."""
-        entry = self._entries.pop((catalog, name), None)
-        if entry is None or entry.here:
+        kept = self._kept_tables.pop((catalog, name), None)
+        if kept is None or kept.here:
             self.here.drop(name, catalog)
         else:  # DuckDB here has only a view of the folder
             view = exp.Drop(kind="VIEW", tables=[_table(catalog, name)], exists=True)
             self.here.run(render.render(view), "counting", name)
-        if entry is not None and entry.view:
-            self._spark.catalog.dropTempView(entry.view)
-            self._folders.drop(entry.folder)
+        if kept is not None and kept.view:
+            self._spark.catalog.dropTempView(kept.view)
+            self._folders.drop(kept.folder)
 
     @property
     def workers(self) -> int:
@@ -279,10 +272,20 @@ class Spark:
             return self._folders
         return folders_of(self._spark, self.settings, self.scratch, lasting)
 
-    def states(self, dataset: Dataset) -> list[list[Any]]:
+    def file_states(self, dataset: Dataset) -> list[list[Any]]:
         """Return the name, length and time of change of the files of a dataset of Spark."""
         frame = self._spark.table(relation(replace(dataset, wave=None)).name)
-        return self.act("reading the columns", dataset.name, lambda: states(self._spark, frame))
+        java, states = self._spark._jvm, list[list[Any]]()
+
+        def read() -> None:
+            configuration = self._spark._jsc.hadoopConfiguration()
+            for name in sorted(frame.inputFiles()):
+                path = java.org.apache.hadoop.fs.Path(java.java.net.URI(name))
+                status = path.getFileSystem(configuration).getFileStatus(path)
+                states.append([name, status.getLen(), status.getModificationTime()])
+
+        self.act("reading the columns", dataset.name, read)
+        return states
 
     def _refuse(self, *_: object, **_options: object) -> NoReturn:
         """Refuse what an engine in this process alone has: threads, a store, typed SQL."""
@@ -290,19 +293,20 @@ class Spark:
 
     stream = together = single_threaded = set_aside = probe = script = _refuse
 
-    def _entry(self, table: exp.Table) -> KeptTable | None:
+    def _kept_table(self, table: exp.Table) -> KeptTable | None:
         """Return the kept table that a table of a query means, None if it means none."""
-        return self._entries.get((table.catalog or LOADED, table.name)) if table.name else None
+        return self._kept_tables.get((table.catalog or LOADED, table.name)) if table.name else None
 
     def _view(self, table: exp.Table, where: str) -> str:
         """Return the view of Spark with the rows of a table; create it when it is first read."""
-        if (entry := self._entry(table)) is None:
+        if (kept := self._kept_table(table)) is None:
             return self._views.of(bare_table(table), where)
-        if entry.view:
-            return entry.view
+        if kept.view:
+            return kept.view
+        catalog = table.catalog or LOADED
         view = self._new_name("kept")  # of a table that DuckDB here has
-        folder = self._views.convert(_table(entry.catalog, entry.name), view, where)
-        self._entries[entry.catalog, entry.name] = replace(entry, view=view, folder=folder)
+        folder = self._views.convert(_table(catalog, table.name), view, where)
+        self._kept_tables[catalog, table.name] = replace(kept, view=view, folder=folder)
         return view
 
     def _is_source(self, table: exp.Table) -> bool:
@@ -311,41 +315,50 @@ class Spark:
         return is_function(bare, "READ_PARQUET") or self._views.has(bare)
 
     def _is_large(self, table: exp.Table) -> bool:
-        entry = self._entry(table)
-        return self._is_source(table) if entry is None else entry.rows > SMALL
+        kept = self._kept_table(table)
+        return self._is_source(table) if kept is None else kept.rows > ROWS_HERE
 
-    def _local_plan(
+    @contextmanager
+    def _plan_here(
         self, plan: Plan, what: str, where: str, *, lasting: bool = False
-    ) -> "PlanHere | None":
-        """Return the plan for DuckDB here if its result is computed here, else None (on Spark).
+    ) -> Iterator[Plan | None]:
+        """Yield the plan for DuckDB here if the result is computed here, None if on Spark.
 
         DuckDB here computes plans over small tables, and results that Spark cannot. Spark then
-        computes the steps that DuckDB reads, as far as it can. ``lasting``: the rows are kept.
+        computes first the steps that DuckDB reads, as far as it can; their tables are dropped at
+        the end. ``lasting``: the rows are kept.
         """
         names = {step.name for step in plan.steps}
         queries = [*(step.query for step in plan.steps), plan.result]
         tables = [table for query in queries for table in query.find_all(exp.Table)]
         if not any(self._is_large(t) for t in tables if t.db or t.name not in names):
-            return PlanHere(plan, ())
+            yield plan
+            return
         placed = self._placing.placed(plan, where, lasting=lasting)
         if placed.result is not None:
             self._placing.last = plan, placed
-            return None
+            yield None
+            return
         needed = needed_steps(plan)
-        plan_here = Plan(tuple(step for step in placed.local if step.name in needed), plan.result)
-        from_spark = self._steps_from_spark(plan_here, placed, names, where)
-        pairs = tuple((n, self._compute(n, plan, placed, what, where)) for n in from_spark)
-        return PlanHere(plan_here, pairs)
+        left = Plan(tuple(step for step in placed.local if step.name in needed), plan.result)
+        from_spark = self._steps_from_spark(left, placed, names, where)
+        computed = {step: self._compute(step, plan, placed, what, where) for step in from_spark}
+        reading = (Step(n, "", _read_plan(LOADED, table).result) for n, table in computed.items())
+        try:
+            yield replace(left, steps=(*reading, *left.steps))
+        finally:
+            for table in computed.values():
+                self.drop(table, LOADED)
 
     def _steps_from_spark(
-        self, plan_here: Plan, placed: Placed, names: set[str], where: str
+        self, left: Plan, placed: Placed, names: set[str], where: str
     ) -> list[str]:
-        """Return the steps of Spark that the plan for DuckDB here reads; refuse large tables.
+        """Return the steps of Spark that the plan ``left`` for DuckDB reads; refuse large tables.
 
         ``names`` are those of all steps.
         """
         from_spark: dict[str, None] = {}  # a set in order
-        for step in (*plan_here.steps, Step("", "", plan_here.result)):
+        for step in (*left.steps, Step("", "", left.result)):
             for table in step.query.find_all(exp.Table):
                 if not table.db and table.name in placed.spark:
                     from_spark[table.name] = None
@@ -358,37 +371,27 @@ class Spark:
 
         ``reason`` is the part of the reading step that may have other values on Spark.
         """
-        entry = self._entry(table)
-        if entry is None:  # a source of records, which Spark alone reads
+        kept = self._kept_table(table)
+        if kept is None:  # a source of records, which Spark alone reads
             raise ExpressionError(
                 f"{reason} may give other values on Spark than in DuckDB, so it is refused for "
                 f"{where}; write it in another way, or use --engine duckdb"
             )
-        if entry.rows > MAX_COUNTS:
+        if kept.rows > MAX_COUNTS:
             raise EngineError(
-                f"{entry.rows:,} rows of counts of {where} are too many for one machine, and "
+                f"{kept.rows:,} rows of counts of {where} are too many for one machine, and "
                 f"{reason} has no exact form in Spark; use fewer quasi-identifiers"
             )
 
     def _compute(self, step: str, plan: Plan, placed: Placed, what: str, where: str) -> str:
         """Compute a step of ``plan`` on Spark; return the table, which must not be too large."""
-        index = [s.name for s in plan.steps].index(step)
-        plan_of_step = Plan(plan.steps[:index], plan.steps[index].query)
+        place = [s.name for s in plan.steps].index(step)
+        plan_of_step = Plan(plan.steps[:place], plan.steps[place].query)
         name = self._new_name("taken")
         self._keep_on_spark(name, plan_of_step, what, where, catalog=LOADED)
-        if self._entries[LOADED, name].rows > MAX_COUNTS:
+        if self._kept_tables[LOADED, name].rows > MAX_COUNTS:
             self._check_here(_table(LOADED, name), next(iter(placed.reasons.values())), where)
         return name
-
-    @contextmanager
-    def _completed(self, here: "PlanHere") -> Iterator[Plan]:
-        """Yield a plan for DuckDB here that reads the tables that Spark computed for it."""
-        read = (Step(name, "", _read_plan(LOADED, table).result) for name, table in here.tables)
-        try:
-            yield replace(here.plan, steps=(*read, *here.plan.steps))
-        finally:
-            for _, table in here.tables:
-                self.drop(table, LOADED)
 
     def _keep_on_spark(self, name: str, plan: Plan, what: str, where: str, *, catalog: str) -> None:
         """Keep the rows of a plan as Parquet, with a view in Spark and one in DuckDB here.
@@ -405,24 +408,24 @@ class Spark:
 
         frame = self.act(what, where, write)
         frame.createOrReplaceTempView(view)
-        local = self._folders.here(folder)
-        if local is None:
+        folder_here = self._folders.here(folder)
+        if folder_here is None:
             rows = self.act(what, where, frame.count)
-            local = self._folders.fetch(folder) if rows <= MAX_COUNTS else None
-        if local is None:
+            folder_here = self._folders.fetch(folder) if rows <= MAX_COUNTS else None
+        if folder_here is None:
             self.here.run(empty_table(name, columns, catalog), what, where)
         else:
-            files = exp.Literal.string(escaped(str(local)) + "/*.parquet")
+            files = exp.Literal.string(escaped(str(folder_here)) + "/*.parquet")
             values = [
                 exp.alias_(typed(exp.column(identifier(n)), type_), identifier(n))
                 for n, type_ in columns
             ]
             query = exp.select(*values).from_(exp.func("read_parquet", files))
-            table = exp.table_(identifier(name), db="main", catalog=catalog)
+            table = _table(catalog, name)
             create = exp.Create(this=table, kind="VIEW", expression=query, replace=True)
             self.here.run(render.render(create), what, where)
             rows = self._count(catalog, name, where)
-        self._entries[catalog, name] = KeptTable(name, catalog, tuple(columns), rows, view, folder)
+        self._kept_tables[catalog, name] = KeptTable(rows, view, folder)
 
     def _new_name(self, kind: str) -> str:
         self._number += 1
@@ -463,14 +466,6 @@ class Spark:
         except Exception as e:
             raise failure(e, where) from e
         return outcome[0]
-
-
-@dataclass(frozen=True)
-class PlanHere:
-    """A plan for DuckDB here, and the tables that Spark computed for it, by the names of steps."""
-
-    plan: Plan
-    tables: tuple[tuple[str, str], ...]
 
 
 def _table(catalog: str, name: str) -> exp.Table:

@@ -10,7 +10,7 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -51,7 +51,7 @@ ENDING = 20  # seconds in which Java ends
 WRITTEN = "_SUCCESS"  # the file that Spark writes last
 PYTHON = "PYSPARK_PYTHON"  # the environment variable that names the Python of executors
 PARTS_PER_THREAD = 2  # partitions of a shuffle on one machine
-FAILURES: tuple[tuple[str, type[QifError], str], ...] = (
+MEANINGS: tuple[tuple[str, type[QifError], str], ...] = (
     (
         r"OutOfMemory|GC overhead|exit code: (137|143)|OOM",
         EngineError,
@@ -103,22 +103,17 @@ class Process:
         if self.session is not None:
             with suppress(Exception):  # the Java machine may have ended
                 self.session.stop()
-            _end_java()
+            from pyspark import SparkContext
+
+            gateway: Any = SparkContext._gateway
+            SparkContext._gateway = SparkContext._jvm = None
+            with suppress(Exception):  # Java has files in the folder until it ends
+                gateway.shutdown()
+                gateway.proc.stdin.close()
+                gateway.proc.wait(timeout=ENDING)
         if self.folder is not None:
             self.folder.remove()
         self.session, self.options, self.folder = None, (), None
-
-
-def _end_java() -> None:
-    """End the Java machine, which has files in the folder of the process until it ends."""
-    from pyspark import SparkContext
-
-    gateway: Any = SparkContext._gateway
-    SparkContext._gateway = SparkContext._jvm = None
-    with suppress(Exception):  # it may have ended
-        gateway.shutdown()
-        gateway.proc.stdin.close()
-        gateway.proc.wait(timeout=ENDING)
 
 
 _PROCESS = Process()
@@ -208,22 +203,15 @@ def _check_version(spark: Any) -> None:
         raise InputError(f"Spark {spark.version} is too old; qifsql needs Spark 4")
 
 
-def _check_java() -> None:
-    """Raise InputError if there is no program java, which starts Spark."""
-    home = os.environ.get("JAVA_HOME")
-    if home and (Path(home) / "bin" / "java").is_file():
-        return
-    if home or shutil.which("java") is None:  # Spark looks only in JAVA_HOME if it is set
-        raise InputError(NO_JAVA)
-
-
 def _open_session(settings: Settings, options: tuple[tuple[str, str], ...]) -> None:
     """Open the session of this process; close one with other options before."""
     try:
         from pyspark import sql
     except ImportError as e:
         raise InputError(f"Spark needs the extra: {installation.command('spark')}") from e
-    _check_java()
+    home = os.environ.get("JAVA_HOME")  # if it is set, Spark looks only there
+    if not ((Path(home) / "bin" / "java").is_file() if home else shutil.which("java")):
+        raise InputError(NO_JAVA)
     _PROCESS.close()
     if (active := sql.SparkSession.getActiveSession()) is not None and _is_running(active):
         raise InputError(
@@ -231,19 +219,20 @@ def _open_session(settings: Settings, options: tuple[tuple[str, str], ...]) -> N
         )
     parent = settings.temp if isinstance(settings.temp, Path) else None
     folder = private_folder(parent)
+    log = folder.path / "spark.log"
     try:
-        opened = _builder(settings, dict(options), folder.path)
-        with _errors_into(folder.path / "spark.log"), _set_python():
-            spark = opened.getOrCreate()
+        builder = _builder(settings, dict(options), folder.path)
+        with _errors_into(log), _set_python():
+            spark = builder.getOrCreate()
     except BaseException as e:
-        words = _last_lines(folder.path / "spark.log")
+        words = log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""
         folder.remove()
         if not isinstance(e, Exception):
             raise
         raise EngineError(
             "Spark does not start: check --master, --spark-conf and the version of Java (17 or "
             "newer); --debug shows more",
-            detail=f"{e}\n{words}",
+            detail="\n".join([str(e), *words.splitlines()[-20:]]),
         ) from e
     _PROCESS.session, _PROCESS.options, _PROCESS.folder = spark, options, folder
     _check_version(spark)
@@ -302,9 +291,8 @@ def failure(error: BaseException, where: str) -> QifError:
     detail = str(error)
     # Spark's name for the error, which earlier versions call its class
     name_of = getattr(error, "getCondition", None) or getattr(error, "getErrorClass", None)
-    name = name_of() if name_of else None
-    text = f"{name or ''}: {detail}"
-    for pattern, kind, message in FAILURES:
+    text = f"{(name_of and name_of()) or ''}: {detail}"
+    for pattern, kind, message in MEANINGS:
         if re.search(pattern, text):
             return kind(message.format(where=where), detail=detail)
     if "cancelled" in detail and "job" in detail.casefold():
@@ -340,14 +328,6 @@ def _set_python() -> Iterator[None]:
     finally:
         if before is None:
             del os.environ[PYTHON]
-
-
-def _last_lines(path: Path) -> str:
-    try:
-        text: Sequence[str] = path.read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:
-        return ""
-    return "\n".join(text[-20:])
 
 
 def close() -> None:
@@ -452,13 +432,3 @@ def folders_of(
             "name it with --temp, such as hdfs:///tmp or s3a://BUCKET/tmp"
         )
     return Folders(spark, str((lasting or scratch).absolute()), scratch)
-
-
-def states(spark: Any, frame: Any) -> list[list[Any]]:
-    """Return the name, length and time of change of each file that a frame of Spark reads."""
-    java, files = spark._jvm, []
-    for name in sorted(frame.inputFiles()):
-        path = java.org.apache.hadoop.fs.Path(java.java.net.URI(name))
-        status = path.getFileSystem(spark._jsc.hadoopConfiguration()).getFileStatus(path)
-        files.append([name, status.getLen(), status.getModificationTime()])
-    return files

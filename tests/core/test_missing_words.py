@@ -172,7 +172,7 @@ def test_a_usual_word_in_a_secret_is_told_as_it_protects_nobody(
         words = (command, tmp_path / "jobs.csv", "-q", "sex", "-s", "job")
         assert '"job" has "-9", "NA" in 3 records, which is a value here' in run(*words).err
         assert "is a value here" not in run(*words, "--na", "NA,-9").err
-    monkeypatch.setattr("qifsql.engine.catalog.FIRST", 4)
+    monkeypatch.setattr("qifsql.engine.catalog.FIRST_ROWS", 4)
     notes = qifsql.attack("cas", frame, qids="sex", secret="job").notes
     assert '"job" has "NA" in at least 2 records' in "".join(notes)
 

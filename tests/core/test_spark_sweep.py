@@ -298,7 +298,7 @@ KILLED = """
 
     if __name__ == "__main__":
         file, temp, out = sys.argv[1:]
-        distributed.SMALL, cluster.CHUNK, tables.LEAST = -1, 4000, 2000
+        distributed.ROWS_HERE, cluster.CHUNK, tables.LEAST = -1, 4000, 2000
         lost = []
 
         def executors():

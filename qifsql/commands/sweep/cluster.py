@@ -137,7 +137,7 @@ class ClusterTables(Tables):
 
     def store(self, stream: Stream, table: str, position: int, written: WrittenTable) -> None:
         """Store the facts of a table in the workspace, or its rows, if they are few."""
-        if written.rows <= distributed.SMALL:
+        if written.rows <= distributed.ROWS_HERE:
             self.load_into_workspace(stream, table, position)
         else:
             facts = [written.rows, written.chunks, written.giants]

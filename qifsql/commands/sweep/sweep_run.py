@@ -424,7 +424,7 @@ class SweepRun:
         from qifsql.engine.distributed import Spark
 
         remote = [d for d in self.bound.microdata.dataset.datasets if d.format == "spark"]
-        return [self.engine.states(d) for d in remote if isinstance(self.engine, Spark)]
+        return [self.engine.file_states(d) for d in remote if isinstance(self.engine, Spark)]
 
     def _spreads(self) -> tuple[dict[int, Spread], dict[int, Spread]]:
         """Return the spreads of people over values: by quasi-identifier from 0, by secret from 1.
