@@ -21,8 +21,8 @@ from qifsql.data.formats import named, partition_columns
 from qifsql.data.readers import array_of_paths, calling, relation
 from qifsql.data.types import comparable, family, nested
 from qifsql.engine import missing_words, remembered, statistics_files
-from qifsql.engine.csv_header import HEADER, ROW_NAMES, may_be_header, read_header
-from qifsql.engine.csv_types import read_writings
+from qifsql.engine.csv_header import HEADER_LINES, ROW_NAMES, may_be_header, read_header
+from qifsql.engine.csv_types import find_irregular
 from qifsql.engine.decoding import decoded
 from qifsql.engine.protocol import Engine
 from qifsql.errors import ColumnError, DatasetError, QifError, did_you_mean, plural, quoted
@@ -35,8 +35,7 @@ def _read_schema(
 
     ``mentions`` tells by its name whether a column is used; without it, all columns are.
     """
-    # forget what was looked up before
-    dataset = replace(dataset, missing=(), names=(), header=())
+    dataset = replace(dataset, missing=(), names=(), header=())  # what was looked up before
     if dataset.format == "csv":
         return _read_csv_schema(engine, dataset, mentions)
     if dataset.format == "parquet" and len(dataset.paths) > 1:
@@ -47,32 +46,28 @@ def _read_schema(
         names = list(dataset.frame.column_names)
     names += [source for source, _ in described[len(names) :]]  # those of folders
     dataset, described = _without_words(engine, dataset, names, described)
-    labels, of_values = _labels(engine, dataset)
+    labels, value_labels = _labels(engine, dataset)
     columns = (
-        Column(n, source, type_, label=labels.get(n, ""), value_labels=of_values.get(n, {}))
+        Column(n, source, type_, label=labels.get(n, ""), value_labels=value_labels.get(n, {}))
         for n, (source, type_) in zip(names, described, strict=False)
     )
-    is_second = dataset.format == "excel" and _has_second_header(engine, dataset)
+    has_second = False  # row of the header
+    if dataset.format == "excel" and dataset.header_rows == 1:
+        top = exp.select("*").from_(relation(dataset)).limit(HEADER_LINES)
+        rows = engine.query(top, dataset.name)
+        has_second = may_be_header([["" if v is None else str(v) for v in row] for row in rows])
     return dataset, Schema(
-        dataset.name, tuple(columns), second_header=is_second, left_out=dataset.left_out
+        dataset.name, tuple(columns), second_header=has_second, left_out=dataset.left_out
     )
-
-
-def _has_second_header(engine: Engine, dataset: Dataset) -> bool:
-    """Return whether the first record of a sheet looks like a second row of its header."""
-    if dataset.header_rows > 1:
-        return False
-    rows = engine.query(exp.select("*").from_(relation(dataset)).limit(HEADER), dataset.name)
-    return may_be_header([["" if v is None else str(v) for v in row] for row in rows])
 
 
 def _labels(
     engine: Engine, dataset: Dataset
 ) -> tuple[Mapping[str, str], Mapping[str, Mapping[str, str]]]:
-    """Return what a file says about its variables and their values.
+    """Return the labels of variables, and those of values by variable and text of the value.
 
-    Files of statistics have labels of both; data frames of Arrow, and Parquet that they were
-    written to, of variables, as metadata of fields.
+    Files of statistics have both; data frames of Arrow, and Parquet that they were written to,
+    have labels of variables in the metadata of fields.
     """
     if dataset.format == "statistics":
         return statistics_files.labels(dataset)
@@ -90,9 +85,8 @@ def _arrow_fields(engine: Engine, dataset: Dataset) -> Iterable[Any]:
     key = exp.column("key").eq(exp.cast(exp.Literal.string("ARROW:schema"), "BLOB"))
     source = calling("parquet_kv_metadata", first, {})
     for (text,) in engine.query(exp.select("value").from_(source).where(key), dataset.name):
-        with suppress(
-            ValueError, OSError, TypeError, LookupError, RuntimeError
-        ):  # it is of no use to read the rows
+        # without its labels a file can be read, too
+        with suppress(ValueError, OSError, TypeError, LookupError, RuntimeError):
             if b"label" in (schema := b64decode(text)):
                 import pyarrow.ipc
 
@@ -107,49 +101,48 @@ def _read_csv_schema(
 
     ``described`` are DuckDB's names and types: columns of the file, then those of folder names.
     """
-    top = read_header(engine, dataset)
-    dataset, header = top.dataset, top.names
+    header = read_header(engine, dataset)
+    dataset, titles = header.dataset, header.names
     described = remembered.describe(engine, relation(dataset), dataset)
-    n_fields = len(described) - _count_partitions(dataset, header)
-    if header and len(header) != n_fields:
+    partitions = partition_columns(dataset.paths[0]) if dataset.hive else ()
+    only_in_folders = {c.casefold() for c in partitions} - {name.casefold() for name in titles}
+    n_fields = len(described) - len(only_in_folders)
+    if titles and len(titles) != n_fields:
         raise DatasetError(
-            f"{dataset.name} is not a regular CSV table: its first line has {len(header)} fields, "
+            f"{dataset.name} is not a regular CSV table: its first line has {len(titles)} fields, "
             f"other lines {n_fields}; correct the file or name its --delimiter"
         )
-    pairs = zip(described, header, strict=False)
-    nameless = [source for (source, _), name in pairs if not name.strip()]
+    sources = [source for source, _ in described]
+    nameless = [source for source, title in zip(sources, titles, strict=False) if not title.strip()]
     if len(nameless) > 1:
-        _check_nameless(engine, dataset, nameless, top.titles)
-    headings = chain((None if name.strip() else name for name in header), repeat(None))
-    header = _named(header, described)
-    names = [*header, *(source for source, _ in described[len(header) :])]  # those of folders
+        _check_nameless(engine, dataset, nameless, header.n_titles)
+    headings = chain((None if title.strip() else title for title in titles), repeat(None))
+    names = [*_complete_names(titles, sources), *sources[len(titles) :]]  # then those of folders
     dataset, described = _without_words(engine, dataset, names, described)
-    in_file = described[:n_fields]
-    pairs = zip(in_file, header, strict=True)
-    used = [column for column, name in pairs if mentions is None or mentions(name)]
-    sources = [source for source, _ in in_file]
-    dataset, writings, blank = read_writings(engine, dataset, used, sources)
+    in_file = list(zip(described, names, strict=True))[:n_fields]
+    used = [column for column, name in in_file if mentions is None or mentions(name)]
+    dataset, irregular, blank = find_irregular(engine, dataset, used, sources[:n_fields])
     types = {**dict(described), **dict.fromkeys(dataset.texts, "VARCHAR")}
     columns = tuple(
-        Column(name, source, types[source], writings.get(source, ""), heading=heading)
-        for name, (source, _), heading in zip(names, described, headings, strict=False)
+        Column(name, source, types[source], irregular.get(source, ""), heading=heading)
+        for name, source, heading in zip(names, sources, headings, strict=False)
     )
     return dataset, Schema(
         dataset.name,
         columns,
-        doubtful=top.doubtful,
+        doubtful=header.doubtful,
         blank=blank,
-        second_header=top.is_second,
-        row_names=top.has_row_names,
+        second_header=header.has_second,
+        row_names=header.has_row_names,
     )
 
 
 def _without_words(
     engine: Engine, dataset: Dataset, names: Sequence[str], described: list[tuple[str, str]]
 ) -> tuple[Dataset, list[tuple[str, str]]]:
-    """Return a dataset with the user's words for missing values as NULL, and dates in their order.
+    """Return a dataset whose words for missing values are NULL, and its names and types then.
 
-    The other part are its names and types.
+    Dates are read in the order that the user names.
     """
     if not dataset.na and not dataset.date_order:
         return dataset, described
@@ -182,39 +175,34 @@ def read_columns(
     return _read_schema(engine, dataset, mentions)
 
 
-def _named(names: Sequence[str], described: Sequence[tuple[str, str]]) -> list[str]:
-    """Return the names of columns, with names for those that have none in the file.
+def _complete_names(titles: Sequence[str], sources: Sequence[str]) -> list[str]:
+    """Return the names of columns in a header, or DuckDB's (``sources``) for those without one.
 
-    A first column without a name has the names of rows, as R and pandas write them; others get
-    DuckDB's names, such as ``column3``.
+    A first column without a name has the names of rows, as R and pandas write them.
     """
-    taken = {name.casefold() for name in names}
-    sources = [source for source, _ in described[: len(names)]]
-    if names and not names[0].strip() and ROW_NAMES not in taken:
-        sources[0] = ROW_NAMES
-    return [name if name.strip() else new for name, new in zip(names, sources, strict=True)]
+    names = [t if t.strip() else source for t, source in zip(titles, sources, strict=False)]
+    if titles and not titles[0].strip() and ROW_NAMES not in {t.casefold() for t in titles}:
+        names[0] = ROW_NAMES
+    return names
 
 
-def _check_nameless(engine: Engine, dataset: Dataset, sources: Sequence[str], titles: int) -> None:
+def _check_nameless(
+    engine: Engine, dataset: Dataset, sources: Sequence[str], n_titles: int
+) -> None:
     """Refuse several columns without a name that have values; ``sources`` are DuckDB's names.
 
-    ``titles`` is the number of lines above the first that names each column, 0 without one.
+    ``n_titles`` is the number of lines above the first that names each column, 0 without one.
     """
     counts = [exp.Count(this=exp.column(identifier(source))) for source in sources]
     (values,) = engine.query(exp.select(*counts).from_(relation(dataset)), dataset.name)
     if (filled := sum(map(bool, values))) > 1:
-        skip = dataset.skip + titles
+        skip = dataset.skip + n_titles
+        advice = f"if that is a title, add --skip {skip}" if n_titles else "write names there"
         raise DatasetError(
             f"{dataset.name}: {plural(filled, 'column')} with values have no name in its first "
-            f"line; {f'if that is a title, add --skip {skip}' if titles else 'write names there'}",
-            reading={"skip": skip} if titles else {},
+            f"line; {advice}",
+            reading={"skip": skip} if n_titles else {},
         )
-
-
-def _count_partitions(dataset: Dataset, names: Sequence[str]) -> int:
-    """Return the number of columns from the names of folders that are not in the files, too."""
-    columns = partition_columns(dataset.paths[0]) if dataset.hive else ()
-    return len({c.casefold() for c in columns} - {name.casefold() for name in names})
 
 
 def read_collection(
@@ -223,8 +211,8 @@ def read_collection(
     """Return the collection with its keys looked up, and the columns of all its datasets."""
     datasets, schemas, keys = [], [], []
     for member, key in zip_longest(collection.datasets, collection.keys):  # keys may be absent
-        source = find_table(engine, member) if member.format == "duckdb" else member
-        dataset, schema = read_columns(engine, source, mentions)
+        dataset = find_table(engine, member) if member.format == "duckdb" else member
+        dataset, schema = read_columns(engine, dataset, mentions)
         datasets.append(dataset)
         schemas.append(schema)
         if key is not None:
@@ -322,7 +310,7 @@ def _parquet_names(engine: Engine, dataset: Dataset) -> list[str]:
     source = calling("parquet_schema", first, {})
     rows = engine.query(exp.select("name", "num_children").from_(source), dataset.name)
     names: list[str] = []
-    n_inside = 0  # the next rows that are fields of the column before them
+    n_inside = 0  # of the next rows, how many are fields of the column before them
     for name, children in rows[1:]:
         if n_inside == 0:
             names.append(name)

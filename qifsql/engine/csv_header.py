@@ -17,10 +17,8 @@ from qifsql.engine.protocol import Engine
 from qifsql.errors import DatasetError, plural
 
 DELIMITERS = (",", ";", "\t", "|")
-FEW = 3  # records: with fewer, a row of a header does not differ from them
-HEADER = 100  # lines that the names of columns may take, if they contain line breaks
-
-
+ENOUGH_RECORDS = 3  # with fewer, a row of a header does not differ from them
+HEADER_LINES = 100  # that the names of columns may take, if they contain line breaks
 ROW_NAMES = "row_names"  # the column of the names of rows that R writes
 
 Rows: TypeAlias = Sequence[Sequence[str]]
@@ -31,18 +29,18 @@ Rows: TypeAlias = Sequence[Sequence[str]]
 class Header:
     """The dataset with its delimiter, and the names in the header of its CSV.
 
-    ``doubtful``: these may be the values of a record. ``is_second``: the first record may be a row
+    ``doubtful``: these may be the values of a record. ``has_second``: the first record may be a row
     of the header. ``has_row_names``: the first column has no name, and numbers the rows, as in
-    files that R writes. ``titles`` is the number of lines above the first one in which each column
-    has a name; 0 if there are none, or no such line.
+    files that R writes. ``n_titles`` is the number of lines above the first one in which each
+    column has a name; 0 if there are none, or no such line.
     """
 
     dataset: Dataset
     names: list[str]
     doubtful: bool
-    is_second: bool
+    has_second: bool
     has_row_names: bool
-    titles: int
+    n_titles: int
 
 
 def read_header(engine: Engine, dataset: Dataset) -> Header:
@@ -53,21 +51,21 @@ def read_header(engine: Engine, dataset: Dataset) -> Header:
     candidates = [dataset.delimiter] if dataset.delimiter else list(DELIMITERS)
     lines = _read_lines(engine, dataset)
     split = {delimiter: _split(lines, delimiter, dataset) for delimiter in candidates}
-    best = max(candidates, key=lambda delimiter: len(split[delimiter][0]))
-    rows: Rows = split[best]
+    delimiter = max(candidates, key=lambda candidate: len(split[candidate][0]))
+    rows: Rows = split[delimiter]
     has_row_names = dataset.header_rows == 1 and _has_row_names(rows)
     if has_row_names:
         rows = _with_row_names(rows)
     else:
         _check_titles(dataset, rows if len(rows[0]) > 1 else max(split.values(), key=_width))
-    names, records = _names(dataset, rows)
+    names, records = _names_and_records(dataset, rows)
     copy_of = {p: (copy,) for p, copy in zip(dataset.paths, dataset.copies, strict=False)}
     for path in dataset.paths[1:]:
         part = replace(dataset, paths=(path,), copies=copy_of.get(path, ()))
-        file_rows: Rows = _split(_read_lines(engine, part), best, part)
+        file_rows: Rows = _split(_read_lines(engine, part), delimiter, part)
         if has_row_names and _is_wider(file_rows):
             file_rows = _with_row_names(file_rows)
-        file_names, _ = _names(part, file_rows)
+        file_names, _ = _names_and_records(part, file_rows)
         if file_names != names:
             counts = f"{plural(len(file_names), 'column')}, {dataset.paths[0]} {len(names):,}"
             difference = "other names" if len(file_names) == len(names) else counts
@@ -75,20 +73,20 @@ def read_header(engine: Engine, dataset: Dataset) -> Header:
                 f"the files of {dataset.name} differ in their first lines: {path} has {difference}"
             )
     if dataset.header_rows > 1 or has_row_names:
-        dataset = replace(dataset, header=_apart(names))
-    titles = next((i for i, row in enumerate(rows) if len(row) == len(names) and all(row)), 0)
+        dataset = replace(dataset, header=_distinct(names))
+    n_titles = next((i for i, row in enumerate(rows) if len(row) == len(names) and all(row)), 0)
     return Header(
-        replace(dataset, delimiter=best),
+        replace(dataset, delimiter=delimiter),
         names,
-        _may_be_record(names, records),
-        may_be_header(records),
-        has_row_names,
-        titles,
+        doubtful=_may_be_record(names, records),
+        has_second=may_be_header(records),
+        has_row_names=has_row_names,
+        n_titles=n_titles,
     )
 
 
 def _width(rows: Rows) -> int:
-    """Return the number of fields that most lines have, of those that are not empty."""
+    """Return the number of fields that most lines of the second half have, but empty ones."""
     widths = Counter(len(row) for row in rows[len(rows) // 2 :] if row)
     return widths.most_common(1)[0][0] if widths else 0
 
@@ -102,7 +100,7 @@ def _has_row_names(rows: Rows) -> bool:
     numbered = [[str(i)] for i in range(1, len(records) + 1)]
     is_numbered = [list(row[:1]) for row in records] == numbered
     is_filled = any(row[-1] for row in records if row)
-    return len(records) >= FEW - 1 and _is_wider(rows) and is_numbered and is_filled
+    return len(records) >= ENOUGH_RECORDS - 1 and _is_wider(rows) and is_numbered and is_filled
 
 
 def _is_wider(rows: Rows) -> bool:
@@ -119,17 +117,17 @@ def _with_row_names(rows: Rows) -> list[Sequence[str]]:
 def _check_titles(dataset: Dataset, rows: Rows) -> None:
     """Refuse a file whose first lines have fewer fields than all lines below, as titles have."""
     width = _width(rows)
-    titles = next((i for i, row in enumerate(rows) if len(row) == width), 0)
-    below = [row for row in rows[titles:-1] if row]  # the last line may be cut off
-    if not titles or len(below) < FEW - 1 or any(len(row) != width for row in below):
+    n_titles = next((i for i, row in enumerate(rows) if len(row) == width), 0)
+    below = [row for row in rows[n_titles:-1] if row]  # the last line may be cut off
+    if not n_titles or len(below) < ENOUGH_RECORDS - 1 or any(len(row) != width for row in below):
         return
     if not any(row[-1] for row in below):  # records that end in a delimiter
         return
-    has_breaks = any("\n" in field for field in chain(*rows[:titles]))
-    skip = dataset.skip + titles
+    has_breaks = any("\n" in field for field in chain(*rows[:n_titles]))
+    skip = dataset.skip + n_titles
     option = "delete them" if has_breaks else f"add --skip {skip}"
-    above = "line has" if titles == 1 else f"{titles} lines have"
-    of_rows = titles == 1 and len(rows[0]) == width - 1
+    above = "line has" if n_titles == 1 else f"{n_titles} lines have"
+    of_rows = n_titles == 1 and len(rows[0]) == width - 1
     raise DatasetError(
         f"{dataset.name} is not a regular CSV table: its first {above} fewer fields than the lines "
         f"below, as titles have; {option}"
@@ -138,7 +136,7 @@ def _check_titles(dataset: Dataset, rows: Rows) -> None:
     )
 
 
-def _names(dataset: Dataset, rows: Rows) -> tuple[list[str], list[Sequence[str]]]:
+def _names_and_records(dataset: Dataset, rows: Rows) -> tuple[list[str], list[Sequence[str]]]:
     """Return the names of columns, and the records among the first rows.
 
     A column has the first name that is not empty in the rows of the header.
@@ -149,7 +147,8 @@ def _names(dataset: Dataset, rows: Rows) -> tuple[list[str], list[Sequence[str]]
             f"{dataset.name} has fewer rows than its header: {dataset.header_rows} were asked for; "
             "name fewer --header-rows"
         )
-    if len({len(row) for row in header}) > 1 or _has_breaks(header):
+    has_breaks = len(header) > 1 and any("\n" in name for name in chain(*header))
+    if has_breaks or len({len(row) for row in header}) > 1:
         raise DatasetError(
             f"{dataset.name}: the {dataset.header_rows} rows of the header differ in their number "
             "of fields, or have line breaks in fields; correct the file, or name other "
@@ -163,14 +162,9 @@ def first_names(header: Rows) -> list[str]:
     return [next((n for n in column if n.strip()), "") for column in zip(*header, strict=True)]
 
 
-def _has_breaks(header: Sequence[Sequence[str]]) -> bool:
-    """Return whether a header of several rows has line breaks in fields: lines are counted."""
-    return len(header) > 1 and any("\n" in name for name in chain(*header))
-
-
-def _apart(names: Sequence[str]) -> tuple[str, ...]:
+def _distinct(names: Sequence[str]) -> tuple[str, ...]:
     """Return names that SQL can tell apart, as DuckDB would make them."""
-    apart: list[str] = []
+    distinct: list[str] = []
     seen: set[str] = set()
     for i, name in enumerate(names):
         candidate, number = name or f"column{i}", 0
@@ -178,25 +172,23 @@ def _apart(names: Sequence[str]) -> tuple[str, ...]:
             number += 1
             candidate = f"{name}_{number}"
         seen.add(candidate.casefold())
-        apart.append(candidate)
-    return tuple(apart)
+        distinct.append(candidate)
+    return tuple(distinct)
 
 
 def may_be_header(records: Sequence[Sequence[str]]) -> bool:
     """Return whether the first of several records may be a second row of the header.
 
-    It is if its fields are one text that is nowhere below, or if it has texts above numbers, and no
-    number.
+    It is if it has no number and either a text above numbers, or one text that is nowhere below in
+    all its fields.
     """
-    if len(records) < FEW:
+    if len(records) < ENOUGH_RECORDS or any(map(is_number, records[0])):
         return False
     first, *others = records
-    columns = [[row[i] for row in others if i < len(row) and row[i]] for i in range(len(first))]
-    if any(map(is_number, first)):
-        return False
-    pairs = zip(first, columns, strict=True)
-    if any(name and len(c) > 1 and all(map(is_number, c)) for name, c in pairs):
-        return True
+    for i, name in enumerate(first):
+        below = [row[i] for row in others if i < len(row) and row[i]]
+        if name and len(below) > 1 and all(map(is_number, below)):
+            return True
     texts = set(first)
     return len(first) > 1 and len(texts) == 1 and texts.isdisjoint([*chain(*others), ""])
 
@@ -208,7 +200,7 @@ def is_number(field: str) -> bool:
 
 def _read_lines(engine: Engine, dataset: Dataset) -> list[str]:
     """Return the first lines of the first file, each with its end."""
-    n_lines = HEADER + dataset.header_rows
+    n_lines = HEADER_LINES + dataset.header_rows
     query = exp.select("line").from_(header_line(dataset)).limit(n_lines)
     lines = [f"{row[0] or ''}\n" for row in engine.query(query, dataset.name)]
     if not lines or not lines[0].strip():

@@ -20,7 +20,7 @@ from qifsql.engine.protocol import Engine
 from qifsql.errors import quoted
 
 TOGETHER = 500  # columns that one statement checks
-LISTED = 20  # columns with declared missing values that a note names
+LISTED_COLUMNS = 20  # with declared missing values, in a note
 DIGITS = 15  # decimal digits of any number that a float keeps
 FALSE = exp.false()
 
@@ -76,50 +76,51 @@ LONG = """
 """  # a whole number that a float does not hold
 
 
-def read_writings(
+def find_irregular(
     engine: Engine, dataset: Dataset, types: Sequence[tuple[str, str]], names: Sequence[str]
 ) -> tuple[Dataset, Mapping[str, Irregularity], int]:
     """Find the columns of ``types`` whose fields are not written as DuckDB writes their values.
 
-    Returns:
-        The dataset, in which columns stay text if their type would round different fields to one
-        value; the irregular spellings of the other typed columns; and the number of records that
-        have no value in any of the columns ``names``, 0 if these are very many.
-
+    Returns the dataset, in which columns stay text if their type would round different fields to
+    one value; the irregularity of the other typed columns; and the number of records that have no
+    value in any of the columns ``names``, 0 if these are very many.
     """
     typed = {name: type_ for name, type_ in types if type_ != "VARCHAR"}
     texts: list[str] = []
-    writings: dict[str, Irregularity] = {}
+    irregular: dict[str, Irregularity] = {}
     unusual, blank = _find_unusual(engine, dataset, typed, names)
     for name in unusual:
         merged, lost = _find_merged(engine, dataset, name, typed[name])
         if lost:  # as a number, the column would lose digits
             texts.append(name)
         else:
-            writings[name] = "several" if merged else "unusual"
+            irregular[name] = "several" if merged else "unusual"
             if _is_ambiguous(engine, dataset, name, typed[name]):
-                writings[name] = "several, ambiguous" if merged else "ambiguous"
+                irregular[name] = "several, ambiguous" if merged else "ambiguous"
     missing = tuple(
         replace(values, type="VARCHAR", converted=False) if values.column in texts else values
         for values in dataset.missing
     )
-    return replace(dataset, texts=tuple(texts), missing=missing), writings, blank
+    return replace(dataset, texts=tuple(texts), missing=missing), irregular, blank
 
 
 def _find_unusual(
     engine: Engine, dataset: Dataset, typed: Mapping[str, str], names: Sequence[str]
 ) -> tuple[list[str], int]:
-    """Return the columns of ``typed`` with irregular spellings, and the number of blank records.
+    """Return the columns of ``typed`` with irregular fields, and the number of blank records.
 
-    A blank record has no value in any of the columns ``names``. These are not counted if there is
-    one column, which may just have missing values, or very many.
+    A blank record has no value in any of the columns ``names``. They are not counted (0) if there
+    is one such column, which may just have missing values, or very many.
     """
     tests = [
         _filled(UNUSUAL_DOUBLE if type_ == "DOUBLE" else UNUSUAL, name, type_, dataset)
         for name, type_ in typed.items()
     ]
     if 1 < len(names) <= TOGETHER:
-        tests.append(_blank_count(names))
+        first, *further = (exp.column(identifier(name)) for name in names)
+        is_blank = exp.Coalesce(this=first, expressions=further).is_(exp.null())
+        count = exp.Count(this=exp.Star())
+        tests.append(exp.Filter(this=count, expression=exp.Where(this=is_blank)))
     text = relation(replace(dataset, all_varchar=True, wave=None))
     answers: list[int] = []
     for start in range(0, len(tests), TOGETHER):
@@ -127,13 +128,6 @@ def _find_unusual(
         answers += remembered.query(engine, query, dataset)[0]
     unusual = [name for name, is_unusual in zip(typed, answers, strict=False) if is_unusual]
     return unusual, sum(answers[len(typed) :])  # the last answer, if blank records were counted
-
-
-def _blank_count(names: Sequence[str]) -> exp.Expr:
-    """Return the number of records that have no value in any of these columns."""
-    first, *further = (exp.column(identifier(name)) for name in names)
-    nothing = exp.Where(this=exp.Coalesce(this=first, expressions=further).is_(exp.null()))
-    return exp.Filter(this=exp.Count(this=exp.Star()), expression=nothing)
 
 
 def _find_merged(engine: Engine, dataset: Dataset, name: str, type_: str) -> tuple[bool, bool]:
@@ -207,19 +201,16 @@ def _filled(
 
 
 def remarks(engine: Engine) -> tuple[str, ...]:
-    """Return notes on columns of CSV with irregular spellings, and on declared missing values."""
-    return (*_notes_on_writings(engine), *_notes_on_declared_missing(engine))
+    """Return notes on columns of CSV with irregular fields, and on declared missing values."""
+    return (*_notes_on_irregular(engine), *_notes_on_declared_missing(engine))
 
 
-def _notes_on_writings(engine: Engine) -> list[str]:
-    """Return notes on columns whose different fields are one value, within a file or across files.
+def _notes_on_irregular(engine: Engine) -> list[str]:
+    """Return notes on columns with each kind of irregularity (``Column.irregularity``)."""
 
-    See ``Column.irregularity``.
-    """
-
-    def columns(dataset: str, writing: Irregularity) -> str:
-        written = engine.irregular_columns.items()
-        return ", ".join(quoted(c) for (d, c), w in written if d == dataset and writing in w)
+    def columns(dataset: str, kind: Irregularity) -> str:
+        irregular = engine.irregular_columns.items()
+        return ", ".join(quoted(c) for (d, c), kinds in irregular if d == dataset and kind in kinds)
 
     notes = []
     for dataset in dict.fromkeys(dataset for dataset, _ in engine.irregular_columns):
@@ -251,9 +242,9 @@ def _notes_on_declared_missing(engine: Engine) -> list[str]:
             for (file, column), count in engine.declared_missing.items()
             if file == dataset
         ]
-        more = f" and {len(counts) - LISTED:,} more columns" if len(counts) > LISTED else ""
+        listed, unlisted = counts[:LISTED_COLUMNS], len(counts[LISTED_COLUMNS:])
         notes.append(
             f"{dataset}: values that the file declares to be missing are read as missing: "
-            f"{', '.join(counts[:LISTED])}{more}"
+            f"{', '.join(listed)}{f' and {unlisted:,} more columns' if unlisted else ''}"
         )
     return notes

@@ -44,7 +44,7 @@ LOOKING = "reading the columns"
 UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")  # as DuckDB writes sizes
 PROBED = "probed"  # the catalog of a file that is only inspected
 CHECKED: set[tuple[str, Identity]] = set()  # files whose checksums fit
-PASSING = 20_480  # rows in a row group of a temporary file, which is read again at once
+TEMPORARY_ROWS = 20_480  # in a row group of a temporary file, which is read again at once
 UNCOUNTED = 96 * 2**20  # bytes of the limit for memory that DuckDB does not count
 
 
@@ -67,9 +67,9 @@ class DuckDB:
                 f"{remote} is not a local file, and DuckDB never uses the network; --engine spark "
                 "reads it"
             )
-        self._kinds = {p: d.format for d in datasets if d.frame is None for p in d.paths}
+        self._formats = {p: d.format for d in datasets if d.frame is None for p in d.paths}
         self._frames = {view_name(d.paths[0]): d.frame for d in datasets if d.frame is not None}
-        self._inputs = identities(self._kinds)
+        self._inputs = identities(self._formats)
         self.settings.check_threads()
         self._folder = private_folder(self.settings.temp)
         try:
@@ -94,7 +94,7 @@ class DuckDB:
         options = connection_options(self.settings, self.scratch)
         options["preserve_insertion_order"] = self.ordered
         self._connection = duckdb.connect(config=options)
-        aside = UNCOUNTED if files else 0  # which writing takes
+        aside = UNCOUNTED if files else 0  # which writing files takes
         self._connection.execute(setting("memory_limit", self._duckdb_limit(aside)))
         with suppress(duckdb.InvalidInputException):  # refused in Jupyter without ipywidgets
             self._connection.execute("SET enable_progress_bar = true")
@@ -104,7 +104,7 @@ class DuckDB:
         register(self._connection, self._frames)
 
     def _duckdb_limit(self, aside: int) -> exp.Literal:
-        """Return the limit for memory that DuckDB counts, without so many bytes, or a third."""
+        """Return DuckDB's limit: the memory without the bytes ``aside``, at most a third of it."""
         limit = min(self.memory, machine_memory() or self.memory)
         return exp.Literal.string(f"{(limit - min(limit // 3, aside)) // 2**10}KiB")
 
@@ -142,16 +142,16 @@ class DuckDB:
 
     def _check_checksums(self, path: str) -> None:
         """Refuse an input that does not match its checksums; check each once in a process."""
-        kind = self._kinds[path]
+        format_ = self._formats[path]
         if (
-            kind in ("duckdb", "sqlite")
+            format_ in ("duckdb", "sqlite")
             or path.casefold().endswith(ZIPPED)
             or (path, self._inputs[path]) in CHECKED
         ):
             return
-        if kind in ("csv", "json") and path.casefold().endswith(".gz"):
+        if format_ in ("csv", "json") and path.casefold().endswith(".gz"):
             check_gzip(path)
-        elif kind == "parquet":
+        elif format_ == "parquet":
             first = self.query(chunks_query(path, first=True), path)
             if check_pages(path, first):
                 check_pages(path, self.query(chunks_query(path, first=False), path))
@@ -189,8 +189,8 @@ class DuckDB:
         A ``note`` becomes its metadata ``qifsql``. A file in the temporary folder has small row
         groups, because it is read again at once: its reader then holds few rows in memory.
         """
-        passing = path.parent == self.scratch
-        sql = copying(plan, str(path), note, PASSING if passing else None)
+        group = TEMPORARY_ROWS if path.parent == self.scratch else None
+        sql = copying(plan, str(path), note, group)
         ((rows,),) = self._run(what, where, lambda: self._fetch(sql))
         self.check_inputs()
         return int(rows)
@@ -203,12 +203,12 @@ class DuckDB:
         """
         attach = attaching(str(path) if path else ":memory:", STORE)
         where = path.name if path else "kept tables"
-        new = path is not None and not path.exists()
+        is_new = path is not None and not path.exists()
         try:
             self._look_up(where, lambda: self._fetch(attach))
             return self._tables(STORE, where) if path else set()
         except EngineError:
-            if path is not None and new:
+            if path is not None and is_new:
                 path.unlink(missing_ok=True)
             raise
         except InternalError as e:  # DuckDB notices the damage of a file only here
@@ -222,24 +222,22 @@ class DuckDB:
         """Return the tables in a file of kept tables, and the error if it cannot be opened."""
         try:
             self._look_up(path.name, lambda: self._fetch(attaching(str(path), PROBED)))
+            try:
+                return self._tables(PROBED, path.name), None
+            finally:
+                self._fetch(detaching(PROBED))
         except QifError as e:
             return set(), e
-        try:
-            return self._tables(PROBED, path.name), None
-        except QifError as e:
-            return set(), e
-        finally:
-            self._fetch(detaching(PROBED))
 
     def _tables(self, catalog: str, where: str) -> set[str]:
         """Return the names of the tables of a catalog; InputError if it holds more than tables.
 
         Views, macros and triggers can run any SQL; qifsql writes none of them.
         """
-        inside = exp.EQ(this=exp.column("database_name"), expression=exp.Literal.string(catalog))
-        tables = exp.select("table_name").from_("duckdb_tables()").where(inside)
+        is_inside = exp.column("database_name").eq(catalog)
+        tables = exp.select("table_name").from_("duckdb_tables()").where(is_inside)
         for listing in ("duckdb_views()", "duckdb_functions()", "duckdb_triggers()"):
-            foreign = exp.select("count(*)").from_(listing).where(inside.copy())
+            foreign = exp.select("count(*)").from_(listing).where(is_inside.copy())
             if self.query(foreign, where)[0][0]:
                 raise InputError(
                     f"{where} holds views, macros or triggers, which qifsql does not write; "

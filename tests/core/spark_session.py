@@ -41,7 +41,7 @@ MARKS = (
 def everything_on_spark() -> Iterator[None]:
     """Leave nothing to DuckDB because a table is small."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(distributed, "SMALL", -1)
+        patch.setattr(distributed, "ROWS_HERE", -1)
         yield
 
 

@@ -141,7 +141,7 @@ def test_the_bundled_census_is_swept_alike() -> None:
     """DuckDB on the driver finishes tables of few rows: first all of them, then the later ones."""
     for small, qids in ((100_000, "TP_SEXO,NU_ANO"), (3_000, KNOWN)):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(distributed, "SMALL", small)
+            patch.setattr(distributed, "ROWS_HERE", small)
             assert_equal(
                 lambda s, known=qids: qifsql.sweep(
                     CENSUS, qids=known, secret="TP_COR_RACA", settings=s
