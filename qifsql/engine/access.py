@@ -48,22 +48,17 @@ def connection_options(settings: Settings, folder: Path) -> dict[str, Any]:
         "allow_community_extensions": False,
         "allow_persistent_secrets": False,  # their files are in the home folder
         "disabled_optimizers": "type_pushdown",  # it turns a TRY_CAST over CSV into a CAST
+        "threads": settings.threads,
+        "memory_limit": settings.memory_limit,
     }
-    if settings.threads is not None:
-        options["threads"] = settings.threads
-    if (limit := settings.memory_limit) is not None:
-        options["memory_limit"] = limit
-    return options
+    return {name: value for name, value in options.items() if value is not None}
 
 
 def lock(sources: Iterable[Source], files: Iterable[Path], folders: Iterable[Path]) -> list[str]:
     """Return the statements that let a connection open only these files, until it is closed.
 
-    Args:
-        sources: datasets to read, and paths of DuckDB files to read and write.
-        files: further files to write.
-        folders: folders in which all files may be read and written.
-
+    ``sources`` are datasets to read, and paths of DuckDB files to read and write; ``files`` are
+    further files to write. In ``folders`` all files may be read and written.
     """
     paths = dict.fromkeys(p for source in sources for p in _paths(source))
     paths |= dict.fromkeys(str(f) for f in files)

@@ -122,22 +122,18 @@ class BareDuckDB:
             statements = self._connection.extract_statements(script)
             for statement in statements:
                 _check_statement(statement.type.name, statement.query, self._where)
-            answers = [
-                self._answer(statement, limit)
-                for statement in statements
-                if not ZONE.fullmatch(COMMENT.sub("", statement.query).strip())  # set already
-            ]
-            return [answer for answer in answers if answer is not None]
+            answers: list[Answer] = []
+            for statement in statements:
+                text = str(statement.query)
+                if ZONE.fullmatch(COMMENT.sub("", text).strip()):  # it is set already
+                    continue
+                cursor = self._connection.execute(statement)
+                if statement.type.name == "SELECT":
+                    columns = tuple(str(column[0]) for column in cursor.description or ())
+                    answers.append(Answer(text, columns, cursor.fetchmany(limit)))
+            return answers
         except duckdb.Error as e:
             raise translated(e, self._where, self._settings) from e
-
-    def _answer(self, statement: Any, limit: int) -> Answer | None:
-        text = str(statement.query)
-        done = self._connection.execute(statement)
-        if statement.type.name != "SELECT":
-            return None
-        rows = done.fetchmany(limit)
-        return Answer(text, tuple(str(column[0]) for column in done.description or ()), rows)
 
 
 def _check_statement(kind: str, text: str, where: str) -> None:
@@ -154,14 +150,13 @@ def _check_statement(kind: str, text: str, where: str) -> None:
 Person = tuple[str, str, int]
 """The block of a person, the value of the secret, and the weight."""
 Cell = tuple[str, str, int, int]
-"""Block, value of the secret; people, their weight."""
+"""A block, a value of the secret, how many people of the block have it, and their weight."""
 
 
 def count_in_sqlite(people: Iterable[Person]) -> list[Cell]:
-    """Return a row per block and value of the secret: block, value, people, sum of weights.
+    """Return a row per block and value of the secret.
 
-    ``people`` are a block, a value of the secret and a weight each. Raises EngineError if the
-    weights of a cell do not fit into 63 bits.
+    Raises EngineError if the weights of a cell do not fit into 63 bits.
     """
     try:
         with closing(sqlite3.connect(":memory:")) as connection:

@@ -182,14 +182,14 @@ class Catalog:
         """Refuse functions that are not allowed, and values that may be too long."""
         nodes = parsed(self.engine, tree, what)
         names = functions_of(nodes)
-        for name in names:
+        for name in sorted(names):
             if name not in ALLOWED:
                 raise ExpressionError(
                     f"{what} uses the function {name}, which is unknown, is not allowed in "
                     "expressions or does not give one lasting value for each row; use another"
                 )
 
-        growth.check(nodes, what, self._lengths(tree) if growth.GROWING & {*names} else None)
+        growth.check(nodes, what, self._lengths(tree) if growth.GROWING & names else None)
 
     def _lengths(self, tree: exp.Expr) -> dict[str, int]:
         """Return the length of the longest value of each column read; of numbers ``SMALL``."""

@@ -15,8 +15,8 @@ from qifsql.data.readers import calling, escaped
 from qifsql.errors import DatasetError
 
 BLOCK = 2**20  # bytes that are read at a time
-HEADER = 2**13  # bytes that the header of a page may take, at first
-LONGEST = 2**26  # bytes of the longest header that is tried
+HEADER = 2**13  # bytes in which the header of a page is looked for first
+LONGEST_HEADER = 2**26  # bytes in which it is looked for last
 
 TRUE, FALSE, BYTE, I16, I32, I64, DOUBLE, BINARY, LIST, SET = range(1, 11)  # types of Thrift
 STRUCT = 12
@@ -68,14 +68,14 @@ def chunks_query(path: str, *, first: bool) -> exp.Select:
 def check_pages(path: str, rows: list[tuple[int | None, int | None, int | None]]) -> bool:
     """Check the pages of column chunks of Parquet; return whether any page has a checksum.
 
-    A row is a chunk: where its dictionary and its data begin, and its bytes (see ``chunks_query``).
+    A row is a chunk: where its dictionary and its data begin, and its size (see ``chunks_query``).
     DatasetError if a page does not match its checksum.
     """
     has_checksum = False
     try:
         with Path(path).open("rb") as file:
-            for dictionary, data, size in rows:
-                begin = min(offset for offset in (dictionary, data) if offset)
+            for dictionary_offset, data_offset, size in rows:
+                begin = min(offset for offset in (dictionary_offset, data_offset) if offset)
                 for start, length, crc in _pages(file, begin, size or 0):
                     if crc is None:
                         continue
@@ -128,7 +128,7 @@ def _header(file: BinaryIO, start: int) -> tuple[dict[int, int], int]:
             reader = _Compact(data)
             return reader.struct(), reader.place
         except IndexError:  # the header is longer than what was read, unless the file ends
-            if len(data) < size or size > LONGEST:
+            if len(data) < size or size > LONGEST_HEADER:
                 raise
             size *= 8
 

@@ -62,14 +62,11 @@ class Stream:
 
     def _run(self, call: Callable[[duckdb.DuckDBPyConnection], T]) -> T:
         """Return what ``call`` returns for the connection; Ctrl-C can interrupt it."""
-        if threading.current_thread() is not threading.main_thread():
-            return self._call_translated(call)
-        # The main thread receives Ctrl-C, so another thread runs the statement.
-        results: list[T] = []
-        together([self], lambda _s: results.append(self._call_translated(call)), look=silent)
-        return results[0]
-
-    def _call_translated(self, call: Callable[[duckdb.DuckDBPyConnection], T]) -> T:
+        if threading.current_thread() is threading.main_thread():
+            # it receives Ctrl-C, so another thread runs the statement
+            results: list[T] = []
+            together([self], lambda _: results.append(self._run(call)), look=silent)
+            return results[0]
         try:
             return call(self._cursor)
         except duckdb.Error as e:

@@ -26,7 +26,7 @@ FLOATING_ONLY = ("excel", "statistics")  # formats that have whole numbers as fl
 ARE_INTEGERS = """
     coalesce(bool_and(trunc(field) = field AND abs(field) <= 9007199254740992), FALSE)
 """  # each is also a BIGINT, exactly
-APART = "count(DISTINCT field) = count(DISTINCT struct_extract(field, 'text'))"
+ARE_DISTINCT = "count(DISTINCT field) = count(DISTINCT struct_extract(field, 'text'))"
 TEXT = "struct_extract(field, 'text')"
 
 Writer: TypeAlias = Callable[[Dataset, Path, Callable[[float], None]], Sequence[str]]
@@ -51,9 +51,8 @@ def convert(engine: Engine, dataset: Dataset) -> str:
     """
     folder = engine.scratch / dataset.copy_name
     folder.mkdir(mode=0o700)
-    unpacked = dataset
-    if copies := decoded(engine.scratch, dataset):
-        unpacked = replace(dataset, copies=copies, table="")
+    copies = decoded(engine.scratch, dataset)
+    unpacked = replace(dataset, copies=copies, table="") if copies else dataset
     mixed: Sequence[str] = ()
     long: set[str] = set()
     if dataset.format == "json":
@@ -83,7 +82,7 @@ def _exact_columns(
     columns = engine.describe(rows, dataset.name)
     floating = [n for n, type_ in columns if type_ == "DOUBLE" and dataset.format in FLOATING_ONLY]
     integral = _passing(engine, dataset, rows, floating, ARE_INTEGERS)
-    distinct = _passing(engine, dataset, rows, mixed, APART)
+    distinct = _passing(engine, dataset, rows, mixed, ARE_DISTINCT)
     if merged := [quoted(name) for name in mixed if name not in distinct]:
         raise DatasetError(
             f"column {', '.join(merged)} of {dataset.name} has numbers and texts that are written "

@@ -28,7 +28,8 @@ from qifsql.errors import DatasetError, EngineError
 BLOCK = 1 << 20  # bytes or characters that are copied at once
 DAMAGES = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError)
 COPIES = "copies"  # the folder of copies in the temporary one
-FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+NEW_FILE = os.O_CREAT | os.O_EXCL | os.O_WRONLY
+FULL_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 LENGTH = 200  # characters of a path that are in one name
 ROWS = "rows"  # the name of a copy, before its ending
 COPY = re.compile(
@@ -75,11 +76,12 @@ def _literal(path: str) -> str:
 def _place(folder: Path, dataset: Dataset, path: str) -> Path:
     """Return the path of the private copy of a file."""
     name = dataset.table if path.casefold().endswith(ZIPPED) else path
-    endings = [e for es in ENDINGS.values() for e in es if name.casefold().endswith(e)]
-    ending = ".csv" if dataset.format == "csv" else endings[0]
+    known = (ending for endings in ENDINGS.values() for ending in endings)
+    of_name = (ending for ending in known if name.casefold().endswith(ending))
+    ending = ".csv" if dataset.format == "csv" else next(of_name)
     reading = "\0".join((dataset.table, dataset.encoding or "")).encode(errors="surrogateescape")
-    inside = quote(path, safe="")
-    parts = [inside[i : i + LENGTH] for i in range(0, len(inside), LENGTH)]
+    path_in_names = quote(path, safe="")
+    parts = [path_in_names[i : i + LENGTH] for i in range(0, len(path_in_names), LENGTH)]
     digest = hashlib.sha256(reading).hexdigest()[:16]
     return folder.joinpath(COPIES, digest, *parts, f"{ROWS}{ending}")
 
@@ -95,8 +97,14 @@ def _copy(folder: Path, dataset: Dataset, path: str) -> Path:
     part = copy.with_suffix(".part")
     try:
         if path.casefold().endswith(ZIPPED):
-            _check_room(path, dataset.table, folder)
-        with unpacked(path, dataset.table) as source, _created(part) as target:
+            with zipfile.ZipFile(path) as box:
+                size = box.getinfo(dataset.table).file_size
+            if size > shutil.disk_usage(folder).free:
+                raise OSError(errno.ENOSPC, f"it unpacks to {size:,} bytes")
+        with (
+            unpacked(path, dataset.table) as source,
+            os.fdopen(os.open(part, NEW_FILE, 0o600), "wb") as target,
+        ):
             if is_text:
                 _transcode(source, target, encoding)
             else:
@@ -107,7 +115,7 @@ def _copy(folder: Path, dataset: Dataset, path: str) -> Path:
             "--encoding, such as UTF-8, cp1252 (Excel on Windows) or latin-1",
         ) from e
     except DAMAGES as e:
-        if isinstance(e, OSError) and e.errno in FULL:
+        if isinstance(e, OSError) and e.errno in FULL_DISK:
             raise EngineError(
                 f"the disk for temporary files is full, while reading {dataset.name}; name a "
                 "folder with more room with --temp",
@@ -118,13 +126,6 @@ def _copy(folder: Path, dataset: Dataset, path: str) -> Path:
         ) from e
     part.replace(copy)
     return copy
-
-
-@contextmanager
-def _created(path: Path) -> Iterator[IO[bytes]]:
-    """Open a new file that only the user can read."""
-    with os.fdopen(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
-        yield file
 
 
 @contextmanager
@@ -144,14 +145,6 @@ def unpacked(path: str, table: str) -> Iterator[Readable]:
     else:
         with Path(path).open("rb") as file:
             yield file
-
-
-def _check_room(path: str, table: str, folder: Path) -> None:
-    """Refuse a table in a .zip that unpacks to more bytes than the folder has room for."""
-    with zipfile.ZipFile(path) as box:
-        size = box.getinfo(table).file_size
-    if size > shutil.disk_usage(folder).free:
-        raise OSError(errno.ENOSPC, f"it unpacks to {size:,} bytes")
 
 
 def _transcode(source: Readable, target: IO[bytes], encoding: str) -> None:

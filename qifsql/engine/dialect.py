@@ -124,9 +124,10 @@ def _check(node: exp.Expr) -> None:
 
 
 def _is_of_sorted_values(node: exp.ArrayAgg | exp.ArraySort) -> bool:
-    """Return whether a list has distinct values in their order, those among some or not NULL.
+    """Return whether a list has distinct values in their order, without NULL.
 
-    So it has no NULL, which a list of DuckDB may have and one of Spark has not.
+    A list of DuckDB may have NULL, one of Spark has not. A filter leaves it out: the value is not
+    NULL, or is among some values.
     """
     sort = node if isinstance(node, exp.ArraySort) else node.find_ancestor(exp.ArraySort)
     if sort is None or not isinstance(sort.this, exp.Filter):
@@ -137,20 +138,18 @@ def _is_of_sorted_values(node: exp.ArrayAgg | exp.ArraySort) -> bool:
     listed = values.this.expressions[0]
     if condition == exp.not_(listed.is_(exp.null())):
         return True
-    tests = list(condition.flatten()) if isinstance(condition, exp.Or) else [condition]
-    return all(
-        isinstance(test, exp.In)
-        and [test.this.this if isinstance(test.this, exp.Lower) else test.this]
-        == values.this.expressions
-        for test in tests
-    )
+    for test in condition.flatten() if isinstance(condition, exp.Or) else [condition]:
+        tested = test.this.this if isinstance(test.this, exp.Lower) else test.this
+        if not isinstance(test, exp.In) or [tested] != values.this.expressions:
+            return False
+    return True
 
 
 def _note_types(select: exp.Select, describe: Describe) -> None:
     """Write the types of operands into the nodes of a SELECT whose translation depends on them.
 
-    DuckDB is asked for types of columns of the grouped SELECT, then of its rows before they are
-    grouped, which the arguments of aggregates are. A type is "" if it is not found.
+    DuckDB is asked for the types of columns of the grouped SELECT, then for those of its rows
+    before they are grouped, such as arguments of aggregates. A type is "" if it is not found.
     """
     nodes = [
         node
@@ -175,29 +174,22 @@ def _known_types(
     operands: Sequence[exp.Expr],
     describe: Describe,
 ) -> list[str]:
-    """Return the types of operands, "" where DuckDB finds none: all at once, or one by one."""
+    """Return the types of operands, "" where DuckDB finds none: all at once, or one by one.
+
+    They are selected by their SELECT as ``form`` changes it.
+    """
     if not operands:
         return []
+    query = form(select)
+    for i, operand in enumerate(operands):
+        query = query.select(exp.alias_(operand.copy(), f"{ALIAS}{i}"))
     try:
-        return _types_of(form, select, operands, describe)
+        return [type_ for _, type_ in describe(query)[-len(operands) :]]
     except QifError:
         if len(operands) == 1:
             return [""]
         singles = (_known_types(form, select, [operand], describe) for operand in operands)
         return [type_ for (type_,) in singles]
-
-
-def _types_of(
-    form: Callable[[exp.Select], exp.Select],
-    select: exp.Select,
-    operands: Sequence[exp.Expr],
-    describe: Describe,
-) -> list[str]:
-    """Return DuckDB's types of operands, selected by their SELECT as ``form`` changes it."""
-    query = form(select)
-    for i, operand in enumerate(operands):
-        query = query.select(exp.alias_(operand.copy(), f"{ALIAS}{i}"))
-    return [type_ for _, type_ in describe(query)[-len(operands) :]]
 
 
 def _grouped_only(select: exp.Select) -> exp.Select:
@@ -212,10 +204,7 @@ def _ungrouped(select: exp.Select) -> exp.Select:
     """Return a SELECT of the rows before they are grouped: arguments of aggregates are read."""
     query = exp.select()
     for clause in ("from_", "joins", "with_"):
-        value = select.args.get(clause)
-        query.set(clause, [v.copy() for v in value] if isinstance(value, list) else _copied(value))
+        part = select.args.get(clause)
+        parts = [p.copy() for p in part] if isinstance(part, list) else part and part.copy()
+        query.set(clause, parts)
     return query
-
-
-def _copied(value: exp.Expr | None) -> exp.Expr | None:
-    return None if value is None else value.copy()

@@ -97,7 +97,7 @@ class Spark:
             self._spark = session(self.settings)
             self._folders = folders_of(self._spark, self.settings, self.scratch)
             self._views = SparkViews(
-                self._spark, self.here, self._folders, act=self.act, name=self._new_name
+                self._spark, self.here, self._folders, act=self.act, new_name=self._new_name
             )
         except BaseException:
             self.here.close()

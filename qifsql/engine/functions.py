@@ -1,7 +1,7 @@
 """The functions of an expression, and the functions that are allowed."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from sqlglot import exp
@@ -80,20 +80,15 @@ def parsed(engine: Engine, expression: exp.Expr, what: str) -> list[dict[str, An
     return tree
 
 
-def functions_of(tree: object) -> list[str]:
-    """Return the functions in an expression as the engine's parser reads it."""
-    return sorted(set(_function_names(tree)))
-
-
-def _function_names(node: object) -> Iterator[str]:
-    """Yield the names of the functions in a part of DuckDB's parse tree: a node or a list."""
-    if isinstance(node, Mapping):
-        if node.get("class") == "FUNCTION":
-            yield node["function_name"]
-        if node.get("class") == "COLUMN_REF" and len(node["column_names"]) == 1:
-            yield node["column_names"][0]  # columns are qualified, so this is a function like now
-        for child in node.values():
-            yield from _function_names(child)
-    elif isinstance(node, list):
-        for child in node:
-            yield from _function_names(child)
+def functions_of(tree: object) -> set[str]:
+    """Return the names of the functions in DuckDB's parse tree, or in a part: a node or a list."""
+    if isinstance(tree, list):
+        return set[str]().union(*map(functions_of, tree))
+    if not isinstance(tree, Mapping):
+        return set()
+    names = functions_of([*tree.values()])
+    if tree.get("class") == "FUNCTION":
+        names.add(tree["function_name"])
+    if tree.get("class") == "COLUMN_REF" and len(tree["column_names"]) == 1:
+        names.add(tree["column_names"][0])  # columns are qualified, so this is a function like now
+    return names

@@ -2,7 +2,7 @@
 
 The engine computes an expression for thousands of rows at once, outside its memory limit, and hears
 no interruption meanwhile. So an expression whose values may be longer than ``LONGEST``, or whose
-comparisons and patterns may take longer than ``STEPS`` for one row, is refused.
+comparisons and patterns may take longer than ``MAX_COMPARED`` for one row, is refused.
 """
 
 import re
@@ -14,9 +14,9 @@ from qifsql.data.types import NUMBERS
 from qifsql.errors import ExpressionError
 
 LONGEST = 100_000  # characters, or items, of a value
-STATED = 1_000  # the largest length that a function may be told
-STEPS = 4_000_000  # pairs of characters of two texts that are compared
-CELL = 200  # characters of a column whose values were not looked at
+STATED = 1_000  # the largest length, or number, that an expression may state
+MAX_COMPARED = 4_000_000  # pairs of characters of two texts that are compared
+UNKNOWN = 200  # characters of a value of a column that was not looked at
 SMALL = 40  # characters of a number, a date, a name of a field
 
 LENGTH_ARGUMENTS = {
@@ -55,7 +55,8 @@ Node = Mapping[str, Any]
 def check(nodes: Sequence[Node], what: str, lengths: Mapping[str, int] | None = None) -> None:
     """Raise ExpressionError for an expression whose values may be too long, or take too long.
 
-    ``nodes`` are the engine's parse tree, ``lengths`` the lengths of the longest values by column.
+    ``nodes`` are the engine's parse tree, ``what`` names the expression in messages, ``lengths``
+    are those of the longest values by column.
     """
     for node in nodes:
         _size(node, what, lengths or {})
@@ -64,8 +65,7 @@ def check(nodes: Sequence[Node], what: str, lengths: Mapping[str, int] | None = 
 def _size(node: object, what: str, lengths: Mapping[str, int]) -> int:
     """Return how many characters or items the value of a node of DuckDB's parse tree has at most.
 
-    ``lengths`` are those of the longest values by column. Raises ExpressionError if they are more
-    than is allowed; ``what`` names the expression.
+    ExpressionError if they are more than is allowed. See ``check`` for the arguments.
     """
     if isinstance(node, list):
         return sum(_size(child, what, lengths) for child in node)
@@ -76,7 +76,7 @@ def _size(node: object, what: str, lengths: Mapping[str, int]) -> int:
         return len(_literal(node))
     if kind == "COLUMN_REF":
         names = [name for name in node["column_names"] if name in lengths]
-        return lengths[names[0]] if names else CELL
+        return lengths[names[0]] if names else UNKNOWN
     if kind == "FUNCTION":
         return _size_of_function(node, what, lengths)
     size = _check_size(sum(_size(child, what, lengths) for child in node.values()), what)
@@ -88,13 +88,13 @@ def _size(node: object, what: str, lengths: Mapping[str, int]) -> int:
 
 
 def _size_of_function(node: Node, what: str, lengths: Mapping[str, int]) -> int:
-    """Return the same for the call of a function; refuse slow patterns and comparisons."""
+    """Return how long the value of a call is at most; refuse slow patterns and comparisons."""
     name = str(node["function_name"])
     arguments = [argument["expression"] for argument in node["arguments"]]
     sizes = [_size(argument, what, lengths) for argument in arguments]
     if name in PATTERNS and len(arguments) > 1:
         _check_pattern(arguments[1], what)
-    if name in PAIRED and prod(sizes[:2]) > STEPS:
+    if name in PAIRED and prod(sizes[:2]) > MAX_COMPARED:
         raise ExpressionError(
             f"{what}: {name} would compare texts of up to {max(sizes[:2]):,} characters; shorten "
             "them, as in left(NAME, 1000)"
@@ -113,7 +113,7 @@ def _size_of_call(name: str, arguments: Sequence[Node], sizes: Sequence[int], wh
     if name in RANGES:
         return SMALL * _count_items(arguments, name, what)
     if name in ("left", "right", "left_grapheme", "right_grapheme") and len(arguments) == 2:
-        number = _number(arguments[1])  # below 0: all characters but so many
+        number = _written_number(arguments[1])  # below 0: all characters but so many
         return sizes[0] if number is None or number < 0 else min(sizes[0], number)
     if name in ("replace", "regexp_replace") and len(sizes) > 2:  # at every character and the end
         return (sizes[0] + 1) * max(1, sizes[2])
@@ -137,17 +137,15 @@ def _literal(node: Node) -> str:
     return str((node.get("literal") or {}).get("text", ""))
 
 
-def _number(node: Node) -> int | None:
+def _written_number(node: Node) -> int | None:
     """Return the value of a whole number that is written out; None for all else."""
-    if node.get("class") != "CONSTANT":
-        return None
-    text = _literal(node)
+    text = _literal(node) if node.get("class") == "CONSTANT" else ""
     return int(text) if re.fullmatch(r"-?\d{1,18}", text) else None
 
 
 def _stated_length(node: Node, name: str, what: str) -> int:
     """Return the length that an argument states; refuse it unless it is written out and small."""
-    number = _number(node)
+    number = _written_number(node)
     if number is None or number > STATED:
         raise ExpressionError(
             f"{what}: the length that {name} is told must be a number up to {STATED:,}, written out"
@@ -160,7 +158,7 @@ def _count_items(arguments: Sequence[Node], name: str, what: str) -> int:
 
     ExpressionError if they are more, or a number is not written out.
     """
-    numbers = [number for number in map(_number, arguments) if number is not None]
+    numbers = [number for number in map(_written_number, arguments) if number is not None]
     step = numbers[2] if len(numbers) > 2 else 1
     if len(numbers) < len(arguments) or not numbers or step == 0:
         raise ExpressionError(f"{what}: the ends of {name} must be numbers, written out")

@@ -23,17 +23,21 @@ TIMES = ("DATE", "TIME", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE")
 BLOCK = 2**20  # bytes that are read at a time
 BOM = b"\xef\xbb\xbf"
 TOGETHER = 200  # columns that one statement checks
-SAME = "count(DISTINCT field) = count(DISTINCT value) AND count(field) = count(value)"
-SHORT = "NOT coalesce(bool_or(regexp_full_match(CAST(field AS VARCHAR), '-?[0-9]{16,}')), FALSE)"
-ARE_INTEGERS = (
-    "count(field) = count(TRY_CAST(CAST(field AS VARCHAR) AS HUGEINT)) AND NOT coalesce(bool_or("
-)
-ARE_INTEGERS += "regexp_matches(CAST(field AS VARCHAR), '[.eE]')), FALSE)"
+ARE_DISTINCT = "count(DISTINCT field) = count(DISTINCT value) AND count(field) = count(value)"
+ARE_SHORT = """
+    NOT coalesce(bool_or(regexp_full_match(CAST(field AS VARCHAR), '-?[0-9]{16,}')), FALSE)
+"""
+ARE_INTEGERS = """
+    count(field) = count(TRY_CAST(CAST(field AS VARCHAR) AS HUGEINT))
+    AND NOT coalesce(bool_or(regexp_matches(CAST(field AS VARCHAR), '[.eE]')), FALSE)
+"""
 KEYS = "SELECT DISTINCT unnest(json_keys(json)) FROM objects"
-MANY = "SELECT count(DISTINCT name) FROM (SELECT unnest(json_keys(json)) AS name FROM objects) AS n"
-FIRST = "SELECT * FROM objects LIMIT 2000"
-MAX_NAMES = 5_000  # names; the engine compares each with each to find the types
-SOME = 1_000  # names in the first records that are reason to count all
+COUNT_KEYS = """
+    SELECT count(DISTINCT name) FROM (SELECT unnest(json_keys(json)) AS name FROM objects) AS n
+"""
+FIRST_OBJECTS = "SELECT * FROM objects LIMIT 2000"
+MAX_NAMES = 5_000  # of columns: the engine compares each with each to find the types
+NAMES_OF_FIRST = 1_000  # in the first records, from which on those of all are counted
 
 
 def query(engine: Engine, dataset: Dataset) -> tuple[exp.Select, set[str]]:
@@ -48,8 +52,8 @@ def query(engine: Engine, dataset: Dataset) -> tuple[exp.Select, set[str]]:
     columns = _columns(engine, dataset)
     times = [(name, type_) for name, type_ in columns if type_ in TIMES]
     floats = [(name, type_) for name, type_ in columns if type_ == "DOUBLE"]
-    distinct = _passing(engine, dataset, times, SAME)  # no two texts are one time
-    short = _passing(engine, dataset, floats, SHORT)  # no whole number of 16 digits and more
+    distinct = _passing(engine, dataset, times, ARE_DISTINCT)  # no two texts are one time
+    short = _passing(engine, dataset, floats, ARE_SHORT)  # no whole number of 16 digits and more
     long_numbers = [(name, type_) for name, type_ in floats if name not in short]
     integral = _passing(engine, dataset, long_numbers, ARE_INTEGERS)
     inexact = {name for name, type_ in floats} - short - integral
@@ -57,24 +61,18 @@ def query(engine: Engine, dataset: Dataset) -> tuple[exp.Select, set[str]]:
     selected: list[exp.Expr] = []
     for name, type_ in columns:
         column: exp.Expr = exp.column(identifier(name))
-        read_type = (
-            "VARCHAR" if name in integral else "JSON" if name in inexact else _read_type(type_)
-        )
+        # text for times, and for what Parquet does not have
+        read_type = type_.replace(NOTHING, "VARCHAR").replace("HUGEINT", "VARCHAR")
+        if name in integral or type_ in (*TIMES, "UUID"):
+            read_type = "VARCHAR"
         if type_ in TIMES and name in distinct:
             column = exp.cast(column, type_, dialect="duckdb")
-        elif read_type == "JSON":
-            column = exp.cast(column, "VARCHAR")
+        elif name in inexact:
+            read_type, column = "JSON", exp.cast(column, "VARCHAR")
         read_types.append((name, read_type))
         selected.append(exp.alias_(column, identifier(name)))
     long = integral | {name for name, type_ in columns if type_ == "HUGEINT"}
     return exp.select(*selected).from_(_rows(dataset, read_types)), long
-
-
-def _read_type(type_: str) -> str:
-    """Return the type in which a column is read: text for times and what Parquet does not have."""
-    if type_ in (*TIMES, "UUID"):
-        return "VARCHAR"
-    return type_.replace(NOTHING, "VARCHAR").replace("HUGEINT", "VARCHAR")
 
 
 def _check_end(file: str, path: str) -> None:
@@ -123,10 +121,11 @@ def _columns(engine: Engine, dataset: Dataset) -> list[tuple[str, str]]:
 
 def _check_name_count(engine: Engine, dataset: Dataset) -> None:
     """Refuse records that together have too many names, as those have whose names are data."""
-    first = _query_of_objects(FIRST, dataset).subquery("first")
-    ((count,),) = engine.query(cast("exp.Query", filled(MANY, {"objects": first})), dataset.name)
-    if count > SOME:  # in the first records, so count those in all records
-        ((count,),) = engine.query(_query_of_objects(MANY, dataset), dataset.name)
+    first = _query_of_objects(FIRST_OBJECTS, dataset).subquery("first")
+    count_first = cast("exp.Query", filled(COUNT_KEYS, {"objects": first}))
+    ((count,),) = engine.query(count_first, dataset.name)
+    if count > NAMES_OF_FIRST:
+        ((count,),) = engine.query(_query_of_objects(COUNT_KEYS, dataset), dataset.name)
     if count > MAX_NAMES:
         raise DatasetError(
             f"{dataset.name} has records with {count:,} different names in all, and at most "

@@ -14,6 +14,7 @@ from sqlglot import exp
 from qifsql.data.readers import STORE
 from qifsql.engine.connections import Stream
 from qifsql.errors import DatasetError, EngineError, Interrupted, QifError
+from qifsql.query.columns import without_rows
 from qifsql.query.render import render
 
 LEDGER = "ledger"  # the table, in the file itself
@@ -24,9 +25,8 @@ _ROWS = "entered"  # the alias of the rows that are digested
 def begin(stream: Stream) -> None:
     """Create the ledger of a new file."""
     columns = {"name": "VARCHAR", "rows": "BIGINT", "digest": "HUGEINT"}
-    empty = [exp.alias_(exp.cast(exp.null(), type_), name) for name, type_ in columns.items()]
-    query = exp.select(*empty).where(exp.false())
-    stream.rows(render(exp.Create(this=_table(LEDGER), kind="TABLE", expression=query)))
+    create = exp.Create(this=_table(LEDGER), kind="TABLE", expression=without_rows(columns))
+    stream.rows(render(create))
 
 
 def enter(stream: Stream, name: str, rows: exp.Query | None = None, *, gone: bool = False) -> None:
@@ -35,9 +35,7 @@ def enter(stream: Stream, name: str, rows: exp.Query | None = None, *, gone: boo
     ``gone``: subtract them, for rows that will be deleted. Call this in the transaction that stores
     or deletes the rows.
     """
-    count, digest = _sum_columns()
-    if gone:
-        count, digest = exp.Neg(this=count), exp.Neg(this=digest)
+    count, digest = ((exp.Neg(this=sum_) if gone else sum_) for sum_ in _sum_columns())
     title = exp.alias_(exp.Literal.string(name), "name")
     entry = exp.select(title, count, digest).from_(_source(name, rows))
     stream.rows(render(exp.insert(entry, _table(LEDGER))))
@@ -45,8 +43,7 @@ def enter(stream: Stream, name: str, rows: exp.Query | None = None, *, gone: boo
 
 def strike(stream: Stream, name: str) -> None:
     """Remove the entries of a table, in the transaction that drops it."""
-    condition = exp.EQ(this=exp.column("name"), expression=exp.Literal.string(name))
-    stream.rows(render(exp.delete(_table(LEDGER), where=condition)))
+    stream.rows(render(exp.delete(_table(LEDGER), where=exp.column("name").eq(name))))
 
 
 def check(stream: Stream, tables: set[str], damaged: str) -> set[str]:

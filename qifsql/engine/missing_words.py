@@ -45,26 +45,24 @@ def resolve(
     schema = Schema(dataset.name, tuple(listed))
     by_name = words(dataset.na)
     for_all = by_name.pop("", ())  # the words of no column are of all
-    by_source = {schema[name].source_name: texts for name, texts in by_name.items()}
-    by_source = {
-        source: tuple(dict.fromkeys((*for_all, *by_source.get(source, ()))))
-        for source, _ in columns
-    }
-    dates = _dates(engine, dataset, schema, by_source) if dataset.date_order else {}
-    missing = [MissingValues(s, dates[s], by_source[s], converted=True) for s in dates]
+    of_one = {schema[name].source_name: texts for name, texts in by_name.items()}
+    words_of = {s: tuple(dict.fromkeys((*for_all, *of_one.get(s, ())))) for s, _ in columns}
+    dates = _dates(engine, dataset, schema, words_of) if dataset.date_order else {}
+    missing = [MissingValues(s, dates[s], words_of[s], converted=True) for s in dates]
     words_of_texts: dict[str, tuple[str, ...]] = {}
-    for source, type_ in ((s, type_) for s, type_ in columns if s not in dates):
-        column_words = by_source[source]
-        if column_words and type_ == "VARCHAR":
-            words_of_texts[source] = column_words
-        elif column_words and not nested(type_):
-            values = readable(engine, dataset.name, type_, column_words)
+    for source, type_ in columns:
+        if source in dates or not words_of[source]:
+            continue
+        if type_ == "VARCHAR":
+            words_of_texts[source] = words_of[source]
+        elif not nested(type_):
+            values = readable(engine, dataset.name, type_, words_of[source])
             missing += [MissingValues(source, type_, values)] if values else []
     types = _types(engine, dataset, words_of_texts) if dataset.format == "csv" else {}
-    for source, column_words in words_of_texts.items():
+    for source, texts in words_of_texts.items():
         type_ = types.get(source, "VARCHAR")
-        missing.append(MissingValues(source, type_, column_words, converted=source in types))
-    return replace(dataset, missing=tuple(missing), names=tuple(name for name, _ in columns))
+        missing.append(MissingValues(source, type_, texts, converted=source in types))
+    return replace(dataset, missing=tuple(missing), names=tuple(source for source, _ in columns))
 
 
 def readable(engine: Engine, where: str, type_: str, candidates: Sequence[str]) -> tuple[str, ...]:
@@ -91,10 +89,12 @@ def _types(
         for name, column_words in texts.items()
     }
     tests = [exp.func("bool_or", condition) for condition in is_word.values()]
-    (answers,) = engine.query(exp.select(*tests).from_(relation(dataset)), dataset.name)
+    (have_words,) = engine.query(exp.select(*tests).from_(relation(dataset)), dataset.name)
     types: dict[str, str] = {}
     left_out = ("DATE", "TIMESTAMP") if dataset.date_order else ()  # these are typed already
-    for name in (name for name, has_word in zip(is_word, answers, strict=True) if has_word):
+    for name, has_word in zip(is_word, have_words, strict=True):
+        if not has_word:
+            continue
         field = exp.column(identifier(name))
         tests = [
             exp.func("bool_and", filled(is_of_type, {"field": castable(field, type_, dataset)}))
@@ -103,8 +103,8 @@ def _types(
         is_other = exp.not_(is_word[name].copy())
         query = exp.select(*tests).from_(relation(dataset)).where(is_other)
         (answers,) = engine.query(query, dataset.name)
-        fitting = [type_ for type_, fits in zip(TYPES, answers, strict=True) if fits]
-        if fitting := [type_ for type_ in fitting if type_ not in left_out]:
+        by_type = zip(TYPES, answers, strict=True)
+        if fitting := [type_ for type_, fits in by_type if fits and type_ not in left_out]:
             types[name] = fitting[0]
     return types
 

@@ -87,7 +87,7 @@ class Placing:
 
         ``names`` are those of the steps. ``lasting``: its rows are computed once and kept.
         """
-        free = any(self.is_source(t) for t in query.find_all(exp.Table))
+        has_users_expressions = any(self.is_source(t) for t in query.find_all(exp.Table))
         copy = query.copy()
         replaced: dict[str, exp.Table] = {}
         for table in list(copy.find_all(exp.Table)):
@@ -107,7 +107,7 @@ class Placing:
 
         for select in list(copy.find_all(exp.Select)):
             self._number_rows(select, replaced, lasting=lasting)
-        return dialect.translated(copy, describe, free=free)
+        return dialect.translated(copy, describe, free=has_users_expressions)
 
     def _number_rows(
         self, select: exp.Select, replaced: dict[str, exp.Table], *, lasting: bool
@@ -121,9 +121,9 @@ class Placing:
         windows = [w for w in select.find_all(exp.Window) if w.parent_select is select]
         unordered = [w for w in windows if rewrites.is_unordered(w)]
         source = select.args["from_"].this if unordered and select.args.get("from_") else None
-        is_plain = not any(select.args.get(c) for c in ("joins", "group", "distinct"))
+        keeps_rows = not any(select.args.get(c) for c in ("joins", "group", "distinct"))
         keys: list[exp.Expr] = [exp.null()] if lasting else []
-        if isinstance(source, exp.Table) and source.name in replaced and is_plain:
+        if isinstance(source, exp.Table) and source.name in replaced and keeps_rows:
             if not source.name.startswith(SOURCE_VIEW):  # a table has no order
                 return
             view = source.name + PLACED
@@ -165,6 +165,7 @@ def bare_table(table: exp.Table) -> exp.Table:
 
 
 def _in_place_of(table: exp.Table, new: exp.Table, alias: exp.Expr | None) -> exp.Table:
+    """Give ``new`` an alias and the joins of ``table``; return it."""
     new.set("alias", alias)
     new.set("joins", table.args.get("joins"))
     return new
@@ -222,14 +223,16 @@ def script(plan: Plan, local: Engine, where: str) -> str:
     """
     files: dict[str, exp.Table] = {}  # calls that read a file, by their SQL, in order
 
-    def view(table: exp.Table, _where: str) -> str:
+    def source_view(table: exp.Table, _where: str) -> str:
         bare = bare_table(table)
         if not is_function(bare, "READ_PARQUET"):
             raise InputError(f"{where} is not Parquet; convert it to Parquet for SQL of Spark")
         files.setdefault(render.render(bare), bare)
         return f"source_{list(files).index(render.render(bare)) + 1}"
 
-    placing = Placing(local, view, lambda table: is_function(bare_table(table), "READ_PARQUET"))
+    placing = Placing(
+        local, source_view, lambda table: is_function(bare_table(table), "READ_PARQUET")
+    )
     text, _ = placing.text(plan, where, pretty=True)
     trees: list[exp.Expr] = []
     for key, value in SESSION.items():

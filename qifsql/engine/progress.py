@@ -13,7 +13,7 @@ from typing import Any, Protocol
 AFTER, EVERY = 2.0, 0.2  # seconds of work before progress is shown, and between two updates
 LOGGED = 10.0  # seconds between two lines of the log
 LOG = logging.getLogger("qifsql")
-_LINES = [0.0]  # the time of the last one
+_last_logged = [0.0]  # the time of the last line
 
 
 class Progress(Protocol):
@@ -70,15 +70,15 @@ def is_notebook() -> bool:
 def line(clock: Callable[[], float] = time.monotonic) -> Callable[..., None]:
     """Return a function that shows progress in one line below the cell, updated in place."""
     display = import_module("IPython.display").display
-    began, last = clock(), 0.0
-    handles: list[Any] = []
+    began, last_shown = clock(), 0.0
+    handles: list[Any] = []  # of the line, once it is there
 
     def show(what: str, share: float, detail: str = "", /) -> None:
-        nonlocal last
+        nonlocal last_shown
         now = clock()
-        if now - began < AFTER or (share < 1 and now - last < EVERY):
+        if now - began < AFTER or (share < 1 and now - last_shown < EVERY):
             return
-        last = now
+        last_shown = now
         words = {"text/plain": f"{what}: {share:.0%} {detail}".rstrip()}
         if handles:
             handles[0].update(words, raw=True)
@@ -90,6 +90,6 @@ def line(clock: Callable[[], float] = time.monotonic) -> Callable[..., None]:
 
 def logged(what: str, share: float, detail: str = "", /) -> None:
     """Write progress to the log of qifsql at the level INFO, every ten seconds."""
-    if LOG.isEnabledFor(logging.INFO) and time.monotonic() - _LINES[-1] >= LOGGED:
-        _LINES[-1] = time.monotonic()
+    if LOG.isEnabledFor(logging.INFO) and time.monotonic() - _last_logged[0] >= LOGGED:
+        _last_logged[0] = time.monotonic()
         LOG.info("%s: %.0f %% %s", what, 100 * share, detail)

@@ -32,8 +32,26 @@ ALIKE_IN_ARITHMETIC = {  # families of two operands that both engines compute in
     *(frozenset({"whole"}), frozenset({"double"}), frozenset({"float"})),
     *(frozenset({"double", name}) for name in ("whole", "large", "decimal")),
 }
+PLAIN = {  # texts of values that are read in the same way
+    "whole": r"-?\d{1,19}",
+    "large": r"-?\d{1,37}",
+    "double": r"-?\d{1,15}(\.\d{1,15})?",
+    "decimal": r"-?\d{1,18}(\.\d{1,18})?",
+    "date": r"\d{4}-\d{2}-\d{2}",
+    "boolean": r"true|false",
+}
+FUNCTIONS = ("round_even", "isfinite", "isinf", "log2")
+CASTS = {  # families of types that are converted in the same way
+    ("whole", "whole"), ("whole", "large"), ("large", "whole"), ("large", "large"),
+    ("whole", "double"), ("large", "double"), ("decimal", "double"), ("float", "double"),
+    ("whole", "text"), ("large", "text"), ("date", "text"), ("boolean", "whole"),
+    ("boolean", "text"), ("date", "timestamp"), ("double", "double"), ("text", "text"),
+    ("decimal", "decimal"), ("whole", "decimal"), ("large", "decimal"),
+    ("boolean", "boolean"), ("date", "date"), ("timestamp", "timestamp"), ("timestamp", "date"),
+}  # fmt: skip
 FREE = "free"  # a divisor may be 0, among the metadata of a division
 OPERANDS = "operands"  # the types of what a node reads, among its metadata
+# a whole number of 128 bits in two parts, as division by a power of two is exact; below 2^126
 HIGH = "CAST(rint(number) / CAST(9223372036854775808 AS DOUBLE) AS BIGINT)"  # truncates
 DOUBLE_AS_INTEGER = """
     CAST(CASE
@@ -123,8 +141,8 @@ def _family(type_: str) -> str:
     return "text" if type_.startswith("ENUM(") or type_ == "VARCHAR" else type_.casefold()
 
 
-def _as(node: exp.Expr, type_: str) -> exp.Cast:
-    """Return a cast that is not translated again."""
+def _spark_cast(node: exp.Expr, type_: str) -> exp.Cast:
+    """Return a node as a type of Spark, in a cast that is not translated again."""
     return exp.Cast(this=_bracketed(node), to=exp.DataType.build(type_, dialect=SPARK))
 
 
@@ -143,13 +161,16 @@ def _cast(node: exp.Cast) -> exp.Expr:
     value = _bracketed(node.this)
     tried = isinstance(node, exp.TryCast)
     if before == NOTHING:
-        return _as(value, spark_type(after))
+        return _spark_cast(value, spark_type(after))
     if after.startswith("U") and before != after:
         raise Unlike(f"a cast to {after}")
     if source in ("double", "float") and target == "large" and not tried:
-        return _double_as_integer(_as(value, "DOUBLE"))
+        # with all its digits: Spark would convert the shortest text of the number
+        number = _spark_cast(value, "DOUBLE")
+        high = filled(HIGH, {"number": number}, SPARK)
+        return filled(DOUBLE_AS_INTEGER, {"number": number, "high": high}, SPARK)
     if source in ("double", "float") and target == "whole":
-        value = exp.Anonymous(this="rint", expressions=[_as(value, "DOUBLE")])
+        value = exp.Anonymous(this="rint", expressions=[_spark_cast(value, "DOUBLE")])
     elif source == "decimal" and target in ("whole", "large"):
         value = exp.Anonymous(this="round", expressions=[value])
     elif (source, target) not in CASTS and not _is_plain(node.this, target):
@@ -160,19 +181,8 @@ def _cast(node: exp.Cast) -> exp.Expr:
 
 def _is_plain(value: exp.Expr, target: str) -> bool:
     """Return whether a literal is written as both engines read a value of a family."""
-    if not value.is_string:
-        return False
     form = PLAIN.get(target)
-    return form is not None and re.fullmatch(form, value.name) is not None
-
-
-def _double_as_integer(value: exp.Expr) -> exp.Expr:
-    """Return a DOUBLE as a 128-bit whole number with all its digits; an error above 2^126.
-
-    Spark would convert the shortest text of the number. Division by a power of two is exact.
-    """
-    high = filled(HIGH, {"number": value}, SPARK)
-    return filled(DOUBLE_AS_INTEGER, {"number": value, "high": high}, SPARK)
+    return bool(form and value.is_string and re.fullmatch(form, value.name))
 
 
 def _without_parameters(type_: str) -> str:
@@ -184,9 +194,9 @@ def _sum(node: exp.Expr) -> exp.Expr:
     (before,) = _types(node)
     family = _family(before)
     if family == "boolean":
-        node.set("this", _as(node.this, "INT"))
+        node.set("this", _spark_cast(node.this, "INT"))
     elif family == "whole" and not _is_cast_to_bigint(node):
-        node.set("this", _as(node.this, LONG))
+        node.set("this", _spark_cast(node.this, LONG))
     elif family not in ("whole", "large"):
         raise Unlike(f"a sum of {_without_parameters(before)}, which depends on the order")
     return node
@@ -212,7 +222,7 @@ def _division(node: exp.Expr) -> exp.Expr:
         raise Unlike(f"a division of {left_type} by {right_type}")
     divisor = node.expression
     is_safe = not node.meta[FREE] or (divisor.is_number and float(divisor.name) != 0)
-    words = {"a": _as(node.this, "DOUBLE"), "b": _as(divisor, "DOUBLE")}
+    words = {"a": _spark_cast(node.this, "DOUBLE"), "b": _spark_cast(divisor, "DOUBLE")}
     return filled("a / b" if is_safe else FREE_DIVISION, words, SPARK)
 
 
@@ -222,8 +232,8 @@ def _whole_division(node: exp.Expr) -> exp.Expr:
     if (_family(left_type), _family(right_type)) == ("whole", "whole"):
         return node
     if {_family(left_type), _family(right_type)} <= {"whole", "large"}:
-        words = {"a": _as(node.this, LONG), "b": _as(node.expression, LONG)}
-        return _as(filled("(a - a % b) / b", words, SPARK), LONG)
+        words = {"a": _spark_cast(node.this, LONG), "b": _spark_cast(node.expression, LONG)}
+        return _spark_cast(filled("(a - a % b) / b", words, SPARK), LONG)
     raise Unlike(f"a division // of {left_type} by {right_type}")
 
 
@@ -232,12 +242,12 @@ def _arithmetic(node: exp.Expr) -> exp.Expr:
     left_type, right_type = _types(node)
     families = {_family(left_type), _family(right_type)}
     if (left_type, right_type) == ("DATE", "INTERVAL") and isinstance(node, exp.Add | exp.Sub):
-        node.set("this", _as(node.this, "TIMESTAMP_NTZ"))
+        node.set("this", _spark_cast(node.this, "TIMESTAMP_NTZ"))
         return node
     if families in ({"large"}, {"whole", "large"}):
-        node.set("this", _as(node.this, LONG))
-        node.set("expression", _as(node.expression, LONG))
-        return _as(node, LONG)  # without digits after the point
+        node.set("this", _spark_cast(node.this, LONG))
+        node.set("expression", _spark_cast(node.expression, LONG))
+        return _spark_cast(node, LONG)  # without digits after the point
     if families in ({"decimal"}, {"decimal", "whole"}):
         exact = isinstance(node, exp.Add | exp.Sub | exp.Mul)
     else:
@@ -245,7 +255,7 @@ def _arithmetic(node: exp.Expr) -> exp.Expr:
     if exact:
         return node
     if left_type == "FLOAT" and isinstance(node, exp.Add) and node.expression.sql() == "0":
-        return _as(node, "FLOAT")  # x + 0 turns -0.0 into 0.0; Spark adds in DOUBLE
+        return _spark_cast(node, "FLOAT")  # x + 0 turns -0.0 into 0.0; Spark adds in DOUBLE
     raise Unlike(f"arithmetic of {left_type} and {right_type}")
 
 
@@ -288,13 +298,17 @@ def _rounded(node: exp.Expr) -> exp.Expr:
     argument = node.this
     is_log = isinstance(argument, exp.Anonymous) and argument.name.casefold() == "log2"
     if isinstance(node, exp.Floor) and is_log:
-        return exp.Floor(this=_exponent(node))
+        # corrected by one where Spark's quotient of logarithms is inexact
+        value = _spark_cast(argument.expressions[0], "DOUBLE")
+        floor = exp.Floor(this=exp.Anonymous(this="log2", expressions=[value]))
+        exponent = filled(EXPONENT, {"value": value, "floor_of_log": floor}, SPARK)
+        return exp.Floor(this=_spark_cast(exponent, "DOUBLE"))
     if before != "DOUBLE" or isinstance(node, exp.Round):
         raise Unlike(f"{type(node).__name__} of {_without_parameters(before)}")
-    return _as(node, "DOUBLE")
+    return _spark_cast(node, "DOUBLE")
 
 
-def _of_families(node: exp.Expr) -> exp.Expr:
+def _text_or_date_function(node: exp.Expr) -> exp.Expr:
     """Refuse text functions of other values than texts, and parts of other values than dates."""
     types = _types(node)
     families = ("date", "timestamp") if isinstance(node, PARTS_OF_DATES) else ("text",)
@@ -334,7 +348,7 @@ def _power(node: exp.Expr) -> exp.Expr:
     base, exponent = node.this, node.expression
     if not (base.is_number and float(base.name) == 2 and _is_whole(exponent)):
         raise Unlike("a power of another number than 2")
-    return exp.Pow(this=_as(base, "DOUBLE"), expression=_as(exponent, "DOUBLE"))
+    return exp.Pow(this=_spark_cast(base, "DOUBLE"), expression=_spark_cast(exponent, "DOUBLE"))
 
 
 def _is_whole(node: exp.Expr) -> bool:
@@ -359,32 +373,6 @@ def is_unordered(node: exp.Expr) -> bool:
     return ranked and not node.args.get("order")
 
 
-def _exponent(node: exp.Floor) -> exp.Expr:
-    """Return floor(log2(x)), corrected by one where Spark's quotient of logarithms is inexact."""
-    value = _as(node.this.expressions[0], "DOUBLE")
-    floor = exp.Floor(this=exp.Anonymous(this="log2", expressions=[value]))
-    return _as(filled(EXPONENT, {"value": value, "floor_of_log": floor}, SPARK), "DOUBLE")
-
-
-PLAIN = {  # texts of values that are read in the same way
-    "whole": r"-?\d{1,19}",
-    "large": r"-?\d{1,37}",
-    "double": r"-?\d{1,15}(\.\d{1,15})?",
-    "decimal": r"-?\d{1,18}(\.\d{1,18})?",
-    "date": r"\d{4}-\d{2}-\d{2}",
-    "boolean": r"true|false",
-}
-FUNCTIONS = ("round_even", "isfinite", "isinf", "log2")
-CASTS = {  # families of types that are converted in the same way
-    ("whole", "whole"), ("whole", "large"), ("large", "whole"), ("large", "large"),
-    ("whole", "double"), ("large", "double"), ("decimal", "double"), ("float", "double"),
-    ("whole", "text"), ("large", "text"), ("date", "text"), ("boolean", "whole"),
-    ("boolean", "text"), ("date", "timestamp"), ("double", "double"), ("text", "text"),
-    ("decimal", "decimal"), ("whole", "decimal"), ("large", "decimal"),
-    ("boolean", "boolean"), ("date", "date"), ("timestamp", "timestamp"), ("timestamp", "date"),
-}  # fmt: skip
-
-
 def _sorted_values(node: exp.Expr) -> exp.Expr:
     """Return a sorted list of distinct values that is NULL without a value, as DuckDB's is."""
     return exp.Nullif(this=node.copy(), expression=exp.Array())
@@ -399,7 +387,7 @@ REWRITES: Mapping[type[exp.Expr], Callable[[exp.Expr], exp.Expr]] = {
     exp.AnyValue: _any_value,
     **dict.fromkeys((exp.ArgMax, exp.ArgMin), _extreme),
     **dict.fromkeys((exp.Floor, exp.Ceil, exp.Round), _rounded),
-    **dict.fromkeys((exp.Length, exp.DPipe, *PARTS_OF_DATES), _of_families),
+    **dict.fromkeys((exp.Length, exp.DPipe, *PARTS_OF_DATES), _text_or_date_function),
     exp.Anonymous: _function,
     exp.Explode: _unnested,
     exp.Pow: _power,

@@ -17,7 +17,7 @@ ENGINES = ("duckdb", "spark")
 VARIABLE = "QIFSQL_ENGINE"
 """The environment variable that names the engine."""
 SEEDS = 2**63  # seeds are below this, so they fit the integers of every format
-PER_CORE, ALWAYS = 8, 64  # most threads for each core; threads that any machine may use
+THREADS_PER_CORE, THREADS_ANYWHERE = 8, 64  # the larger limit counts
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class Settings:
     def check_threads(self) -> None:
         """Raise InputError if the machine cannot run this number of threads."""
         cores = os.cpu_count() or 1
-        limit = max(ALWAYS, PER_CORE * cores)
+        limit = max(THREADS_ANYWHERE, THREADS_PER_CORE * cores)
         if self.threads is not None and not 1 <= self.threads <= limit:
             raise InputError(
                 f"threads={self.threads} cannot be used; give a number from 1 to {limit} (more "
@@ -123,7 +123,12 @@ def private_folder(parent: Path | str | None) -> PrivateFolder:
 
     Raises InputError if ``parent`` is a URL or cannot be used.
     """
-    folder = _on_this_machine(parent)
+    folder = local_folder(parent) if isinstance(parent, str) else parent
+    if isinstance(folder, str):
+        raise InputError(
+            f"the folder for temporary files ({folder}) is not on this machine; name a local "
+            "folder with --temp"
+        )
     try:
         return PrivateFolder.make(folder)
     except (OSError, ValueError) as e:  # ValueError: a null byte in the name
@@ -133,14 +138,3 @@ def private_folder(parent: Path | str | None) -> PrivateFolder:
             f"the folder for temporary files ({name}) cannot be used: {reason}; name another with "
             "--temp"
         ) from e
-
-
-def _on_this_machine(folder: Path | str | None) -> Path | None:
-    """Return a folder for temporary files as a path; InputError if it is a URL."""
-    path = local_folder(folder) if isinstance(folder, str) else folder
-    if isinstance(path, str):
-        raise InputError(
-            f"the folder for temporary files ({path}) is not on this machine; name a local folder "
-            "with --temp"
-        )
-    return path

@@ -14,7 +14,8 @@ FORMULA = re.compile(  # a cell with a formula and no value; its attributes
     rb"<c\b([^>]*)>\s*<f\b(?:[^>]*/>|[^>]*>[^<]*</f>)\s*(?:<v\s*/>|<v>\s*</v>)?\s*</c>"
 )
 CELL = re.compile(rb'<c\b[^>]*?\br="([A-Z]{1,3})(\d{1,7})"')
-AREA, SPARSE = 10_000_000, 50  # cells of a rectangle, and how many of them may be empty for one
+AREA = 10_000_000  # cells of a rectangle that is read, however few of them are filled
+SPARSE = 50  # cells of a larger one for each that is filled, at most
 MERGED = re.compile(rb'<mergeCell\b[^>]*\bref="[A-Z]+\d+:[A-Z]+(\d+)"')
 DAMAGES = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError)
 SHEET = re.compile(r"<sheet\b[^>]*>")

@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from qifsql.data.dataset import Dataset
+from qifsql.data.dataset import CATALOGUE, Dataset
 from qifsql.data.expressions import identifier
 from qifsql.data.readers import LOADED, relation
 from qifsql.engine import dialect, rewrites
@@ -19,12 +19,19 @@ from qifsql.errors import DatasetError, InputError
 from qifsql.query import render
 from qifsql.query.plan import Plan
 
+TYPES = {  # types of Spark -> those of DuckDB
+    "boolean": "BOOLEAN", "tinyint": "TINYINT", "smallint": "SMALLINT", "int": "INTEGER",
+    "bigint": "BIGINT", "float": "FLOAT", "double": "DOUBLE", "string": "VARCHAR",
+    "date": "DATE", "timestamp_ntz": "TIMESTAMP", "timestamp": "TIMESTAMP WITH TIME ZONE",
+    "binary": "BLOB",
+}  # fmt: skip
+
 
 @dataclass
 class SparkViews:
-    """The views of a session, by the text of what they read.
+    """The views of a session: their names by the SQL of what they read.
 
-    ``act`` runs an action of Spark with progress; ``name`` makes a new name of a kind.
+    ``act`` runs an action of Spark with progress; ``new_name`` makes a name with a kind in it.
     """
 
     session: Any
@@ -32,7 +39,7 @@ class SparkViews:
     folders: Folders
     _: KW_ONLY
     act: Callable[[str, str, Callable[[], Any]], Any]
-    name: Callable[[str], str]
+    new_name: Callable[[str], str]
     views: dict[str, str] = field(default_factory=dict)
 
     def has(self, source: exp.Expr) -> bool:
@@ -44,7 +51,7 @@ class SparkViews:
         key = render.render(source)
         if key in self.views:
             return self.views[key]
-        view = self.name("source")
+        view = self.new_name("source")
         if is_function(source, "READ_PARQUET"):
             self._read_parquet(source, view, where)
         elif isinstance(source.this, exp.Identifier) or is_function(source, "READ_CSV"):
@@ -115,15 +122,11 @@ class SparkViews:
         name = relation(replace(dataset, wave=None, missing=())).name
         if name in self.views.values():
             return
-        text = dataset.paths[0]
-
-        def read() -> Any:
-            if text.startswith("spark:"):
-                return self.session.table(text.removeprefix("spark:"))
-            return self.session.read.parquet(text)
-
-        frame = self.act("opening", dataset.name, read)
-        columns = [(f.name, duckdb_type(f, dataset.name)) for f in frame.schema.fields]
+        place = dataset.paths[0]
+        table = place.removeprefix(CATALOGUE)
+        read = self.session.read.parquet if table == place else self.session.table
+        frame = self.act("opening", dataset.name, lambda: read(table))
+        columns = [(f.name, _duckdb_type(f, dataset.name)) for f in frame.schema.fields]
         if len({n.casefold() for n, _ in columns}) < len(columns):
             raise DatasetError(f"{dataset.name} has names that differ only in case; rename them")
         frame.createOrReplaceTempView(name)
@@ -131,17 +134,11 @@ class SparkViews:
         self.local.run(empty_table(name, columns), "opening", dataset.name)
 
 
-def duckdb_type(field: Any, where: str) -> str:
+def _duckdb_type(field: Any, where: str) -> str:
     """Return DuckDB's type for the field of a schema of Spark; DatasetError if there is none."""
     name = str(field.dataType.simpleString())
-    types = {
-        "boolean": "BOOLEAN", "tinyint": "TINYINT", "smallint": "SMALLINT", "int": "INTEGER",
-        "bigint": "BIGINT", "float": "FLOAT", "double": "DOUBLE", "string": "VARCHAR",
-        "date": "DATE", "timestamp_ntz": "TIMESTAMP", "timestamp": "TIMESTAMP WITH TIME ZONE",
-        "binary": "BLOB",
-    }  # fmt: skip
-    if name in types:
-        return types[name]
+    if name in TYPES:
+        return TYPES[name]
     if name.startswith("decimal("):
         return name.upper()
     raise DatasetError(

@@ -3,10 +3,10 @@
 import os
 import re
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from sqlglot import exp
 
@@ -17,7 +17,7 @@ from qifsql.errors import DatasetError, did_you_mean, quoted
 
 CELLS = 400_000  # cells that are in memory at once
 TOGETHER = 100  # columns that one statement checks
-STEPS = 100_000  # of SQLite, between two looks for Ctrl-C
+STEPS = 100_000  # of SQLite's machine, between two looks for Ctrl-C
 EXACT = 2**53  # the largest whole number up to which floats are exact
 JOURNALS = ("-wal", "-journal")
 KINDS = ("integer", "real", "text", "blob")
@@ -106,7 +106,7 @@ def _copy(
 ) -> list[str]:
     """Copy the rows of a table to Parquet in batches; return the names of ``mixed`` columns.
 
-    Their cells are structures of the text of the cell, and whether it is a number.
+    A cell of these is a structure: its text, and whether it is a number.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -126,11 +126,15 @@ def _copy(
     with pq.ParquetWriter(path, schema, compression="zstd") as writer:
         done = 0
         while rows := cursor.fetchmany(max(1, CELLS // len(names))):
-            columns = zip(*rows, strict=True)
-            arrays = [
-                pa.array(_cells(cells, kinds[f.name]), f.type)
-                for cells, f in zip(columns, schema, strict=True)
-            ]
+            arrays = []
+            for cells, field in zip(zip(*rows, strict=True), schema, strict=True):
+                values: Sequence[object] = cells
+                if kinds[field.name] == "mixed":
+                    values = [
+                        None if c is None else {"text": str(c), "number": not isinstance(c, str)}
+                        for c in cells
+                    ]
+                arrays.append(pa.array(values, field.type))
             writer.write_batch(pa.record_batch(arrays, schema=schema))
             done += len(rows)
             progress(done / max(records, 1))
@@ -144,18 +148,15 @@ def _table(connection: sqlite3.Connection, dataset: Dataset) -> tuple[exp.Table,
     """
     is_table = exp.column("type").isin("table", "view")
     listed = exp.select("name", "type", "sql").from_("sqlite_master").where(is_table)
-    tables = {  # type and CREATE statement of each, by name
-        name: (type_, sql or "")
-        for name, type_, sql in connection.execute(_text(listed))
-        if not name.startswith("sqlite_")
-    }
-    stored = {  # the CREATE statement of each table that holds its rows
-        name: sql
-        for name, (type_, sql) in tables.items()
-        if type_ == "table" and not re.match(r"create\s+virtual\b", sql, re.I)
-    }
+    names: list[str] = []
+    stored: dict[str, str] = {}  # the CREATE statements of tables that hold their rows, by name
+    for name, type_, sql in connection.execute(_text(listed)):
+        if not name.startswith("sqlite_"):
+            names.append(name)
+            if type_ == "table" and not re.match(r"create\s+virtual\b", sql or "", re.I):
+                stored[name] = sql or ""
     requested = dataset.table
-    matches = named(requested, tables, lambda name: [name])
+    matches = named(requested, names, lambda name: [name])
     if not matches:
         hint = did_you_mean(requested, stored)
         raise DatasetError(f"{dataset.paths[0]} has no table {quoted(requested)}{hint}")
@@ -186,16 +187,6 @@ def _kinds(
         for j, name in enumerate(batch):
             contents = _Contents(*row[j * len(templates) : (j + 1) * len(templates)])
             yield name, contents.kind(name, where)
-
-
-def _cells(cells: Iterable[Any], kind: Kind) -> list[Any]:
-    """Return the cells of a column as values for Arrow; mixed ones say whether they are numbers."""
-    if kind != "mixed":
-        return list(cells)
-    return [
-        None if cell is None else {"text": str(cell), "number": not isinstance(cell, str)}
-        for cell in cells
-    ]
 
 
 def _text(query: exp.Query) -> str:

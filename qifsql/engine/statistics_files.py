@@ -43,10 +43,13 @@ def write(dataset: Dataset, folder: Path, progress: Callable[[float], None]) -> 
         size = max(1000, CELLS // len(contents.column_names))  # rows
         chunks = pyreadstat.read_file_in_chunks(read, path, chunksize=size, output_format="polars")
         schemas: list[pl.Schema] = []
-        of_values = _labels_of_values(contents)
+        value_labels = _value_labels(contents)
         for rows, _ in chunks:
-            chunk = _as_texts(rows, of_values) if dataset.all_varchar else rows
-            schemas.append(_write_chunk(chunk, path, folder / _chunk_name(len(schemas))))
+            chunk = _as_texts(rows, value_labels) if dataset.all_varchar else rows
+            if path.casefold().endswith(EMPTY_IS_MISSING):
+                chunk = chunk.with_columns(pl.col(pl.String).replace("", None))
+            chunk.write_parquet(folder / _chunk_name(len(schemas)))
+            schemas.append(chunk.schema)
             progress(min(1.0, len(schemas) * size / max(contents.number_rows or 0, 1)))
     except (DatasetError, MemoryError):
         raise
@@ -56,17 +59,16 @@ def write(dataset: Dataset, folder: Path, progress: Callable[[float], None]) -> 
             "name says, or has dates after the year 9999",
             detail=str(e),
         ) from e
-    kinds = contents.readstat_variable_types
-    is_text = dataset.all_varchar
-    types = {
-        n: pl.String if is_text or kinds.get(n) == "string" else pl.Float64
-        for n in contents.column_names
-    }
+    stored = contents.readstat_variable_types
+    types: dict[str, Type] = {}  # of columns without values
+    for name in contents.column_names:
+        is_text = dataset.all_varchar or stored.get(name) == "string"
+        types[name] = pl.String if is_text else pl.Float64
     _unify(folder, schemas, types)
     return ()  # no columns have both numbers and texts
 
 
-def _as_texts(rows: pl.DataFrame, of_values: Mapping[str, Mapping[str, str]]) -> pl.DataFrame:
+def _as_texts(rows: pl.DataFrame, value_labels: Mapping[str, Mapping[str, str]]) -> pl.DataFrame:
     """Return rows with texts only: labels in place of values, and whole numbers without point."""
     texts = []
     for name, type_ in rows.schema.items():
@@ -75,16 +77,8 @@ def _as_texts(rows: pl.DataFrame, of_values: Mapping[str, Mapping[str, str]]) ->
         if type_.is_float():
             integer = value.cast(pl.Int64, strict=False)
             text = pl.when(value == integer).then(integer.cast(pl.String)).otherwise(text)
-        texts.append(text.replace(dict(of_values.get(name, {}))).alias(name))
+        texts.append(text.replace(dict(value_labels.get(name, {}))).alias(name))
     return rows.select(texts)
-
-
-def _write_chunk(chunk: pl.DataFrame, path: str, file: Path) -> pl.Schema:
-    """Write a chunk of the file at ``path`` as Parquet; return its columns with their types."""
-    if path.casefold().endswith(EMPTY_IS_MISSING):
-        chunk = chunk.with_columns(pl.col(pl.String).replace("", None))
-    chunk.write_parquet(file)
-    return chunk.schema
 
 
 def labels(dataset: Dataset) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
@@ -93,8 +87,8 @@ def labels(dataset: Dataset) -> tuple[dict[str, str], dict[str, dict[str, str]]]
     Variables without are left out.
     """
     contents = _contents(dataset.files[0])
-    of_variables = {n: text for n, text in contents.column_names_to_labels.items() if text}
-    return of_variables, _labels_of_values(contents)
+    labels = {n: text for n, text in contents.column_names_to_labels.items() if text}
+    return labels, _value_labels(contents)
 
 
 def _contents(path: str | Path) -> Any:
@@ -105,7 +99,7 @@ def _contents(path: str | Path) -> Any:
     return read(path, metadataonly=True)[1]
 
 
-def _labels_of_values(contents: Any) -> dict[str, dict[str, str]]:
+def _value_labels(contents: Any) -> dict[str, dict[str, str]]:
     """Return the labels of values by variable and text of a value."""
     return {
         name: {_text(value): str(text) for value, text in by_value.items()}
@@ -126,23 +120,21 @@ def write_release(
     """
     import pyreadstat
 
-    of_columns: dict[str, str | None] = {}
-    of_values: dict[str, dict[Any, str]] = {}
+    column_labels: dict[str, str | None] = {}
+    value_labels: dict[str, dict[Any, str]] = {}
     if source is not None and source.format == "statistics":
         contents = _contents(source.files[0])
         texts = contents.column_names_to_labels
-        of_columns = {name: texts[name] for name in frame.columns if texts.get(name)}
+        column_labels = {name: texts[name] for name in frame.columns if texts.get(name)}
         names = {*frame.columns}.difference(unlabelled) if not source.all_varchar else set()
-        of_values = {
-            name: _labels_of_cells(by_value, frame[name], of_texts=kind in SPSS)
-            for name, by_value in contents.variable_value_labels.items()
-            if name in names
-        }
-        of_values = {name: codes for name, codes in of_values.items() if codes}
+        for name, by_value in contents.variable_value_labels.items():
+            if name in names:
+                present = _labels_of_cells(by_value, frame[name], of_texts=kind in SPSS)
+                value_labels |= {name: present} if present else {}
     if kind == ".xpt":
-        pyreadstat.write_xport(frame, path, column_labels=of_columns)
+        pyreadstat.write_xport(frame, path, column_labels=column_labels)
         return
-    labels: dict[str, Any] = {"column_labels": of_columns, "variable_value_labels": of_values}
+    labels: dict[str, Any] = {"column_labels": column_labels, "variable_value_labels": value_labels}
     if kind == ".dta":
         pyreadstat.write_dta(frame, path, **labels)
     else:
@@ -161,9 +153,9 @@ def _labels_of_cells(
         return {n: str(label) for n, label in by_value.items() if isinstance(n, int | float)}
     if not of_texts or cells.dtype != pl.String:
         return {}
-    written = {form(n): str(label) for n, label in by_value.items() for form in (str, _text)}
-    present = {*cells.filter(cells.is_in([*written]))}
-    return {n: written[n] for n in present if n[:1] not in "{*" and n[-1:] != "*"}
+    by_text = {form(n): str(label) for n, label in by_value.items() for form in (str, _text)}
+    present = {*cells.filter(cells.is_in([*by_text]))}
+    return {text: by_text[text] for text in present if text[:1] not in "{*" and text[-1:] != "*"}
 
 
 def unlabelled_columns(source: Dataset, path: Path) -> list[str]:
@@ -173,9 +165,10 @@ def unlabelled_columns(source: Dataset, path: Path) -> list[str]:
     """
     if source.format != "statistics" or source.all_varchar:
         return []
-    released, before = _contents(path), _contents(source.files[0]).variable_value_labels
-    after = released.variable_value_labels
-    return [name for name in released.column_names if before.get(name) and not after.get(name)]
+    released, labels_before = _contents(path), _contents(source.files[0]).variable_value_labels
+    labels_after = released.variable_value_labels
+    names: list[str] = released.column_names
+    return [name for name in names if labels_before.get(name) and not labels_after.get(name)]
 
 
 def _text(value: object) -> str:
@@ -204,7 +197,7 @@ def declared_missing(dataset: Dataset) -> dict[str, int]:
     if not names:
         return {}
     missing = _count_missing(read, path, names, user_missing=False)
-    undeclared = _count_missing(read, path, names, user_missing=True)  # others are read as values
+    undeclared = _count_missing(read, path, names, user_missing=True)
     counts = {name: missing[name] - undeclared[name] for name in names}
     return {name: n for name, n in counts.items() if n}
 
@@ -212,7 +205,10 @@ def declared_missing(dataset: Dataset) -> dict[str, int]:
 def _count_missing(
     read: Callable[..., Any], path: str, names: Sequence[str], *, user_missing: bool
 ) -> Counter[str]:
-    """Return how many values of each column are missing; ``user_missing``: but declared ones."""
+    """Return how many values of each column are missing.
+
+    ``user_missing``: those that the file declares to be missing are read as values.
+    """
     import pyreadstat
 
     counts: Counter[str] = Counter()
@@ -229,8 +225,8 @@ def _count_missing(
 def _unify(folder: Path, schemas: Sequence[pl.Schema], unknown: Mapping[str, Type]) -> None:
     """Give all chunks, whose schemas these are, the same types; write those again that differ.
 
-    A chunk has no type (Null) for a column without values. Chunks of several types are of floats.
-    ``unknown`` has the types of columns, by name, that have no values in any chunk.
+    A column without values in a chunk has no type there (Null), and its type in ``unknown`` if it
+    has none in any chunk. A column of several types becomes one of floats.
     """
     types = dict(unknown)
     for name in unknown:

@@ -20,7 +20,7 @@ PREFIX = "qifsql-run-"  # of folders; with a dot before it, of unfinished output
 LOCK = ".lock"  # in a folder
 MARK = "QIFSQL_FOLDER"  # a variable of the commands that a run starts: the folder of the run
 STANDARD_INPUT = "standard input"  # its data, as a file in a folder
-YOUNG = 60.0  # seconds: a younger folder may not have its lock yet
+TIME_TO_LOCK = 60.0  # seconds: a younger folder may not have its lock yet
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,10 @@ class PrivateFolder:
     @classmethod
     def make(cls, parent: Path | None) -> "PrivateFolder":
         """Create a new folder, and remove those of processes that were killed."""
-        _remove_folders(Path(parent or tempfile.gettempdir()))
+        with suppress(OSError):
+            for entry in _list_entries(Path(parent or tempfile.gettempdir()), PREFIX):
+                with suppress(OSError):
+                    _remove_folder(entry)
         while True:
             path = Path(tempfile.mkdtemp(prefix=PREFIX, dir=parent))
             handle = os.open(path / LOCK, os.O_CREAT | os.O_RDWR, 0o600)
@@ -62,7 +65,12 @@ def unfinished(folder: Path, suffix: str, path: Path | None = None) -> Iterator[
     """
     remove_outputs(folder)
     while True:
-        handle, file = _create_file(folder, suffix, path)
+        if path is None:
+            handle, name = tempfile.mkstemp(prefix=f".{PREFIX}", suffix=suffix, dir=folder)
+            file = Path(name)
+        else:
+            handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
+            file = path
         if not lock_file(handle, wait=True) or _is_at(file, handle):
             break
         os.close(handle)  # before it was locked, another process removed it as abandoned
@@ -73,21 +81,13 @@ def unfinished(folder: Path, suffix: str, path: Path | None = None) -> Iterator[
         os.close(handle)
 
 
-def _create_file(folder: Path, suffix: str, path: Path | None) -> tuple[int, Path]:
-    """Create a private file; return its handle and its path, a random one if none is named."""
-    if path is not None:
-        return os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600), path
-    handle, name = tempfile.mkstemp(prefix=f".{PREFIX}", suffix=suffix, dir=folder)
-    return handle, Path(name)
-
-
 def remove_outputs(folder: Path) -> None:
     """Remove the unfinished outputs in a folder whose processes were killed."""
     with suppress(OSError):
         for path in _list_entries(folder, f".{PREFIX}"):
             if path.is_file() and not path.is_symlink():
-                with _lock_abandoned(path) as dead:
-                    if dead:
+                with _lock_abandoned(path) as is_abandoned:
+                    if is_abandoned:
                         path.unlink(missing_ok=True)
 
 
@@ -106,38 +106,29 @@ def lock_file(handle: int, *, wait: bool = False) -> bool | None:
     return True
 
 
-def _remove_folders(parent: Path) -> None:
-    with suppress(OSError):
-        for path in _list_entries(parent, PREFIX):
-            with suppress(OSError):
-                _remove_folder(path)
-
-
 def _remove_folder(path: Path) -> None:
     """Remove the folder of a killed process, and stop the commands that the process started."""
     status = path.lstat()
     if path.is_symlink() or not path.is_dir() or status.st_mode & 0o077:  # not made by qifsql
         return
     if not (path / LOCK).exists():
-        if time.time() - status.st_mtime > YOUNG:
+        if time.time() - status.st_mtime > TIME_TO_LOCK:
             path.rmdir()  # which refuses unless it is empty
         return
-    with _lock_abandoned(path / LOCK) as dead:
-        if dead:
+    with _lock_abandoned(path / LOCK) as is_abandoned:
+        if is_abandoned:
             _end_commands(path)
             shutil.rmtree(path, ignore_errors=True)
 
 
 def _list_entries(folder: Path, prefix: str) -> list[Path]:
     """Return the user's entries in a folder whose names begin with a prefix."""
-    user = os.geteuid() if hasattr(os, "geteuid") else None
+    if not hasattr(os, "geteuid"):
+        return []
     with os.scandir(folder) as entries:
         named = [entry for entry in entries if entry.name.startswith(prefix)]
-    return [
-        Path(entry.path)
-        for entry in named
-        if user is not None and entry.stat(follow_symlinks=False).st_uid == user
-    ]
+    of_user = (e for e in named if e.stat(follow_symlinks=False).st_uid == os.geteuid())
+    return [Path(entry.path) for entry in of_user]
 
 
 @contextmanager

@@ -36,7 +36,7 @@ class _Job:
                 self._trouble.append(e)
 
     def withdraw(self) -> bool:
-        """Return whether no thread has taken the job; then none will."""
+        """Withdraw the job unless a thread has taken it; return whether it is withdrawn."""
         return self._owner.setdefault("owner", "caller") == "caller"
 
 
@@ -46,7 +46,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_idle.clear)  # a child process has none of the threads
 
 
-_process: list[int] = []  # the process in which the first engine was opened
+_first_process: list[int] = []  # the process in which the first engine was opened
 
 
 def check_process() -> None:
@@ -54,9 +54,9 @@ def check_process() -> None:
 
     It has none of the threads of DuckDB and Polars, and would wait for them for ever.
     """
-    if not _process:
-        _process.append(os.getpid())
-    if _process[0] != os.getpid():
+    if not _first_process:
+        _first_process.append(os.getpid())
+    if _first_process[0] != os.getpid():
         raise InputError(
             "this process was forked from one that has used qifsql, and lacks its threads; start "
             'processes with multiprocessing.get_context("spawn"), or fork before the first call'

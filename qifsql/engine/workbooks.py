@@ -35,11 +35,11 @@ def write(dataset: Dataset, folder: Path, progress: Callable[[float], None]) -> 
     logger.handlers = [logging.NullHandler()]
     logger.propagate = False
     progress(0.0)
-    is_second = False
+    has_second = False  # row of the header
     try:
         book = fastexcel.read_excel(dataset.files[0])
         name = _sheet(book, dataset)
-        names, n_above, is_second = _header(lambda **rows: _load(book, name, **rows), dataset)
+        names, n_above, has_second = _header(lambda **rows: _load(book, name, **rows), dataset)
         n_header = dataset.header_rows
         sheet_text.check(dataset.files[0], name, dataset.name, n_above + n_header)
         rows = {"header_row": n_above, "skip_rows": n_header - 1}
@@ -49,8 +49,12 @@ def write(dataset: Dataset, folder: Path, progress: Callable[[float], None]) -> 
         match = re.search(r"dtype for column (.*)$", str(e), re.M)
         if nameless := re.fullmatch(r"__UNNAMED__(\d+)", match[1] if match else ""):
             check_names([*"a" * int(nameless[1]), ""], dataset.name)
-        if is_second:
-            raise _second_header(dataset) from e
+        if has_second:
+            raise DatasetError(
+                f"{dataset.name}: the row below the names looks like a part of the header; add "
+                "--header-rows 2",
+                reading={"header_rows": 2},
+            ) from e
         column = f"column {quoted(match[1])}" if match else "a column"
         raise DatasetError(
             f"{column} of {dataset.name} has cells of several types, such as numbers and texts; "
@@ -105,20 +109,11 @@ def _sheet(book: Any, dataset: Dataset) -> str:
     return str(matches[0])
 
 
-def _second_header(dataset: Dataset) -> DatasetError:
-    """Return the error for texts below the names, above numbers: they are no record."""
-    return DatasetError(
-        f"{dataset.name}: the row below the names looks like a part of the header; add "
-        "--header-rows 2",
-        reading={"header_rows": 2},
-    )
-
-
 def _header(load: Callable[..., Any], dataset: Dataset) -> tuple[list[str], int, bool]:
-    """Return the names of columns, and the number of rows above them; ``load`` reads rows.
+    """Return the names, the number of rows above them, and whether the row below may be names, too.
 
-    The last value is whether the row below may belong to the header, too. Empty rows above the
-    names are passed over. DatasetError if the first row is a title.
+    ``load`` reads rows; empty ones above the names are passed over. DatasetError if the first row
+    is a title.
     """
     n_rows = dataset.header_rows + TOP
     top = load(header_row=None, skip_rows=dataset.skip, n_rows=n_rows, dtypes="string")
@@ -127,15 +122,15 @@ def _header(load: Callable[..., Any], dataset: Dataset) -> tuple[list[str], int,
     if n_empty == len(rows):
         raise DatasetError(f"{dataset.name} is empty: its first row must name the columns")
     n_above, rows = dataset.skip + n_empty, rows[n_empty:]
-    titles = _count_titles(rows)
-    if titles >= dataset.header_rows:  # the names are below the header
-        skip = n_above + titles
+    n_titles = _count_titles(rows)
+    if n_titles >= dataset.header_rows:  # the names are below the header
+        skip = n_above + n_titles
         raise DatasetError(
             f"{dataset.name} seems to have a title above its table; add --skip {skip}",
             reading={"skip": skip},
         )
-    is_second = dataset.header_rows == 1 and may_be_header(rows[1:])
-    return first_names(rows[: dataset.header_rows]), n_above, is_second
+    has_second = dataset.header_rows == 1 and may_be_header(rows[1:])
+    return first_names(rows[: dataset.header_rows]), n_above, has_second
 
 
 def _count_titles(rows: Rows) -> int:
@@ -148,8 +143,8 @@ def _count_titles(rows: Rows) -> int:
         used = [j for j in range(len(names)) if any(row[j] for row in rows[i + 1 :])]
         if used and all(names[j] for j in used):
             above = [row for row in rows[:i] if any(row)]
-            is_title = all(row[0] and 2 * sum(map(bool, row)) <= len(used) for row in above)
-            return i if is_title and not any(map(is_number, names)) else 0
+            are_titles = all(row[0] and 2 * sum(map(bool, row)) <= len(used) for row in above)
+            return i if are_titles and not any(map(is_number, names)) else 0
     return 0
 
 
@@ -158,9 +153,8 @@ def _filled(table: Any, names: Sequence[str], dataset: Dataset) -> Any:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    used = [
-        i for i, column in enumerate(table.columns) if names[i] or column.null_count < len(column)
-    ]
+    columns = enumerate(table.columns)
+    used = [i for i, column in columns if names[i] or column.null_count < len(column)]
     table = table.select(used).rename_columns([names[i] for i in used])
     check_names(table.column_names, dataset.name)
     types = [pa.string() if pa.types.is_null(f.type) else f.type for f in table.schema]
