@@ -237,15 +237,15 @@ class Spark:
 
     def drop(self, name: str, catalog: str) -> None:
         """Drop a table that was kept: in DuckDB here, and in Spark if Spark has it."""
-        kept = self._kept_tables.pop((catalog, name), None)
-        if kept is None or kept.here:
+        entry = self._kept_tables.pop((catalog, name), None)
+        if entry is None or entry.here:
             self.here.drop(name, catalog)
         else:  # DuckDB here has only a view of the folder
             view = exp.Drop(kind="VIEW", tables=[_table(catalog, name)], exists=True)
             self.here.run(render.render(view), "counting", name)
-        if kept is not None and kept.view:
-            self._spark.catalog.dropTempView(kept.view)
-            self._folders.drop(kept.folder)
+        if entry is not None and entry.view:
+            self._spark.catalog.dropTempView(entry.view)
+            self._folders.drop(entry.folder)
 
     @property
     def workers(self) -> int:
@@ -299,14 +299,14 @@ class Spark:
 
     def _view(self, table: exp.Table, where: str) -> str:
         """Return the view of Spark with the rows of a table; create it when it is first read."""
-        if (kept := self._kept_table(table)) is None:
+        if (entry := self._kept_table(table)) is None:
             return self._views.of(bare_table(table), where)
-        if kept.view:
-            return kept.view
+        if entry.view:
+            return entry.view
         catalog = table.catalog or LOADED
         view = self._new_name("kept")  # of a table that DuckDB here has
         folder = self._views.convert(_table(catalog, table.name), view, where)
-        self._kept_tables[catalog, table.name] = replace(kept, view=view, folder=folder)
+        self._kept_tables[catalog, table.name] = replace(entry, view=view, folder=folder)
         return view
 
     def _is_source(self, table: exp.Table) -> bool:
@@ -315,8 +315,8 @@ class Spark:
         return is_function(bare, "READ_PARQUET") or self._views.has(bare)
 
     def _is_large(self, table: exp.Table) -> bool:
-        kept = self._kept_table(table)
-        return self._is_source(table) if kept is None else kept.rows > ROWS_HERE
+        entry = self._kept_table(table)
+        return self._is_source(table) if entry is None else entry.rows > ROWS_HERE
 
     @contextmanager
     def _plan_here(
@@ -340,25 +340,25 @@ class Spark:
             yield None
             return
         needed = needed_steps(plan)
-        left = Plan(tuple(step for step in placed.local if step.name in needed), plan.result)
-        from_spark = self._steps_from_spark(left, placed, names, where)
+        local_plan = Plan(tuple(step for step in placed.local if step.name in needed), plan.result)
+        from_spark = self._steps_from_spark(local_plan, placed, names, where)
         computed = {step: self._compute(step, plan, placed, what, where) for step in from_spark}
         reading = (Step(n, "", _read_plan(LOADED, table).result) for n, table in computed.items())
         try:
-            yield replace(left, steps=(*reading, *left.steps))
+            yield replace(local_plan, steps=(*reading, *local_plan.steps))
         finally:
             for table in computed.values():
                 self.drop(table, LOADED)
 
     def _steps_from_spark(
-        self, left: Plan, placed: Placed, names: set[str], where: str
+        self, local_plan: Plan, placed: Placed, names: set[str], where: str
     ) -> list[str]:
-        """Return the steps of Spark that the plan ``left`` for DuckDB reads; refuse large tables.
+        """Return the steps of Spark that ``local_plan`` reads; refuse large tables.
 
         ``names`` are those of all steps.
         """
         from_spark: dict[str, None] = {}  # a set in order
-        for step in (*left.steps, Step("", "", left.result)):
+        for step in (*local_plan.steps, Step("", "", local_plan.result)):
             for table in step.query.find_all(exp.Table):
                 if not table.db and table.name in placed.spark:
                     from_spark[table.name] = None
@@ -371,15 +371,15 @@ class Spark:
 
         ``reason`` is the part of the reading step that may have other values on Spark.
         """
-        kept = self._kept_table(table)
-        if kept is None:  # a source of records, which Spark alone reads
+        entry = self._kept_table(table)
+        if entry is None:  # a source of records, which Spark alone reads
             raise ExpressionError(
                 f"{reason} may give other values on Spark than in DuckDB, so it is refused for "
                 f"{where}; write it in another way, or use --engine duckdb"
             )
-        if kept.rows > MAX_COUNTS:
+        if entry.rows > MAX_COUNTS:
             raise EngineError(
-                f"{kept.rows:,} rows of counts of {where} are too many for one machine, and "
+                f"{entry.rows:,} rows of counts of {where} are too many for one machine, and "
                 f"{reason} has no exact form in Spark; use fewer quasi-identifiers"
             )
 

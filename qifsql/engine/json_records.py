@@ -65,10 +65,12 @@ def query(engine: Engine, dataset: Dataset) -> tuple[exp.Select, set[str]]:
         read_type = type_.replace(NOTHING, "VARCHAR").replace("HUGEINT", "VARCHAR")
         if name in integral or type_ in (*TIMES, "UUID"):
             read_type = "VARCHAR"
+        elif name in inexact:
+            read_type = "JSON"
         if type_ in TIMES and name in distinct:
             column = exp.cast(column, type_, dialect="duckdb")
-        elif name in inexact:
-            read_type, column = "JSON", exp.cast(column, "VARCHAR")
+        elif read_type == "JSON":
+            column = exp.cast(column, "VARCHAR")
         read_types.append((name, read_type))
         selected.append(exp.alias_(column, identifier(name)))
     long = integral | {name for name, type_ in columns if type_ == "HUGEINT"}
