@@ -76,8 +76,8 @@ def _literal(path: str) -> str:
 def _place(folder: Path, dataset: Dataset, path: str) -> Path:
     """Return the path of the private copy of a file."""
     name = dataset.table if path.casefold().endswith(ZIPPED) else path
-    known = (ending for endings in ENDINGS.values() for ending in endings)
-    of_name = (ending for ending in known if name.casefold().endswith(ending))
+    all_endings = (ending for endings in ENDINGS.values() for ending in endings)
+    of_name = (ending for ending in all_endings if name.casefold().endswith(ending))
     ending = ".csv" if dataset.format == "csv" else next(of_name)
     reading = "\0".join((dataset.table, dataset.encoding or "")).encode(errors="surrogateescape")
     path_in_names = quote(path, safe="")
