@@ -133,11 +133,11 @@ def of_spellings(
 def of_categories(spellings: Mapping[str, Spelling]) -> tuple[str, ...]:
     """Return a note on each column whose texts are fewer without case and blanks at both ends."""
     return tuple(
-        f"{quoted(name)} has {texts.values:,} values, which are {texts.without:,} without case and "
+        f"{quoted(name)} has {texts.values:,} values, which are {texts.folded:,} without case and "
         "blanks at both ends; each counts as a value of its own, and an expression makes them one, "
         f"as in NAME=lower(trim({identifier(name).sql('duckdb')}))"
         for name, texts in spellings.items()
-        if texts.without < texts.values <= MOST_CATEGORIES
+        if texts.folded < texts.values <= MOST_CATEGORIES
     )
 
 

@@ -46,9 +46,9 @@ def public(function: Callable[P, T]) -> Callable[P, T]:
     def call(*arguments: P.args, **options: P.kwargs) -> T:
         began, name = time.monotonic(), function.__name__
         LOG.info("%s begins", name)
-        named: Any = {option: _names(value, option) for option, value in options.items()}
+        named: Any = {option: _as_names(value, option) for option, value in options.items()}
         try:
-            result = _noted(function(*arguments, **named), function)
+            result = _with_notes_in_python(function(*arguments, **named), function)
         except QifError as e:
             e.args = (in_python(str(e), function), *e.args[1:])
             raise
@@ -61,7 +61,7 @@ def public(function: Callable[P, T]) -> Callable[P, T]:
     return call
 
 
-def _names(value: Any, option: str) -> Any:
+def _as_names(value: Any, option: str) -> Any:
     """Return an option with the names of columns of Polars, and the values of a series, as text."""
     if isinstance(value, pl.Expr):
         if not value.meta.is_column():
@@ -71,32 +71,33 @@ def _names(value: Any, option: str) -> Any:
             )
         return value.meta.output_name()
     if type(value) in (list, tuple):
-        return [_names(item, option) for item in value]
+        return [_as_names(item, option) for item in value]
     if option in ("qids", "secret") and hasattr(value, "__array__"):  # a series, an array, an index
         return [*value]
     return value
 
 
-def _noted(result: T, function: Callable[..., object]) -> T:
+def _with_notes_in_python(result: T, function: Callable[..., object]) -> T:
     """Return a result whose notes name arguments instead of options of the command line."""
     notes = getattr(result, "notes", None)
     if not is_dataclass(result) or isinstance(result, type) or not isinstance(notes, tuple):
         return result
-    spoken = tuple(in_python(note, function) for note in notes)
-    return result if spoken == notes else replace(result, **{"notes": spoken})
+    in_words = tuple(in_python(note, function) for note in notes)
+    return result if in_words == notes else replace(result, **{"notes": in_words})
 
 
 def in_python(text: str, function: Callable[..., object]) -> str:
     """Return a message with the arguments of a function in place of options (``--secret``)."""
     if "--" not in text:
         return text
-    lines: list[str] = LINE.findall(text)
+    command_lines: list[str] = LINE.findall(text)  # which stay
     names = argument_names(options_of(function))
-    pieces = [_spoken(piece, names) for piece in LINE.split(text)]
-    return "".join(piece for pair in zip(pieces, [*lines, ""], strict=True) for piece in pair)
+    pieces = [_with_arguments(piece, names) for piece in LINE.split(text)]
+    pairs = zip(pieces, [*command_lines, ""], strict=True)
+    return "".join(piece + command_line for piece, command_line in pairs)
 
 
-def _spoken(text: str, names: Mapping[str, str]) -> str:
+def _with_arguments(text: str, names: Mapping[str, str]) -> str:
     """Return a text without command lines, with ``names`` of arguments in place of options."""
 
     def argument(match: re.Match[str]) -> str:

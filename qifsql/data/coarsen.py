@@ -74,18 +74,18 @@ def _coarsener(original: Column, how: str) -> Callable[[Column, str], exp.Expr] 
     if type_ in (*FLOATING, "DECIMAL"):
         return _decimal_band
     if type_ in ("VARCHAR", "ENUM"):
-        return _beginning
+        return _first_characters
     if type_ == "TIME":
-        return _time
+        return _beginning_of_time
     if type_ == "DATE" or type_.startswith("TIMESTAMP"):
-        return _date
+        return _beginning_of_date
     return None
 
 
 def _integer_band(original: Column, width: str) -> exp.Expr:
     """Return the SQL of the lower end of a whole number's interval of this width, from 0 on."""
     if not re.fullmatch(r"[1-9]\d{0,17}", width, re.ASCII):
-        raise _wrong(original, width, "a width, a whole number from 1, as in {name}:5")
+        raise _error(original, width, "a width, a whole number from 1, as in {name}:5")
     end = _lower_end(exp.cast(column(original), "HUGEINT"), exp.Literal.number(width))
     needs_hugeint = family(original.type) in ("UBIGINT", "HUGEINT")
     return end if needs_hugeint else exp.cast(exp.paren(end), "BIGINT")
@@ -94,7 +94,7 @@ def _integer_band(original: Column, width: str) -> exp.Expr:
 def _decimal_band(original: Column, width: str) -> exp.Expr:
     """Return the lower end of a number's interval in SQL: exact in DECIMAL, else a DOUBLE."""
     if not re.fullmatch(r"\d{1,9}(\.\d{1,9})?", width, re.ASCII) or not float(width):
-        raise _wrong(original, width, "a width above 0, as in {name}:0.5")
+        raise _error(original, width, "a width above 0, as in {name}:0.5")
     literal = exp.Literal.number(width)
     if original.type not in FLOATING:
         return _lower_end(column(original), literal)
@@ -112,19 +112,19 @@ def _lower_end(number: exp.Expr, width: exp.Expr) -> exp.Expr:
     return exp.Sub(this=number.copy(), expression=over)
 
 
-def _beginning(original: Column, how: str) -> exp.Expr:
+def _first_characters(original: Column, how: str) -> exp.Expr:
     if not re.fullmatch(r"[1-9]\d{0,5}", how, re.ASCII):
-        raise _wrong(original, how, "a number of characters from 1, as in {name}:3")
+        raise _error(original, how, "a number of characters from 1, as in {name}:3")
     text: exp.Expr = column(original)
     text = text if family(original.type) == "VARCHAR" else exp.cast(text, "VARCHAR")
     return exp.Anonymous(this="left", expressions=[text, exp.Literal.number(how)])
 
 
-def _date(original: Column, how: str) -> exp.Expr:
+def _beginning_of_date(original: Column, how: str) -> exp.Expr:
     if match := AGE.fullmatch(how):
         return _age(original, match[2], int(match[1] or 1))
     if match := BAND.fullmatch(how):
-        return _period(original, int(match[1]), match[2])
+        return _date_band(original, int(match[1]), match[2])
     units = OF_DATES if original.type == "DATE" else (*OF_DATES, *OF_TIMES)
     bands = ["a band such as 10y, 6m, 2w or 14d, or age@2024-12-31"]
     if original.type != "DATE":
@@ -140,13 +140,13 @@ def _age(original: Column, day: str, width: int) -> exp.Expr:
         until = date.fromisoformat(day)
     except ValueError as e:
         hint = "a day that exists, as in {name}:age@2024-12-31"
-        raise _wrong(original, f"age@{day}", hint) from e
+        raise _error(original, f"age@{day}", hint) from e
     words = {"born": exp.cast(column(original), "TIMESTAMP")}
     ages = f"floor(({until:%Y%m%d} - {_DIGITS_OF_DAY}) / {10_000 * width})"
     return filled(f"CAST({ages} * {width} AS BIGINT)", words)
 
 
-def _period(original: Column, length: int, unit: str) -> exp.Expr:
+def _date_band(original: Column, length: int, unit: str) -> exp.Expr:
     """Return the first day of a band of years, months, weeks or days; infinite dates stay."""
     words = {"moment": exp.cast(exp.cast(column(original), "TIMESTAMP"), "DATE")}
     if unit in "wd":
@@ -173,7 +173,7 @@ def _bands(original: Column, how: str) -> exp.Expr:
         kind = "days, as in {name}:1980-01-01/2000-01-01"
         if original.type != "DATE":
             kind = f"numbers of type {family(original.type)}, as in {{name}}:18/65"
-        raise _wrong(original, how, f"limits in ascending order, {kind}")
+        raise _error(original, how, f"limits in ascending order, {kind}")
     limits = [_write_limit(text, original.type) for text in limits]
     value: exp.Expr = column(original)
     value = exp.paren(with_one_missing(value)) if original.type in FLOATING else value
@@ -235,7 +235,7 @@ def _labels(limits: Sequence[str], type_: str) -> list[str]:
     return [*labels, f">={limits[-1]}"]
 
 
-def _time(original: Column, how: str) -> exp.Expr:
+def _beginning_of_time(original: Column, how: str) -> exp.Expr:
     _check_unit(original, how, OF_TIMES)
     day = exp.cast(exp.Literal.string("1970-01-01"), "DATE")
     moment = exp.paren(exp.Add(this=day, expression=column(original)))
@@ -248,10 +248,10 @@ def _truncated(unit: str, moment: exp.Expr) -> exp.Expr:
 
 def _check_unit(original: Column, how: str, units: tuple[str, ...], *others: str) -> None:
     if how not in units:
-        raise _wrong(original, how, ", or ".join([f"one of {', '.join(units)}", *others]))
+        raise _error(original, how, ", or ".join([f"one of {', '.join(units)}", *others]))
 
 
-def _wrong(original: Column, how: str, hint: str) -> ExpressionError:
+def _error(original: Column, how: str, hint: str) -> ExpressionError:
     name = quoted(original.name)[1:-1]
     return ExpressionError(
         f"{quoted(f'{original.name}:{how}')[1:-1]} makes column {quoted(original.name)} no "

@@ -12,7 +12,7 @@ CSV_OPTIONS: Mapping[str, object] = {
     **{"decimal": None, "skip": 0, "header_rows": 1, "date_order": None},
 }
 """The options, by the names of the command line, studies and manifests, with their usual values."""
-OF_OTHERS: Mapping[str, Sequence[str]] = {
+OF_OTHER_FORMATS: Mapping[str, Sequence[str]] = {
     "excel": ("skip", "header_rows"),
     "statistics": ("all_varchar",),
 }
@@ -26,11 +26,20 @@ MOST_LINES = 10_000  # lines above the first record
 
 def checked_options(**options: Any) -> dict[str, Any]:
     """Return options for reading CSV as a dataset has them; DatasetError if one is wrong."""
+    delimiter, decimal = options["delimiter"], options["decimal"]
+    if delimiter == "\\t":  # typed as two characters
+        delimiter = "\t"
+    if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n'):
+        raise DatasetError(
+            f"delimiter {quoted(delimiter)} cannot be used; give one character, such as ;"
+        )
+    if decimal not in (None, ".", ","):
+        raise DatasetError(f'decimal mark {quoted(decimal)} cannot be used; give "," or "."')
     return {
         **options,
-        "delimiter": _delimiter(options["delimiter"]),
+        "delimiter": delimiter,
         "encoding": _encoding(options["encoding"]),
-        "decimal": _decimal(options["decimal"]),
+        "decimal": decimal if decimal == "," else None,
         "skip": _line_count("skip", options["skip"], 0),
         "header_rows": _line_count("header_rows", options["header_rows"], 1),
         "date_order": order(options["date_order"]),
@@ -66,13 +75,6 @@ def _encoding(name: str | None) -> str | None:
     return name
 
 
-def _decimal(mark: str | None) -> str | None:
-    """Return the decimal mark, None for a point; DatasetError if it is another one."""
-    if mark not in (None, ".", ","):
-        raise DatasetError(f'decimal mark {quoted(mark)} cannot be used; give "," or "."')
-    return mark if mark == "," else None
-
-
 def _line_count(name: str, number: int | None, least: int) -> int:
     """Return a number of lines, by default the least."""
     if number is None:
@@ -80,13 +82,3 @@ def _line_count(name: str, number: int | None, least: int) -> int:
     if isinstance(number, bool) or not isinstance(number, int) or not least <= number <= MOST_LINES:
         raise DatasetError(f"{name} is a whole number from {least} to {MOST_LINES:,}")
     return number
-
-
-def _delimiter(text: str | None) -> str | None:
-    r"""Return the character that separates fields; ``\t``, typed as two characters, is a tab."""
-    character = "\t" if text == "\\t" else text
-    if character is not None and (len(character) != 1 or character in '"\r\n'):
-        raise DatasetError(
-            f"delimiter {quoted(character)} cannot be used; give one character, such as ;"
-        )
-    return character

@@ -11,7 +11,7 @@ from qifsql.data.csv_options import (
     ALWAYS,
     CSV_OPTIONS,
     NATIVE,
-    OF_OTHERS,
+    OF_OTHER_FORMATS,
     checked_options,
     refuse_options,
 )
@@ -35,6 +35,7 @@ from qifsql.errors import ColumnError, DatasetError, did_you_mean, quoted
 CATALOGUE = "spark:"  # how the name of a table of Spark's catalogue begins
 REMOTE = re.compile(r"(hdfs|viewfs|s3|s3a|gs|abfs|abfss|wasb|wasbs|dbfs|oss)://.", re.IGNORECASE)
 """File systems that Spark reads. DuckDB does not: qifsql itself never uses the network."""
+NO_NAMES = "; describe lists its columns; if its first line is a record, write their names above it"
 Irregularity = Literal["", "unusual", "several", "ambiguous", "several, ambiguous"]
 
 
@@ -65,9 +66,6 @@ class Column:
         return self.name if self.heading is None else self.heading
 
 
-NO_NAMES = "; describe lists its columns; if its first line is a record, write their names above it"
-
-
 @dataclass(frozen=True)
 class Repeated:
     """A column that numbers people: ``values`` different numbers in ``records`` that have one.
@@ -86,13 +84,13 @@ class Repeated:
 
 
 class Spelling(NamedTuple):
-    """The texts of a column: their number, and that without case and blanks at both ends.
+    """The number of texts of a column, and of those that differ without case and outer blanks.
 
     ``decimals``: most fields are numbers with a decimal comma, or with points between thousands.
     """
 
     values: int
-    without: int
+    folded: int
     decimals: bool
 
 
@@ -212,16 +210,15 @@ class Dataset:
         """
         always = ALWAYS if self.format == "csv" else ()
         options = {name: getattr(self, name) for name in CSV_OPTIONS}
-        options = {n: v for n, v in options.items() if n in always or v != CSV_OPTIONS[n]}
-        return options or None
+        return {n: v for n, v in options.items() if n in always or v != CSV_OPTIONS[n]} or None
 
     @property
     def identity_of_reading(self) -> list[object]:
         """Return how the file is read, to tell requests apart."""
         if self.read_as:
             return list(self.read_as.items())
-        further = [[n, v] for n, v in (self.csv or {}).items() if n not in ALWAYS]
-        return [self.all_varchar, self.delimiter, self.encoding, *further, *self.na]
+        unusual = [[n, v] for n, v in (self.csv or {}).items() if n not in ALWAYS]
+        return [self.all_varchar, self.delimiter, self.encoding, *unusual, *self.na]
 
     @property
     def is_decoded(self) -> bool:
@@ -354,7 +351,7 @@ class Dataset:
         else:
             format_, ending = one_format(files, text)
         if format_ != "csv":
-            of_format = OF_OTHERS.get(format_, ())
+            of_format = OF_OTHER_FORMATS.get(format_, ())
             refuse_options(options, text, of_format)
             usable = {option: options[option] for option in of_format}
             return cls(name, format_, files, table, hive=hive, na=na, **usable)

@@ -59,7 +59,7 @@ def format_of(file: str, text: str) -> tuple[Format, str]:
 
     Raises DatasetError, which names ``text``, if the file is of another kind.
     """
-    if kind := _by_name(file):
+    if kind := _format_by_name(file):
         return kind
     if magic(file).startswith(b"PAR1"):
         return "parquet", ".parquet"
@@ -70,7 +70,7 @@ def format_of(file: str, text: str) -> tuple[Format, str]:
     raise DatasetError(f"{text} is of an unknown kind; qifsql reads {FORMATS}")
 
 
-def _by_name(file: str) -> tuple[Format, str] | None:
+def _format_by_name(file: str) -> tuple[Format, str] | None:
     """Return the format of a file and its ending by its name, None if the name shows none."""
     name = file.casefold()
     by_ending: list[tuple[Format, str]] = [(f, e) for f, ends in ENDINGS.items() for e in ends]
@@ -87,7 +87,7 @@ def table_in_zip(file: str, table: str = "") -> tuple[str, Format, str]:
             members = [m.filename for m in box.infolist() if not m.is_dir()]
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as e:
         raise DatasetError(f"{file} is damaged, or no .zip; pack it again") from e
-    tables = [m for m in members if _by_name(m) and not m.startswith("__MACOSX")]
+    tables = [m for m in members if _format_by_name(m) and not m.startswith("__MACOSX")]
     if table:
         matching = named(table, tables, lambda member: [member, Path(member).name])
         if len(matching) != 1:
@@ -102,9 +102,7 @@ def table_in_zip(file: str, table: str = "") -> tuple[str, Format, str]:
             f"{file} has {len(tables):,} tables: {listed}; name one, as in "
             f"{quoted(f'{tables[0]}@{file}')}"
         )
-    kind = _by_name(tables[0])
-    assert kind is not None  # noqa: S101 - tables have known endings
-    format_, ending = kind
+    format_, ending = format_of(tables[0], tables[0])
     if format_ == "duckdb":
         raise DatasetError(f"{file} has a database; unpack it, and name a table: TABLE@DATABASE")
     if ending.endswith(PACKED):

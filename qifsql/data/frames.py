@@ -47,9 +47,9 @@ def arrow_table(source: Any, table: str = "") -> tuple[Any, tuple[str, ...]]:
         TypeError: The object is a stream of something other than a table.
 
     """
-    source = _framed(source)
-    stream = hasattr(source, "__arrow_c_stream__")
-    if not stream and hasattr(source, "collect_schema") and hasattr(source, "lazy"):
+    source = _as_frame(source)
+    is_stream = hasattr(source, "__arrow_c_stream__")
+    if not is_stream and hasattr(source, "collect_schema") and hasattr(source, "lazy"):
         source = source.lazy().collect()
     if table and hasattr(source, "cursor") and hasattr(source, "table"):
         source = source.table(table)
@@ -80,11 +80,10 @@ def arrow_table(source: Any, table: str = "") -> tuple[Any, tuple[str, ...]]:
 
 def is_table(source: object) -> bool:
     """Return whether an object is a data frame, and no column of one."""
-    marks = ("__arrow_c_stream__", "collect_schema")
-    of_tables = ("collect_schema", "columns", "schema")  # those of a lazy frame are read
-    return any(hasattr(source, mark) for mark in marks) and any(
-        hasattr(source, name) for name in of_tables
-    )
+    if hasattr(source, "collect_schema"):  # a lazy frame, whose columns would be computed
+        return True
+    is_stream = hasattr(source, "__arrow_c_stream__")
+    return is_stream and (hasattr(source, "columns") or hasattr(source, "schema"))
 
 
 def _is_column(values: object) -> bool:
@@ -101,7 +100,7 @@ def are_records(source: object) -> bool:
     )
 
 
-def _framed(source: Any) -> Any:
+def _as_frame(source: Any) -> Any:
     """Return columns by name, records or an array with names as a data frame; others as they are.
 
     Raises TypeError for an array without names, DatasetError if there is no data frame of it.

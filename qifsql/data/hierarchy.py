@@ -41,15 +41,15 @@ class Hierarchy:
     @classmethod
     def read(cls, path: str | Path) -> "Hierarchy":
         """Return the hierarchy in a file; raise DatasetError if it is unreadable or invalid."""
-        return cls._of(str(path), _lines(Path(path_text(path))))
+        return cls._from_lines(str(path), _lines(Path(path_text(path))))
 
     @classmethod
     def of(cls, name: str, rows: Sequence[Sequence[str]]) -> "Hierarchy":
         """Return the hierarchy of these lines; raise DatasetError if they are invalid."""
-        return cls._of(name, [(number, list(row)) for number, row in enumerate(rows, 1)])
+        return cls._from_lines(name, [(number, list(row)) for number, row in enumerate(rows, 1)])
 
     @classmethod
-    def _of(cls, path: str, lines: "Lines") -> "Hierarchy":
+    def _from_lines(cls, path: str, lines: "Lines") -> "Hierarchy":
         """Return the hierarchy of numbered lines.
 
         Raises DatasetError, with line numbers, if there are no lines, if none has a node, if a
@@ -64,7 +64,7 @@ class Hierarchy:
             node: str | None = leaf
             while node is not None:
                 below.setdefault(node, {})[leaf] = None
-                node, _ = parents.get(node, (None, 0))
+                node, _ = parents.get(node, (None, 0))  # and the line that says so
         nodes = {node: tuple(descendants) for node, descendants in below.items()}
         return cls(path, tuple(leaves), nodes, tuple(tuple(f) for _, f in lines), short)
 
@@ -74,8 +74,9 @@ class Hierarchy:
             return self
         renamed: dict[str, str] = {}
         for leaf in self.leaves:
-            name = _number_as_written(leaf, type_)
-            renamed |= {leaf: name} if name != leaf and name not in self.nodes else {}
+            name = _as_engine_writes(leaf, type_)
+            if name != leaf and name not in self.nodes:
+                renamed[leaf] = name
         if not renamed:
             return self
         lines = [(renamed.get(leaf, leaf), *up) for leaf, *up in self.lines]
@@ -142,7 +143,7 @@ class Hierarchy:
 Lines = list[tuple[int, list[str]]]
 
 
-def _number_as_written(text: str, type_: str) -> str:
+def _as_engine_writes(text: str, type_: str) -> str:
     """Return a number as the engine writes this value of a type; other texts as they are.
 
     A number that the type cannot hold exactly stays, too.
@@ -203,7 +204,10 @@ def _filled(path: str, lines: Lines) -> tuple[Lines, int]:
     """
     if not lines:
         raise DatasetError(f"hierarchy {path} is empty; give a line for each value")
-    rows = [_without_empty_end(fields) for _, fields in lines]
+    rows: list[list[str]] = []
+    for _, fields in lines:
+        last = max((i for i, text in enumerate(fields) if text), default=0)  # that is not empty
+        rows.append(fields[: last + 1])
     width = max(map(len, rows))
     if width == 1:
         raise DatasetError(
@@ -221,12 +225,6 @@ def _filled(path: str, lines: Lines) -> tuple[Lines, int]:
             fields.append(above.get(fields[-1], fields[-1]))
         filled.append((number, [*fields, *[TOP] * (width - len(fields))]))
     return filled, len(rows) - len(full)
-
-
-def _without_empty_end(fields: list[str]) -> list[str]:
-    """Return the fields of a line up to the last that is not empty; at least the value."""
-    last = max((i for i, text in enumerate(fields) if text), default=0)
-    return fields[: last + 1]
 
 
 def _parents(path: str, lines: Lines) -> dict[str, tuple[str, int]]:

@@ -16,7 +16,11 @@ from urllib.request import url2pathname
 
 def command(extra: str) -> str:
     """Return the command that installs an extra of this installation, for the current folder."""
-    origin = _origin()
+    try:
+        text = distribution("qifsql").read_text("direct_url.json")
+    except PackageNotFoundError:  # the sources on PYTHONPATH
+        text = None
+    origin: dict[str, Any] = json.loads(text) if text else {}  # empty for a package of an index
     url = str(origin.get("url", ""))
     options = []
     if urlsplit(url).scheme == "file":  # a clone, or a wheel
@@ -28,26 +32,10 @@ def command(extra: str) -> str:
         requirement = f"qifsql[{extra}] @ {address}"
     else:
         requirement = f"qifsql[{extra}]"
-    return shlex.join([*_pip(), "install", *options, requirement])
-
-
-def _origin() -> dict[str, Any]:
-    """Return where pip found qifsql; empty for a package of an index."""
-    try:
-        text = distribution("qifsql").read_text("direct_url.json")
-    except PackageNotFoundError:  # the sources on PYTHONPATH
-        return {}
-    origin: dict[str, Any] = json.loads(text) if text else {}
-    return origin
-
-
-def _pip() -> list[str]:
-    """Return the words that call pip of this environment, which need not be that of the PATH."""
-    python = Path(sys.executable or "python")
-    pip = shutil.which("pip")
-    if pip and Path(pip).parent == python.parent:
-        return ["pip"]
-    return [_near(python).removeprefix("./"), "-m", "pip"]
+    python, pip = Path(sys.executable or "python"), shutil.which("pip")
+    is_of_environment = pip and Path(pip).parent == python.parent  # not only of the PATH
+    call = ["pip"] if is_of_environment else [_near(python).removeprefix("./"), "-m", "pip"]
+    return shlex.join([*call, "install", *options, requirement])
 
 
 def _near(path: Path) -> str:

@@ -75,8 +75,15 @@ class Option:
 
 def declared(options: type) -> dict[str, Option]:
     """Return the options that a ``TypedDict`` declares, in their order."""
-    hints = get_type_hints(options, include_extras=True)
-    return {name: option for name in hints for option in _of(hints[name])}
+    declarations: dict[str, Option] = {}
+    for name, hint in get_type_hints(options, include_extras=True).items():
+        annotated = get_args(hint)[0] if get_origin(hint) is Required else hint
+        if get_origin(annotated) is Annotated:
+            _type, *notes = get_args(annotated)
+            for option in notes:
+                if isinstance(option, Option):
+                    declarations[name] = option
+    return declarations
 
 
 def complete(options: T, declaration: type[T]) -> T:
@@ -114,13 +121,6 @@ def check_names(options: Mapping[str, object], declaration: type) -> None:
             raise TypeError(f"unknown option {name!r}{did_you_mean(name, names)}")
     if not isinstance(options.get("target") or {}, Mapping):
         raise InputError("a target maps quasi-identifiers to values, as in {'age': 49}")
-
-
-def _of(hint: Any) -> list[Option]:
-    if get_origin(hint) is Required:
-        (hint,) = get_args(hint)
-    annotated = get_origin(hint) is Annotated
-    return [note for note in get_args(hint)[1:] if isinstance(note, Option)] if annotated else []
 
 
 def is_given(value: object) -> bool:
@@ -163,15 +163,15 @@ def csv_row(value: str) -> list[str]:
         return [value]
     items: list[str] = []
     for field, written in zip(fields, _FIELD.finditer(value), strict=False):
-        if items and "=" in items[-1] and _goes_on(items[-1]):
+        if items and "=" in items[-1] and _is_open(items[-1]):
             items[-1] += f",{field}"
         elif field or written[0].startswith('"'):
             items.append(field)
     return items
 
 
-def _goes_on(expression: str) -> bool:
-    """Return whether a bracket or a text of an expression is still open."""
+def _is_open(expression: str) -> bool:
+    """Return whether a bracket or a text of an expression is not closed."""
     depth, in_text = 0, False
     for character in expression:
         in_text ^= character == "'"
@@ -203,7 +203,7 @@ def _is_share(content: Any) -> bool:
     return _is_number(content) and 0 <= content <= 1
 
 
-def _value(is_valid: Callable[[Any], bool]) -> Callable[[Any], Any]:
+def _one_value(is_valid: Callable[[Any], bool]) -> Callable[[Any], Any]:
     """Return the reader of one value: None if it is not valid."""
     return lambda content: content if is_valid(content) else None
 
@@ -223,7 +223,7 @@ def _texts(content: Any) -> tuple[str, ...] | None:
 
 
 def _sizes(content: Any) -> str | None:
-    return str(content) if _is_whole(content) else _value(is_text)(content)
+    return str(content) if _is_whole(content) else _one_value(is_text)(content)
 
 
 def _files(content: Any) -> dict[str, str] | None:
@@ -248,7 +248,7 @@ def _target(content: Any) -> dict[str, object] | None:
     return target
 
 
-_text, _number, _share = _value(is_text), _value(_is_number), _value(_is_share)
+_text, _number, _share = _one_value(is_text), _one_value(_is_number), _one_value(_is_share)
 _NAMES = "a text in quotes or a list of them"
 TEXT = Form("a text in quotes", _text)
 NAME = Form("a text in quotes", _text)
@@ -259,15 +259,15 @@ NAMES = Form(_NAMES, _texts, nothing=())
 """Names of columns: on the command line ``a,b``, repeatable."""
 TEXTS = Form(_NAMES, _texts, nothing=())
 """Texts that may hold commas: on the command line one at a time, repeatable."""
-FLAG = Form("true or false", _value(lambda content: isinstance(content, bool)), nothing=False)
-WHOLE = Form("a whole number", _value(_is_whole))
+FLAG = Form("true or false", _one_value(lambda content: isinstance(content, bool)), nothing=False)
+WHOLE = Form("a whole number", _one_value(_is_whole))
 NUMBERS = Form("a number or a list of numbers", values(_is_number), nothing=())
 SHARE = Form("a number from 0 to 1", _share)
 CHANCE = Form("a number from 0 to 1", _share)
 """A share that may be typed as a fraction, such as 2/3."""
 SUPPRESSED = Form(
     "true, false or a number from 0 to 1",
-    _value(lambda content: isinstance(content, bool) or _is_share(content)),
+    _one_value(lambda content: isinstance(content, bool) or _is_share(content)),
     nothing=False,
 )
 """A share that may be typed as a fraction; the option alone, without a value, means all (1)."""
@@ -283,7 +283,7 @@ STORE = Form("a text in quotes", _text)
 """The path of a DuckDB file to resume from; it holds values of cells."""
 FLOAT = Form("a number", _number)
 SECONDS = Form(
-    "a number of seconds above 0", _value(lambda content: _is_number(content) and content > 0)
+    "a number of seconds above 0", _one_value(lambda content: _is_number(content) and content > 0)
 )
 SIZES = Form('a number or a text such as "1-4"', _sizes)
 COUNTS = Form("a whole number or a list of them", values(_is_whole))

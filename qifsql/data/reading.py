@@ -1,6 +1,7 @@
 """The reading of a file: options declared once for Python, the command line and studies."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Annotated, Any, TypedDict
 
 from qifsql.data.collection import Collection
@@ -19,10 +20,9 @@ from qifsql.data.option import (
     values,
 )
 
+_Option = partial(Option, panel=DATA)
 WORDS = Form("a text in quotes or a list of them", values(is_text), nothing=())
 """Words for missing values: ``NA,.,-9`` or ``income=-9``; an empty text is a word, too."""
-
-
 ORDER = Form('"dmy", "mdy" or "ymd"', lambda content: content if content in DATE_ORDERS else None)
 """The order of day, month and year in dates."""
 
@@ -32,81 +32,73 @@ class Reading(TypedDict, total=False):
 
     all_varchar: Annotated[
         bool,
-        Option(
+        _Option(
             FLAG,
             "CSV, SPSS, Stata: as text, with labels.",
             text="CSV, SPSS, Stata, SAS: read every column as text; labels of values stand for "
             "their codes (male for 1).",
-            panel=DATA,
         ),
     ]
     delimiter: Annotated[
         str | None,
-        Option(
+        _Option(
             TEXT,
             "CSV: field separator, such as ;.",
             text="CSV: field separator; by default detected.",
-            panel=DATA,
         ),
     ]
     encoding: Annotated[
         str | None,
-        Option(
+        _Option(
             TEXT,
             "CSV: encoding, such as cp1252 (default utf-8).",
             text="CSV: a name that Python knows, such as cp1252 (Excel on Windows), latin-1 or "
             "utf-16; by default UTF-8, or UTF-16 if the file begins with its mark.",
-            panel=DATA,
         ),
     ]
     decimal: Annotated[
         str | None,
-        Option(
+        _Option(
             TEXT,
             "CSV: decimal mark, such as , (default .).",
             text="CSV: decimal mark of numbers, a comma or a point (default).",
-            panel=DATA,
         ),
     ]
     skip: Annotated[
         int | None,
-        Option(
+        _Option(
             WHOLE,
             "CSV, Excel: lines above the names.",
             text="CSV, Excel: number of lines above the names of columns that are not read "
             "(default 0).",
-            panel=DATA,
         ),
     ]
     header_rows: Annotated[
         int | None,
-        Option(
+        _Option(
             WHOLE,
             "CSV, Excel: rows of the header (default 1).",
             text="CSV, Excel: number of rows of the header (default 1). A column has the first "
             "name that is not empty in them.",
-            panel=DATA,
         ),
     ]
     date_order: Annotated[
         str | None,
-        Option(
+        _Option(
             ORDER,
             "CSV: dates are dmy (07/04/1980), mdy or ymd.",
             text='CSV: order of day, month and year in dates with a year of four digits: "dmy" '
             '(07/04/1980 is 7 April), "mdy" or "ymd". By default found in the file, with day '
             "first where both fit.",
-            panel=DATA,
         ),
     ]
     na: Annotated[
         str | Sequence[str],
-        Option(
+        _Option(
             WORDS,
             "Words that mean missing: NA,.,-9; income=-9.",
             text="Words for missing values, in all columns (NA,.,-9) or in one (income=-9). "
             "An empty text is a word, too. Columns are typed without them.",
-            panel=DATA,
         ),
     ]
 

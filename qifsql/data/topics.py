@@ -11,8 +11,8 @@ import re
 import tomllib
 import unicodedata
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cache, cached_property, lru_cache
+from dataclasses import dataclass
+from functools import cache, lru_cache
 from pathlib import Path
 
 
@@ -28,31 +28,30 @@ class Topic:
     role: str
     name: str
     words: str
-    hints: str = field(default="")
-    labels: frozenset[str] = field(default=frozenset())
-    inside: str = field(default="")
-    telling: frozenset[str] = field(default=frozenset())
-
-    @cached_property
-    def _patterns(self) -> tuple[re.Pattern[str] | None, ...]:
-        return _pattern(self.words), _pattern(self.hints), _pattern(self.inside)
+    hints: str
+    labels: frozenset[str]
+    inside: str
+    telling: frozenset[str]
 
     def confidence(self, name: str) -> str | None:
         """Return how sure a name (``spelled``) is about this: high or medium; None if it is not."""
-        words, hints, _ = self._patterns
-        if words is not None and words.search(name):
+        if _has_word(name, self.words):
             return "high"
-        return "medium" if hints is not None and hints.search(name) else None
+        return "medium" if _has_word(name, self.hints) else None
 
     def has(self, value: str) -> bool:
         """Return whether a value (``spelled``) is one of columns about this."""
-        inside = self._patterns[2]
-        return value in self.labels or (inside is not None and bool(inside.search(value)))
+        return value in self.labels or _has_word(value, self.inside)
 
 
-def _pattern(words: str) -> re.Pattern[str] | None:
-    parts = [re.escape(word).replace(r"\?", "[a-z]?") for word in words.split()]
-    return re.compile("|".join(parts)) if parts else None
+def _has_word(text: str, words: str) -> bool:
+    """Return whether a text (``spelled``) has one of the words."""
+    return bool(words) and _pattern(words).search(text) is not None
+
+
+@cache
+def _pattern(words: str) -> re.Pattern[str]:
+    return re.compile("|".join(re.escape(w).replace(r"\?", "[a-z]?") for w in words.split()))
 
 
 @lru_cache(maxsize=10_000)
@@ -82,15 +81,19 @@ def _vocabulary() -> Mapping[str, Mapping[str, Sequence[str]]]:
 
 def _topic(key: str, role: str = "", name: str = "") -> Topic:
     """Return a topic with the words of all languages under ``key``."""
-    words = _vocabulary()[key]
-    names, hints, inside = (" ".join(words.get(kind, ())) for kind in ("names", "hints", "inside"))
-    labels, telling = (_labels(words.get(kind, ())) for kind in ("labels", "telling"))
-    return Topic(role, name, names, hints, labels, inside, telling)
-
-
-def _labels(texts: Sequence[str]) -> frozenset[str]:
-    """Return the values that texts list, with commas between them."""
-    return frozenset(spelled(label) for text in texts for label in text.split(",") if label.strip())
+    by_kind = _vocabulary()[key]
+    words = {kind: " ".join(by_kind.get(kind, ())) for kind in ("names", "hints", "inside")}
+    lists = {kind: ",".join(by_kind.get(kind, ())).split(",") for kind in ("labels", "telling")}
+    values = {kind: frozenset(spelled(v) for v in vs if v.strip()) for kind, vs in lists.items()}
+    return Topic(
+        role,
+        name,
+        words["names"],
+        words["hints"],
+        values["labels"],
+        words["inside"],
+        values["telling"],
+    )
 
 
 WEIGHT = _topic("weight", "weight", "weight")

@@ -303,7 +303,7 @@ class Catalog:
         (answers,) = self.engine.query(query, self.schema.dataset)
         by_column = zip(columns, answers[::3], answers[1::3], answers[2::3], strict=True)
         spellings = {c.name: Spelling(*counts) for c, *counts in by_column}
-        return {n: s for n, s in spellings.items() if s.decimals or s.without < s.values}
+        return {n: s for n, s in spellings.items() if s.decimals or s.folded < s.values}
 
     def names_of_people(self, names: Container[str], where: exp.Expr | None) -> list[str]:
         """Return the columns, but ``names``, that look like names of people in the first records.

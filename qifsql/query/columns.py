@@ -14,8 +14,6 @@ SHOWABLE = (  # types whose values every format and library shows in the same wa
     "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT",
     "FLOAT", "DOUBLE", "DECIMAL", "VARCHAR", "BOOLEAN",
 )  # fmt: skip
-
-
 STORABLE = (*SHOWABLE, "DATE", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE", "TIME", "BLOB")
 
 
@@ -39,8 +37,11 @@ def known_values(
     """
     columns: list[tuple[exp.Expr, str]] = []
     for i, qid in enumerate(microdata.qids, 1):
-        if microdata.of_lists:  # ``qid_1`` is the list of a person's records
-            values = _of_each(exp.column("qid_1", table), f"qid_{i}")
+        if microdata.of_lists:  # ``qid_1`` is the list of a person's records, which are structs
+            value = exp.Dot(this=exp.column("r"), expression=exp.to_identifier(f"qid_{i}"))
+            body = exp.Lambda(this=value, expressions=[exp.to_identifier("r")], colon=True)
+            records = exp.column("qid_1", table)
+            values = exp.Anonymous(this="list_transform", expressions=[records, body])
             columns.append((exp.cast(values, "VARCHAR"), qid.name))
         else:
             columns.append((as_native(exp.column(f"qid_{i}", table), qid, native), qid.name))
@@ -51,13 +52,6 @@ def records_of_lists(table: str) -> exp.Expr:
     """Return how many records the people of a block have of whom all records are known."""
     length = exp.Anonymous(this="len", expressions=[exp.column("qid_1", table)])
     return exp.Mul(this=exp.column("size", table), expression=length)
-
-
-def _of_each(structs: exp.Expr, field: str) -> exp.Expr:
-    """Return the list of one field of a list of structs."""
-    value = exp.Dot(this=exp.column("r"), expression=exp.to_identifier(field))
-    body = exp.Lambda(this=value, expressions=[exp.to_identifier("r")], colon=True)
-    return exp.Anonymous(this="list_transform", expressions=[structs.copy(), body])
 
 
 def number(value: int) -> exp.Expr:
@@ -110,10 +104,8 @@ def same_block(a: str, b: str, width: int) -> exp.Expr:
 def named(columns: Sequence[tuple[exp.Expr, str]]) -> list[exp.Expr]:
     """Return columns with the user's names; a name that already occurs gets a number."""
     names = unique([name for _, name in columns])
-    return [
-        exp.Alias(this=tree, alias=identifier(name))
-        for (tree, _), name in zip(columns, names, strict=True)
-    ]
+    trees = (tree for tree, _ in columns)
+    return [exp.Alias(this=t, alias=identifier(n)) for t, n in zip(trees, names, strict=True)]
 
 
 def with_names(query: exp.Select, names: Mapping[str, str]) -> exp.Select:

@@ -1,12 +1,7 @@
-"""Plans of attacks: one generated step, and steps from ``sql/``.
+"""Plans of attacks: one generated step (``microdata_steps``), and steps from ``sql/`` (``steps``).
 
-The generated step is ``microdata``: one row per individual with ``qid_1 .. qid_k``,
-``secret_1 ..``, and ``weight`` if people have weights. The user's names occur only there,
-so no name of a column can break other steps or inject SQL.
-
-The files of ``sql/`` write ``qid`` for the whole tuple of quasi-identifiers and ``secret`` for
-one secret. Splicing replaces these words by the numbered columns, in the parsed tree. A file is
-spliced once for each secret, which gives the steps ``cells_1``, ``cells_2``, ...
+A question is a secret together with a gain function. A view of ``sql/`` is filled once for each
+question that needs it.
 """
 
 from collections.abc import Mapping, Sequence

@@ -15,7 +15,7 @@ from qifsql.data.collection import ABSENT
 from qifsql.data.expressions import SOURCE, source_columns, with_one_missing
 from qifsql.data.readers import openings, relation
 from qifsql.query import suppression
-from qifsql.query.columns import number
+from qifsql.query.columns import fold, number
 from qifsql.query.plan import Plan, Step
 from qifsql.query.splice import make_step
 
@@ -51,27 +51,26 @@ def steps(microdata: Microdata, *, key: bool = False) -> list[Step]:
     if microdata.person is not None:
         columns.append(exp.alias_(exp.Window(this=exp.RowNumber()), RECORD))
     query = _from_source(microdata, columns, people=True)
-    if microdata.person is not None:
-        doc = "One row per record: its person, what the adversary knows of it, its secrets."
-        return [*steps, Step("records", doc, query), *_people_of_records(microdata)]
-    return [*steps, Step("microdata", "One row per individual.", query)]
-
-
-def _people_of_records(microdata: Microdata) -> Sequence[Step]:
-    """Return the steps that make individuals of records: all of a person's are known, or one."""
+    if microdata.person is None:
+        return [*steps, Step("microdata", "One row per individual.", query)]
+    doc = "One row per record: its person, what the adversary knows of it, its secrets."
+    steps.append(Step("records", doc, query))
     qids, secrets = len(microdata.qids), len(microdata.secrets)
-    knows_all = microdata.known_records == "all"
+    knows_all = microdata.known_records == "all"  # records of a person, or one of them
     if microdata.numbered:
-        return _people_by_numbers(qids, secrets, microdata.reported, knows_all)
+        return [*steps, *_people_by_numbers(qids, secrets, microdata.reported, knows_all)]
     housed = microdata.household is not None
-    return _people_by_values(qids, secrets, microdata.reported, knows_all, housed)
+    return [*steps, *_people_by_values(qids, secrets, microdata.reported, knows_all, housed)]
 
 
 @lru_cache(maxsize=64)
 def _people_by_values(
     qids: int, secrets: int, reported: bool, knows_all: bool, housed: bool
 ) -> Sequence[Step]:
-    """Return the steps of individuals with lists of values, for so many qids and secrets."""
+    """Return the steps that make individuals of records, with lists of values.
+
+    ``qids`` and ``secrets`` are their numbers.
+    """
     of_secrets: Mapping[str, int] = {"secrets": secrets, "reported": reported}
     if knows_all:
         shape = {"qids": qids, **of_secrets, "housed": housed}
@@ -85,7 +84,7 @@ def _people_by_values(
 
 @lru_cache(maxsize=64)
 def _people_by_numbers(qids: int, secrets: int, reported: bool, knows_all: bool) -> Sequence[Step]:
-    """Return the same steps, in which several records of a person are a list of numbers."""
+    """Return the steps that make individuals of records, with lists of numbers of values."""
     of_secrets: Mapping[str, int] = {"secrets": secrets}
     shape: Mapping[str, int] = {**of_secrets, "qids": qids}
     records: Mapping[str, int] = {**shape, "reported": reported}
@@ -120,7 +119,7 @@ def _people_by_numbers(qids: int, secrets: int, reported: bool, knows_all: bool)
 
 
 def sizes_by_kinds(microdata: Microdata) -> list[Step]:
-    """Return the steps of sizes of blocks of owners that read the table of kinds of blocks.
+    """Return the steps of sizes of blocks of owners that read the table ``KNOWN_KINDS``.
 
     It holds the blocks of equal records, and counts people with one record for both readings.
     """
@@ -152,25 +151,19 @@ def lasting_steps(microdata: Microdata) -> list[str]:
 
 def everybody(microdata: Microdata) -> Step:
     """Return the step of one row per record, including weight 0 (``counts`` is then false)."""
-    counts = exp.true() if microdata.weight is None else _weighs(microdata.weight)
     conditions = [microdata.where.copy()] if microdata.where is not None else []
     conditions += nothing_missing(microdata) if microdata.null == "drop" else []
-    columns = [
-        exp.alias_(exp.Window(this=exp.RowNumber()), RECORD),
-        *(
-            exp.alias_(_on_filtered(microdata, a), f"qid_{i}")
-            for i, a in enumerate(microdata.qids, 1)
-        ),
-        *([exp.alias_(normal(microdata.key), "key")] if microdata.key else []),
-        *(
-            [exp.alias_(_on_filtered(microdata, microdata.household), "household")]
-            if microdata.household
-            else []
-        ),
-        exp.alias_(counts, "counts"),
-        exp.alias_(exp.and_(*conditions) if conditions else exp.true(), "kept"),
-    ]
-    numbered = _from_source(microdata, columns, filtered=False)
+    columns: dict[str, exp.Expr] = {RECORD: exp.Window(this=exp.RowNumber())}
+    for i, qid in enumerate(microdata.qids, 1):
+        columns[f"qid_{i}"] = _on_filtered(microdata, qid)
+    if microdata.key:
+        columns["key"] = normal(microdata.key)
+    if microdata.household:
+        columns["household"] = _on_filtered(microdata, microdata.household)
+    columns["counts"] = exp.true() if microdata.weight is None else _weighs(microdata.weight)
+    columns["kept"] = exp.and_(*conditions) if conditions else exp.true()
+    trees = [exp.alias_(tree, name) for name, tree in columns.items()]
+    numbered = _from_source(microdata, trees, filtered=False)
     query = exp.select("*").from_(numbered.subquery("numbered")).where("kept")
     return Step("everybody", "One row per record, by its position in the input.", query)
 
@@ -225,13 +218,13 @@ def _in_brackets(tree: exp.Expr) -> exp.Expr:
 
 def _whole_weight(weight: Attribute) -> exp.Expr:
     """Return a weight as a whole number: floating ones scaled, decimals by their digits."""
-    w = weight.expression.copy()
+    value = weight.expression.copy()
     if weight.floating:
         scale = exp.select("scale").from_("weight_scale").subquery()
-        w = exp.Mul(this=exp.cast(_in_brackets(w), "DOUBLE"), expression=scale)
+        value = exp.Mul(this=exp.cast(_in_brackets(value), "DOUBLE"), expression=scale)
     if weight.type.startswith("DECIMAL"):  # without the point
-        w = exp.func("replace", exp.cast(w, "VARCHAR"), *map(exp.Literal.string, (".", "")))
-    return exp.cast(w, "HUGEINT")
+        value = exp.func("replace", exp.cast(value, "VARCHAR"), *map(exp.Literal.string, (".", "")))
+    return exp.cast(value, "HUGEINT")
 
 
 def _weight_scale(microdata: Microdata, weight: exp.Expr) -> Step:
@@ -290,10 +283,10 @@ def nothing_missing(microdata: Microdata) -> list[exp.Expr]:
     """Return the conditions that no quasi-identifier or secret is missing; absence is allowed."""
     conditions: list[exp.Expr] = []
     for attribute in (*microdata.qids, *microdata.secrets):
-        there: exp.Expr = exp.not_(exp.paren(_with_one_nan(attribute)).is_(exp.null()))
+        has_value: exp.Expr = exp.not_(exp.paren(_with_one_nan(attribute)).is_(exp.null()))
         if attribute.there is not None:
-            there = exp.paren(exp.or_(there, exp.not_(attribute.there.copy())))
-        conditions.append(there)
+            has_value = exp.paren(exp.or_(has_value, exp.not_(attribute.there.copy())))
+        conditions.append(has_value)
     return conditions
 
 
@@ -305,29 +298,26 @@ def candidates(attack: BoundAttack) -> Step:
     if not attack.microdata.suppressed:
         return Step("candidates", doc, people.where(alike))
     doc += " Suppressed records are, where no other fits the target."
-    fits = exp.Exists(this=exp.select(number(1)).from_("microdata").where(alike.copy()))
-    hidden = suppression.is_hidden(attack.microdata)
-    rest = exp.and_(exp.paren(hidden), exp.not_(fits))
-    return Step("candidates", doc, people.where(exp.or_(exp.paren(alike), exp.paren(rest))))
+    somebody_fits = exp.Exists(this=exp.select(number(1)).from_("microdata").where(alike.copy()))
+    hidden = exp.paren(suppression.is_hidden(attack.microdata))
+    may_be_hidden = exp.paren(exp.and_(hidden, exp.not_(somebody_fits)))
+    return Step("candidates", doc, people.where(exp.or_(exp.paren(alike), may_be_hidden)))
 
 
 def agreement(attack: BoundAttack) -> Step:
     """Return the step of the quasi-identifiers that each individual shares with the target."""
     bits = [
-        exp.Case().when(same, exp.Literal.number(2**i)).else_(exp.Literal.number(0))
-        for i, same in enumerate(agreeing(attack))
+        exp.Case().when(agrees, exp.Literal.number(2**i)).else_(exp.Literal.number(0))
+        for i, agrees in enumerate(agreeing(attack))
     ]
-    mask: exp.Expr = bits[0]
-    for bit in bits[1:]:
-        mask = exp.Add(this=mask, expression=bit)
-    query = exp.select("*", exp.alias_(mask, "mask")).from_("microdata")
+    query = exp.select("*", exp.alias_(fold(exp.Add, bits), "mask")).from_("microdata")
     doc = "One row per individual, with the quasi-identifiers shared with the target as bits."
     return Step("agreement", doc, query)
 
 
 def agreeing(attack: BoundAttack) -> list[exp.Expr]:
     """Return the condition for each quasi-identifier that it equals the target's value."""
-    same: list[exp.Expr] = []
+    conditions: list[exp.Expr] = []
     for i, qid in enumerate(attack.microdata.qids, 1):
         text = attack.target[qid.name]
         value: exp.Expr = exp.null()
@@ -336,8 +326,8 @@ def agreeing(attack: BoundAttack) -> list[exp.Expr]:
             value = with_one_missing(value) if qid.floating else value
         if qid.there is not None and text is not ABSENT:
             value = exp.Array(expressions=[exp.cast(value, qid.type, dialect="duckdb")])
-        same.append(exp.NullSafeEQ(this=exp.column(f"qid_{i}"), expression=value))
-    return same
+        conditions.append(exp.NullSafeEQ(this=exp.column(f"qid_{i}"), expression=value))
+    return conditions
 
 
 def weights_plan(microdata: Microdata) -> Plan:
@@ -347,19 +337,19 @@ def weights_plan(microdata: Microdata) -> Plan:
     largest weight.
     """
     assert microdata.weight is not None  # noqa: S101 - asked only of attacks with weights
-    w = _in_brackets(microdata.weight.expression.copy())
-    negative = exp.LT(this=w.copy(), expression=exp.Literal.number(0))
-    unusable: exp.Expr = exp.or_(w.copy().is_(exp.null()), negative)
+    weight = _in_brackets(microdata.weight.expression.copy())
+    negative = exp.LT(this=weight.copy(), expression=exp.Literal.number(0))
+    unusable: exp.Expr = exp.or_(weight.copy().is_(exp.null()), negative)
     if microdata.weight.floating:
-        finite = exp.Anonymous(this="isfinite", expressions=[w.copy()])
+        finite = exp.Anonymous(this="isfinite", expressions=[weight.copy()])
         unusable = exp.or_(unusable, exp.not_(finite))
-    records, refused = exp.Count(this=exp.Star()), exp.Where(this=unusable)
-    above = exp.Where(this=_weighs(microdata.weight))
+    records, is_unusable = exp.Count(this=exp.Star()), exp.Where(this=unusable)
+    is_above_0 = exp.Where(this=_weighs(microdata.weight))
     counted = {
         "records": records,
-        "unusable": exp.Filter(this=records.copy(), expression=refused),
-        "least": exp.Filter(this=exp.Min(this=w.copy()), expression=above),
-        "most": exp.Max(this=w.copy()),
+        "unusable": exp.Filter(this=records.copy(), expression=is_unusable),
+        "least": exp.Filter(this=exp.Min(this=weight.copy()), expression=is_above_0),
+        "most": exp.Max(this=weight.copy()),
     }
     columns = [exp.alias_(tree, name) for name, tree in counted.items()]
     return plan(microdata, (), _from_source(microdata, columns))
@@ -378,10 +368,13 @@ def plan(microdata: Microdata, steps: Sequence[Step], result: exp.Query) -> Plan
 
 
 def forms(table: str, attributes: Sequence[Attribute | None]) -> Step:
-    """Return the values of a table in several forms, by number; without a form all are one."""
+    """Return the step of the values of a table in several forms, by the numbers of the forms.
+
+    The form None has one value for all.
+    """
     columns: list[exp.Expr] = [exp.column(c, table=SOURCE) for c in ("value", "people", "place")]
-    for s, form in enumerate(attributes, 1):
+    for i, form in enumerate(attributes, 1):
         value = number(1) if form is None else normal(form)
-        columns.append(exp.alias_(value, f"form_{s}"))
+        columns.append(exp.alias_(value, f"form_{i}"))
     query = exp.select(*columns).from_(exp.alias_(exp.to_table(table), SOURCE, table=True))
     return Step("formed", "One row per value of a quasi-identifier, in all forms.", query)

@@ -125,7 +125,10 @@ def _pairs(attack: BoundAttack, secret: int, gain: int) -> Step:
     """
     bound = attack.gains[gain - 1]
     if bound.gain.kind == "sql":
-        return Step("pairs", PAIRS, _computed_gains(bound.expressions[secret]))
+        query = _query(COMPUTED)
+        gains = exp.alias_(exp.cast(bound.expressions[secret].copy(), "DOUBLE"), "gain")
+        query.set("expressions", [*query.expressions[:2], gains])  # guess and code stay
+        return Step("pairs", PAIRS, query)
     if bound.gain.kind != "worth":
         return Step("pairs", PAIRS, _query(LISTED, guess="listed.guess"))
     if bound.gain.number is None:  # a file with the worth of guessing each value right
@@ -134,13 +137,6 @@ def _pairs(attack: BoundAttack, secret: int, gain: int) -> Step:
     worth = exp.alias_(exp.cast(_decimal(bound.gain.number), "DOUBLE"), "gain")
     query = exp.select("code AS guess", "code", worth).from_("secret_values")
     return Step("pairs", "One row per value: what guessing it right gains.", query)
-
-
-def _computed_gains(expression: exp.Expr) -> exp.Select:
-    gain = exp.alias_(exp.cast(expression.copy(), "DOUBLE"), "gain")
-    query = _query(COMPUTED)
-    query.set("expressions", [*query.expressions[:2], gain])
-    return query
 
 
 def _query(template: str, guess: str = "") -> exp.Select:

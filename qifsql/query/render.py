@@ -96,13 +96,13 @@ def _step_text_once(step: Step, *, pretty: bool) -> str:
     """Return the text of a step, which is made once for all its plans."""
     texts = _pretty_texts if pretty else _texts
     if (text := texts.get(step)) is None:
-        text = texts[step] = _pretty_step_text(step) if pretty else step_text(step)
+        if pretty:
+            text = render(_with_statement(Plan((step,), exp.select("1"))), pretty=True, copy=False)
+            text = text.removeprefix("WITH ").removesuffix("\nSELECT\n  1")
+        else:
+            text = step_text(step)
+        texts[step] = text
     return text
-
-
-def _pretty_step_text(step: Step) -> str:
-    text = render(_with_statement(Plan((step,), exp.select("1"))), pretty=True, copy=False)
-    return text.removeprefix("WITH ").removesuffix("\nSELECT\n  1")
 
 
 def copying(plan: Plan, path: str, note: str = "", group: int | None = None) -> str:

@@ -73,11 +73,7 @@ def _environment() -> Any:
     environment = Environment(  # noqa: S701 - SQL, and only whole numbers are filled in
         undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters |= {
-        "each": _repeated,
-        "using": _using,
-        "partition_by": _partition,
-    }
+    environment.filters |= {"each": _repeated, "using": _using, "partition_by": _partition}
     return environment
 
 

@@ -27,7 +27,6 @@ elsewhere every item that contains it.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import reduce
 from typing import Any, NamedTuple, cast
 
 from sqlglot import exp
@@ -35,7 +34,7 @@ from sqlglot import exp
 from qifsql.data.domains import Domain
 from qifsql.data.expressions import copy_tree, with_one_missing
 from qifsql.errors import InternalError
-from qifsql.query.columns import number
+from qifsql.query.columns import fold, number
 from qifsql.query.plan import Step
 from qifsql.query.shapes import Shape
 from qifsql.query.templates import Template, load
@@ -44,7 +43,7 @@ Numbers = Mapping[str, int | Sequence[int]]
 Parameters = Mapping[str, exp.Expr]  # one row of parameters: its values by column
 
 PLACES = ("place", "step", "low", "least", "top", "high")
-EVERYWHERE = (exp.Array, exp.Select, exp.Group, exp.Order)
+LISTS = (exp.Array, exp.Select, exp.Group, exp.Order)
 
 
 class Tally(NamedTuple):
@@ -120,16 +119,18 @@ def splice(
     tallied = [_Copy(ending=f"_{t.secret}_{t.value}", tally=t) for t in tallies]
     families = [_Family(("tally",), tallied), _Family.of("qid", width)]
     if places is not None:
-        families.append(_Family(PLACES, _copies(places, numbers or {})))
+        families.append(_family_of_places(places, numbers or {}))
     for placeholder, count in (("secrets", secrets), ("word", words)):
         if count is not None:
             families.append(_Family.of(placeholder, count))
     by_name = {name: f for f in families for name in f.names if name in present}
     if by_name:
-        _conditions(query, by_name)
-        _repeat(query, by_name)
-    if "qid" in {name.casefold() for name in present}:
-        _check_filled(query, template.name)
+        _repeat_conditions(query, by_name)
+        _repeat_items(query, by_name)
+    may_have_qid = "qid" in map(str.casefold, present)
+    identifiers = query.find_all(exp.Identifier) if may_have_qid else ()
+    if any(node.name.casefold() == "qid" for node in identifiers):
+        raise InternalError(f"sql/{template.name}.sql uses qid where a tuple cannot stand")
     if "added(" in template.text or domain is not None:
         _fill_functions(query, domain)
     columns = dict(columns or {})
@@ -151,20 +152,20 @@ def make_step(view: str, name: str = "", *, materialized: bool = False, **fillin
     return Step(name or template.name, template.doc, splice(template, **filling), materialized)
 
 
-def _copies(members: Iterable[int], numbers: Numbers) -> list[_Copy]:
-    """Return a copy for each quasi-identifier, whose number is in ``members``.
+def _family_of_places(places: Iterable[int], numbers: Numbers) -> _Family:
+    """Return the family of ``place``, with a copy for each of these quasi-identifiers.
 
-    Of ``numbers``, a sequence has an element for each member; a copy gets its own by name.
+    Of ``numbers``, a sequence has an element for each of them, which its copy gets by name.
     """
     lists = {name: value for name, value in numbers.items() if not isinstance(value, int)}
     copies = []
-    for index, i in enumerate(members):
-        of_member = {name: elements[index] for name, elements in lists.items()}
-        copies.append(_Copy(ending=f"_{i}", numbers={"number": i, **of_member}))
-    return copies
+    for index, i in enumerate(places):
+        of_place = {name: elements[index] for name, elements in lists.items()}
+        copies.append(_Copy(ending=f"_{i}", numbers={"number": i, **of_place}))
+    return _Family(PLACES, copies)
 
 
-def _conditions(query: exp.Select, families: Mapping[str, _Family]) -> None:
+def _repeat_conditions(query: exp.Select, families: Mapping[str, _Family]) -> None:
     """Repeat the conditions in ``each(...)`` and comparisons of ``qid`` in joins; join them by AND.
 
     ``families`` has the columns that a placeholder of the query stands for, by its name.
@@ -175,7 +176,9 @@ def _conditions(query: exp.Select, families: Mapping[str, _Family]) -> None:
             together = _conjunction(node.expressions[0], places)
             node.replace(exp.paren(together) if places.copies else together)
     for equal in list(query.find_all(exp.NullSafeEQ)) if "qid" in families else ():
-        if _is_qid(equal.this) and _is_qid(equal.expression) and _in_join(equal):
+        join = equal.find_ancestor(exp.Join)
+        is_in_join = join is not None and join.args.get("on") is not None
+        if _is_qid(equal.this) and _is_qid(equal.expression) and is_in_join:
             together = _conjunction(equal, families["qid"])
             in_brackets = isinstance(equal.parent, exp.Not)
             equal.replace(exp.paren(together) if in_brackets else together)
@@ -191,18 +194,7 @@ def _is_qid(node: exp.Expr) -> bool:
     return isinstance(node, exp.Column) and node.name == "qid"
 
 
-def _in_join(node: exp.Expr) -> bool:
-    join = node.find_ancestor(exp.Join)
-    return join is not None and join.args.get("on") is not None
-
-
-def _check_filled(query: exp.Select, name: str) -> None:
-    """Refuse a query in which ``qid`` is left: it stands where a tuple cannot."""
-    if any(node.name.casefold() == "qid" for node in query.find_all(exp.Identifier)):
-        raise InternalError(f"sql/{name}.sql uses qid where a tuple cannot stand")
-
-
-def _repeat(query: exp.Select, families: Mapping[str, _Family]) -> None:
+def _repeat_items(query: exp.Select, families: Mapping[str, _Family]) -> None:
     """Repeat items of lists (SELECT, GROUP BY, ...) for all columns of their placeholder."""
     for join in query.find_all(exp.Join):
         if using := join.args.get("using"):
@@ -211,19 +203,15 @@ def _repeat(query: exp.Select, families: Mapping[str, _Family]) -> None:
         if by := window.args.get("partition_by"):
             window.set("partition_by", _repeated_items(window, by, families))
     # Inner lists first: each copy of an outer item renames the placeholders in its lists.
-    for holder in sorted(query.find_all(*EVERYWHERE), key=lambda node: -node.depth):
+    for holder in sorted(query.find_all(*LISTS), key=lambda node: -node.depth):
         before = holder.expressions
         holder.set("expressions", _repeated_items(holder, before, families))
-        if before and not holder.expressions:
-            _drop_empty(holder)
-
-
-def _drop_empty(holder: exp.Expr) -> None:
-    """Remove a GROUP BY or ORDER BY without items."""
-    if isinstance(holder, exp.Order) and holder.this:  # of an aggregate: list(x ORDER BY qid)
-        holder.replace(holder.this)
-    elif isinstance(holder, exp.Group | exp.Order):
-        holder.pop()
+        if holder.expressions or not before:
+            continue
+        if isinstance(holder, exp.Order) and holder.this:  # of an aggregate: list(x ORDER BY qid)
+            holder.replace(holder.this)
+        elif isinstance(holder, exp.Group | exp.Order):
+            holder.pop()
 
 
 def _repeated_items(
@@ -269,7 +257,7 @@ def _copied(item: exp.Expr, family: _Family, copy: _Copy) -> exp.Expr:
 
 
 def _fill_tally(holder: exp.Expr, tally: Tally) -> None:
-    """Replace the secret and its value (``code = ...``) by those that a tally counts."""
+    """Replace the secret and the value in ``code = ...`` by those that a tally counts."""
     for node in holder.find_all(exp.Identifier):
         if node.name in ("secret", "secret_values"):
             node.set("this", f"{node.name}_{tally.secret}")
@@ -283,8 +271,7 @@ def _fill_functions(query: exp.Select, domain: Domain | None) -> None:
     for node in list(query.find_all(exp.Anonymous)):
         name = node.name.casefold()
         if name == "added":
-            terms = node.expressions[0].expressions
-            node.replace(exp.paren(reduce(lambda a, b: exp.Add(this=a, expression=b), terms)))
+            node.replace(exp.paren(fold(exp.Add, node.expressions[0].expressions)))
         elif name == "comparable" and domain is not None:
             cast = exp.cast(node.expressions[0], domain.type, dialect="duckdb")
             node.replace(with_one_missing(cast) if domain.kind == "floating" else cast)

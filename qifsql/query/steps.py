@@ -134,7 +134,7 @@ class Steps:
     def _add_needed(self, name: str, about: About) -> str:
         """Add the step of a subject unless it is in the plan; return its numbered name."""
         if name == "microdata":
-            return self._people(about)
+            return self._add_people(about)
         actual = _numbered_name(name, about)
         if any(s.name == actual for s in self.steps):
             return actual
@@ -146,24 +146,24 @@ class Steps:
         ``actual`` is the name with the numbers of its subject.
         """
         if name == "hidden":
-            self._make_individuals()
+            self._add_individuals()
             return self.push(suppression.part_of_people(self.attack.microdata, name))
         if self.attack.microdata.person is not None:  # more steps are generated for sets of records
             for generated in (name, actual):
-                if self._make_individuals(generated):
+                if self._add_individuals(generated):
                     return generated
         if actual in self.catalogs:
             return self.push(_read_table(actual, self.catalogs[actual]))
         if name == "agreement":
-            self._people(replace(about, prior=True))
+            self._add_people(replace(about, prior=True))
             return self.push(microdata_steps.agreement(self.attack))
         step = parameters.make(self.attack, name, about.secret, about.gain)
         if step is None:
             return None
-        return self.push(replace(step, name=actual, query=self._reading(step.query, about)))
+        return self.push(replace(step, name=actual, query=self._add_read_steps(step.query, about)))
 
-    def _reading(self, query: exp.Query, about: About) -> exp.Query:
-        """Return a generated query that reads the numbered steps of a subject; add these steps."""
+    def _add_read_steps(self, query: exp.Query, about: About) -> exp.Query:
+        """Add the steps that a generated query reads; return it with their numbered names."""
         query = query.copy()  # a table with a schema is no step, but the user's
         tables = [table for table in query.find_all(exp.Table) if table.name and not table.db]
         for table in sorted(tables, key=lambda table: table.name):
@@ -180,7 +180,7 @@ class Steps:
         known_kinds = _read_table(KNOWN_KINDS, self.catalogs[KNOWN_KINDS])
         return [*steps, known_kinds, *microdata_steps.sizes_by_kinds(microdata)]
 
-    def _make_individuals(self, name: str = "microdata") -> bool:
+    def _add_individuals(self, name: str = "microdata") -> bool:
         """Add the generated step of this name and those that it reads; return whether there is one.
 
         A step that is kept as a table is read from there.
@@ -196,16 +196,16 @@ class Steps:
             self.push(step)
         return bool(steps)
 
-    def _people(self, about: About) -> str:
+    def _add_people(self, about: About) -> str:
         """Add the step of the people whom a subject is about; return its name.
 
         They are all people before the release (``prior``); else the look-alikes of the target, or
         the people with or without suppressed records.
         """
         if about.prior and self.attack.microdata.known_records == "one":
-            self._make_individuals(PERSONS)
+            self._add_individuals(PERSONS)
             return PERSONS
-        self._make_individuals()
+        self._add_individuals()
         if self.attack.target and not about.prior and "microdata" not in self.catalogs:
             return self.push(microdata_steps.candidates(self.attack))
         if self.attack.microdata.suppressed and not about.prior:
@@ -220,11 +220,14 @@ class Steps:
         return bool(microdata.suppressed) and microdata.part == "everybody"
 
     def weighted(self, secret: int, *, raw: bool = False) -> bool:
-        """Return whether people are weighted, by weights or by a belief about the secret."""
+        """Return whether people are weighted, by weights or by a belief about the secret.
+
+        ``raw``: a belief does not count.
+        """
         has_belief = secret in self.attack.beliefs and not raw
         return self.attack.microdata.weight is not None or has_belief
 
-    def _file(self, name: str, about: About) -> str:
+    def _view(self, name: str, about: About) -> str:
         """Return the view of ``sql/`` that defines the step ``name`` for a subject.
 
         A step may have forms for the owner (secret 0), for secrets that are counted by tallies, and
@@ -237,15 +240,15 @@ class Steps:
         if name == "signatures" and self.attack.microdata.by is not None:
             return "grouped_signatures"
         if name in ("stakes", "gained"):
-            return self._file_of_gain(name, about)
+            return self._view_of_gain(name, about)
         by_tallies = not about.prior and not about.gain  # the prior and gains have no such form
         if about.secret == 0:
-            return self._file_of_owner(name, by_tallies=by_tallies)
+            return self._view_of_owner(name, by_tallies=by_tallies)
         if about.secret in self.values and by_tallies and name in BY_TALLIES:
             return f"tally_{name}"
         return name
 
-    def _file_of_gain(self, name: str, about: About) -> str:
+    def _view_of_gain(self, name: str, about: About) -> str:
         """Return the view of the step ``stakes`` or ``gained`` for the kind of a gain function."""
         kind = self.attack.gains[about.gain - 1].gain.kind if about.gain else "identity"
         if name == "stakes":
@@ -254,7 +257,7 @@ class Steps:
             return "owner_tries"
         return "staked" if kind in STAKED else kind
 
-    def _file_of_owner(self, name: str, *, by_tallies: bool) -> str:
+    def _view_of_owner(self, name: str, *, by_tallies: bool) -> str:
         """Return the view of a step about the owner; ``by_tallies``: secrets may be tallied."""
         if self.values and by_tallies and name in OWNERS_BY_TALLIES:
             return OWNERS_BY_TALLIES[name]
@@ -267,12 +270,16 @@ class Steps:
 
         ``actual`` is the name with the numbers of its subject.
         """
-        file = self._file(name, about)
+        view = self._view(name, about)
         weighted = self.weighted(about.secret, raw=name in ("cells", "members"))
-        template = load(f"weighted/{file}" if weighted and file in WEIGHTED else file)
+        template = load(f"weighted/{view}" if weighted and view in WEIGHTED else view)
         tables = [table for table in template.tables if table != PLACES]
-        names = {table: self._read(table, name, about) for table in tables}
+        names = {table: self._add_table(table, name, about) for table in tables}
         counted = [j for j in self.values if name in SHARED or j == about.secret]
+        positions = None  # from 1, of the first and last tally of the secret among all tallies
+        if name == "member_counts":
+            before = sum(self.values[j] - 1 for j in self.values if j < about.secret)
+            positions = before + 1, before + self.values[about.secret] - 1  # last value: no tally
         step = _spliced(
             template,
             actual,
@@ -281,17 +288,12 @@ class Steps:
             secret=about.secret,
             tables=tuple(names.items()),
             tallies=tuple(Tally(j, code) for j in counted for code in range(1, self.values[j])),
-            positions=self._positions(about.secret) if name == "member_counts" else None,
+            positions=positions,
         )
         return self.push(step)
 
-    def _positions(self, secret: int) -> tuple[int, int]:
-        """Return the places, from 1, of the first and last tally of a secret among all tallies."""
-        before = sum(self.values[j] - 1 for j in self.values if j < secret)  # last value: no tally
-        return before + 1, before + self.values[secret] - 1
-
-    def _read(self, table: str, reader: str, about: About) -> str:
-        """Add the step that ``table`` means in a FROM clause of the view ``reader``; name it."""
+    def _add_table(self, table: str, reader: str, about: About) -> str:
+        """Add the step that ``table`` means in the view ``reader``; return its numbered name."""
         if reader in ("tallies", "member_tallies") and table == "secret_values":
             for j in self.values:  # these views read the values of all tallied secrets
                 self._add_needed("secret_values", About(j))
@@ -366,8 +368,8 @@ def _numbered_name(name: str, about: About) -> str:
     gain = f"_{about.gain}" if about.gain and name in PER_GAIN else ""
     prior = "prior_" if about.prior and name not in OF_THE_QUESTION else ""
     says_reported = name in OF_REPORTED.values()
-    reported = about.reported and not says_reported and name not in OF_THE_QUESTION
-    return f"{prior}{'reported_' * reported}{name}_{about.secret}{gain}"
+    is_marked = about.reported and not says_reported and name not in OF_THE_QUESTION
+    return f"{prior}{'reported_' if is_marked else ''}{name}_{about.secret}{gain}"
 
 
 def _read_table(name: str, catalog: str) -> Step:

@@ -72,7 +72,10 @@ def read(name: str, code: str) -> Template:
     lines = [line[2:].strip() for line in code.splitlines() if line.startswith("--")]
     for node in query.walk():
         node.comments = None
-    return Template(view, " ".join(lines), _keep_log2(query), code)
+    for log in list(query.find_all(exp.Log)):  # of log2(x): LOG(2, x) differs in the last digit
+        if log.expression and log.this == exp.Literal.number(2):
+            log.replace(exp.Anonymous(this="log2", expressions=[log.expression]))
+    return Template(view, " ".join(lines), query, code)
 
 
 def text(name: str) -> str:
@@ -121,17 +124,6 @@ def script(name: str) -> tuple[str, ...]:
     code = (folder() / f"{name}.sql").read_text(encoding="utf-8")
     lines = "\n".join(line for line in code.splitlines() if not line.startswith("--"))
     return tuple(part.strip() for part in lines.split(";") if part.strip())
-
-
-def _keep_log2(query: exp.Select) -> exp.Select:
-    """Return the query with ``log2(x)`` as it is written.
-
-    The parser turns it into ``LOG(2, x)``, which differs in the last digit.
-    """
-    for log in list(query.find_all(exp.Log)):
-        if log.expression and log.this == exp.Literal.number(2):
-            log.replace(exp.Anonymous(this="log2", expressions=[log.expression]))
-    return query
 
 
 def folder() -> Path:
