@@ -10,7 +10,7 @@ from qifsql.adversary.names import Attributes
 from qifsql.adversary.spec import Attack, Attribute, Microdata
 from qifsql.data.dataset import Repeated, Spelling
 from qifsql.data.expressions import identifier, source_columns
-from qifsql.data.missing import option
+from qifsql.data.missing import option_text
 from qifsql.data.schema import Catalog
 from qifsql.data.types import generalised
 from qifsql.errors import plural, quoted
@@ -92,7 +92,8 @@ def of_words(
         texts = ", ".join(quoted(word) if word else "the empty text" for word in words)
         notes.append(
             f"{quoted(name)} has {texts} in {records}, which is a value here and "
-            f"not missing: if it means missing, say so with --na {shlex.quote(option(name, words))}"
+            "not missing: if it means missing, say so with --na "
+            f"{shlex.quote(option_text(name, words))}"
         )
     return tuple(notes)
 
@@ -108,7 +109,7 @@ def of_lost_words(catalog: Catalog, columns: Sequence[str], where: exp.Expr | No
         notes.append(
             f"{quoted(name)} has {texts}: a value in the view cells, and in the view compatible "
             "any value, unless somebody has it as a raw value; if it means missing, say so with "
-            f"--na {shlex.quote(option(name, words))}"
+            f"--na {shlex.quote(option_text(name, words))}"
         )
     return notes
 

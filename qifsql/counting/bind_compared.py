@@ -28,7 +28,7 @@ from qifsql.counting.release_columns import (
 from qifsql.counting.spans import Generalised, Raw
 from qifsql.data.collection import tag_of
 from qifsql.data.dataset import Dataset, titles_of
-from qifsql.data.domains import domain, together
+from qifsql.data.domains import common_domain, domain
 from qifsql.data.expressions import parse, split_name
 from qifsql.data.schema import Catalog as Knowledge
 from qifsql.data.types import family
@@ -190,7 +190,7 @@ def _check_owners(files: Sequence[Compared]) -> None:
     for file in files[1:]:
         if first is None or file.owner is None:
             continue
-        if together(domain(first.type), domain(file.owner.type)) is None:
+        if common_domain(domain(first.type), domain(file.owner.type)) is None:
             raise ColumnError(
                 f"{quoted(file.owner.name)} is {family(file.owner.type)} in {file.title} but "
                 f"{family(first.type)} in {files[0].title}: values are not converted; write both "

@@ -10,7 +10,7 @@ from qifsql.adversary.options import NullRule
 from qifsql.adversary.spec import Attack, Attribute, KnownRecords, Microdata
 from qifsql.counting.session import check_records
 from qifsql.data.dataset import Dataset, Tabular, datasets, repeated, titles_of
-from qifsql.data.domains import Domain, domain, together
+from qifsql.data.domains import Domain, common_domain, domain
 from qifsql.data.types import comparable, family, generalised
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.protocol import Engine
@@ -249,7 +249,7 @@ def _common_domain(columns: Sequence[tuple[str, Attribute]]) -> Domain:
     first_title, first = columns[0]
     shared = domain(first.type)
     for title, attribute in columns:
-        wider = together(shared, domain(attribute.type))
+        wider = common_domain(shared, domain(attribute.type))
         if wider is None:
             advice = "write both with one type (CSV: --all-varchar)"
             if generalised(attribute.type) or generalised(first.type):

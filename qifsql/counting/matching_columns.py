@@ -11,7 +11,7 @@ from sqlglot import exp
 
 from qifsql.adversary.names import QID, attributes
 from qifsql.adversary.spec import Attribute
-from qifsql.data.collection import Collection, tagged, together
+from qifsql.data.collection import Collection, joined_schema, tagged
 from qifsql.data.dataset import Column, Dataset, Schema
 from qifsql.data.expressions import SOURCE, column, identifier
 from qifsql.data.readers import relation
@@ -69,7 +69,9 @@ def bind_sides(
     ColumnError if a column has no partner, or a partner of another type.
     """
     datasets = tuple(c.dataset for c in catalogs if isinstance(c.dataset, Dataset))
-    both = together(Collection(datasets), [c.schema for c in catalogs])  # columns of both files
+    both = joined_schema(
+        Collection(datasets), [c.schema for c in catalogs]
+    )  # columns of both files
     pairs = _pairs(qids, both)
     if not pairs:
         raise ColumnError("no quasi-identifiers to compare; name some with --qids")

@@ -10,7 +10,7 @@ from qifsql.counting.composition import Bound, Composition, Release
 from qifsql.counting.spans import Generalised, Raw
 from qifsql.data.collection import tag_of
 from qifsql.data.dataset import Column, Dataset, Schema, titles_of
-from qifsql.data.domains import domain, together
+from qifsql.data.domains import common_domain, domain
 from qifsql.data.expressions import not_an_expression, split_name
 from qifsql.data.hierarchy import Hierarchy
 from qifsql.data.types import family, nested
@@ -293,7 +293,7 @@ def _check_release(release: Release) -> None:
 
 def _check_same(attribute: Attribute, reference: Attribute, what: str) -> None:
     """Refuse values (``what``, in errors) that do not compare with those of the first release."""
-    if together(domain(attribute.type), domain(reference.type)) is None:
+    if common_domain(domain(attribute.type), domain(reference.type)) is None:
         raise ColumnError(
             f"{what} is {family(attribute.type)}, but that of the first release is "
             f"{family(reference.type)}: values are not converted; write both with one type"
@@ -302,7 +302,7 @@ def _check_same(attribute: Attribute, reference: Attribute, what: str) -> None:
 
 def _check_keys(key: Column, release: Release, people: str) -> None:
     assert release.key is not None  # noqa: S101 - the caller has checked
-    if nested(key.type) or together(domain(key.type), domain(release.key.type)) is None:
+    if nested(key.type) or common_domain(domain(key.type), domain(release.key.type)) is None:
         raise ColumnError(
             f"key {quoted(release.key.name)} is {family(release.key.type)} in {release.title} but "
             f"{family(key.type)} in {people}: values are not converted; write both with one type"

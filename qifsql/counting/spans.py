@@ -20,7 +20,7 @@ from sqlglot import exp
 from qifsql.data.cells import INTERVAL, Cell, UnreadableError, parse, with_points
 from qifsql.data.dataset import Dataset
 from qifsql.data.dates import WRITTEN, instant, iso
-from qifsql.data.domains import NUMBERS, Domain, clash, domain, parts, reader, together
+from qifsql.data.domains import NUMBERS, Domain, clash, common_domain, domain, parts, reader
 from qifsql.data.expressions import filled
 from qifsql.data.hierarchy import Hierarchy
 from qifsql.data.missing import USUAL
@@ -314,7 +314,7 @@ def _reading_mode(column: Generalised) -> tuple[str, Domain]:
         if raw.kind == "other" and raw.type != "BOOLEAN":
             raise column.clash("text")
         return "text", raw
-    shared = together(raw, cells)  # None: they cannot be compared
+    shared = common_domain(raw, cells)  # None: they cannot be compared
     if shared is None or (mode == "interval" and not shared.ordered):
         prefix = {"list": "lists of ", "interval": "intervals of "}.get(mode, "")
         words = cells.words if cells.kind != "other" else family(inner)

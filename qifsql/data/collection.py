@@ -121,7 +121,7 @@ class Collection:
         )
 
 
-def together(collection: Collection, schemas: Sequence[Schema]) -> Schema:
+def joined_schema(collection: Collection, schemas: Sequence[Schema]) -> Schema:
     """Return the schema of a collection: the focal columns, then all columns by tags (``2:age``).
 
     Its ``parts`` are the schemas of the datasets; the engine's names for columns have tags, too.

@@ -77,7 +77,7 @@ def domain(type_: str) -> Domain:
     return plain.get(kind) or Domain("other", type_)
 
 
-def together(raw: Domain, cells: Domain) -> Domain | None:
+def common_domain(raw: Domain, cells: Domain) -> Domain | None:
     """Return the domain for comparing raw values with plain cells; None if they do not compare."""
     if raw.kind in NUMBERS and cells.kind in NUMBERS:
         if "floating" in (raw.kind, cells.kind):

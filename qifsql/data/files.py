@@ -64,7 +64,7 @@ def check_file(path: str | Path) -> None:
         )
 
 
-def copies(paths: Iterable[str]) -> list[tuple[str, str]]:
+def equal_files(paths: Iterable[str]) -> list[tuple[str, str]]:
     """Return pairs of files with the same bytes: a file, and an earlier one in ``paths``."""
     by_size: dict[int, list[str]] = {}
     for path in (path for path in paths if Path(path).is_file()):

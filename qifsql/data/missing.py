@@ -49,10 +49,10 @@ def words(na: Sequence[str]) -> dict[str, tuple[str, ...]]:
     return {name: tuple(dict.fromkeys(texts)) for name, texts in by_column.items()}
 
 
-def option(column: str, texts: Sequence[str]) -> str:
+def option_text(column: str, texts: Sequence[str]) -> str:
     """Return the words of a column as a user writes them; those of nines are of it alone.
 
-    >>> option("age", ["99", "NA"]), option("edu", ["NA", "."]), option("edu", [""])
+    >>> option_text("age", ["99", "NA"]), option_text("edu", ["NA", "."]), option_text("edu", [""])
     ('age=99,NA', 'NA,.', '')
     """
     row = io.StringIO()

@@ -12,7 +12,7 @@ from qifsql.data.collection import Collection
 from qifsql.data.dataset import Column, Dataset, Repeated, Schema, Spelling, UsualWords
 from qifsql.data.expressions import SOURCE, filled, identifier, parse, source_columns
 from qifsql.data.expressions import column as _column
-from qifsql.data.files import copies
+from qifsql.data.files import equal_files
 from qifsql.data.missing import NINES, USUAL
 from qifsql.data.readers import relation
 from qifsql.data.topics import (
@@ -145,7 +145,7 @@ class Catalog:
         return [
             f"{quoted(path)} has the same bytes as {quoted(earlier)}, and both are read: their "
             "people count twice, so nobody of them is singled out; name one of the two"
-            for path, earlier in copies(self.dataset.paths)
+            for path, earlier in equal_files(self.dataset.paths)
         ][:3]
 
     def _note_irregularities(self, columns: frozenset[str]) -> None:

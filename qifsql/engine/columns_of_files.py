@@ -13,7 +13,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from qifsql.data.collection import Collection, together
+from qifsql.data.collection import Collection, joined_schema
 from qifsql.data.dataset import Column, Dataset, Schema
 from qifsql.data.expressions import identifier
 from qifsql.data.files import mixed_ends, unmarked_encoding
@@ -222,7 +222,7 @@ def read_collection(
         if key.irregularity:
             engine.irregular_columns[dataset.name, key.name] = key.irregularity
     collection = replace(collection, datasets=tuple(datasets), key_columns=tuple(keys))
-    return collection, together(collection, schemas)
+    return collection, joined_schema(collection, schemas)
 
 
 def _key_column(schema: Schema, name: str, names: Sequence[str]) -> Column:

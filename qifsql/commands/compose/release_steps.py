@@ -5,7 +5,7 @@ from sqlglot import exp
 from qifsql.counting.composition import Bound, Release
 from qifsql.counting.spans import make_places, make_spans
 from qifsql.data.dataset import Column
-from qifsql.data.domains import Domain, domain, together
+from qifsql.data.domains import Domain, common_domain, domain
 from qifsql.data.expressions import FLOATING, SOURCE, column, with_one_missing
 from qifsql.data.readers import relation
 from qifsql.data.types import nested
@@ -112,7 +112,7 @@ def read_secrets(tables: Tables, bound: Bound) -> None:
 def _comparable(secret: exp.Expr, bound: Bound) -> exp.Expr:
     common: Domain = domain(bound.releases[0].secret.type)
     for release in bound.releases[1:]:
-        common = together(common, domain(release.secret.type)) or common
+        common = common_domain(common, domain(release.secret.type)) or common
     return exp.cast(secret, common.type, dialect="duckdb")
 
 

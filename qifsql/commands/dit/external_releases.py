@@ -12,7 +12,7 @@ from qifsql.counting.passes import Passes
 from qifsql.counting.scales import own_name, own_table, scale_table
 from qifsql.counting.spans import HELD, Generalised, Raw, make_places, make_spans
 from qifsql.data.dataset import Column, Dataset
-from qifsql.data.domains import domain, together
+from qifsql.data.domains import common_domain, domain
 from qifsql.data.expressions import SOURCE, column
 from qifsql.data.readers import LOADED, relation
 from qifsql.data.types import family, nested
@@ -131,7 +131,10 @@ class ExternalReleases:
         if nested(file_column.type):
             raise ColumnError(f"{what} is nested; it must be a column of single values")
         is_text = file_column.type == "VARCHAR" or csv
-        if not is_text and together(domain(self.secret.type), domain(file_column.type)) is None:
+        if (
+            not is_text
+            and common_domain(domain(self.secret.type), domain(file_column.type)) is None
+        ):
             raise ColumnError(
                 f"{what} is {family(file_column.type)}, but that of "
                 f"{self.attack.microdata.dataset.name} is {family(self.secret.type)}: values "

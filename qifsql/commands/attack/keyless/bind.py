@@ -10,7 +10,7 @@ from qifsql.adversary.names import QID, SECRET
 from qifsql.adversary.spec import Attribute, ColumnRoles
 from qifsql.adversary.transitions import Rule
 from qifsql.counting.matching_columns import person_key, plain, typed
-from qifsql.data.collection import Collection, together
+from qifsql.data.collection import Collection, joined_schema
 from qifsql.data.dataset import Dataset, Schema
 from qifsql.data.expressions import SOURCE, column
 from qifsql.data.readers import relation
@@ -95,7 +95,7 @@ def releases(
     ``keys`` has none, one for all releases or one for each; ``where`` is a filter of the focal one.
     """
     datasets = tuple(c.dataset for c in catalogs if isinstance(c.dataset, Dataset))
-    both = together(Collection(datasets), [c.schema for c in catalogs])
+    both = joined_schema(Collection(datasets), [c.schema for c in catalogs])
     attributes = names.attributes(qids, both, QID)
     if not attributes:
         raise ColumnError(f"no quasi-identifiers for {both.dataset}; name some with --qids")
