@@ -134,10 +134,7 @@ def _values(
 
 
 def _period(text: str, domain: Domain) -> Cell | None:
-    """Return a period of days, or a decade of whole numbers, as an interval; None for other texts.
-
-    A ``?`` at the end adds the missing value.
-    """
+    """Return a period of days, or a decade of whole numbers, as an interval; None for others."""
     period, missing = text.removesuffix("?"), text.endswith("?")
     if domain.kind == "whole" and (years := decade(period)):
         return Cell(ranged=True, lower=str(years[0]), upper=str(years[1]), missing=missing)
@@ -155,10 +152,7 @@ def _to_end_of_day(cell: Cell, domain: Domain) -> Cell:
 
 
 def _interval(text: str, domain: Domain) -> Cell | None:
-    """Return ``[20,30)``, ``20-29`` or ``>=40`` with the bounds as written; None for other texts.
-
-    A ``?`` at the end adds the missing value.
-    """
+    """Return ``[20,30)``, ``20-29``, ``>=40?`` with bounds as written; None for other texts."""
     if match := _INTERVAL.fullmatch(text):
         opening, lower, upper, closing, missing = match.groups()
         cell = _between(lower, upper, missing)

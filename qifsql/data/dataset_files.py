@@ -77,10 +77,7 @@ def one_format(files: tuple[str, ...], text: str) -> tuple[Format, str]:
 
 
 def _is_part(file: Path, folder: Path) -> bool:
-    """Return whether a file belongs to a folder of Parquet.
-
-    Names like ``_log`` and ``.tmp`` do not.
-    """
+    """Return whether a file belongs to a folder of Parquet; ``_log`` and ``.tmp`` do not."""
     inside = file.relative_to(folder).parts
     hidden = any(part.startswith(("_", ".")) for part in inside)
     return not hidden and file.suffix.casefold() in PARQUET_ENDINGS and file.is_file()

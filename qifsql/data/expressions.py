@@ -184,10 +184,7 @@ def _forbidden(node: exp.Expr) -> str | None:
 
 
 def _look_up(node: exp.Expr, schema: Schema) -> exp.Expr:
-    """Replace a column as written by the column of the dataset; ``a.b`` is field b of a.
-
-    NaN is missing inside expressions, too.
-    """
+    """Replace a column as written by that of the dataset, without NaN; ``a.b`` is field b of a."""
     if not isinstance(node, exp.Column):
         return node
     first, *fields = node.parts

@@ -101,10 +101,7 @@ def are_records(source: object) -> bool:
 
 
 def _as_frame(source: Any) -> Any:
-    """Return columns by name, records or an array with names as a data frame; others as they are.
-
-    Raises TypeError for an array without names, DatasetError if there is no data frame of it.
-    """
+    """Return columns by name, records or an array with names as a data frame; others as is."""
     import polars as pl
 
     names = getattr(getattr(source, "dtype", None), "names", None)

@@ -140,14 +140,11 @@ class Hierarchy:
         return rungs
 
 
-Lines = list[tuple[int, list[str]]]
+Lines = list[tuple[int, list[str]]]  # the number and the fields of each row that is not empty
 
 
 def _as_engine_writes(text: str, type_: str) -> str:
-    """Return a number as the engine writes this value of a type; other texts as they are.
-
-    A number that the type cannot hold exactly stays, too.
-    """
+    """Return a number as the engine writes it; others, and what the type rounds, as they are."""
     if len(text) > LONG + 5 or not re.fullmatch(r"[+-]?\d+(\.\d+)?", text, re.ASCII):
         return text
     number = Decimal(text)
@@ -158,10 +155,7 @@ def _as_engine_writes(text: str, type_: str) -> str:
 
 
 def _lines(path: Path) -> Lines:
-    """Return the number and the fields of each row of CSV that is not empty.
-
-    Fields are separated by the first of ``SEPARATORS`` that separates any.
-    """
+    """Return the rows of a file, separated by the first of ``SEPARATORS`` that separates any."""
     if path.exists():
         check_file(path)
     lines: Lines = []
@@ -173,7 +167,7 @@ def _lines(path: Path) -> Lines:
 
 
 def _separated_lines(path: Path, separator: str) -> Lines:
-    """Return the number and the fields of each row of CSV with this separator."""
+    """Return the rows of a file with this separator."""
     lines: Lines = []
     before = 0  # the last line of the row before; a row may have several lines
     try:

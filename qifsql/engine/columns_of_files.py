@@ -140,10 +140,7 @@ def _read_csv_schema(
 def _without_words(
     engine: Engine, dataset: Dataset, names: Sequence[str], described: list[tuple[str, str]]
 ) -> tuple[Dataset, list[tuple[str, str]]]:
-    """Return a dataset whose words for missing values are NULL, and its names and types then.
-
-    Dates are read in the order that the user names.
-    """
+    """Return a dataset with words for missing values as NULL, and its names and types then."""
     if not dataset.na and not dataset.date_order:
         return dataset, described
     dataset = missing_words.resolve(engine, dataset, names, described)

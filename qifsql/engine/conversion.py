@@ -75,10 +75,7 @@ def convert(engine: Engine, dataset: Dataset) -> str:
 def _exact_columns(
     engine: Engine, dataset: Dataset, rows: exp.Table, mixed: Sequence[str], long: set[str]
 ) -> Iterator[exp.Expr]:
-    """Yield the columns of the view: whole numbers as BIGINT, ``long`` ones as HUGEINT.
-
-    The columns ``mixed`` have structures of a text and whether it is a number: they become text.
-    """
+    """Yield the columns of the view: whole numbers as such, those of ``mixed`` as text."""
     columns = engine.describe(rows, dataset.name)
     floating = [n for n, type_ in columns if type_ == "DOUBLE" and dataset.format in FLOATING_ONLY]
     integral = _passing(engine, dataset, rows, floating, ARE_INTEGERS)

@@ -137,10 +137,7 @@ def _check_titles(dataset: Dataset, rows: Rows) -> None:
 
 
 def _names_and_records(dataset: Dataset, rows: Rows) -> tuple[list[str], list[Sequence[str]]]:
-    """Return the names of columns, and the records among the first rows.
-
-    A column has the first name that is not empty in the rows of the header.
-    """
+    """Return the names of columns (see ``first_names``), and the records among the first rows."""
     header, records = rows[: dataset.header_rows], list(rows[dataset.header_rows :])
     if len(header) < dataset.header_rows:
         raise DatasetError(

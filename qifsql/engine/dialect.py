@@ -174,10 +174,7 @@ def _known_types(
     operands: Sequence[exp.Expr],
     describe: Describe,
 ) -> list[str]:
-    """Return the types of operands, "" where DuckDB finds none: all at once, or one by one.
-
-    They are selected by their SELECT as ``form`` changes it.
-    """
+    """Return the types of operands in a SELECT that ``form`` changes; "" where there is none."""
     if not operands:
         return []
     query = form(select)
@@ -185,7 +182,7 @@ def _known_types(
         query = query.select(exp.alias_(operand.copy(), f"{ALIAS}{i}"))
     try:
         return [type_ for _, type_ in describe(query)[-len(operands) :]]
-    except QifError:
+    except QifError:  # for one of them: ask one by one
         if len(operands) == 1:
             return [""]
         singles = (_known_types(form, select, [operand], describe) for operand in operands)

@@ -353,10 +353,7 @@ class Spark:
     def _steps_from_spark(
         self, local_plan: Plan, placed: Placed, names: set[str], where: str
     ) -> list[str]:
-        """Return the steps of Spark that ``local_plan`` reads; refuse large tables.
-
-        ``names`` are those of all steps.
-        """
+        """Return the steps of Spark that ``local_plan`` reads; refuse tables that are too large."""
         from_spark: dict[str, None] = {}  # a set in order
         for step in (*local_plan.steps, Step("", "", local_plan.result)):
             for table in step.query.find_all(exp.Table):

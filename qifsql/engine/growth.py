@@ -154,10 +154,7 @@ def _stated_length(node: Node, name: str, what: str) -> int:
 
 
 def _count_items(arguments: Sequence[Node], name: str, what: str) -> int:
-    """Return how many items ``range(end)`` or ``range(first, end, step)`` has, at most ``STATED``.
-
-    ExpressionError if they are more, or a number is not written out.
-    """
+    """Return how many items ``range(end)`` or ``range(first, end, step)`` has; refuse many."""
     numbers = [number for number in map(_written_number, arguments) if number is not None]
     step = numbers[2] if len(numbers) > 2 else 1
     if len(numbers) < len(arguments) or not numbers or step == 0:

@@ -78,10 +78,7 @@ def query(engine: Engine, dataset: Dataset) -> tuple[exp.Select, set[str]]:
 
 
 def _check_end(file: str, path: str) -> None:
-    """Refuse a list of records that is cut off: DuckDB 2.0.0 reads one that ends in a comma.
-
-    ``file`` is read; ``path`` is the user's name for it.
-    """
+    """Refuse a list that is cut off: DuckDB 2.0.0 reads one that ends in a comma."""
     import pyarrow as pa
 
     try:

@@ -302,10 +302,7 @@ def failure(error: BaseException, where: str) -> QifError:
 
 @contextmanager
 def _errors_into(path: Path) -> Iterator[None]:
-    """Start programs inside the context with this file, which only the user can read, as stderr.
-
-    Java's messages may quote cells.
-    """
+    """Give programs that start inside a private file as stderr: Java may quote cells there."""
     sys.stderr.flush()
     before = os.dup(2)
     file = os.open(path, os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o600)

@@ -205,10 +205,7 @@ def declared_missing(dataset: Dataset) -> dict[str, int]:
 def _count_missing(
     read: Callable[..., Any], path: str, names: Sequence[str], *, user_missing: bool
 ) -> Counter[str]:
-    """Return how many values of each column are missing.
-
-    ``user_missing``: those that the file declares to be missing are read as values.
-    """
+    """Return how many values of each column are missing, ``user_missing``: but declared ones."""
     import pyreadstat
 
     counts: Counter[str] = Counter()

@@ -67,10 +67,7 @@ def steps(microdata: Microdata, *, key: bool = False) -> list[Step]:
 def _people_by_values(
     qids: int, secrets: int, reported: bool, knows_all: bool, housed: bool
 ) -> Sequence[Step]:
-    """Return the steps that make individuals of records, with lists of values.
-
-    ``qids`` and ``secrets`` are their numbers.
-    """
+    """Return the steps that make individuals of records, with lists of values."""
     of_secrets: Mapping[str, int] = {"secrets": secrets, "reported": reported}
     if knows_all:
         shape = {"qids": qids, **of_secrets, "housed": housed}
@@ -169,10 +166,7 @@ def everybody(microdata: Microdata) -> Step:
 
 
 def _on_filtered(microdata: Microdata, attribute: Attribute) -> exp.Expr:
-    """Return the attribute, evaluated only on records that the filter keeps.
-
-    Its expression may fail on the other records.
-    """
+    """Return the attribute on records that the filter keeps: it may fail on the others."""
     tree = normal(attribute)
     if microdata.where is None or isinstance(attribute.expression, exp.Column):
         return tree
@@ -228,10 +222,7 @@ def _whole_weight(weight: Attribute) -> exp.Expr:
 
 
 def _weight_scale(microdata: Microdata, weight: exp.Expr) -> Step:
-    """Return the step of the power of two that makes every weight a whole number.
-
-    The smallest weight keeps its 53 bits.
-    """
+    """Return the step of the power of two with which the smallest weight keeps its 53 bits."""
     log = exp.Anonymous(this="log2", expressions=[exp.Min(this=weight.copy())])
     power = exp.Sub(this=exp.Literal.number(53), expression=exp.func("floor", log))
     scale = exp.alias_(exp.func("pow", exp.Literal.number("2.0"), power), "scale")

@@ -166,10 +166,7 @@ def _family_of_places(places: Iterable[int], numbers: Numbers) -> _Family:
 
 
 def _repeat_conditions(query: exp.Select, families: Mapping[str, _Family]) -> None:
-    """Repeat the conditions in ``each(...)`` and comparisons of ``qid`` in joins; join them by AND.
-
-    ``families`` has the columns that a placeholder of the query stands for, by its name.
-    """
+    """Repeat conditions in ``each(...)`` and comparisons of ``qid`` in joins, joined by AND."""
     places = next((families[name] for name in PLACES if name in families), None)
     for node in list(query.find_all(exp.Anonymous)) if places else ():
         if node.name.casefold() == "each" and places:
@@ -240,10 +237,7 @@ def _placeholder(holder: exp.Expr, item: exp.Expr, families: Mapping[str, _Famil
 
 
 def _copied(item: exp.Expr, family: _Family, copy: _Copy) -> exp.Expr:
-    """Return an item of a query for one copy of its columns, such as ``qid_2`` in place of ``qid``.
-
-    Placeholders of numbers become those of the copy, such as 2 in place of ``number``.
-    """
+    """Return an item for one copy of its columns: ``qid_2`` for ``qid``, 2 for ``number``."""
     holder = exp.paren(copy_tree(item), copy=False)  # so that the item itself can be replaced
     for column in list(holder.find_all(exp.Column)):
         if column.name in copy.numbers and not column.table:
@@ -280,11 +274,7 @@ def _fill_functions(query: exp.Select, domain: Domain | None) -> None:
 def _fill_columns(
     query: exp.Select, columns: Mapping[str, str], numbers: Numbers, rows: Mapping[str, Parameters]
 ) -> None:
-    """Replace columns by others, by whole numbers, or by the values of tables of one row.
-
-    ``columns`` and ``numbers`` are by the names that stand for them; ``rows`` has the values by
-    table and column.
-    """
+    """Replace columns by others, by whole numbers, or by the values of tables of one row."""
     if not columns and not numbers and not rows:
         return
     for column in list(query.find_all(exp.Column)):

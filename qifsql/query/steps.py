@@ -135,32 +135,33 @@ class Steps:
         """Add the step of a subject unless it is in the plan; return its numbered name."""
         if name == "microdata":
             return self._add_people(about)
-        actual = _numbered_name(name, about)
-        if any(s.name == actual for s in self.steps):
-            return actual
-        return self._add_without_view(name, actual, about) or self._add_view(name, actual, about)
+        step_name = _numbered_name(name, about)
+        if any(s.name == step_name for s in self.steps):
+            return step_name
+        return self._add_without_view(name, step_name, about) or self._add_view(
+            name, step_name, about
+        )
 
-    def _add_without_view(self, name: str, actual: str, about: About) -> str | None:
-        """Add a step that is generated, or kept as a table; return its name, None for views.
-
-        ``actual`` is the name with the numbers of its subject.
-        """
+    def _add_without_view(self, name: str, step_name: str, about: About) -> str | None:
+        """Add a step that is generated, or kept as a table; return its name, None for views."""
         if name == "hidden":
             self._add_individuals()
             return self.push(suppression.part_of_people(self.attack.microdata, name))
         if self.attack.microdata.person is not None:  # more steps are generated for sets of records
-            for generated in (name, actual):
+            for generated in (name, step_name):
                 if self._add_individuals(generated):
                     return generated
-        if actual in self.catalogs:
-            return self.push(_read_table(actual, self.catalogs[actual]))
+        if step_name in self.catalogs:
+            return self.push(_read_table(step_name, self.catalogs[step_name]))
         if name == "agreement":
             self._add_people(replace(about, prior=True))
             return self.push(microdata_steps.agreement(self.attack))
         step = parameters.make(self.attack, name, about.secret, about.gain)
         if step is None:
             return None
-        return self.push(replace(step, name=actual, query=self._add_read_steps(step.query, about)))
+        return self.push(
+            replace(step, name=step_name, query=self._add_read_steps(step.query, about))
+        )
 
     def _add_read_steps(self, query: exp.Query, about: About) -> exp.Query:
         """Add the steps that a generated query reads; return it with their numbered names."""
@@ -181,13 +182,10 @@ class Steps:
         return [*steps, known_kinds, *microdata_steps.sizes_by_kinds(microdata)]
 
     def _add_individuals(self, name: str = "microdata") -> bool:
-        """Add the generated step of this name and those that it reads; return whether there is one.
-
-        A step that is kept as a table is read from there.
-        """
+        """Add the generated step of this name and those it reads; return whether there is one."""
         names, steps = {name}, list[Step]()
         for step in reversed(self._generated):  # a step reads only earlier ones
-            if step.name in names and step.name in self.catalogs:
+            if step.name in names and step.name in self.catalogs:  # it is kept as a table
                 steps.append(_read_table(step.name, self.catalogs[step.name]))
             elif step.name in names:
                 steps.append(step)
@@ -265,11 +263,8 @@ class Steps:
             return OF_UNWEIGHTED_OWNERS[name]
         return OF_OWNERS.get(name, name)
 
-    def _add_view(self, name: str, actual: str, about: About) -> str:
-        """Add the step of a view for a subject, and the steps that it reads; return its name.
-
-        ``actual`` is the name with the numbers of its subject.
-        """
+    def _add_view(self, name: str, step_name: str, about: About) -> str:
+        """Add the step of a view for a subject, and the steps that it reads; return its name."""
         view = self._view(name, about)
         weighted = self.weighted(about.secret, raw=name in ("cells", "members"))
         template = load(f"weighted/{view}" if weighted and view in WEIGHTED else view)
@@ -282,7 +277,7 @@ class Steps:
             positions = before + 1, before + self.values[about.secret] - 1  # last value: no tally
         step = _spliced(
             template,
-            actual,
+            step_name,
             materialized=name in MATERIALIZED,
             width=0 if about.prior else self.attack.microdata.width,  # of quasi-identifiers
             secret=about.secret,
@@ -326,7 +321,7 @@ class Steps:
 @lru_cache(maxsize=1024)
 def _spliced(
     template: Template,
-    actual: str,
+    step_name: str,
     *,
     materialized: bool,
     width: int,
@@ -347,7 +342,7 @@ def _spliced(
         tallies=tallies,
         rows={PLACES: places} if places else None,
     )
-    return Step(actual, template.doc, query, materialized)
+    return Step(step_name, template.doc, query, materialized)
 
 
 def _with_everyone(table: str, reader: str, about: About) -> tuple[str, About]:
