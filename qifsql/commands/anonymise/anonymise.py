@@ -194,6 +194,9 @@ def _write_records(
     ]
     origin = origin.sending(dict.fromkeys(statements))
     origin = origin.listing(write.roles_of_columns(attack, rows))
+    # labels of single values would misname their cells
+    uncoded = {cells.number for cells in work.cells if not cells.has_values}
+    unlabelled = frozenset(column.name for column in rows.released if column.qid in uncoded)
     work.meter.inside(0.9, "writing records")
     lost_labels = release.write(
         work.engine,
@@ -203,15 +206,9 @@ def _write_records(
         names=release.header(names, rows.columns, ending),
         rows=work.passes.coded.records,
         source=rows.dataset,
-        unlabelled=_find_uncoded(rows, work),
+        unlabelled=unlabelled,
     )
     return origin, [*(column.note for column in revealing), *lost_labels]
-
-
-def _find_uncoded(rows: write.Rows, work: Work) -> frozenset[str]:
-    """Return the columns of the release with cells that labels of single values would misname."""
-    uncoded = {cells.number for cells in work.cells if not cells.has_values}
-    return frozenset(column.name for column in rows.released if column.qid in uncoded)
 
 
 def _write_ungeneralised(

@@ -153,7 +153,7 @@ class Lattice:
     def search(self) -> Node | None:
         """Find the best node, then measure others for the frontier; None if none is allowed."""
         top = self.heights
-        if not self._measure_if_allowed(top) and self._is_known_refused(top):
+        if not self._judge(top) and self._is_known_refused(top):
             self.optimal = self.complete = True  # the top is refused, and so all finer nodes
             return None
         if self.best is not None:
@@ -175,9 +175,11 @@ class Lattice:
                 self.optimal = True  # nothing in the queue loses as little; the rest is frontier
                 if len(self.nodes) >= FRONTIER:
                     return
-            if not self._is_known_refused(node) and not self._measure_if_allowed(node):
+            if not self._is_known_refused(node) and not self._judge(node):
                 self._climb(node)
-            for child in self._children(node):
+            # each node is reached on one way: by its last step that is above 0
+            last_climbed = max((i for i, step in enumerate(node) if step), default=0)
+            for child in self._nodes_above(node, last_climbed):
                 child_bound = max(bound, self._loss_bound(child, self.nodes.get(node)))
                 heapq.heappush(queue, (child_bound, sum(child), child))
         self.complete = not queue
@@ -214,11 +216,6 @@ class Lattice:
             return self.loss.sum(node)
         return Fraction(0) if parent is None else self.loss.bound(parent)
 
-    def _children(self, node: Node) -> Iterator[Node]:
-        """Yield the nodes one step coarser that the search reaches from this node and no other."""
-        last_climbed = max((i for i, step in enumerate(node) if step), default=0)
-        yield from self._nodes_above(node, last_climbed)
-
     def _nodes_above(self, node: Node, first: int = 0) -> Iterator[Node]:
         """Yield the nodes one step coarser in a quasi-identifier, from index ``first`` on."""
         for i in range(first, len(node)):
@@ -235,29 +232,23 @@ class Lattice:
             self.verdicts[node] = self.keeps(node)
         return self.verdicts[node]
 
-    def _remember_refused(self, node: Node) -> None:
-        """Remember that a node and all finer ones are not allowed."""
-        if not self._is_known_refused(node):
-            self.refused = [*(n for n in self.refused if not _is_finer(n, node)), node]
+    def _judge(self, node: Node) -> bool:
+        """Measure a node, if it was not, and return whether it is allowed.
 
-    def _measure_if_allowed(self, node: Node) -> bool:
-        """Measure a node, if it was not; return whether it is allowed; update ``best``."""
+        ``best`` and ``refused`` (nodes that are not allowed, nor are finer ones) are kept up to
+        date.
+        """
         if node not in self.nodes:
             self.nodes[node] = self.measure(node)
-        if not self._is_allowed(node):
+        suppresses_few = self.nodes[node].suppressed <= self.limit
+        if not suppresses_few or not self._keeps_bounds(node):
+            refuses_finer = self.falling if suppresses_few else self.monotone
+            if refuses_finer and not self._is_known_refused(node):
+                self.refused = [*(n for n in self.refused if not _is_finer(n, node)), node]
             return False
         if self.best is None or (not self.optimal and self._rank(node) < self._rank(self.best)):
             self.best = node
         return True
-
-    def _is_allowed(self, node: Node) -> bool:
-        """Return whether a measured node is allowed; if not, finer ones may be known not to be."""
-        suppresses_few = self.nodes[node].suppressed <= self.limit
-        if suppresses_few and self._keeps_bounds(node):
-            return True
-        if self.falling if suppresses_few else self.monotone:  # then finer nodes are refused, too
-            self._remember_refused(node)
-        return False
 
     def _climb(self, node: Node) -> None:
         """Find by bisection the last refused node on a chain from a refused node to the top.
@@ -272,7 +263,7 @@ class Lattice:
         refused, allowed = 0, len(chain) - 1  # indexes in the chain
         while allowed - refused > 1 and not self.late():
             middle = (refused + allowed) // 2
-            if self._measure_if_allowed(chain[middle]):
+            if self._judge(chain[middle]):
                 allowed = middle
             else:
                 refused = middle
@@ -287,7 +278,7 @@ class Lattice:
             steps = enumerate(finer)
             below = [(*finer[:i], step - 1, *finer[i + 1 :]) for i, step in steps if step]
             below.sort(key=lambda n: (self.loss.sum(n), n))
-            allowed = (n for n in below if not self.late() and self._measure_if_allowed(n))
+            allowed = (n for n in below if not self.late() and self._judge(n))
             finer = next(allowed, None)
 
 

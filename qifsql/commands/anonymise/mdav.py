@@ -29,7 +29,7 @@ from qifsql.counting.scales import own_table
 from qifsql.errors import InputError
 
 WITHIN = 1_000  # default number of distinct people to group at once
-MOST = 100_000  # the number of a person has 17 bits, next to the distance
+MOST_PEOPLE = 100_000  # the number of a person has 17 bits, next to the distance
 WIDEST = 32  # quasi-identifiers: the sum of 32 squares of 40 bits stays below 2^46
 
 
@@ -40,10 +40,10 @@ def largest_part(k: int, width: int, within: int) -> int:
     """
     if width > WIDEST:
         raise InputError(f"mdav takes at most {WIDEST} quasi-identifiers; name fewer, or combine")
-    if not 1 <= within <= MOST:
-        raise InputError(f"within must be from 1 to {MOST:,} different people")
+    if not 1 <= within <= MOST_PEOPLE:
+        raise InputError(f"within must be from 1 to {MOST_PEOPLE:,} different people")
     always_cut = 2 * k * width + 1
-    if always_cut > MOST:
+    if always_cut > MOST_PEOPLE:
         raise InputError("k is too large for mdav with so many quasi-identifiers; use mondrian")
     return max(within, always_cut)
 
@@ -53,14 +53,23 @@ def make_groups(passes: Passes, limits: ClassLimits, within: int) -> bool:
 
     The tables ``near_1`` and ``near_2`` have the people that are in no group yet, by turns.
     """
-    is_cut = _cut_at_medians(passes, limits, within)
+    size = largest_part(limits.k, passes.coded.width, within)
+    partition(passes, ClassLimits(limits.k), small=size)
+    parts = exp.Count(this=exp.Distinct(expressions=[exp.column("part")]))
+    (n_parts,) = passes.row(exp.select(parts).from_(own_table("done")))
     near, near_next = "near_1", "near_2"
     ungrouped = passes.make(near, "near")
     passes.drop("done")
     counts_people = passes.coded.owners is not None  # people with several records: k is of people
     if counts_people:
         passes.make("holders", "holders", near=near)
-        _check_parts(passes, near)
+        # the different records of a part have ids from 1
+        (largest,) = passes.row(exp.select(exp.Max(this=exp.column("id"))).from_(own_table(near)))
+        if largest > MOST_PEOPLE:
+            raise InputError(
+                f"{largest:,} different records are of so few people that no cut leaves k of them "
+                f"on both sides, and mdav groups at most {MOST_PEOPLE:,} at once; use mondrian"
+            )
     make_empty_done(passes, near)
     no_poles = exp.select("part", "0::BIGINT AS size", "NULL::BIGINT[] AS pole")
     passes.keep("carried", no_poles.from_(own_table(near)).where("FALSE"))  # without rows
@@ -71,15 +80,6 @@ def make_groups(passes: Passes, limits: ClassLimits, within: int) -> bool:
         ungrouped = _take_groups(passes, near, near_next, limits.k, counts_people=counts_people)
         near, near_next, turn = near_next, near, turn + 1
     passes.drop(near, "carried", *(["holders"] if counts_people else []))
-    return is_cut
-
-
-def _cut_at_medians(passes: Passes, limits: ClassLimits, within: int) -> bool:
-    """Cut the people in parts of at most ``within`` (the table ``done``); return if it is cut."""
-    size = largest_part(limits.k, passes.coded.width, within)
-    partition(passes, ClassLimits(limits.k), small=size)
-    parts = exp.Count(this=exp.Distinct(expressions=[exp.column("part")]))
-    (n_parts,) = passes.row(exp.select(parts).from_(own_table("done")))
     return bool(n_parts > 1)
 
 
@@ -98,14 +98,3 @@ def _take_groups(passes: Passes, near: str, near_next: str, k: int, *, counts_pe
     passes.make("carried", "carried", numbers)
     passes.drop(near, "poles", "groups")
     return ungrouped
-
-
-def _check_parts(passes: Passes, near: str) -> None:
-    """Refuse parts of too many different records that no cut divides between enough people."""
-    # the different records of a part have ids from 1
-    (largest,) = passes.row(exp.select(exp.Max(this=exp.column("id"))).from_(own_table(near)))
-    if largest > MOST:
-        raise InputError(
-            f"{largest:,} different records are of so few people that no cut leaves k of them on "
-            f"both sides, and mdav groups at most {MOST:,} at once; use mondrian"
-        )

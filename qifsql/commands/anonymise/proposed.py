@@ -58,9 +58,10 @@ def identifiers_among(
     """
     slices = [list(names[start : start + MOST]) for start in range(0, len(names), MOST)]
     results = (describe(dataset, columns=s, where=where, settings=settings) for s in slices)
-    rows = (row for result in results for row in result.rows())
-    return [row["column"] for row in rows if _identifies(row["suggested_role"], row["confidence"])]
-
-
-def _identifies(role: str, confidence: str) -> bool:
-    return role == "identifier" or (role == "key" and confidence == "high")
+    return [
+        row["column"]
+        for result in results
+        for row in result.rows()
+        if row["suggested_role"] == "identifier"
+        or (row["suggested_role"] == "key" and row["confidence"] == "high")
+    ]

@@ -71,7 +71,13 @@ def make_cell_values(recoding: Recoding, column: Cells, step: ValueStep, s: int)
     """
     i, passes = column.number, recoding.passes
     if column.kind == "labelled" and step.form is not None:
-        _make_labels(recoding, column, step, s)
+        columns = {"own_step": column_of(i, s), "own_form": f"form_{s}"}
+        if step.content == "prefix":  # its first characters, then stars
+            numbers = {"kept_characters": step.characters}
+            query = recoding.of_steps("prefixed", i, columns, numbers)
+        else:
+            query = recoding.of_steps("labels", i, columns, text=column.text)
+        passes.keep(f"values_{i}", query)
     elif column.nominal is not None:
         steps = own_name(f"steps_{i}")
         passes.keep(f"values_{i}", column.nominal.ends(steps, column_of(i, s)))
@@ -83,18 +89,6 @@ def make_cell_values(recoding: Recoding, column: Cells, step: ValueStep, s: int)
         query = recoding.of_steps("listed_values", i, {"own_step": f"step_{i}"})
         (values,) = passes.row(query)
         check_sets(column, int(values))
-
-
-def _make_labels(recoding: Recoding, column: Cells, step: ValueStep, s: int) -> None:
-    """Make ``values_i``, a row per label of a step: prefixes with stars, or results of its form."""
-    i = column.number
-    columns = {"own_step": column_of(i, s), "own_form": f"form_{s}"}
-    if step.content == "prefix":
-        numbers = {"kept_characters": step.characters}
-        query = recoding.of_steps("prefixed", i, columns, numbers)
-    else:
-        query = recoding.of_steps("labels", i, columns, text=column.text)
-    recoding.passes.keep(f"values_{i}", query)
 
 
 def measure_loss(recoding: Recoding, i: int, s: int) -> Loss:

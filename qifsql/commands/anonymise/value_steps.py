@@ -28,8 +28,8 @@ from qifsql.errors import ColumnError, InputError, plural, quoted
 from qifsql.query.plan import Plan
 from qifsql.query.splice import splice
 
-CODE = 4  # digits of the shortest numbers that may be codes
-YEARS = (1800, 2100)  # numbers of four digits that are none
+DIGITS_OF_CODE = 4  # of the shortest numbers that may be codes
+YEARS = (1800, 2100)  # numbers of four digits that are no codes
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,12 @@ class RequestedSteps:
         changed = self.changed
         changes = [read(text, qids) for text in request.changes]
         for change in changes:
-            self._check_change(change)
+            if change.kind == "sample":
+                raise InputError(
+                    f"change {quoted(change.text)} would leave records out, and a release has them "
+                    "all; use --one-per, or --where"
+                )
+            self._check_digits(change)
         by_qid = [[c for c in changes if c.qid == i] for i, _ in enumerate(qids, 1)]
         chains: list[list[list[Change]]]  # the changes of each step of each quasi-identifier
         if request.method != "lattice":  # the values as they are, then all changes together
@@ -131,15 +136,6 @@ class RequestedSteps:
             [self._without_idle_prefix(i, value_step(i, step, changed)) for step in chain]
             for i, chain in enumerate(chains, 1)
         ]
-
-    def _check_change(self, change: Change) -> None:
-        """Refuse a sample, and a change of digits that the values do not have."""
-        if change.kind == "sample":
-            raise InputError(
-                f"change {quoted(change.text)} would leave records out, and a release has them "
-                "all; use --one-per, or --where"
-            )
-        self._check_digits(change)
 
     def _extents(self) -> tuple[list[int], list[int | None]]:
         """Return for each quasi-identifier its range (0: no whole numbers), and its text length.
@@ -194,7 +190,7 @@ class RequestedSteps:
         digits = len(str(greatest))
         if least < 1 or len(str(least)) != digits or (least >= YEARS[0] and greatest <= YEARS[1]):
             return
-        if digits >= CODE and change.how.isdecimal() and int(change.how) < digits:
+        if digits >= DIGITS_OF_CODE and change.how.isdecimal() and int(change.how) < digits:
             name, n = identifier(qid.name).sql("duckdb"), int(change.how)
             stars = "*" * (digits - n)
             raise InputError(

@@ -16,7 +16,7 @@ from qifsql.results.stored import Stored
 
 KIND = Kind(columns=("classes", "certainty_penalty"), shared=("quasi_identifiers", "frontier"))
 RECODED = ("recode", "lattice", "suppress")
-NODES = 10  # rows of the frontier that are shown
+NODES_SHOWN = 10  # rows of the frontier, at most
 
 
 def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
@@ -37,39 +37,37 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
             *changes,
         )
     table.add_row(said("all"), "", "", *_share_texts(row), *[""] * recoded)
-    parts: list[Part] = [Paragraph(describe(row)), table, Paragraph(_meaning(recoded=recoded))]
-    counts = {qid["quasi_identifier"]: qid.get("suppressed_cells") for qid in qids}
-    if hidden := [f"{name} ({words.count(n)})" for name, n in counts.items() if n]:
-        message = "Cells suppressed (*) in records that otherwise show their values: {columns}."
-        parts.insert(1, Paragraph(said(message, columns=escaping.cell(words.listed(hidden)))))
-    if column := spec.get("strata"):
-        message = (
-            "No class mixes the groups of {column}, which stays as it is; a suppressed record may "
-            "be anybody's in its group."
-        )
-        parts.insert(1, Paragraph(said(message, column=escaping.cell(column))))
-    if "suppression" in tables:
-        parts.insert(1, Paragraph(_of_suppression(tables["suppression"].row(0, named=True))))
-    if "combinations" in tables:
-        parts.insert(1, Paragraph(_of_combinations(tables["combinations"], row)))
+    sentences = [describe(row)]
     if limits := spec.get("until"):
         message = (
             "The release keeps {bounds}, as an attack on it measures them: all suppressed records "
             "are one class."
         )
-        parts.insert(1, Paragraph(said(message, bounds=escaping.cell(words.listed(limits)))))
+        sentences.append(said(message, bounds=escaping.cell(words.listed(limits))))
+    if "combinations" in tables:
+        message = (
+            "k is kept for {combinations} of quasi-identifiers: the smallest class by one of them "
+            "has {records}."
+        )
+        smallest = tables["combinations"]["smallest_class"]
+        least = int(smallest.min() or 0)  # type: ignore[arg-type]
+        unit = words.records if row.get("people") is None else words.persons
+        combinations = counted("{n} combination", "{n} combinations", len(smallest))
+        sentences.append(said(message, combinations=combinations, records=unit(least)))
+    if "suppression" in tables:
+        sentences.append(_of_suppression(tables["suppression"].row(0, named=True)))
+    if column := spec.get("strata"):
+        message = (
+            "No class mixes the groups of {column}, which stays as it is; a suppressed record may "
+            "be anybody's in its group."
+        )
+        sentences.append(said(message, column=escaping.cell(column)))
+    counts = {qid["quasi_identifier"]: qid.get("suppressed_cells") for qid in qids}
+    if hidden := [f"{name} ({words.count(n)})" for name, n in counts.items() if n]:
+        message = "Cells suppressed (*) in records that otherwise show their values: {columns}."
+        sentences.append(said(message, columns=escaping.cell(words.listed(hidden))))
+    parts: list[Part] = [*map(Paragraph, sentences), table, Paragraph(_meaning(recoded=recoded))]
     return [*parts, *_frontier(tables["frontier"])] if "frontier" in tables else parts
-
-
-def _of_combinations(combinations: pl.DataFrame, row: Mapping[str, Any]) -> str:
-    """Return the sentence on combinations of quasi-identifiers that have a k of their own."""
-    least = int(combinations["smallest_class"].min() or 0)  # type: ignore[arg-type]
-    return said(
-        "k is kept for {combinations} of quasi-identifiers: the smallest class by one of them has "
-        "{records}.",
-        combinations=counted("{n} combination", "{n} combinations", combinations.height),
-        records=words.records(least) if row.get("people") is None else words.persons(least),
-    )
 
 
 def _of_suppression(row: Mapping[str, Any]) -> str:
@@ -125,7 +123,7 @@ def _frontier(nodes: pl.DataFrame) -> list[Part]:
     """Return the nodes with the least loss of the frontier of risk against loss."""
     heads = [said("penalty"), said("best guess"), said("suppressed"), said("classes")]
     table = Table.of([*heads, said("smallest"), said("changes")], right=range(5))
-    for node in nodes.head(NODES).iter_rows(named=True):
+    for node in nodes.head(NODES_SHOWN).iter_rows(named=True):
         table.add_row(
             words.percent(node["penalty"]),
             words.percent(node["risk"]),
@@ -173,17 +171,14 @@ def describe(row: Mapping[str, Any]) -> str:
         mean=words.fixed(row["average_class"], 1),
     )
     if row["optimal"] is not None and row["method"] == "lattice":
-        text += " " + _optimality(row)
+        penalty = words.percent(row["penalty"])
+        message = "The best node that was found in time: penalty {penalty}."
+        if row["optimal"]:
+            message = "No node that keeps the limits loses less: penalty {penalty}."
+        text += " " + said(message, penalty=penalty)
     if not row["suppressed"]:
         return text
     return f"{text} {words.suppressed(row['suppressed'])}"
-
-
-def _optimality(row: Mapping[str, Any]) -> str:
-    penalty = words.percent(row["penalty"])
-    if row["optimal"]:
-        return said("No node that keeps the limits loses less: penalty {penalty}.", penalty=penalty)
-    return said("The best node that was found in time: penalty {penalty}.", penalty=penalty)
 
 
 def chapter(stored: Stored) -> tuple[str, list[Part]]:

@@ -149,7 +149,11 @@ def plan_records(rows: Rows, ending: str) -> Plan:
     """
     is_text = rows.dataset.format == "csv" and release.is_csv(ending)
     dataset = replace(rows.dataset, all_varchar=True) if is_text else rows.read
-    numbered = _numbered_records(rows, dataset)
+    numbered = [exp.alias_(exp.Window(this=exp.RowNumber()), RECORD)]
+    for n in sorted({c.column for c in rows.released if c.column is not None}):
+        source = exp.Column(this=identifier(rows.columns[n - 1].source_name))
+        numbered.append(exp.alias_(source, f"column_{n}"))
+    records = exp.select(*numbered).from_(relation(dataset)).subquery("numbered")
     names = release.aliases([c.name for c in rows.released])
     released: list[exp.Expr] = []
     for out_column, name in zip(rows.released, names, strict=True):
@@ -159,22 +163,11 @@ def plan_records(rows: Rows, ending: str) -> Plan:
             if not is_text and release.as_text(rows.columns[out_column.column - 1].type, ending):
                 cell = exp.cast(cell, "VARCHAR")
         released.append(exp.alias_(cell, identifier(name)))
-    query = exp.select(*released).from_(numbered)
+    query = exp.select(*released).from_(records)
     for table, key, target in (("membership", RECORD, "numbered"), ("cells", "part", "membership")):
         same = exp.EQ(this=exp.column(key, table=table), expression=exp.column(key, table=target))
         query = query.join(exp.alias_(own_table(table), table, table=True), on=same)
     return Plan((), query.order_by(exp.column(RECORD, table="numbered")))
-
-
-def _numbered_records(rows: Rows, dataset: Dataset) -> exp.Subquery:
-    """Return the records of the input with their position, and the columns that are released."""
-    released = {out_column.column for out_column in rows.released}
-    columns = [exp.alias_(exp.Window(this=exp.RowNumber()), RECORD)]
-    for n, column in enumerate(rows.columns, 1):
-        if n in released:
-            source = exp.Column(this=identifier(column.source_name))
-            columns.append(exp.alias_(source, f"column_{n}"))
-    return exp.select(*columns).from_(relation(dataset)).subquery("numbered")
 
 
 def _dropped_numbers(

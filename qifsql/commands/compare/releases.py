@@ -28,7 +28,6 @@ from qifsql.data.readers import openings
 from qifsql.data.reading import of_files
 from qifsql.engine.csv_types import remarks
 from qifsql.engine.engines import open_engine
-from qifsql.engine.protocol import Engine
 from qifsql.engine.settings import Settings
 from qifsql.engine.tables import Tables
 from qifsql.errors import plural, quoted
@@ -149,23 +148,37 @@ def _measure_file(
     ``plain`` are the names of quasi-identifiers whose cells the user takes as they stand. A release
     is added to ``analyses``.
     """
-    attack = _with_suppressed(tables.engine, file, plain)
+    is_plain = any(cell.raw.name in plain for cell, _ in file.cells)  # then * is a value
+    attack = file.attack if is_plain else suppressed.marked(tables.engine, file.attack)
     file_risks, plans = risks.measure(tables.engine, attack)
-    columns, hidden = _zero_losses(file, scales), 0
+    zeros = dict.fromkeys(("outside", *MEANS), 0.0)
+    columns: Sequence[dict[str, Any]] = [
+        {"release": file.title, "file": file.number, "quasi_identifier": scale.raw.name}
+        | {"column": scale.raw.name, "values": scale.values, "cells": scale.values, **zeros}
+        for scale in scales
+    ]
+    hidden = 0
     if file.number > 1:
         comparing = tables.doing("comparing columns", file.title)
         columns, hidden = losses.loss_rows(comparing, file, scales)
         if analyses is not None:
             analyses.add(comparing, file)
         losses.drop_cells(comparing, file)
-    totals = {"suppressed": hidden, **_mean_losses(columns)}
+    means = {name: math.fsum(c[name] for c in columns) / len(columns) for name in MEANS}
+    totals = {"suppressed": hidden, **means}
     named = {"release": file.title, "file": file.number}
     rows = [named | _cells_view(risk) | totals for risk in file_risks]
     notes = _notes_on_suppressed(file, attack, hidden)
     if file.number > 1 and file.cells:
-        of_success, of_compatible = _find(tables, original, file)
-        rows += [named | row | totals for row in of_success]
-        notes += of_compatible
+        try:
+            success = compatibility.find(tables, original, file)
+        except UncountedError as e:
+            notes.append(str(e))
+        else:
+            of_people = file.attack.microdata.person is not None
+            compatible = _compatible_view(success, of_people=of_people)
+            rows += [named | row | totals for row in compatible]
+            notes += compatibility.notes(file, success)
     return _Measured(rows, columns, plans, notes)
 
 
@@ -178,18 +191,6 @@ def _cells_view(risk: risks.Risk) -> dict[str, Any]:
         "posterior_probabilistic": risk.partition["crs_posterior_probabilistic"],
         "individuals_certain": risk.attacks.get("cas", {}).get("individuals_certain"),
     }
-
-
-def _find(
-    tables: Tables, original: Compared, release: Compared
-) -> tuple[list[dict[str, Any]], list[str]]:
-    """Return the rows of what people with raw knowledge find in a release, and notes."""
-    try:
-        success = compatibility.find(tables, original, release)
-    except UncountedError as e:
-        return [], [str(e)]
-    notes = compatibility.notes(release, success)
-    return _compatible_view(success, of_people=release.attack.microdata.person is not None), notes
 
 
 def _compatible_view(success: Compatible, *, of_people: bool) -> list[dict[str, Any]]:
@@ -216,12 +217,6 @@ def _compatible_view(success: Compatible, *, of_people: bool) -> list[dict[str, 
     ]
 
 
-def _with_suppressed(engine: Engine, file: Compared, plain: Sequence[str]) -> BoundAttack:
-    """Return the attack on a file with its suppressed records; in plain columns * is a value."""
-    is_plain = any(cell.raw.name in plain for cell, _ in file.cells)
-    return file.attack if is_plain else suppressed.marked(engine, file.attack)
-
-
 def _notes_on_suppressed(file: Compared, attack: BoundAttack, hidden: int) -> list[str]:
     """Return notes on the suppressed records of a file.
 
@@ -238,21 +233,6 @@ def _notes_on_suppressed(file: Compared, attack: BoundAttack, hidden: int) -> li
             "for suppressed"
         )
     return notes
-
-
-def _zero_losses(file: Compared, scales: Sequence[losses.Scale]) -> list[dict[str, Any]]:
-    """Return a row per column of the original: its losses are all 0 (``losses.COLUMNS``)."""
-    nothing = dict.fromkeys(("outside", *MEANS), 0.0)
-    return [
-        {"release": file.title, "file": file.number, "quasi_identifier": scale.raw.name}
-        | {"column": scale.raw.name, "values": scale.values, "cells": scale.values, **nothing}
-        for scale in scales
-    ]
-
-
-def _mean_losses(columns: Sequence[Mapping[str, Any]]) -> dict[str, float]:
-    """Return the means over quasi-identifiers, rounded once."""
-    return {name: math.fsum(c[name] for c in columns) / len(columns) for name in MEANS}
 
 
 def _describe_request(

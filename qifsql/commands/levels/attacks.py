@@ -31,7 +31,7 @@ and ``success_after`` are the chances to guess their value right (similarity: th
 the attack and with it. ``factor`` is for skewness: a value must be this many times as likely."""
 
 
-def attack_rows(
+def rows(
     tables: Tables, secret: Secret, hierarchy: Hierarchy | None, *, skew: Fraction
 ) -> list[dict[str, Any]]:
     """Return the rows of ``ATTACKS`` for a secret; ``skew``: how much likelier a value must be."""
@@ -41,7 +41,7 @@ def attack_rows(
     (counts,) = tables.dicts("bites", j, secret.width, {"skew": ratio})
     of_one_value, of_two_values = counts["one_people"], counts["two_people"]
     likelier = counts["two_likelier"] / of_two_values if of_two_values else None
-    rows = [
+    attack_rows = [
         _certain("homogeneity", of_one_value, counts["one_blocks"], secret.commonest / people),
         _certain("background", of_two_values, counts["two_blocks"], likelier),
     ]
@@ -49,10 +49,10 @@ def attack_rows(
         for row in sorted(tables.dicts("alike", j, secret.width), key=lambda row: row["level"]):
             before = row["everybody"] / people
             similarity = _certain("similarity", row["people"], row["blocks"], before)
-            rows.append(similarity | {"level": row["level"]})
+            attack_rows.append(similarity | {"level": row["level"]})
     skewed = {"people": counts["skewed_people"], "blocks": counts["skewed_blocks"]}
-    rows.append({"attack": "skewness", **skewed, "factor": float(skew)})
-    return [dict.fromkeys(ATTACKS) | {"secret": secret.name} | row for row in rows]
+    attack_rows.append({"attack": "skewness", **skewed, "factor": float(skew)})
+    return [dict.fromkeys(ATTACKS) | {"secret": secret.name} | row for row in attack_rows]
 
 
 def _certain(attack: str, people: int, blocks: int, before: float | None) -> dict[str, Any]:

@@ -69,18 +69,16 @@ def find_levels(
     tables: Tables,
     questions: Questions,
     thresholds: Mapping[str, Fraction],
-    heights: Mapping[int, int],
 ) -> dict[tuple[str, int], Finding]:
     """Return the worst level of each measure and secret (its number), and violations.
 
-    A question is a measure, a secret, and how many columns identify a block. ``thresholds`` are
-    required levels by name, ``heights`` those of hierarchies by secret.
+    ``thresholds`` are required levels by name.
     """
-    scores = _highest_scores(tables, questions, heights)
+    scores = _highest_scores(tables, questions)
     steps = Steps(tables)
     queries = []
     for name, j, width in questions:
-        inputs = {"bounds": _bounds(name, thresholds, scores[name, j]), **_height_input(heights, j)}
+        inputs = {"bounds": _bounds(name, thresholds, scores[name, j])}
         near = steps.need("near", j, width, inputs=inputs, instead=files_for(name), suffix=name)
         columns = ("part", "whole", "logarithm", "blocks", "people")
         queries.append(exp.select(*_key_columns(name, j), *columns).from_(near))
@@ -90,23 +88,14 @@ def find_levels(
     return {key: _worst_finding(key[0], near, thresholds) for key, near in levels.items()}
 
 
-def _highest_scores(
-    tables: Tables, questions: Questions, heights: Mapping[int, int]
-) -> dict[tuple[str, int], float]:
+def _highest_scores(tables: Tables, questions: Questions) -> dict[tuple[str, int], float]:
     """Return the highest score, that of the worst block, of each measure and secret."""
     steps = Steps(tables)
     queries = []
     for name, j, width in questions:
-        inputs = _height_input(heights, j)
-        worst = steps.need("worst", j, width, inputs=inputs, instead=files_for(name), suffix=name)
+        worst = steps.need("worst", j, width, instead=files_for(name), suffix=name)
         queries.append(exp.select(*_key_columns(name, j), "score").from_(worst))
     return {(name, j): score for j, name, score in tables.rows(steps.plan(union(queries)))}
-
-
-def _height_input(heights: Mapping[int, int], j: int) -> dict[str, Parameters]:
-    if j not in heights:
-        return {}
-    return {"hierarchy_height": {"height": typed_number(heights[j], "BIGINT")}}
 
 
 def _key_columns(name: str, j: int) -> list[exp.Expr]:
@@ -215,14 +204,14 @@ def _worst_finding(name: str, near: Sequence[Near], thresholds: Mapping[str, Fra
     if definition.aim is not None and definition.aim in thresholds:
         aim = thresholds[definition.aim]
         broken = [row for row in near if row.part is None]  # clearly worse than the aim
-        broken += [row for level, row in levels.items() if is_violated(definition, level, aim)]
+        broken += [row for level, row in levels.items() if _is_violated(definition, level, aim)]
         violated = sum(row.people for row in broken), sum(row.blocks for row in broken)
     worst = (min if definition.higher_is_safer else max)(levels, key=Level.order)
     at_worst = levels[worst]
     return Finding(worst.value, at_worst.people, at_worst.blocks, worst, violated=violated)
 
 
-def is_violated(definition: Measure, level: Level, aim: Fraction) -> bool:
+def _is_violated(definition: Measure, level: Level, aim: Fraction) -> bool:
     """Return whether a level violates the required one."""
     side = level.beyond(aim)
     if definition.higher_is_safer:
@@ -234,7 +223,6 @@ def measure_worst_blocks(
     tables: Tables,
     secrets: Mapping[int, Secret],
     levels: Mapping[tuple[str, int], Finding],
-    heights: Mapping[int, int],
 ) -> dict[tuple[str, int], dict[str, Any]]:
     """Return a worst block of each measure and secret: ``size``, number of ``values``, ``counts``.
 
@@ -243,44 +231,30 @@ def measure_worst_blocks(
     """
     blocks: dict[tuple[str, int], dict[str, Any]] = {}
     for j in sorted({j for _, j in levels if j in secrets}):
-        of_secret = {name: level for (name, i), level in levels.items() if i == j}
-        keep_worst_blocks(tables, secrets[j], of_secret, heights)
+        steps, queries = Steps(tables), []
+        for name, level in ((name, level) for (name, i), level in levels.items() if i == j):
+            block = need_block(steps, secrets[j], (name, j), level)
+            _, measure = _key_columns(name, j)
+            queries.append(exp.select(measure, exp.Star()).from_(block))
+        tables.counts.keep_rows(f"worst_blocks_{j}", steps.plan(union(queries)))
         rows = tables.dicts("worst_counts", j, secrets[j].width)
         blocks |= {(row.pop("measure"), j): row for row in rows}
     for (name, j), level in levels.items():
         if j not in secrets:  # a level of sizes
             steps = Steps(tables)
-            query = exp.select("size").from_(need_block(steps, None, (name, j), level, heights))
+            query = exp.select("size").from_(need_block(steps, None, (name, j), level))
             ((size,),) = tables.rows(steps.plan(query))
             blocks[name, j] = {"size": size}
     return blocks
 
 
-def keep_worst_blocks(
-    tables: Tables, secret: Secret, levels: Mapping[str, Finding], heights: Mapping[int, int]
-) -> None:
-    """Keep a worst block of each measure of a secret as a table, one row per measure."""
-    steps = Steps(tables)
-    queries = []
-    for name, level in levels.items():
-        block = need_block(steps, secret, (name, secret.number), level, heights)
-        _, measure = _key_columns(name, secret.number)
-        queries.append(exp.select(measure, exp.Star()).from_(block))
-    tables.counts.keep_rows(f"worst_blocks_{secret.number}", steps.plan(union(queries)))
-
-
-def need_block(
-    steps: Steps,
-    secret: Secret | None,
-    key: tuple[str, int],
-    level: Finding,
-    heights: Mapping[int, int],
-) -> str:
+def need_block(steps: Steps, secret: Secret | None, key: tuple[str, int], level: Finding) -> str:
     """Add the step that finds a worst block at a level; return its name.
 
-    The step has the columns that identify the block, and its size.
+    ``key`` is the measure and the number of the secret. The step has the columns that identify the
+    block, and its size.
     """
-    name, j = key  # the measure and the number of the secret
+    name, j = key
     width = steps.tables.counts.bound.microdata.width
     if secret is not None or name == "k":
         width = secret.width if secret else 1
@@ -288,13 +262,13 @@ def need_block(
         "worst_block",
         j,
         width,
-        inputs={**level_inputs(name, level), **_height_input(heights, j)},
+        inputs=_level_inputs(name, level),
         instead={"worst_block": "worst_entropy"} if level.level is None else files_for(name),
         suffix=name,
     )
 
 
-def level_inputs(name: str, level: Finding) -> dict[str, Parameters]:
+def _level_inputs(name: str, level: Finding) -> dict[str, Parameters]:
     """Return the rows of the tables that say which worst block of a measure is looked for.
 
     ``sought`` has its exact level, and the range of scores in which SQL looks for it; for entropy

@@ -7,14 +7,13 @@ from fractions import Fraction
 from typing import Any
 
 import polars as pl
+from sqlglot import exp
 
 from qifsql.adversary.spec import Attack, Attribute, BoundAttack
-from qifsql.commands.levels import attacks as bites
-from qifsql.commands.levels import find, k_map, suppressed_records, worst_blocks
-from qifsql.commands.levels import secret_blocks as counting
+from qifsql.commands.levels import attacks, find, secret_blocks, suppressed_records, worst_blocks
 from qifsql.commands.levels import spec as aims
-from qifsql.commands.levels.spec import Suppressed
-from qifsql.commands.levels.steps import Tables
+from qifsql.commands.levels.spec import MEASURES, Suppressed
+from qifsql.commands.levels.steps import Steps, Tables
 from qifsql.counting import missing_secrets
 from qifsql.counting.counts import Counts
 from qifsql.counting.session import population_plan
@@ -61,7 +60,9 @@ blocks, so that those at the worst level and in violation are counted as blocks 
 """
 
 AVERAGE = "average_class_size"
-OF_SECRETS = tuple(n for n in aims.BOUNDS if n not in ("k", *(level.aim for level in k_map.LEVELS)))
+OF_POPULATION = tuple(measure for measure in MEASURES.values() if measure.of_population)
+OF_SECRETS = tuple(n for n in aims.BOUNDS if n not in ("k", *(m.aim for m in OF_POPULATION)))
+"""The required levels of a secret, by the names of their options."""
 PLAIN = ("l_distinct", "t_equal", "t_ordered", "alpha", "basic_beta", "delta_disclosure")
 ORDERED = (*NUMBERS, "DATE", "TIME", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE")
 
@@ -97,7 +98,9 @@ class Run:
         self.every_k = every_k
         self.population = population
         self.bound, self.notes = suppressed_records.read_as(engine, bound, suppressed)
-        self.apart = suppressed_records.people(engine, self.bound)  # whose block is everyone
+        self.suppressed_people = suppressed_records.people(
+            engine, self.bound
+        )  # whose block is everyone
         plan = None
         if population is not None:
             plan = population_plan(engine, spec, bound.microdata, population)
@@ -110,7 +113,7 @@ class Run:
         self.tables = Tables(self.counts)
         self.hierarchies: Mapping[int, Hierarchy] = {}
         self.incomplete: list[str] = []  # names of secrets that some people miss
-        self.secrets: dict[int, counting.Secret] = {}
+        self.secrets: dict[int, secret_blocks.Secret] = {}
         self.levels: dict[tuple[str, int], find.Finding] = {}
         self.violations: list[tuple[Fraction, find.Finding]] = []  # of each k if there are several
 
@@ -121,7 +124,11 @@ class Run:
         self._refuse_levels_without_data()
         names = dict(enumerate((secret.name for secret in self.bound.microdata.secrets), 1))
         domains = {name: self.counts.domain(j) for j, name in names.items()}
-        everybody = next(iter(domains.values())).people if domains else self._people()
+        if domains:
+            everybody = next(iter(domains.values())).people
+        else:
+            plan = records_plan(self.bound.microdata, people=True)
+            everybody = int(self.tables.rows(plan, "counting records")[0][0])
         is_missed = missing_secrets.is_missed
         self.incomplete = [name for j, name in names.items() if is_missed(self.counts, j)]
         smallest_k = {"k": min(self.every_k)} if self.every_k else {}
@@ -129,58 +136,55 @@ class Run:
             values = {name: domain.values for name, domain in domains.items()}
             aims.check_possible({**self.thresholds, **smallest_k}, everybody, values)
         if not domains or self.population is not None:
-            counting.keep_blocks_of_all(self.tables, self.apart, everybody)
-        secrets = counting.count_secrets(self.tables, hierarchies, self.apart)
+            secret_blocks.keep_blocks_of_all(self.tables, self.suppressed_people, everybody)
+        secrets = secret_blocks.count_secrets(self.tables, hierarchies, self.suppressed_people)
         self.secrets = {secret.number: secret for secret in secrets}
         self.levels = self._find()
 
     def _refuse_levels_without_data(self) -> None:
         """Refuse required levels of a population or of a secret if there is none."""
-        if self.population is None:
-            k_map.refuse_without_population(self.thresholds)
+        for measure in OF_POPULATION if self.population is None else ():
+            if measure.aim in self.thresholds:
+                raise InputError(
+                    f"{measure.aim} needs the people who may be in the release: a population"
+                )
         of_secrets = [name for name in OF_SECRETS if name in self.thresholds]
         if of_secrets and not self.bound.microdata.secrets:
             raise InputError(f"{of_secrets[0]} is a level of a secret; name one with --secret")
 
-    @property
-    def heights(self) -> dict[int, int]:
-        """Return the heights of the hierarchies, by the number of their secret."""
-        return {j: h.height for j, h in self.hierarchies.items()}
-
     def _level_rows(self) -> list[dict[str, Any]]:
         """Return the rows of the result: those without a secret, then those of each secret."""
         people, blocks = worst_blocks.people_and_blocks(self.tables, min(self.secrets, default=0))
-        worst = find.measure_worst_blocks(self.tables, self.secrets, self.levels, self.heights)
+        worst = find.measure_worst_blocks(self.tables, self.secrets, self.levels)
         rows: list[dict[str, Any]] = [{"measure": AVERAGE, "value": people / blocks}]
         rows += [
             {"measure": "l_recursive_c", "secret": secret.name, "l": 1}
             for secret in self.secrets.values()
-            if self._l(secret) == 1  # no c is such a level
+            if self._recursive_l(secret) == 1  # no c is such a level
         ]
         for (name, j), worst_level in self.levels.items():
-            for threshold, level in self._judged(name, worst_level):
+            for threshold, level in self._required_levels(name, worst_level):
                 rows.append(self._row(name, j, level, worst[name, j], threshold))
         secrets = [None, *(secret.name for secret in self.secrets.values())]
-        measures = list(aims.MEASURES)
+        measures = list(MEASURES)
         rows.sort(key=lambda r: (secrets.index(r.get("secret")), measures.index(r["measure"])))
         totals = {"people": people, "blocks": blocks}
         return [dict.fromkeys(SCHEMA) | row | totals for row in rows]
 
     def answer(self, skew: Fraction, *, show_blocks: bool) -> "Answer":
         """Return the levels, the attacks on them and, on request, their worst blocks."""
-        rows, details = self._level_rows(), {"attacks": self._attacks(skew)}
+        rows = self._level_rows()
+        attack_rows = [
+            row
+            for j, secret in self.secrets.items()
+            for row in attacks.rows(self.tables, secret, self.hierarchies.get(j), skew=skew)
+        ]
+        details = {"attacks": pl.DataFrame(attack_rows, schema=attacks.ATTACKS)}
         if show_blocks:
             details["worst"] = worst_blocks.worst_block_table(
-                self.tables, self.secrets, self.levels, self.heights
+                self.tables, self.secrets, self.levels
             )
         return Answer(rows, details, tuple(self.counts.plans))
-
-    def _attacks(self, skew: Fraction) -> pl.DataFrame:
-        """Return the success of the attacks on k and l (``ATTACKS``), by secret."""
-        rows = []
-        for j, secret in self.secrets.items():
-            rows += bites.attack_rows(self.tables, secret, self.hierarchies.get(j), skew=skew)
-        return pl.DataFrame(rows, schema=bites.ATTACKS)
 
     def _find(self) -> dict[tuple[str, int], find.Finding]:
         """Return the worst level of each measure and secret (0 stands for no secret).
@@ -191,35 +195,47 @@ class Run:
         question_of_k = ("k", first, self.secrets[first].width if first else 1)
         questions = [question_of_k]
         if self.population is not None:
-            k_map.check_population(self.tables)
+            self._check_population()
             width = self.bound.microdata.width
-            questions += [(level.name, 0, width) for level in k_map.LEVELS]
+            questions += [(measure.name, 0, width) for measure in OF_POPULATION]
         for j, secret in self.secrets.items():
             questions += [(name, j, secret.width) for name in self._measures_of(secret)]
-        levels = find.find_levels(self.tables, questions, self.thresholds, self.heights)
+        levels = find.find_levels(self.tables, questions, self.thresholds)
         if len(self.every_k) > 1:
             for k in self.every_k:
-                again = find.find_levels(self.tables, [question_of_k], {"k": k}, self.heights)
+                again = find.find_levels(self.tables, [question_of_k], {"k": k})
                 self.violations.append((k, again["k", first]))
         for j, secret in self.secrets.items():
-            self._find_more(levels, j, secret)
+            self._add_entropy_and_beta(levels, j, secret)
         return levels
 
-    def _measures_of(self, secret: counting.Secret) -> list[str]:
+    def _check_population(self) -> None:
+        """Refuse a population that has fewer people than the release in a block."""
+        steps, width = Steps(self.tables), self.bound.microdata.width
+        outside = steps.need("outside", 0, width, instead={"blocks": "blocks_of_all"})
+        query = exp.select("blocks", "too_small").from_(outside)
+        ((blocks, too_small),) = self.tables.rows(steps.plan(query))
+        if too_small:
+            raise InputError(
+                f"the population has fewer people than the release in {too_small:,} of {blocks:,} "
+                "blocks; it must contain everybody who may be in the release"
+            )
+
+    def _measures_of(self, secret: secret_blocks.Secret) -> list[str]:
         """Return the measures to find for a secret; keep the table that recursive (c, l) needs."""
         names = [*PLAIN]
         if secret.number in self.hierarchies:
             names.append("t_hierarchical")
         if "enhanced_beta" in self.thresholds:
             names.append(find.BREACH)
-        if self._l(secret) > 1:
-            inputs = {"lowest_l": {"l": typed_number(self._l(secret), "BIGINT")}}
+        if self._recursive_l(secret) > 1:
+            inputs = {"lowest_l": {"l": typed_number(self._recursive_l(secret), "BIGINT")}}
             self.tables.keep("tails", secret.number, secret.width, inputs)
             names.append("l_recursive_c")
         return names
 
-    def _find_more(
-        self, levels: dict[tuple[str, int], find.Finding], j: int, secret: counting.Secret
+    def _add_entropy_and_beta(
+        self, levels: dict[tuple[str, int], find.Finding], j: int, secret: secret_blocks.Secret
     ) -> None:
         """Add entropy l-diversity and enhanced beta-likeness of a secret to ``levels``.
 
@@ -239,24 +255,18 @@ class Run:
             violated=None if breach is None else breach.violated,
         )
 
-    def _people(self) -> int:
-        """Return the number of people of a release without a secret."""
-        plan = records_plan(self.bound.microdata, people=True)
-        ((people,),) = self.tables.rows(plan, "counting records")
-        return int(people)
-
-    def _l(self, secret: counting.Secret) -> int:
+    def _recursive_l(self, secret: secret_blocks.Secret) -> int:
         """Return the l of recursive (c, l)-diversity; by default the fewest values in a block."""
         fewest = Fraction(self.default_l or secret.fewest)
         return int(self.thresholds.get("l_recursive", self.thresholds.get("l", fewest)))
 
-    def _judged(
+    def _required_levels(
         self, measure: str, level: find.Finding
     ) -> Sequence[tuple[Fraction | None, find.Finding]]:
         """Return the required levels of a measure (None: none), each with its violations."""
         if measure == "k" and self.violations:
             return self.violations
-        return [(self.thresholds.get(aims.MEASURES[measure].aim or ""), level)]
+        return [(self.thresholds.get(MEASURES[measure].aim or ""), level)]
 
     def _row(
         self,
@@ -283,8 +293,8 @@ class Run:
             row |= {"secret": secret.name}
             row |= {"worst_values": block["values"], "worst_counts": block["counts"]}
             if measure == "l_recursive_c":
-                row["l"] = self._l(secret)
-        is_compared = aims.MEASURES[measure].aim != "t" or measure == self._pick_distance(j)
+                row["l"] = self._recursive_l(secret)
+        is_compared = MEASURES[measure].aim != "t" or measure == self._pick_distance(j)
         if threshold is not None and is_compared and level.violated is not None:
             people, blocks = level.violated
             row |= {"wanted": float(threshold), "met": not blocks}
@@ -294,7 +304,7 @@ class Run:
     def incomplete_secrets(self) -> list[tuple[int, Attribute, int]]:
         """Return the secrets that some people miss and others report: number, column and l."""
         return [
-            (j, secret, self._l(self.secrets[j]))
+            (j, secret, self._recursive_l(self.secrets[j]))
             for j, secret in enumerate(self.bound.microdata.secrets, 1)
             if secret.name in self.incomplete and self._is_reported(j)
         ]
@@ -305,12 +315,13 @@ class Run:
         _, reported = missing_secrets.records_of_sets(self.counts, j)
         return reported > 0
 
-    def on(self, bound: BoundAttack, l: int) -> "Run":  # noqa: E741 - the field's own letter
-        """Return a run on people with a reported secret; ``l`` is that among all people."""
+    def among_reported(self, secret: Attribute, l: int) -> "Run":  # noqa: E741 - the field's letter
+        """Return a run on the people who report a secret; ``l`` is that among all people."""
+        microdata = replace(self.bound.microdata, secrets=(secret,), reported=True)
         return Run(
             self.counts.engine,
             self.spec,
-            bound,
+            self.bound.on(microdata),
             thresholds={n: t for n, t in self.thresholds.items() if n in OF_SECRETS},
             every_k=(),
             population=None,

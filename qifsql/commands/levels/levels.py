@@ -14,10 +14,16 @@ import polars as pl
 
 from qifsql.adversary.options import MATCH_ANY, Options
 from qifsql.adversary.spec import Attack, Microdata, refuse
-from qifsql.commands.levels import completed, grading, levels_of_people, reported_secrets
-from qifsql.commands.levels import spec as aims
+from qifsql.commands.levels import completed, grading, reported_secrets
 from qifsql.commands.levels.grading import PEOPLE, SCHEMA, Run
-from qifsql.commands.levels.spec import SUPPRESSED, LevelOptions
+from qifsql.commands.levels.spec import (
+    SUPPRESSED,
+    LevelOptions,
+    exact,
+    level_text,
+    read_levels,
+    required_k,
+)
 from qifsql.counting.session import opened
 from qifsql.data.collection import Source
 from qifsql.data.dataset import Dataset
@@ -64,7 +70,7 @@ def levels(
 
     """
     refuse(options, "levels", *REFUSED)
-    thresholds, every_k = aims.read_levels(options), aims.required_k(options)
+    thresholds, every_k = read_levels(options), required_k(options)
     options = complete(options, LevelOptions)
     any_value = options["null"] == MATCH_ANY
     if any_value:
@@ -72,7 +78,9 @@ def levels(
     suppressed, show_blocks = options["suppressed"], options["show_blocks"]
     if suppressed not in SUPPRESSED:
         raise InputError(f"suppressed is one of {', '.join(SUPPRESSED)}")
-    origin, skew = Origin.now(settings, "levels"), _read_skew(options["skew"])
+    origin, skew = Origin.now(settings, "levels"), exact(options["skew"])
+    if skew is None or skew <= 1:
+        raise InputError("skew is how many times as likely a value is; give a number above 1")
     spec = _attack(source, options)
     population = None if options["population"] is None else Dataset.open(options["population"])
     hierarchies = _named_hierarchies(options)
@@ -94,27 +102,22 @@ def levels(
         schema = SCHEMA | (PEOPLE if spec.person is not None else {})
         if any_value:
             tables = Tables(engine, "comparing missing values", bound.microdata.dataset.name)
-            answer = _with_bounds(answer, run, tables)
+            rows = completed.add_bounds(answer.rows, run.counts, tables)
+            details = {name: table.clear() for name, table in answer.details.items()}
+            answer = replace(answer, rows=rows, details=details)
             origin, schema = origin.sending(tables.statements), SCHEMA | completed.BOUNDS
         notes = run.remarks(answer.rows)
     trees = [str(h) for h in hierarchies.values() if not isinstance(h, Hierarchy)]
     frame = pl.DataFrame(answer.rows, schema=schema)
+    is_large = pl.element().struct.field("records") >= MINIMUM
+    large_counts = pl.col("worst_counts").list.eval(pl.element().filter(is_large))
     judged = frame["met"].drop_nulls()
     return Result(
-        frame=frame if show_blocks else _without_small_counts(frame),
+        frame=frame if show_blocks else frame.with_columns(large_counts),
         origin=origin.reading((*trees, *(path for file in sources for path in file.paths))),
         details=answer.details,
         notes=notes,
         met=judged.all() if judged.len() else None,
-    )
-
-
-def _with_bounds(answer: grading.Answer, run: Run, tables: Tables) -> grading.Answer:
-    """Return an answer with bounds over all completions of missing values, and empty details."""
-    return replace(
-        answer,
-        rows=completed.add_bounds(answer.rows, run.counts, tables),
-        details={name: table.clear() for name, table in answer.details.items()},
     )
 
 
@@ -132,7 +135,7 @@ def _count(
     if any_value:
         return run.answer(skew, show_blocks=show_blocks)
     if run.spec.person is not None:
-        return levels_of_people.levels_in_both_readings(run, trees, skew)
+        return reported_secrets.levels_in_both_readings(run, trees, skew)
     return reported_secrets.smaller_levels(run, trees, skew, show_blocks=show_blocks)
 
 
@@ -169,14 +172,17 @@ def _description(
     skew: Fraction,
 ) -> dict[str, Any]:
     """Return what was asked besides the attack, for the manifest."""
-    k = {"k": ",".join(map(aims.level_text, every_k))} if every_k else {}
+    k = {"k": ",".join(map(level_text, every_k))} if every_k else {}
     population = options["population"]
     description: dict[str, Any] = {
-        "wanted": {name: aims.level_text(value) for name, value in thresholds.items()} | k,
+        "wanted": {name: level_text(value) for name, value in thresholds.items()} | k,
         "suppressed": options["suppressed"],
-        "skew": aims.level_text(skew),
+        "skew": level_text(skew),
         "population": None if population is None else Dataset.open(population).name,
-        "hierarchy": {s: _hierarchy_name(h) for s, h in _named_hierarchies(options).items()},
+        "hierarchy": {
+            secret: source.name if isinstance(source, Hierarchy) else Path(source).name
+            for secret, source in _named_hierarchies(options).items()
+        },
     }
     return description | ({"null": MATCH_ANY} if options["null"] == MATCH_ANY else {})
 
@@ -188,12 +194,6 @@ def _named_hierarchies(options: Mapping[str, Any]) -> Mapping[str, Any]:
             'hierarchy names the file of each secret, as in {"illness": "illness.csv"}'
         )
     return hierarchies
-
-
-def _without_small_counts(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows without values that few people of their worst block have."""
-    enough = pl.element().struct.field("records") >= MINIMUM
-    return frame.with_columns(pl.col("worst_counts").list.eval(pl.element().filter(enough)))
 
 
 def unmet_levels(frame: pl.DataFrame) -> tuple[str, ...]:
@@ -208,13 +208,6 @@ def unmet_levels(frame: pl.DataFrame) -> tuple[str, ...]:
         is_k = row["measure"] == "k"
         names.append(f"k = {row['wanted']:.0f}" if has_several_k and is_k else name)
     return tuple(names)
-
-
-def _read_skew(value: aims.Number) -> Fraction:
-    factor = aims.exact(value)
-    if factor is None or factor <= 1:
-        raise InputError("skew is how many times as likely a value is; give a number above 1")
-    return factor
 
 
 def _read_hierarchies(
@@ -233,7 +226,3 @@ def _read_hierarchies(
         tree.check_levels()
         hierarchies[numbers[name]] = tree.of_type(microdata.secrets[numbers[name] - 1].type)
     return hierarchies
-
-
-def _hierarchy_name(source: str | Path | Hierarchy) -> str:
-    return source.name if isinstance(source, Hierarchy) else Path(source).name

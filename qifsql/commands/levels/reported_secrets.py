@@ -1,12 +1,12 @@
 """Levels of a secret that is missing for some people: with NULL as a value, and without it.
 
 A missing secret is no value that protects. Each level is found among all people, and among those
-with a reported secret; the smaller protection is the level.
+with a reported secret; the smaller protection is the level. Of people with several records, that is
+done twice: for an adversary who knows all records of a person, and for one who knows one.
 """
 
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -18,31 +18,41 @@ from qifsql.commands.levels.worst_blocks import table_of_blocks
 from qifsql.data.hierarchy import Hierarchy
 
 Row = Mapping[str, Any]
+IN_SEVERAL_BLOCKS = ("people_at_worst", "people_in_violation")
 
 
 def smaller_levels(
     run: Run, trees: Mapping[int, Hierarchy], skew: Fraction, *, show_blocks: bool
 ) -> Answer:
-    """Return the levels of a counted run, where a secret is missing the smaller of the two."""
+    """Return the levels of a counted run, where a secret is missing the smaller of the two.
+
+    The tables of the run are dropped.
+    """
     answer = run.answer(skew, show_blocks=show_blocks)
-    for number, again in _runs_of_reported(run):
-        again.count({1: trees[number]} if number in trees else {})
-        answer = _smaller(answer, again.answer(skew, show_blocks=show_blocks))
+    incomplete = run.incomplete_secrets()
+    run.counts.forget()
+    for number, secret, l in incomplete:  # noqa: E741 - the field's own letter
+        of_reported = run.among_reported(secret, l)
+        of_reported.count({1: trees[number]} if number in trees else {})
+        answer = _smaller(answer, of_reported.answer(skew, show_blocks=show_blocks))
+        of_reported.counts.forget()
     return answer
 
 
-def _runs_of_reported(run: Run) -> Iterator[tuple[int, Run]]:
-    """Yield the number of each secret that some people miss, and the run without these people.
-
-    The tables of each run, ``run`` included, are dropped before the next and at the end.
-    """
-    previous = run
-    for number, secret, l in run.incomplete_secrets():  # noqa: E741 - the field's own letter
-        previous.counts.forget()
-        microdata = replace(run.bound.microdata, secrets=(secret,), reported=True)
-        previous = run.on(run.bound.on(microdata), l)
-        yield number, previous
-    previous.counts.forget()
+def levels_in_both_readings(run: Run, trees: Mapping[int, Hierarchy], skew: Fraction) -> Answer:
+    """Return levels where all records of a person are known, and where one is, side by side."""
+    of_all = smaller_levels(run, trees, skew, show_blocks=False)
+    run_of_one = run.by_one_record()
+    run_of_one.count(trees)
+    of_one = smaller_levels(run_of_one, trees, skew, show_blocks=False)
+    records = {"records": run.counts.records}
+    # a person may be in several blocks if one record is known: these columns are then empty
+    totals = {"people": of_all.rows[0]["people"], **dict.fromkeys(IN_SEVERAL_BLOCKS)}
+    rows = [row | records | {"known_records": "all"} for row in of_all.rows]
+    rows += [row | records | totals | {"known_records": "one"} for row in of_one.rows]
+    keys = list(dict.fromkeys(map(_key, rows)))
+    rows.sort(key=lambda row: keys.index(_key(row)))
+    return Answer(rows, of_all.details, (*of_all.plans, *of_one.plans))
 
 
 def _smaller(answer: Answer, reported: Answer) -> Answer:

@@ -43,36 +43,41 @@ class Secret:
     fewest: int
 
 
-def count_secrets(tables: Tables, hierarchies: Mapping[int, Hierarchy], apart: int) -> list[Secret]:
-    """Count every secret's blocks; ``apart`` is the number of people whose block is everyone."""
-    return [
-        _count_secret(tables, j, hierarchies.get(j), apart)
-        for j in range(1, len(tables.counts.bound.microdata.secrets) + 1)
-    ]
+def count_secrets(
+    tables: Tables, hierarchies: Mapping[int, Hierarchy], suppressed_people: int
+) -> list[Secret]:
+    """Count every secret's blocks; the block of ``suppressed_people`` is everyone."""
+    numbers = range(1, len(tables.counts.bound.microdata.secrets) + 1)
+    return [_count_secret(tables, j, hierarchies.get(j), suppressed_people) for j in numbers]
 
 
-def _count_secret(tables: Tables, j: int, hierarchy: Hierarchy | None, apart: int) -> Secret:
-    """Keep the tables of secret ``j``, return totals; ``apart``: people whose block is everyone."""
+def _count_secret(
+    tables: Tables, j: int, hierarchy: Hierarchy | None, suppressed_people: int
+) -> Secret:
+    """Keep the tables of secret ``j``; return its counts."""
     counts = tables.counts
     by_kind = j in counts.values  # few values: a block is known by its kind, its counts
     width = 1 if by_kind else counts.bound.microdata.width
     tables.keep("places", j, width)
     (totals,) = tables.dicts("whole", j, width)
-    kind = _count_type(int(totals["people"]), totals["values"])
-    tables.wholes[j] = {
-        "people": typed_number(int(totals["people"]), kind),
+    people = int(totals["people"])
+    # the products of counts must fit; 64 bits are several times as fast as 128
+    kind = "BIGINT" if 4 * people * people * totals["values"] < BITS_63 else "HUGEINT"
+    totals_row = {
+        "people": typed_number(people, kind),
         "one": typed_number(1, kind),
         "values": typed_number(totals["values"], "BIGINT"),
         "missing": typed_number(totals["missing"], "BIGINT"),
     }
+    tables.known_rows[j] = {"whole": totals_row}
     if by_kind:
         counts.keep("tally_counts", j, lasting=False)
         tables.keep("kinds", j, width)
         steps = Steps(tables)
         query = exp.select("*").from_(steps.need("kind_pieces", j, width))
         counts.keep_rows(f"pieces_{j}", steps.plan(query))
-    elif apart:
-        counts.keep_rows(f"pieces_{j}", _pieces_with_everyone(tables, j, apart))
+    elif suppressed_people:
+        counts.keep_rows(f"pieces_{j}", _pieces_with_everyone(tables, j, suppressed_people))
     for name in ("sized", "grades", "ordered"):
         tables.keep(name, j, width)
     if hierarchy is not None:
@@ -83,25 +88,17 @@ def _count_secret(tables: Tables, j: int, hierarchy: Hierarchy | None, apart: in
         name=counts.bound.microdata.secrets[j - 1].name,
         width=width,
         by_kind=by_kind,
-        people=int(totals["people"]),
+        people=people,
         rarest=totals["rarest"],
         commonest=totals["commonest"],
         fewest=extremes["fewest"],
     )
 
 
-def _count_type(people: int, values: int) -> str:
-    """Return the integer type that holds the products of counts.
-
-    64 bits are several times as fast as 128.
-    """
-    return "BIGINT" if 4 * people * people * values < BITS_63 else "HUGEINT"
-
-
-def keep_blocks_of_all(tables: Tables, apart: int, everybody: int) -> None:
+def keep_blocks_of_all(tables: Tables, suppressed_people: int, everybody: int) -> None:
     """Keep the blocks without a secret, and their sizes as the grades of number 0.
 
-    ``apart`` people have everyone (``everybody`` people) as their block: a row of its own.
+    The block of ``suppressed_people`` is everyone, ``everybody`` people: it has a row of its own.
     """
     counts = tables.counts
     attack = AttackSteps(counts.bound, catalogs=counts.catalogs)
@@ -110,17 +107,17 @@ def keep_blocks_of_all(tables: Tables, apart: int, everybody: int) -> None:
     steps = Steps(tables)
     steps.need("crowds_of_size", 0, 1, instead={"blocks": "blocks_of_all"})
     sizes = steps.steps.pop().query
-    if apart:
+    if suppressed_people:
         # columns: the key of the block (-1, as no other), its size, members, number of such blocks
-        everyone = [typed_number(n, "BIGINT") for n in (-1, everybody, apart, 1)]
+        everyone = [typed_number(n, "BIGINT") for n in (-1, everybody, suppressed_people, 1)]
         sizes = exp.union(sizes, exp.select(*everyone), distinct=False)
     counts.keep_rows("grades_0", steps.plan(sizes))
 
 
-def _pieces_with_everyone(tables: Tables, j: int, apart: int) -> Plan:
-    """Return the pieces of blocks, and those of a block that is everyone, with ``apart`` members.
+def _pieces_with_everyone(tables: Tables, j: int, suppressed_people: int) -> Plan:
+    """Return the pieces of blocks, and those of the block that is everyone.
 
-    A piece is a block and a value of the secret. The suppressed records are in no other block.
+    A piece is a block and a value of the secret. ``suppressed_people`` are in no other block.
     """
     width = tables.counts.bound.microdata.width
     steps = Steps(tables)
@@ -136,7 +133,7 @@ def _pieces_with_everyone(tables: Tables, j: int, apart: int) -> Plan:
         *stars,
         exp.alias_(exp.column("everybody"), "people"),
         exp.alias_(typed_number(1, "BIGINT"), "blocks"),
-        exp.alias_(typed_number(apart, "BIGINT"), "stand"),
+        exp.alias_(typed_number(suppressed_people, "BIGINT"), "stand"),
         "place",
         "everybody",
     ).from_(places)
@@ -153,6 +150,8 @@ def _starred(microdata: Microdata) -> list[bool]:
 def _keep_hierarchy(tables: Tables, j: int, width: int, hierarchy: Hierarchy) -> None:
     """Keep ``ancestors``, ``branches``, ``climbed`` of secret ``j``; all values need a line."""
     counts = tables.counts
+    height = {"height": typed_number(hierarchy.height, "BIGINT")}
+    tables.known_rows[j]["hierarchy_height"] = height
     names = ["leaf", "level", "node"]
     rungs = exp.values(list(hierarchy.rungs()), alias="listed", columns=names)
     listed = exp.select(*(exp.column(name, "listed") for name in names)).from_(rungs)

@@ -24,11 +24,12 @@ Inputs = Mapping[str, Parameters | exp.Query]
 class Tables:
     """The counts of an attack, and the tables of levels.
 
-    ``wholes`` maps the number of a secret to its row about everybody (the view ``levels/whole``).
+    ``known_rows``: by the number of a secret, the rows of inputs that all steps about it may read:
+    ``whole`` is about everybody (the view ``levels/whole``), ``hierarchy_height`` of its hierarchy.
     """
 
     counts: Counts
-    wholes: dict[int, Parameters] = field(default_factory=dict)
+    known_rows: dict[int, dict[str, Parameters]] = field(default_factory=dict)
 
     def keep(self, name: str, j: int, width: int, inputs: Inputs | None = None) -> None:
         """Keep a step of ``sql/levels`` about secret ``j`` as a table, for later steps."""
@@ -80,9 +81,8 @@ class Steps:
         query = (inputs or {}).get(name)
         if isinstance(query, exp.Query):
             return self._push(Step(step_name, "What is asked.", query))
-        rows = {n: row for n, row in (inputs or {}).items() if not isinstance(row, exp.Query)}
-        if secret in self.tables.wholes:
-            rows.setdefault("whole", self.tables.wholes[secret])
+        input_rows = {n: row for n, row in (inputs or {}).items() if not isinstance(row, exp.Query)}
+        rows = self.tables.known_rows.get(secret, {}) | input_rows
         template = load(f"levels/{file}")
         names = {
             table: self.need(table, secret, width, inputs=inputs, instead=instead, suffix=suffix)
@@ -106,6 +106,7 @@ class Steps:
         return plan(self.tables.counts.bound.microdata, self.steps, result)
 
     def _push(self, step: Step) -> str:
+        """Add a step unless there is one of its name; return the name."""
         if all(s.name != step.name for s in self.steps):
             self.steps.append(step)
         return step.name

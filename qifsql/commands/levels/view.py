@@ -34,7 +34,7 @@ SAFER = ("k", "average_class_size", "k_map", "delta_presence_min", "l_distinct",
 """Measures of which a higher level is safer; of the others a lower level is."""
 BELOW = ("l_recursive_c", "delta_disclosure")
 
-BITES = {
+SUCCESSFUL = {
     "homogeneity": "Homogeneity attack: {people} in {blocks} where all report the same value.",
     "background": (
         "Background-knowledge attack: {people} in {blocks} with two values; someone who can "
@@ -61,26 +61,21 @@ HARMLESS = {
 KIND = Kind(columns=("measure", "value"), shared=("attacks",))
 
 
-def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
+def parts(frame: pl.DataFrame, tables: Tables, spec: Spec, *, minimum: int = MINIMUM) -> list[Part]:
     """Return the levels of blocks and of each secret, their worst blocks, and the attacks.
 
-    Values of a secret that few people of a block have are hidden, unless the worst blocks are
-    requested.
+    Values of a secret that fewer than ``minimum`` people of a block have are hidden, unless the
+    worst blocks are requested. People with several records have the levels of both readings, one
+    after the other.
     """
-    return _level_parts(frame, tables, spec, minimum=1 if "worst" in tables else MINIMUM)
-
-
-def _level_parts(frame: pl.DataFrame, tables: Tables, spec: Spec, *, minimum: int) -> list[Part]:
-    """Return all parts; show values that at least ``minimum`` people of a worst block have.
-
-    People with several records have the levels of both readings, one after the other.
-    """
+    minimum = 1 if "worst" in tables else minimum
     if "known_records" not in frame.columns:
         return _reading_parts(frame, tables, spec, minimum)
-    every = _reading_parts(frame.filter(known_records="all"), tables, spec, minimum)
     no_details = {name: table.clear() for name, table in tables.items()}
-    single = _reading_parts(frame.filter(known_records="one"), no_details, spec, minimum)
-    return [*every, *single]
+    return [
+        *_reading_parts(frame.filter(known_records="all"), tables, spec, minimum),
+        *_reading_parts(frame.filter(known_records="one"), no_details, spec, minimum),
+    ]
 
 
 def _reading_parts(frame: pl.DataFrame, tables: Tables, spec: Spec, minimum: int) -> list[Part]:
@@ -182,14 +177,20 @@ def _violations_text(row: Mapping[str, Any]) -> str:
 
 def _worst_block_parts(rows: Sequence[Mapping[str, Any]], minimum: int) -> list[Part]:
     """Return a table with one row per worst block of a secret: its measures, size and values."""
-    hidden = False
+    is_any_hidden = False
     measures_by_block: dict[tuple[int, str], list[str]] = {}
     for row in rows:
         if row.get("worst_counts") is None:  # as in shared results
             continue
-        large = [value for value in row["worst_counts"] if value["records"] >= minimum]
-        hidden = hidden or len(large) < min(row["worst_values"], MOST_LISTED)
-        block = row["worst_size"], _values_text(large, row["worst_values"])
+        values = [value for value in row["worst_counts"] if value["records"] >= minimum]
+        is_any_hidden = is_any_hidden or len(values) < min(row["worst_values"], MOST_LISTED)
+        if not values:
+            text = said("(not shown)")
+        elif row["worst_values"] > len(values):
+            text = said("{values}, and more", values=escaping.cell(values[: escaping.VALUES_SHOWN]))
+        else:
+            text = escaping.cell(values)
+        block = row["worst_size"], text
         measures_by_block.setdefault(block, []).append(_measure_name(row))
     if not measures_by_block:
         return []
@@ -201,22 +202,13 @@ def _worst_block_parts(rows: Sequence[Mapping[str, Any]], minimum: int) -> list[
     table = Table.of(heads, (1,))
     for (size, text), measures in measures_by_block.items():
         table.add_row("; ".join(measures), words.count(size), text)
+    if not is_any_hidden:
+        return [table]
     message = (
         "Values that fewer than {n} {people} of a block have are not shown here; --show-blocks "
         "shows them, and the blocks."
     )
-    return (
-        [table, Paragraph(said(message, n=minimum, people=words.people()))] if hidden else [table]
-    )
-
-
-def _values_text(values: Sequence[Mapping[str, Any]], n_values: int) -> str:
-    """Return the values of a block that are shown, with their people; it has ``n_values``."""
-    if not values:
-        return said("(not shown)")
-    if n_values > len(values):
-        return said("{values}, and more", values=escaping.cell(values[: escaping.VALUES_SHOWN]))
-    return escaping.cell(values)
+    return [table, Paragraph(said(message, n=minimum, people=words.people()))]
 
 
 def _block_table(worst: pl.DataFrame, rows: Sequence[Mapping[str, Any]]) -> Table:
@@ -238,14 +230,14 @@ def _attack_sentence(row: Mapping[str, Any]) -> str:
         return said(HARMLESS[row["attack"]], level=row["level"])
     counts = {"people": words.persons(row["people"]), "blocks": words.blocks(row["blocks"])}
     factor = _level_text(row["factor"])
-    return said(BITES[row["attack"]], **counts, level=row["level"], factor=factor)
+    return said(SUCCESSFUL[row["attack"]], **counts, level=row["level"], factor=factor)
 
 
 def chapter(stored: Stored) -> tuple[str, list[Part]]:
     """Return the title and the parts of a chapter about a stored result."""
     title = said("Privacy levels: {name}", name=stored.name)
     # shared results have no values
-    return title, _level_parts(stored.frame, stored.details, stored.spec, minimum=1)
+    return title, parts(stored.frame, stored.details, stored.spec, minimum=1)
 
 
 def headline(stored: Stored) -> list[str]:
@@ -254,33 +246,25 @@ def headline(stored: Stored) -> list[str]:
     qids = words.listed(stored.spec["qids"])
     for row in stored.frame.iter_rows(named=True):
         if row.get("known_records") == "one":
-            texts += [_unmet_of_one_record(row)] if row["met"] is False else []
+            if row["met"] is False:
+                message = (
+                    "A required level ({level}) is not met in {blocks} of somebody who knows one "
+                    "record of a person."
+                )
+                blocks = words.blocks(row["blocks_in_violation"])
+                texts.append(said(message, level=_measure_name(row), blocks=blocks))
             continue
-        if row["measure"] == "k":
-            texts.append(_smallest_block(row, qids))
+        if row["measure"] == "k" and row["value"] == 1:
+            alone = words.persons(row["people_at_worst"] or 1)
+            texts.append(
+                said("{n} have values of {qids} that nobody else has.", n=alone, qids=qids)
+            )
+        elif row["measure"] == "k":
+            message = "Everybody is in a group of at least {n} people with the same {qids}."
+            texts.append(said(message, n=words.count(int(row["value"])), qids=qids))
         if row["people_in_violation"]:
             message = "A required level ({level}) is not met for {people}."
             lacking = words.persons(row["people_in_violation"])
             texts.append(said(message, level=_measure_name(row), people=lacking))
     attacks = stored.details.get("attacks", pl.DataFrame()).iter_rows(named=True)
     return texts + [_attack_sentence(row) for row in attacks if row["people"]]
-
-
-def _smallest_block(row: Mapping[str, Any], qids: str) -> str:
-    """Return the sentence on the smallest block, from the row of k."""
-    if row["value"] == 1:
-        alone = words.persons(row["people_at_worst"] or 1)
-        return said("{n} have values of {qids} that nobody else has.", n=alone, qids=qids)
-    least = words.count(int(row["value"]))
-    message = "Everybody is in a group of at least {n} people with the same {qids}."
-    return said(message, n=least, qids=qids)
-
-
-def _unmet_of_one_record(row: Mapping[str, Any]) -> str:
-    """Return the sentence on a required level that is not met where one record is known."""
-    return said(
-        "A required level ({level}) is not met in {blocks} of somebody who knows one record of a "
-        "person.",
-        level=_measure_name(row),
-        blocks=words.blocks(row["blocks_in_violation"]),
-    )

@@ -30,7 +30,6 @@ def worst_block_table(
     tables: Tables,
     secrets: Mapping[int, Secret],
     levels: Mapping[tuple[str, int], Finding],
-    heights: Mapping[int, int],
 ) -> pl.DataFrame:
     """Return the quasi-identifiers of a worst block of each measure and secret, and its size.
 
@@ -43,8 +42,9 @@ def worst_block_table(
     order = list(MEASURES)
     for name, j in sorted(levels, key=lambda key: (key[1], order.index(key[0]))):
         level, secret = levels[name, j], secrets.get(j)
-        lookup = _lookup(tables, secret, (name, j), level, heights)
-        rows = tables.rows(lookup, "looking for the worst blocks")
+        rows = tables.rows(
+            _lookup(tables, secret, (name, j), level), "looking for the worst blocks"
+        )
         # where the worst block is everyone, no table has it
         block = rows[0] if rows else (*(STAR for _ in qids), int(level.value))
         of_secret = secret.name if secret and name != "k" else None
@@ -52,19 +52,13 @@ def worst_block_table(
     return table_of_blocks(blocks)
 
 
-def _lookup(
-    tables: Tables,
-    secret: Secret | None,
-    key: tuple[str, int],
-    level: Finding,
-    heights: Mapping[int, int],
-) -> Plan:
+def _lookup(tables: Tables, secret: Secret | None, key: tuple[str, int], level: Finding) -> Plan:
     """Return the plan for the quasi-identifiers and the size of a worst block.
 
     ``key`` is the measure and the number of the secret.
     """
     steps = Steps(tables)
-    step = need_block(steps, secret, key, level, heights)
+    step = need_block(steps, secret, key, level)
     if secret is not None and secret.by_kind:  # the step has counts, no quasi-identifiers
         return _block_of_counts(tables, secret, _block_counts(tables, secret, steps, step))
     if secret is None and key[0] == "k":

@@ -297,9 +297,24 @@ class _BlockProgram:
 
     def solve(self, attained: int, deadline: float) -> Least:
         """Return the least that is lost (in ``PARTS``); a solution only if less than attained."""
-        goal = {j: cost for j, cost in enumerate(self._costs()) if cost}
+        sizes = self.problem.sizes
+        groups = [self.problem.groups[g] for g in self.groups]
+        cost_of = {g: self.problem.groups[g].cells * PARTS for g in self.groups}
+        most_lent = [self.problem.k - 1 if group.lendable else 0 for group in groups]
+        if self.is_real:
+            most_lent = [
+                min(lent, max(g.spare, 0)) for lent, g in zip(most_lent, groups, strict=True)
+            ]
+        columns = [  # largest number of records, cost of each
+            *((sizes[c], cost_of[g]) for c, g in self.pairs),
+            *((1, 0) for _ in groups),
+            *((lent, cost_of[g]) for lent, g in zip(most_lent, self.groups, strict=True)),
+            *((sizes[c], self.prices[c]) for c in self.leaving),
+        ]
+        goal = {j: cost for j, (_, cost) in enumerate(columns) if cost}
+        bounds = [(0, upper) for upper, _ in columns]
         try:
-            program = Program(self._bounds(), list(self._rows()), deadline)
+            program = Program(bounds, list(self._rows()), deadline)
             return program.minimise(goal, attained, nodes=NODES)
         except InfeasibleError:
             return Least(attained, attained, None)
@@ -316,30 +331,6 @@ class _BlockProgram:
             return {}
         placed = zip(self.pairs, least.solution, strict=False)
         return {pair: people for pair, people in placed if people}
-
-    def _bounds(self) -> list[tuple[int, int]]:
-        sizes, groups = self.problem.sizes, self.problem.groups
-        return [
-            *((0, sizes[c]) for c, _ in self.pairs),
-            *((0, 1) for _ in self.groups),
-            *((0, self._most_lent(groups[g])) for g in self.groups),
-            *((0, sizes[c]) for c in self.leaving),
-        ]
-
-    def _most_lent(self, group: Group) -> int:
-        """Return how many records a group can borrow."""
-        lacking = self.problem.k - 1 if group.lendable else 0
-        return min(lacking, max(group.spare, 0)) if self.is_real else lacking
-
-    def _costs(self) -> list[int]:
-        cells = {g: self.problem.groups[g].cells * PARTS for g in self.groups}
-        used = [0 for _ in self.groups]
-        return [
-            *(cells[g] for _, g in self.pairs),
-            *used,
-            *cells.values(),
-            *(self.prices[c] for c in self.leaving),
-        ]
 
     def _rows(self) -> Iterator[Row]:
         """Yield the conditions: all records have a place, and a group has k of them or none."""
@@ -368,15 +359,16 @@ def _useful_groups(problem: Problem, inside: Collection[int]) -> dict[int, Seque
     Of groups that the same classes fit, the one with the fewest suppressed cells is enough.
     """
     numbers = sorted({g for c in inside for g in problem.groups_of[c]})
-    best: dict[tuple[frozenset[int], bool], tuple[int, int]] = {}
+    cheapest: dict[tuple[frozenset[int], bool], tuple[int, int]] = {}  # cells, number of the group
     for number in numbers:
         group = problem.groups[number]
         classes = frozenset(c for c in group.classes if c in inside)
         if group.lendable or sum(problem.sizes[c] for c in classes) >= problem.k:
             key, rank = (classes, group.lendable), (group.cells, number)
-            best[key] = min(best.get(key, rank), rank)
-    return {
-        number: sorted(classes)
-        for (classes, lendable), (cells, number) in sorted(best.items(), key=lambda b: b[1])
-        if lendable or best.get((classes, True), (cells + 1,))[0] > cells
-    }
+            cheapest[key] = min(cheapest.get(key, rank), rank)
+    useful: dict[int, Sequence[int]] = {}
+    for (classes, lendable), (cells, number) in sorted(cheapest.items(), key=lambda item: item[1]):
+        lendable_cells, _ = cheapest.get((classes, True), (cells + 1, 0))
+        if lendable or cells < lendable_cells:
+            useful[number] = sorted(classes)
+    return useful

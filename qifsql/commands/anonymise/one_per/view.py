@@ -34,7 +34,13 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
         half = len(rows) // 2  # the attacks before, then the same after
         for before, after in zip(rows[:half], rows[half:], strict=True):
             sections += _risk_table(before, after)
-        sections.append(Paragraph(_changes_sentence(tables["changes"].row(0, named=True))))
+        changes = tables["changes"].row(0, named=True)
+        message = (
+            "Of {singled_out_before} records singled out before, {still_singled_out} still are and "
+            "{lost} were dropped; {singled_out_only_after} are singled out only now."
+        )
+        numbers = {name: words.count(n) for name, n in changes.items()}
+        sections.append(Paragraph(said(message, **numbers)))
     return sections
 
 
@@ -69,16 +75,6 @@ def _risk_table(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Par
     ):
         table.add_row(name, write(before[column]), write(after[column]))
     return [Heading(words.heading(before)), table]
-
-
-def _changes_sentence(row: Mapping[str, int]) -> str:
-    """Return a sentence on the changes in the records singled out."""
-    numbers = {name: words.count(n) for name, n in row.items()}
-    return said(
-        "Of {singled_out_before} records singled out before, {still_singled_out} still are and "
-        "{lost} were dropped; {singled_out_only_after} are singled out only now.",
-        **numbers,
-    )
 
 
 def chapter(stored: Stored) -> tuple[str, list[Part]]:

@@ -86,11 +86,10 @@ class Analyses:
         """Return the tables of the analyses that were asked for, by their names."""
         details = {}
         if self.pairs is not None:
-            rows = self.rows_of_pairs
-            details["pairs"] = pl.DataFrame(rows, schema=pairs.COLUMNS, orient="row")
+            details["pairs"] = pl.DataFrame(self.rows_of_pairs, schema=pairs.COLUMNS)
         if self.models is not None:
-            rows = self.rows_of_models
-            details["coefficients"] = pl.DataFrame(rows, schema=fitted_models.COLUMNS, orient="row")
+            schema = fitted_models.COLUMNS
+            details["coefficients"] = pl.DataFrame(self.rows_of_models, schema=schema)
         return details
 
 
@@ -107,7 +106,9 @@ def prepare(
     if request.formulas:
         catalog = _catalog(tables, original)
         columns += further_columns(request.names, compared, catalog, original.title)
-        names = {name: _named(name, columns, catalog) for name in request.names}
+        by_name = {column.raw.name: column for column in columns}
+        for name in request.names:  # it may be written in another case
+            names[name] = by_name.get(name) or by_name[catalog.schema[name].name]
     used = columns if request.has_pairs else list({c.number: c for c in names.values()}.values())
     file = read_original(tables, used, original)
     return Analyses(
@@ -115,12 +116,6 @@ def prepare(
         Pairs(tables, compared, file) if request.has_pairs else None,
         Models(tables, request.formulas, names, file) if request.formulas else None,
     )
-
-
-def _named(name: str, columns: Sequence[Analysed], catalog: Catalog) -> Analysed:
-    """Return the column of a name in a formula, which may be written in another case."""
-    by_name = {column.raw.name: column for column in columns}
-    return by_name.get(name) or by_name[catalog.schema[name].name]
 
 
 def _catalog(tables: Tables, file: Compared) -> Catalog:

@@ -94,12 +94,16 @@ class Pairs:
         if pair not in self.before:
             self.before[pair] = self._associate_values(first, second)
         before = self.before[pair]
-        is_spread, distance = self._spread(release, pair), None
-        if is_spread:
-            distance = self._total_variation()
-        after = self._associate_cells(release, first, second, is_spread=is_spread)
-        self.tables.drop("original_pairs", "pairs", *(["spread"] if is_spread else []))
-        reasons = [] if is_spread else [_too_many(first, second)]
+        parts, distance, reasons = self._spread(release, pair), None, []
+        if parts is not None:
+            distance = self._total_variation(parts)
+        else:
+            reasons.append(
+                f"the cells of {quoted(first.raw.name)} and {quoted(second.raw.name)} contain more "
+                f"than {MOST:,} pairs of values together"
+            )
+        after = self._associate_cells(release, first, second, is_spread=parts is not None)
+        self.tables.drop("original_pairs", "pairs", *([] if parts is None else ["spread"]))
         reasons += [f"{text} in the original" for text in before.reasons]
         reasons += [f"{text} in the release, where both are known" for text in after.reasons]
         return {
@@ -155,7 +159,8 @@ class Pairs:
         """Return Cramer's V of a table of pairs of values, its records, and why it is missing."""
         names = {"pairs_of_values": pairs}
         ((records, *sizes),) = self.tables.rows(splice("compare/sizes_of_pairs", tables=names))
-        cells = self._cells(splice("compare/associated", tables=names))
+        rows = self._read_whole_numbers(splice("compare/associated", tables=names))
+        cells = (Cell(*row) for row in rows)
         firsts, seconds = sizes
         v = association.cramers_v(cells, records=int(records), firsts=firsts, seconds=seconds)
         reasons = tuple(
@@ -176,46 +181,40 @@ class Pairs:
         moments = Moments(*map(int, sums))
         return association.correlation(moments), moments.records
 
-    def _cells(self, query: exp.Select) -> Iterator[Cell]:
-        """Yield the cells of a table of counts, a batch at a time."""
-        for frame in self._batches(query):
-            yield from (Cell(*map(int, row)) for row in frame.iter_rows())
-
-    def _batches(self, query: exp.Select) -> Iterator[pl.DataFrame]:
+    def _read_whole_numbers(self, query: exp.Select) -> Iterator[tuple[int, ...]]:
+        """Yield the rows of a query, which are read a batch at a time."""
         tables = self.tables
-        return tables.engine.batches(Plan((), query), tables.what, tables.where, rows=BATCH)
+        for frame in tables.engine.batches(Plan((), query), tables.what, tables.where, rows=BATCH):
+            for row in frame.iter_rows():
+                yield tuple(map(int, row))
 
-    def _spread(self, release: ReadFile, pair: tuple[int, int]) -> bool:
-        """Create ``spread`` and ``units``, unless the cells contain too many pairs of values.
+    def _spread(self, release: ReadFile, pair: tuple[int, int]) -> int | None:
+        """Create ``spread``; return of how many parts a record is, which all pairs can divide.
 
-        Return whether they do not. A record has as many parts as all pairs of cells can divide.
+        None if the cells contain too many pairs of values.
         """
         names = _tables_of_pair(release, pair)
         areas = splice("compare/areas", tables=names)
         total = exp.select("coalesce(sum(area * pairs), 0)::HUGEINT").from_(areas.subquery("areas"))
         if release.too_wide & {*pair} or self.tables.rows(total)[0][0] > MOST:
-            return False
+            return None
         sizes = [int(area) for area, _ in self.tables.rows(areas.limit(WIDTHS + 1))]
-        self.parts = utility.parts(sizes) if len(sizes) <= WIDTHS else utility.PARTS
-        units = exp.cast(exp.Literal.string(str(self.parts)), "HUGEINT").as_("parts")
+        parts = utility.parts(sizes) if len(sizes) <= WIDTHS else utility.PARTS
+        units = exp.cast(exp.Literal.string(str(parts)), "HUGEINT").as_("parts")
         self.tables.make("units", exp.select(units))
         self.tables.make("spread", splice("compare/spread", tables=names))
         self.tables.drop("units")
-        return True
+        return parts
 
-    def _total_variation(self) -> float:
+    def _total_variation(self, parts: int) -> float:
         """Return the total variation of a pair of columns, whose cells are spread."""
         sizes = exp.select("coalesce(sum(records), 0)::BIGINT")
         ((before,),) = self.tables.rows(sizes.from_("original_pairs"))
         ((after,),) = self.tables.rows(sizes.from_("pairs"))
-        masses = self._masses(splice("compare/masses_of_pairs"))
-        distances = utility.distances(masses, original=before, release=after, parts=self.parts)
+        rows = self._read_whole_numbers(splice("compare/masses_of_pairs"))
+        masses = (Mass(*row) for row in rows)
+        distances = utility.distances(masses, original=before, release=after, parts=parts)
         return distances.total_variation
-
-    def _masses(self, query: exp.Select) -> Iterator[Mass]:
-        """Yield the masses of pairs of values, a batch at a time."""
-        for frame in self._batches(query):
-            yield from (Mass(*map(int, row)) for row in frame.iter_rows())
 
 
 def _tables_of_pair(file: ReadFile, pair: tuple[int, int]) -> dict[str, str]:
@@ -226,11 +225,3 @@ def _tables_of_pair(file: ReadFile, pair: tuple[int, int]) -> dict[str, str]:
         for place, j in zip(("first", "second"), pair, strict=True)
         for name, table in kinds.items()
     }
-
-
-def _too_many(first: Analysed, second: Analysed) -> str:
-    """Return why a distance is not computed."""
-    return (
-        f"the cells of {quoted(first.raw.name)} and {quoted(second.raw.name)} contain more than "
-        f"{MOST:,} pairs of values together"
-    )

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
@@ -12,7 +11,7 @@ from sqlglot import exp
 from qifsql.adversary.changes import Change
 from qifsql.adversary.spec import Attribute, BoundAttack
 from qifsql.commands.compare.changes.change_lattice import States, Variant
-from qifsql.commands.compare.changes.smallest_change import Rungs, Search
+from qifsql.commands.compare.changes.smallest_change import Node, Search
 from qifsql.counting import changed_attributes, generalisation, losses, risks, suppressed
 from qifsql.counting.changed_attributes import Changed, as_values
 from qifsql.counting.losses import Scale
@@ -123,34 +122,48 @@ class Work:
         check_records(self.tables.engine, self.bound.microdata)
         scales = losses.read_original(self.tables, self.raws, self.bound.microdata)
         forms = [[as_values(qid)] for qid in self.bound.microdata.qids]
-        ladders = self._ladders(self._changes(requests, scales), forms)
+        changes_of = self._changes(requests, scales)
+        # the state of each quasi-identifier at each of its steps, from 0: no change
+        states_of = [
+            [0, *(self._add(forms, [change]).states[j] for change in changes)]
+            for j, changes in enumerate(changes_of)
+        ]
         states = States(self.tables, self.bound, scales, forms)
 
-        def measure(rungs: Rungs) -> list[Risk]:
-            outcomes, plans = self._measure(states, ladders.variant(rungs))
+        def variant(node: Node) -> Variant:
+            pairs = zip(states_of, node, strict=True)
+            return Variant(tuple(of_qid[step] for of_qid, step in pairs))
+
+        def measure(node: Node) -> list[Risk]:
+            outcomes, plans = self._measure(states, variant(node))
             self.plans = self.plans or plans
             return outcomes
 
+        def meets(outcomes: Sequence[Risk]) -> bool:
+            judged = [r for r in outcomes if self.reading in (None, r.known_records)]
+            return all(rule.met(judged) for rule in rules)
+
         progress = self.tables.engine.settings.progress
         search = Search(
-            [len(changes) for changes in ladders.changes],
-            [_are_nested(states, j, ladder) for j, ladder in enumerate(ladders.states, 1)],
+            [len(changes) for changes in changes_of],
+            [_are_nested(states, j, of_qid) for j, of_qid in enumerate(states_of, 1)],
             self.bound.microdata.person is None and all(rule.monotone for rule in rules),
             measure,
-            lambda outcomes: self._meets(rules, outcomes),
+            meets,
             lambda share, n: progress("searching", share, f"{plural(n, 'change')} measured"),
         )
         smallest = search.find()
-        self.tried = search.tried
+        self.tried = len(search.risks)
         releases = {"before": (0,) * len(forms)}
         if smallest is not None and any(smallest):
             releases["smallest"] = smallest
         rows = []
-        for release, rungs in releases.items():
-            outcomes = search.risks.get(rungs) or measure(rungs)
-            loss = states.penalty(ladders.variant(rungs))
-            changes = ladders.climbed(rungs)
-            rows += _release_rows(release, changes, loss, outcomes, met=rungs == smallest)
+        for release, node in releases.items():
+            outcomes = search.risks.get(node) or measure(node)
+            pairs = zip(changes_of, node, strict=True)
+            chosen = [changes[step - 1] for changes, step in pairs if step]
+            penalty = states.penalty(variant(node))
+            rows += _release_rows(release, chosen, penalty, outcomes, met=node == smallest)
         return rows
 
     def _changes(self, requests: Sequence[Change], scales: Sequence[Scale]) -> list[list[Change]]:
@@ -164,63 +177,27 @@ class Work:
         ]
         return generalisation.usual_steps(qids, [s.length for s in scales], lengths, self.trees)
 
-    def _ladders(
-        self, changes: Sequence[Sequence[Change]], forms: list[list[Attribute]]
-    ) -> "_Ladders":
-        """Return the ladders of changes, each from the original values; add new forms to ``forms``.
 
-        ``forms`` are those of each quasi-identifier, the original one first.
-        """
-        states: list[list[int | None]] = []
-        for of_qid in changes:
-            after = [self._add(forms, [change]).states[change.qid - 1] for change in of_qid]
-            states.append([0, *after])
-        return _Ladders(changes, states)
+def _are_nested(states: States, j: int, of_qid: Sequence[int | None]) -> bool:
+    """Return whether each state of quasi-identifier j merges values of the one before it.
 
-    def _meets(self, rules: Sequence[Bound], outcomes: Sequence[Risk]) -> bool:
-        """Return whether a release keeps all bounds, in each reading of known records asked for."""
-        judged = [r for r in outcomes if self.reading in (None, r.known_records)]
-        return all(rule.met(judged) for rule in rules)
-
-
-@dataclass(frozen=True)
-class _Ladders:
-    """The ladder of each quasi-identifier: rung 0 is no change, rung n the change number n.
-
-    ``states`` are the states after them, from rung 0 on; None: the column is dropped.
+    None, a dropped column, merges all.
     """
-
-    changes: Sequence[Sequence[Change]]
-    states: Sequence[Sequence[int | None]]
-
-    def variant(self, rungs: Rungs) -> Variant:
-        """Return the release in which each quasi-identifier is at its rung."""
-        pairs = zip(self.states, rungs, strict=True)
-        return Variant(tuple(states[rung] for states, rung in pairs))
-
-    def climbed(self, rungs: Rungs) -> list[Change]:
-        """Return the changes of the quasi-identifiers that are not at rung 0."""
-        pairs = zip(self.changes, rungs, strict=True)
-        return [changes[rung - 1] for changes, rung in pairs if rung]
-
-
-def _are_nested(states: States, j: int, ladder: Sequence[int | None]) -> bool:
-    """Return whether each state of a ladder merges values of the one before; None merges all."""
     return all(
         coarse is None or (fine is not None and states.nested(j, fine, coarse))
-        for fine, coarse in pairwise(ladder)
+        for fine, coarse in pairwise(of_qid)
     )
 
 
 def _release_rows(
     release: str,
     changes: Sequence[Change],
-    loss: float,
+    penalty: float,
     outcomes: Sequence[Risk],
     *,
     met: bool | None = None,
 ) -> list[dict[str, Any]]:
-    """Return a row of a release per secret; ``loss`` is its penalty, ``met``: all bounds hold."""
+    """Return a row of a release per secret; ``met``: all bounds hold."""
     row = {"release": release, "changes": [change.text for change in changes]}
-    last = {"certainty_penalty": loss, "met": met}
+    last = {"certainty_penalty": penalty, "met": met}
     return [row | {"secret": risk.secret} | risk.partition | last for risk in outcomes]

@@ -1,11 +1,12 @@
 """The smallest change that keeps the bounds: a search through a lattice of changes.
 
-Each quasi-identifier has a ladder of ever coarser forms; the last one usually drops it. A change is
-a rung of each ladder. The smallest change has the fewest changed quasi-identifiers; among these,
-the fewest rungs climbed in all; then the most blocks left; then the first quasi-identifiers in the
-list. Every smaller change is measured, or is known to break a bound: if values are merged, success
-never rises, and k and l never fall, so a finer release breaks each bound that a coarser one breaks.
-The search uses this only if the rungs of a ladder are nested (each merges values of the last).
+Each quasi-identifier has steps, ever coarser forms of its values; step 0 is no change, and the last
+step usually drops it. A node is a step of each. The smallest change has the fewest changed
+quasi-identifiers; among these, the fewest steps in all; then the most blocks left; then the first
+quasi-identifiers in the list. Every smaller change is measured, or is known to break a bound: if
+values are merged, success never rises, and k and l never fall, so a finer release breaks each bound
+that a coarser one breaks. The search uses this only if the steps of a quasi-identifier are nested
+(each merges values of the last).
 """
 
 import math
@@ -19,31 +20,29 @@ from qifsql.errors import InputError
 
 MOST = 100_000  # changes that may have to be measured
 
-Rungs = tuple[int, ...]  # the rung of each quasi-identifier's ladder; 0: not changed
+Node = tuple[int, ...]  # the step of each quasi-identifier
 
 
 @dataclass
 class Search:
-    """A search: the ``heights`` of the ladders, the measure of a change, and the bounds.
+    """A search: the last step of each quasi-identifier, the measure of a node, and the bounds.
 
-    ``nested``: each ladder is nested or not. ``monotone``: a finer release breaks all bounds that a
-    coarser one breaks. ``tried`` counts the measured changes, ``risks`` are their risks.
+    ``nested``: whether the steps of a quasi-identifier are. ``monotone``: a finer release breaks
+    all bounds that a coarser one breaks. ``risks`` are those of the nodes that were measured.
     """
 
     heights: Sequence[int]
     nested: Sequence[bool]
     monotone: bool
-    measure: Callable[[Rungs], list[Risk]]
+    measure: Callable[[Node], list[Risk]]
     met: Callable[[list[Risk]], bool]
     show: Callable[[float, int], None] = silent
-    tried: int = 0
-    risks: dict[Rungs, list[Risk]] = field(default_factory=dict)
+    risks: dict[Node, list[Risk]] = field(default_factory=dict)
 
-    def find(self) -> Rungs | None:
-        """Return the rungs of the smallest change that keeps all bounds; None without one.
+    def find(self) -> Node | None:
+        """Return the node of the smallest change that keeps all bounds; None without one.
 
-        A rung is how far a quasi-identifier is coarsened, 0 for not at all. Raises InputError if
-        there are too many changes.
+        Raises InputError if there are too many changes.
         """
         total = math.prod(height + 1 for height in self.heights)
         if total > MOST:
@@ -51,67 +50,68 @@ class Search:
                 f"there are {total:,} changes to look at, more than {MOST:,}; name fewer "
                 "quasi-identifiers, or with --change which of them may change, and how"
             )
-        movable = [i for i, height in enumerate(self.heights) if height]
         # The coarsest change has the least risk: if it breaks a bound, all do.
         if self.monotone and all(self.nested) and not self._keeps(tuple(self.heights)):
             return None
         before = (0,) * len(self.heights)
         if self._keeps(before):
             return before
-        smallest = (self._of_size(movable, size) for size in range(1, len(movable) + 1))
-        return next(filter(None, smallest), None)
+        changeable = [i for i, height in enumerate(self.heights) if height]
+        for size in range(1, len(changeable) + 1):
+            if smallest := self._find_of_size(changeable, size):
+                return smallest
+        return None
 
-    def _of_size(self, movable: Sequence[int], size: int) -> Rungs | None:
-        """Return the smallest change of ``size`` ``movable`` columns that keeps the bounds."""
-        candidates: dict[int, list[Rungs]] = {}  # by the number of rungs that are climbed
-        for chosen in filter(self._can_keep, combinations(movable, size)):
-            heights = (range(self._lowest_rung(chosen, i), self.heights[i] + 1) for i in chosen)
-            for climbed in product(*heights):
-                candidates.setdefault(sum(climbed), []).append(self._rungs(chosen, climbed))
-        for steps in sorted(candidates):
-            met = [r for r in candidates[steps] if not self._must_break(r) and self._keeps(r)]
+    def _find_of_size(self, changeable: Sequence[int], size: int) -> Node | None:
+        """Return the smallest change of ``size`` of the columns that keeps the bounds."""
+        candidates: dict[int, list[Node]] = {}  # by the sum of their steps
+        for chosen in filter(self._can_keep, combinations(changeable, size)):
+            ranges = (range(self._lowest_step(chosen, i), self.heights[i] + 1) for i in chosen)
+            for steps in product(*ranges):
+                candidates.setdefault(sum(steps), []).append(self._node(chosen, steps))
+        for _, nodes in sorted(candidates.items()):
+            met = [node for node in nodes if not self._must_break(node) and self._keeps(node)]
             if met:
-                return max(met, key=lambda rungs: self.risks[rungs][0].partition["blocks"])
+                return max(met, key=lambda node: self.risks[node][0].partition["blocks"])
         return None
 
     def _can_keep(self, chosen: Sequence[int]) -> bool:
         """Return whether changing only these quasi-identifiers can keep the bounds.
 
-        If their last rungs do not keep them, no other rungs do.
+        If their last steps do not keep them, no other steps do.
         """
         if not (self.monotone and all(self.nested[i] for i in chosen)):
             return True
-        return self._keeps(self._rungs(chosen, [self.heights[i] for i in chosen]))
+        return self._keeps(self._node(chosen, [self.heights[i] for i in chosen]))
 
-    def _lowest_rung(self, chosen: Sequence[int], which: int) -> int:
-        """Return the lowest rung of ladder ``which`` that can keep the bounds.
+    def _lowest_step(self, chosen: Sequence[int], which: int) -> int:
+        """Return the lowest step of quasi-identifier ``which`` that can keep the bounds.
 
-        The other ``chosen`` ladders, numbers of quasi-identifiers, are at their last rungs.
+        The other ``chosen`` ones are at their last steps.
         """
         if not (self.monotone and all(self.nested[i] for i in chosen)):
-            return 1  # a coarser change may have more risk, so that no rung is excluded
-        for rung in range(1, self.heights[which]):
-            climbed = [rung if i == which else self.heights[i] for i in chosen]
-            if self._keeps(self._rungs(chosen, climbed)):
-                return rung
+            return 1  # a coarser change may have more risk, so that no step is excluded
+        for step in range(1, self.heights[which]):
+            steps = [step if i == which else self.heights[i] for i in chosen]
+            if self._keeps(self._node(chosen, steps)):
+                return step
         return self.heights[which]
 
-    def _must_break(self, rungs: Rungs) -> bool:
+    def _must_break(self, node: Node) -> bool:
         """Return whether a change must break a bound, because a coarser one is known to."""
         if not (self.monotone and all(self.nested)):
             return False  # a coarser change may have more risk, so that it tells nothing
         return any(
-            all(a <= b for a, b in zip(rungs, change, strict=True)) and not self.met(outcomes)
-            for change, outcomes in self.risks.items()
+            all(a <= b for a, b in zip(node, coarser, strict=True)) and not self.met(risks)
+            for coarser, risks in self.risks.items()
         )
 
-    def _rungs(self, chosen: Sequence[int], climbed: Sequence[int]) -> Rungs:
-        rung_of = dict(zip(chosen, climbed, strict=True))
-        return tuple(rung_of.get(i, 0) for i in range(len(self.heights)))
+    def _node(self, chosen: Sequence[int], steps: Sequence[int]) -> Node:
+        step_of = dict(zip(chosen, steps, strict=True))
+        return tuple(step_of.get(i, 0) for i in range(len(self.heights)))
 
-    def _keeps(self, rungs: Rungs) -> bool:
-        if rungs not in self.risks:
-            self.risks[rungs] = self.measure(rungs)
-            self.tried += 1
-            self.show(0.0, self.tried)
-        return self.met(self.risks[rungs])
+    def _keeps(self, node: Node) -> bool:
+        if node not in self.risks:
+            self.risks[node] = self.measure(node)
+            self.show(0.0, len(self.risks))
+        return self.met(self.risks[node])

@@ -59,9 +59,13 @@ def what_if(source: Tabular, options: CompareOptions, *, settings: Settings | No
     With the options ``until`` or ``policy``: find the smallest change that keeps all bounds.
     """
     origin = Origin.now(settings, "what-if")
-    adversary, read = _read_adversary(options)
+    adversary: dict[str, Any] = {name: value for name, value in options.items() if name in TAKEN}
+    policy = None
+    if options["policy"] is not None:
+        policy = policies.read(options["policy"], **adversary)
+        adversary = _adversary_of_policy(policy)
     texts, limits = as_tuple(options["change"]), as_tuple(options["until"])
-    if not texts and not limits and read is None:
+    if not texts and not limits and policy is None:
         raise InputError(
             "nothing is asked for; name releases of the file, a change "
             f"({adversary_changes.HOW}) or a bound (until)"
@@ -77,21 +81,26 @@ def what_if(source: Tabular, options: CompareOptions, *, settings: Settings | No
         requests = [adversary_changes.read(text, bound.microdata.qids) for text in texts]
         names = [s.name for s in bound.microdata.secrets]
         rules = [bounds.read_bound(text, names) for text in limits]
-        rules += bounds.of_policy(read, names) if read is not None else []
-        _check_samples(bound.microdata, requests)
+        rules += bounds.of_policy(policy, names) if policy is not None else []
+        if bound.microdata.person is not None and any(c.kind == "sample" for c in requests):
+            raise InputError(
+                "a sample draws records, and with person what is known is the records of a person; "
+                "leave one of them out"
+            )
         work = Work(engine, catalog, bound, trees, reading)
         seed = settings.seed if settings else None
         rows = work.search(requests, rules) if rules else work.compare(requests, seed=seed or 0)
-        changed = {c.qid for c in _measured_changes(rows, bound.microdata) if c.qid}
-        generalised = [q for i, q in enumerate(bound.microdata.qids, 1) if i in changed]
+        measured = dict.fromkeys(text for row in rows for text in row["changes"])
+        changes = [adversary_changes.read(text, bound.microdata.qids) for text in measured]
+        generalised = [bound.microdata.qids[i - 1] for i in sorted({c.qid for c in changes} - {0})]
         revealing, plans = dependents(engine, bound.microdata, generalised, bound.microdata.columns)
         description = _describe_request(bound.microdata, requests, rules, seed, trees) | {
             "where": adversary.get("where")
         }
         if bound.microdata.person is not None:
             description |= {"person": bound.microdata.person.name, "known_records": reading}
-        policies_read = [str(read.file)] if read is not None and read.lines.file else []
-        paths = (*bound.microdata.dataset.paths, *trees.values(), *policies_read)
+        policy_files = [str(policy.file)] if policy is not None and policy.lines.file else []
+        paths = (*bound.microdata.dataset.paths, *trees.values(), *policy_files)
         origin = origin.about(description, paths, *work.plans, *plans)
         statements = [*openings(bound.microdata.dataset), *work.tables.statements]
         origin = origin.listing(bound.microdata.columns).sending(dict.fromkeys(statements))
@@ -100,43 +109,13 @@ def what_if(source: Tabular, options: CompareOptions, *, settings: Settings | No
     frame = pl.DataFrame([r | {"tried": tried} for r in rows], schema=schema, orient="row")
     met = bool(frame["met"].any()) if rules else None
     notes = (*bounds.remarks(rules), *bound.microdata.notes, *work.notes)
-    notes += tuple(_note_on_unconsidered(bound.microdata))
+    if unnamed := roles.unnamed(bound.microdata.columns):
+        notes += (
+            f"not considered, and released as they are: {unnamed}; who knows them, too, singles "
+            "out more people than is said here (see check)",
+        )
     notes += tuple(dependent.note for dependent in revealing)
     return Result(frame=frame, origin=origin, notes=notes, met=met)
-
-
-def _read_adversary(options: CompareOptions) -> tuple[dict[str, Any], policies.Policy | None]:
-    """Return the options of the adversary, and the policy that they are from, if there is one."""
-    adversary: dict[str, Any] = {n: v for n, v in options.items() if n in TAKEN}
-    if options["policy"] is None:
-        return adversary, None
-    policy = policies.read(options["policy"], **adversary)
-    return _adversary_of_policy(policy), policy
-
-
-def _check_samples(microdata: Microdata, requests: Sequence[Change]) -> None:
-    """Refuse a sample of records if they are those of people."""
-    if microdata.person is not None and any(c.kind == "sample" for c in requests):
-        raise InputError(
-            "a sample draws records, and with person what is known is the records of a person; "
-            "leave one of them out"
-        )
-
-
-def _measured_changes(rows: Sequence[Mapping[str, Any]], microdata: Microdata) -> list[Change]:
-    """Return all changes that were measured, as they are written in the rows."""
-    texts = dict.fromkeys(text for row in rows for text in row["changes"])
-    return [adversary_changes.read(text, microdata.qids) for text in texts]
-
-
-def _note_on_unconsidered(microdata: Microdata) -> list[str]:
-    """Return a remark on the columns that the risk does not consider and no change affects."""
-    if not (names := roles.unnamed(microdata.columns)):
-        return []
-    return [
-        f"not considered, and released as they are: {names}; who knows them, too, singles out more "
-        "people than is said here (see check)"
-    ]
 
 
 def _adversary_of_policy(policy: policies.Policy) -> dict[str, Any]:
