@@ -26,7 +26,7 @@ from qifsql.query.columns import equal, number
 from qifsql.query.splice import splice
 from qifsql.results import release
 
-MOST = 500_000_000  # values in the sets of one quasi-identifier, over all records
+MOST_VALUES = 500_000_000  # in the sets of one quasi-identifier, over all records
 TEXTS = ("VARCHAR", "ENUM")
 DAYS: dict[str, dict[str, str]] = {
     "DATE": {"first_day": "lower", "last_day": "upper"},
@@ -112,7 +112,7 @@ class Cells:
             return "labelled"
         if self.shape == "centroid":
             return "centred"
-        if self.content == "node" and not (self.scale.interval and self.parted):
+        if self.content == "node" and not (self.scale.interval and self.shows_plain_values):
             return "labelled"  # bounds and midpoints need the numbers below the node, not its name
         return "ranged" if self.scale.interval else "listed"
 
@@ -135,42 +135,38 @@ class Cells:
         return is_column and self.kind not in ("centred", "labelled") and not is_middle
 
     @property
-    def parted(self) -> bool:
-        """Return whether intervals become plain values, for which everything is missing."""
+    def shows_plain_values(self) -> bool:
+        """Return whether intervals become plain values (ends or middles), and * is then NULL."""
         return self.shape in ("bounds", "midpoint")
 
     @property
-    def text(self) -> bool:
+    def is_text(self) -> bool:
         """Return whether the column is of texts: then ``*``, not NULL, marks a suppressed cell."""
+        has_stars = self.shape == "text" and self.starred  # then single values become texts, too
         if self.kind in ("everything", "labelled"):
-            return self._is_starred or self._as_text(self.type) or self.type == "VARCHAR"
-        if self.kind in ("ranged", "plain") and self.parted:
+            return has_stars or self.type == "VARCHAR" or self._is_written_as_text(self.type)
+        if self.kind in ("ranged", "plain") and self.shows_plain_values:
             return False  # bounds and midpoints keep the type of the values
         if self.content == "value" and self.kind == "listed":
             return True  # the values are texts
         is_single = self.kind in ("plain", "centred")
-        is_text = self._is_starred if is_single else self.shape == "text"
-        return is_text or self._as_text(self.scale.attribute.type)
+        becomes_text = has_stars if is_single else self.shape == "text"
+        return becomes_text or self._is_written_as_text(self.scale.attribute.type)
 
     @property
-    def _is_starred(self) -> bool:
-        """Return whether single values become texts, so that they and a star are in one column."""
-        return self.shape == "text" and self.starred
-
-    @property
-    def of_numbers(self) -> bool:
+    def has_plain_numbers(self) -> bool:
         """Return whether all cells are plain numbers in CSV, unless some are suppressed."""
         is_label = self.kind == "labelled"
-        is_plain = is_label or self.kind in ("plain", "centred") or self.parted
+        is_plain = is_label or self.kind in ("plain", "centred") or self.shows_plain_values
         is_number = family(self.type if is_label else self.scale.attribute.type) in NUMBERS
         return is_plain and is_number and release.is_csv(self.ending)
 
     @property
     def ambiguous(self) -> bool:
         """Return whether a suppressed cell looks like that of a missing value."""
-        return not self.text and (self.kind in ("plain", "centred") or self.parted)
+        return not self.is_text and (self.kind in ("plain", "centred") or self.shows_plain_values)
 
-    def _as_text(self, type_: str) -> bool:
+    def _is_written_as_text(self, type_: str) -> bool:
         is_nested = self.kind in ("ranged", "listed") and self.ending != ".parquet"
         return is_nested or release.is_csv(self.ending) or release.as_text(type_, self.ending)
 
@@ -186,7 +182,7 @@ class Cells:
         """Return the word for its cells in the column ``cells`` of a result (``COLUMNS``)."""
         if self.content in ("value", "everything"):
             return {"value": "values", "everything": "suppressed"}[self.content]
-        if self.kind == "ranged" and self.parted:
+        if self.kind == "ranged" and self.shows_plain_values:
             return {"bounds": "bounds", "midpoint": "midpoints"}[self.shape]
         kinds = {"ranged": "intervals", "listed": "sets", "centred": "centroids"}
         return kinds.get(self.kind, "labels")
@@ -202,7 +198,12 @@ def make_cells(passes: Passes, columns: Sequence[Cells]) -> None:
     query = exp.select().from_(exp.alias_(own_table("classes"), "classes", table=True))
     for column in columns:
         cells += _columns_of_cells(column)
-        query = _join_sources(query, column)
+        values = f"values_{column.number}"  # a row per class; other sources have one per place
+        for alias, class_column in _cell_sources(column):
+            table = own_table(values if alias == values else scale_table(column.number))
+            key = exp.column("part" if alias == values else "place", table=alias)
+            same = equal(key, exp.column(class_column, table="classes"))
+            query = query.join(exp.alias_(table, alias, table=True), on=same, join_type="left")
     passes.keep("cells", query.select(*cells))
     passes.drop(*(f"values_{column.number}" for column in columns))
 
@@ -212,26 +213,14 @@ def _columns_of_cells(column: Cells) -> list[exp.Expr]:
     is_suppressed: exp.Expr = exp.column("suppressed", table="classes")
     if column.by_step:  # step -1: this cell alone is suppressed
         is_suppressed = exp.or_(is_suppressed, exp.column(column.key, table="classes") < 0)
-    star: exp.Expr = exp.Literal.string("*") if column.text else exp.null()
+    star: exp.Expr = exp.Literal.string("*") if column.is_text else exp.null()
     cells = []
     for suffix, cell in zip(column.suffixes, _cell_expressions(column), strict=True):
-        has_comma = column.of_numbers and column.writing.comma and suffix != "_missing"
+        has_comma = column.has_plain_numbers and column.writing.comma and suffix != "_missing"
         written = column.writing.number(cell) if has_comma else cell
         case = exp.Case().when(is_suppressed.copy(), star.copy()).else_(written)
         cells.append(exp.alias_(case, f"cell_{column.number}{suffix}"))
     return cells
-
-
-def _join_sources(query: exp.Select, column: Cells) -> exp.Select:
-    """Join the classes with the tables that the cells of a quasi-identifier are looked up in."""
-    values = f"values_{column.number}"  # a row per class; all others have one per place
-    for alias, class_column in _cell_sources(column):
-        table = own_table(values if alias == values else scale_table(column.number))
-        key = exp.column("part" if alias == values else "place", table=alias)
-        same = equal(key, exp.column(class_column, table="classes"))
-        source = exp.alias_(table, alias, table=True)
-        query = query.join(source, on=same, join_type="left")
-    return query
 
 
 def make_values(passes: Passes, column: Cells, done: str = "done") -> None:
@@ -244,12 +233,12 @@ def make_values(passes: Passes, column: Cells, done: str = "done") -> None:
     if column.kind == "centred":
         file = "means" if family(scale.attribute.type) in NUMBERS else "medians"
     elif column.kind == "listed":
-        file = "texts" if column.text else "sets"
+        file = "texts" if column.is_text else "sets"
     else:
         return
     tables = {"done": own_name(done), "scale": own_name(scale_table(i))}
     tree = splice(f"anonymise/{file}", columns={"own_place": f"place_{i}"}, tables=tables)
-    if column.kind == "centred" and column.text:
+    if column.kind == "centred" and column.is_text:
         tree = exp.select("part", '"values"', "cell::VARCHAR AS cell").from_(tree.subquery("found"))
     passes.keep(f"values_{i}", tree)
 
@@ -261,7 +250,7 @@ def _cell_expressions(column: Cells) -> list[exp.Expr]:
     type_ = column.scale.attribute.type
     if column.kind == "plain":
         value: exp.Expr = exp.column("value", table=f"lower_{column.number}")
-        return [column.writing.value(value, type_, column.number) if column.text else value]
+        return [column.writing.value(value, type_, column.number) if column.is_text else value]
     if column.kind == "ranged":
         return _interval_expressions(column)
     return [exp.column("cell", table=f"values_{column.number}")]
@@ -297,7 +286,7 @@ def _interval_expressions(column: Cells) -> list[exp.Expr]:
         alone = equal(exp.column(f"low_{i}", "classes"), exp.column(f"high_{i}", "classes"))
     missing = equal(exp.column(f"high_{i}", "classes"), number(column.scale.missing))
     bounds = {"lower": lower, "upper": upper, "alone": alone, "missing": missing}
-    if column.parted:
+    if column.shows_plain_values:
         ends: list[exp.Expr] = [lower, upper]
         if column.shape == "midpoint":
             middle, type_ = _midpoint(type_, bounds)
@@ -305,7 +294,7 @@ def _interval_expressions(column: Cells) -> list[exp.Expr]:
         if release.as_text(type_, column.ending):
             ends = [column.writing.value(end, type_, column.number) for end in ends]
         return [*ends, missing][: len(column.suffixes)]  # the flag only where values are missing
-    if not column.text:
+    if not column.is_text:
         return [_cell_of_view("interval_structs", bounds)]
     return [_interval_text(column, bounds, type_)]
 
@@ -368,7 +357,7 @@ def measure_loss(passes: Passes, column: Cells, *, suppressed: int) -> Loss:
 
 def check_sets(column: Cells, values: int) -> None:
     """Refuse sets that have too many values in all."""
-    if values > MOST:
+    if values > MOST_VALUES:
         raise InputError(
             f"the cells of {quoted(column.scale.attribute.name)} would list {values:,} values in "
             "all; make it coarser with NAME=EXPRESSION, or ask for less with --l or --t"

@@ -25,7 +25,7 @@ from qifsql.query import render
 from qifsql.query.plan import Plan
 from qifsql.query.splice import make_step
 
-TOGETHER = 16  # combinations that one statement looks at
+COMBINATIONS_AT_ONCE = 16  # that one statement looks at
 TABLES = {name: own_name(name) for name in ("coded", "done", "refused", "shown")}
 COMBINATIONS: dict[str, pl.DataType] = {
     "quasi_identifiers": pl.List(pl.String()),
@@ -73,7 +73,7 @@ def _rare_records(recoding: Recoding, combination: Combination, node: Node) -> i
                 tables={"tuples": own_name(table)},
                 numbers={"wanted_k": combination.k},
                 qids=[*combination.qids, *recoding.strata],
-                people=_counts_people(recoding),
+                people=recoding.counts_people,
             )
             recoding.texts[text] = render.statement(Plan((), query))
         parameters = recoding.positions(steps)
@@ -87,18 +87,18 @@ def _make_shown(recoding: Recoding, node: Node) -> None:
     steps = recoding.judged_steps(recoding.smallest_source(node).table, node)
     if not recoding.limits.of_secret:
         steps = [*steps[:1], make_step("anonymise/none_refused", "refused")]
-    query = recoding.view("shown_of_node", people=_counts_people(recoding))
+    query = recoding.view("shown_of_node", people=recoding.counts_people)
     text = render.keeping(Plan(tuple(steps), query), "shown", LOADED, again=True)
     rows = recoding.passes.stream.count(text)
-    _remove_rare(recoding, rows, [_statement(recoding, part) for part in _parts(recoding)])
+    _remove_rare(recoding, rows, _removing_statements(recoding))
 
 
 def refuse_classes(recoding: Recoding) -> None:
     """Add to the table ``refused`` the classes of ``done`` that cannot stay; make ``shown``."""
     passes = recoding.passes
-    query = recoding.view("shown_of_done", tables=TABLES, people=_counts_people(recoding))
+    query = recoding.view("shown_of_done", tables=TABLES, people=recoding.counts_people)
     rows = passes.replace("shown", query)
-    texts = [_statement(recoding, part) for part in _parts(recoding)]
+    texts = _removing_statements(recoding)
     passes.statements |= dict.fromkeys(texts)
     _remove_rare(recoding, rows, texts)
     passes.drop("refused")
@@ -119,38 +119,34 @@ def _remove_rare(recoding: Recoding, rows: int, texts: Sequence[str]) -> None:
             rows = remaining
 
 
-def _parts(recoding: Recoding) -> list[Sequence[Combination]]:
-    """Return the combinations in parts that a statement can look at together."""
-    every = recoding.combinations
-    return [every[n : n + TOGETHER] for n in range(0, len(every), TOGETHER)]
+def _removing_statements(recoding: Recoding) -> list[str]:
+    """Return statements that remove classes from ``shown`` that some combinations make too small.
 
-
-def _statement(recoding: Recoding, combinations: Sequence[Combination]) -> str:
-    """Return the statement that removes classes that are too small by one of the combinations."""
-    key = f"remove {combinations}"
-    if key not in recoding.texts:
-        query = recoding.view(
-            "still_shown",
-            tables=TABLES,
-            numbers={f"wanted_k_{n}": c.k for n, c in enumerate(combinations, 1)},
-            combinations=[[*c.qids, *recoding.strata] for c in combinations],
-            people=_counts_people(recoding),
-        )
-        recoding.texts[key] = render.keeping(Plan((), query), "shown", LOADED, again=True)
-    return recoding.texts[key]
+    Each looks at several combinations at once.
+    """
+    texts, combinations = [], recoding.combinations
+    for first in range(0, len(combinations), COMBINATIONS_AT_ONCE):
+        key = f"remove by combinations from {first}"
+        if key not in recoding.texts:
+            looked_at = combinations[first : first + COMBINATIONS_AT_ONCE]
+            query = recoding.view(
+                "still_shown",
+                tables=TABLES,
+                numbers={f"wanted_k_{n}": c.k for n, c in enumerate(looked_at, 1)},
+                combinations=[[*c.qids, *recoding.strata] for c in looked_at],
+                people=recoding.counts_people,
+            )
+            recoding.texts[key] = render.keeping(Plan((), query), "shown", LOADED, again=True)
+        texts.append(recoding.texts[key])
+    return texts
 
 
 def rows_of_combinations(recoding: Recoding) -> pl.DataFrame:
     """Return the combinations in the release that was made, as ``COMBINATIONS``."""
-    rows, people = [], _counts_people(recoding)
+    rows, people = [], recoding.counts_people
     for combination in recoding.combinations:
         columns = [*combination.qids, *recoding.strata]
         query = recoding.view("shown_classes", tables=TABLES, qids=columns, people=people)
         names = [recoding.scales[i - 1].attribute.name for i in combination.qids]
         rows.append((names, combination.k, *recoding.passes.row(query)))
     return pl.DataFrame(rows, schema=COMBINATIONS, orient="row")
-
-
-def _counts_people(recoding: Recoding) -> bool:
-    """Return whether some people have several records, so that different people are counted."""
-    return recoding.passes.coded.owners is not None

@@ -33,10 +33,10 @@ from qifsql.query.plan import Plan, Select, Step
 from qifsql.query.shapes import Shape
 from qifsql.query.splice import make_step, splice
 
-LARGE = 2_000  # rows of which a coarser table is worth making
-SOURCES = 16  # tables that are rolled up, at most
+LARGE_TABLE = 2_000  # rows from which on a coarser table is worth making
+MOST_SOURCES = 16  # tables that nodes are counted from
+NODES_PER_TABLE = 100  # a table is worth making for a hundredth of all nodes
 BROKEN = "One row per class that breaks a limit."
-SERVED = 100  # a table is worth making for a hundredth of all nodes
 
 
 class Source(NamedTuple):
@@ -84,6 +84,11 @@ class Recoding:
         It has one step, the values as they are, and follows the quasi-identifiers.
         """
         return range(len(self.steps) + 1, self.passes.coded.width + 1)
+
+    @property
+    def counts_people(self) -> bool:
+        """Return whether some people have several records, so that different people count."""
+        return self.passes.coded.owners is not None
 
     @property
     def columns(self) -> range:
@@ -189,8 +194,8 @@ class Recoding:
         ((blocks, classes, suppressed, smallest, squares, all_squares, guessed),) = (
             self.passes.stream.rows(self.texts[key], self.positions(node))
         )
-        shrinks = source.rows > LARGE and source.rows >= 4 * blocks
-        if shrinks and len(self.sources) < SOURCES and self._is_worth_a_table(node):
+        shrinks = source.rows > LARGE_TABLE and source.rows >= 4 * blocks
+        if shrinks and len(self.sources) < MOST_SOURCES:
             self._roll_up(node, source)
         counts = (blocks, classes, suppressed, smallest, int(squares), int(all_squares))
         measured = Measured(*counts, guessed=Fraction(int(guessed), 1 << 80))  # SQL: in 2^-80
@@ -264,17 +269,12 @@ class Recoding:
             profiles[j, 0] = Profile.of_counts(frame)
         return profiles
 
-    def _is_worth_a_table(self, node: Node) -> bool:
-        """Return whether enough nodes are at least as coarse, so that a table of this one helps."""
-        above = math.prod(h - s + 1 for h, s in zip(self.heights, node, strict=True))
-        return above * SERVED >= math.prod(h + 1 for h in self.heights)
-
     def measuring_plan(
         self, table: str, node: Node | None = None, *, is_shown: bool = False
     ) -> Plan:
         """Return the plan that measures a node in a table of people (``judged_steps``)."""
-        of_people = self.passes.coded.owners is not None
-        sized = self._size_steps(table, node, "judged_sizes", is_shown=is_shown, people=of_people)
+        people = self.counts_people
+        sized = self._size_steps(table, node, "judged_sizes", is_shown=is_shown, people=people)
         return Plan(sized, self.view("measured_node"))
 
     def _size_steps(
@@ -315,7 +315,13 @@ class Recoding:
         return steps
 
     def _roll_up(self, node: Node, source: Source) -> None:
-        """Make a table of the classes of a node from ``source``, to count coarser nodes from."""
+        """Make a table of the classes of a node from ``source``, to count coarser nodes from.
+
+        Do nothing if less than one node of ``NODES_PER_TABLE`` is as coarse.
+        """
+        coarser = math.prod(h - s + 1 for h, s in zip(self.heights, node, strict=True))
+        if coarser * NODES_PER_TABLE < math.prod(h + 1 for h in self.heights):
+            return
         name, tables = f"rolled_{len(self.sources)}", {"tuples": own_name(source.table)}
         numbers = self.numbered_positions(node)
         people = self.view("rolled_up", tables=tables, numbers=numbers, qids=self.columns)

@@ -76,7 +76,7 @@ def make_cell_values(recoding: Recoding, column: Cells, step: ValueStep, s: int)
             numbers = {"kept_characters": step.characters}
             query = recoding.of_steps("prefixed", i, columns, numbers)
         else:
-            query = recoding.of_steps("labels", i, columns, text=column.text)
+            query = recoding.of_steps("labels", i, columns, text=column.is_text)
         passes.keep(f"values_{i}", query)
     elif column.nominal is not None:
         steps = own_name(f"steps_{i}")

@@ -121,7 +121,14 @@ class Run:
         """Count blocks and find their levels; refuse required levels that are impossible."""
         self.hierarchies = hierarchies
         self.notes += [note for tree in hierarchies.values() for note in tree.remarks]
-        self._refuse_levels_without_data()
+        for measure in OF_POPULATION if self.population is None else ():
+            if measure.aim in self.thresholds:
+                raise InputError(
+                    f"{measure.aim} needs the people who may be in the release: a population"
+                )
+        of_secrets = [name for name in OF_SECRETS if name in self.thresholds]
+        if of_secrets and not self.bound.microdata.secrets:
+            raise InputError(f"{of_secrets[0]} is a level of a secret; name one with --secret")
         names = dict(enumerate((secret.name for secret in self.bound.microdata.secrets), 1))
         domains = {name: self.counts.domain(j) for j, name in names.items()}
         if domains:
@@ -141,17 +148,6 @@ class Run:
         self.secrets = {secret.number: secret for secret in secrets}
         self.levels = self._find()
 
-    def _refuse_levels_without_data(self) -> None:
-        """Refuse required levels of a population or of a secret if there is none."""
-        for measure in OF_POPULATION if self.population is None else ():
-            if measure.aim in self.thresholds:
-                raise InputError(
-                    f"{measure.aim} needs the people who may be in the release: a population"
-                )
-        of_secrets = [name for name in OF_SECRETS if name in self.thresholds]
-        if of_secrets and not self.bound.microdata.secrets:
-            raise InputError(f"{of_secrets[0]} is a level of a secret; name one with --secret")
-
     def _level_rows(self) -> list[dict[str, Any]]:
         """Return the rows of the result: those without a secret, then those of each secret."""
         people, blocks = worst_blocks.people_and_blocks(self.tables, min(self.secrets, default=0))
@@ -162,9 +158,13 @@ class Run:
             for secret in self.secrets.values()
             if self._recursive_l(secret) == 1  # no c is such a level
         ]
-        for (name, j), worst_level in self.levels.items():
-            for threshold, level in self._required_levels(name, worst_level):
-                rows.append(self._row(name, j, level, worst[name, j], threshold))
+        for (name, j), level in self.levels.items():
+            if name == "k" and self.violations:
+                for k, level_of_k in self.violations:
+                    rows.append(self._row(name, j, level_of_k, worst[name, j], k))
+                continue
+            required = self.thresholds.get(MEASURES[name].aim or "")
+            rows.append(self._row(name, j, level, worst[name, j], required))
         secrets = [None, *(secret.name for secret in self.secrets.values())]
         measures = list(MEASURES)
         rows.sort(key=lambda r: (secrets.index(r.get("secret")), measures.index(r["measure"])))
@@ -259,14 +259,6 @@ class Run:
         """Return the l of recursive (c, l)-diversity; by default the fewest values in a block."""
         fewest = Fraction(self.default_l or secret.fewest)
         return int(self.thresholds.get("l_recursive", self.thresholds.get("l", fewest)))
-
-    def _required_levels(
-        self, measure: str, level: find.Finding
-    ) -> Sequence[tuple[Fraction | None, find.Finding]]:
-        """Return the required levels of a measure (None: none), each with its violations."""
-        if measure == "k" and self.violations:
-            return self.violations
-        return [(self.thresholds.get(MEASURES[measure].aim or ""), level)]
 
     def _row(
         self,

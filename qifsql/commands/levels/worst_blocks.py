@@ -60,9 +60,17 @@ def _lookup(tables: Tables, secret: Secret | None, key: tuple[str, int], level: 
     steps = Steps(tables)
     step = need_block(steps, secret, key, level)
     if secret is not None and secret.by_kind:  # the step has counts, no quasi-identifiers
-        return _block_of_counts(tables, secret, _block_counts(tables, secret, steps, step))
-    if secret is None and key[0] == "k":
-        return _block_of_size(tables, level)
+        kinds = steps.need("kinds", secret.number, secret.width)
+        is_same = equal(exp.column("kind", kinds), exp.column("qid_1", step))
+        query = exp.select(exp.column("counts", kinds)).from_(step).join(kinds, on=is_same)
+        ((people,),) = tables.rows(steps.plan(query), "looking for the worst blocks")
+        return _block_of_counts(tables, secret, list(people))
+    if secret is None and key[0] == "k":  # the step has a size
+        steps = Steps(tables)
+        blocks = steps.need("blocks_of_all", 0, 1)
+        query = exp.select(*_shown_columns(tables, blocks)).from_(blocks)
+        query = query.where(exp.column("size").eq(int(level.value)))
+        return steps.plan(_limit_to_first(query, tables, blocks))
     return steps.plan(exp.select(*_shown_columns(tables, step)).from_(step))
 
 
@@ -100,24 +108,6 @@ def _limit_to_first(query: exp.Select, tables: Tables, table: str) -> exp.Select
         for i in range(1, tables.counts.bound.microdata.width + 1)
     ]
     return query.order_by(*order).limit(1)
-
-
-def _block_of_size(tables: Tables, level: Finding) -> Plan:
-    """Return a plan for a block whose size is the level."""
-    steps = Steps(tables)
-    blocks = steps.need("blocks_of_all", 0, 1)
-    query = exp.select(*_shown_columns(tables, blocks)).from_(blocks)
-    query = query.where(exp.column("size").eq(int(level.value)))
-    return steps.plan(_limit_to_first(query, tables, blocks))
-
-
-def _block_counts(tables: Tables, secret: Secret, steps: Steps, block: str) -> list[int]:
-    """Return the number of people of a worst block with each value, in the order of the values."""
-    kinds = steps.need("kinds", secret.number, secret.width)
-    same = equal(exp.column("kind", kinds), exp.column("qid_1", block))  # of a kind of block
-    query = exp.select(exp.column("counts", kinds)).from_(block).join(kinds, on=same)
-    ((counts,),) = tables.rows(steps.plan(query), "looking for the worst blocks")
-    return list(counts)
 
 
 def _block_of_counts(tables: Tables, secret: Secret, people: list[int]) -> Plan:

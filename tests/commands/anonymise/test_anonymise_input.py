@@ -183,7 +183,7 @@ def test_sets_that_would_list_too_many_values_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, method: str, most: int, *, refused: bool
 ) -> None:
     """Two classes of three people, each of whose cells lists three values."""
-    monkeypatch.setattr("qifsql.commands.anonymise.generalise.MOST", most)
+    monkeypatch.setattr("qifsql.commands.anonymise.generalise.MOST_VALUES", most)
     table, out = pa.table({"town": list("abcdef")}), tmp_path / "out.parquet"
     says = pytest.raises(InputError, match="would list 18 values in all")
     with says if refused else nullcontext():

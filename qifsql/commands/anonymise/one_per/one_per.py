@@ -74,19 +74,29 @@ def one_per(
         statements = [*dict.fromkeys(setup), UTC, *statements, render.statement(final, pretty=True)]
         origin = origin.about(description, dataset.paths).sending(statements)
         names = [c.name for c in typed.columns if c.name not in drop]
-        remaining = frame["records"][0] - frame["dropped"][0]
-        titles = release.header(names, typed.columns, kind)
-        source = typed.dataset
         lost_labels = release.write(
-            engine, final, path, origin, names=titles, rows=remaining, source=source
+            engine,
+            final,
+            path,
+            origin,
+            names=release.header(names, typed.columns, kind),
+            rows=frame["records"][0] - frame["dropped"][0],
+            source=typed.dataset,
         )
-        notes = (
+        notes = [
             *lost_labels,
             *(notes_of_people(attack.microdata) if attack else catalog.remarks),
-            *_notes(rows, kind),
-        )
+        ]
+        if rows.dataset.format == "csv" and release.is_csv(kind) and not rows.dataset.all_varchar:
+            notes.append(
+                f"cells of {rows.dataset.name} are written as values and not as they stand there "
+                "(1.50 as 1.5), because the key or the filter is of dates, times or decimals; "
+                "--all-varchar keeps them"
+            )
+        if kind == ".parquet":
+            notes += release.note_changed_types(rows.columns)
     origin = origin.about(description, dataset.paths)  # with the time of writing, too
-    return Result(frame=frame, origin=origin, details=details, notes=notes)
+    return Result(frame=frame, origin=origin, details=details, notes=tuple(notes))
 
 
 def _describe(dataset: Dataset, attack: BoundAttack | None, **options: object) -> dict[str, object]:
@@ -96,16 +106,3 @@ def _describe(dataset: Dataset, attack: BoundAttack | None, **options: object) -
         options["qids"] = [q.name for q in attack.microdata.qids]
         options["secrets"] = [s.name for s in attack.microdata.secrets]
     return {"dataset": dataset.name} | options
-
-
-def _notes(records: draw.Records, kind: str) -> list[str]:
-    """Return remarks on the values that differ from the input in their form."""
-    notes = []
-    dataset = records.dataset
-    if dataset.format == "csv" and release.is_csv(kind) and not dataset.all_varchar:
-        notes.append(
-            f"cells of {dataset.name} are written as values and not as they stand there (1.50 as "
-            "1.5), because the key or the filter is of dates, times or decimals; --all-varchar "
-            "keeps them"
-        )
-    return [*notes, *(release.note_changed_types(records.columns) if kind == ".parquet" else ())]

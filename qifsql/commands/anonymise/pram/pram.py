@@ -126,7 +126,10 @@ def _bind(catalog: Catalog, options: AnonymiseOptions, files: dict[str, str]) ->
     """Return the records and columns, looked up; ``files`` are those of matrices, by column."""
     records = draw.read_records(catalog, None, options["where"])
     randomised = _find_columns(catalog, records, options, files)
-    drop = _check_dropped(catalog, randomised, as_names(options["drop"]))
+    drop = as_names(options["drop"])
+    for name in drop:
+        if catalog.schema[name].name in [c.attribute.name for c in randomised]:
+            raise ColumnError(f"column {quoted(name)} is randomised; it cannot be left out")
     return Work(records, randomised, _released(records, randomised, drop))
 
 
@@ -182,36 +185,20 @@ def _find_columns(
     return randomised
 
 
-def _check_dropped(
-    catalog: Catalog, randomised: Sequence[Randomised], drop: Sequence[str]
-) -> Sequence[str]:
-    """Return the names of the columns to leave out; refuse those that are randomised."""
-    for name in drop:
-        if catalog.schema[name].name in [c.attribute.name for c in randomised]:
-            raise ColumnError(f"column {quoted(name)} is randomised; it cannot be left out")
-    return drop
-
-
 def _draw_cells(
     tables: Tables, work: Work, parameters: dict[str, Fraction], seed: int
 ) -> list[str]:
     """Draw the cells of all columns: make ``matrix_i`` and ``drawn_i``; return remarks."""
     records, randomised = work.records, work.randomised
     draws = splice("anonymise/draws", shape={"drawn": [c.number for c in randomised]})
-    lots = Plan(draw.lot_steps(records, seed), _with_missing(draws, randomised))
-    tables.make("draws", lots, "drawing lots")
+    floating = {f"value_{c.number}" for c in randomised if c.attribute.floating}
+    for item in draws.expressions:
+        if item.alias_or_name in floating:  # NaN is missing, too
+            item.set("this", with_one_missing(item.this))
+    tables.make("draws", Plan(draw.lot_steps(records, seed), draws), "drawing lots")
     if not tables.count("draws"):
         raise no_records(tables.where, "nothing to draw", filtered=records.where is not None)
     return [note for c in randomised for note in _draw_column(tables, c, parameters)]
-
-
-def _with_missing(draws: exp.Select, randomised: Sequence[Randomised]) -> exp.Select:
-    """Return the query of the lots with NULL in place of NaN, which is missing, too."""
-    floating = {f"value_{c.number}" for c in randomised if c.attribute.floating}
-    for item in draws.expressions:
-        if item.alias_or_name in floating:
-            item.set("this", with_one_missing(item.this))
-    return draws
 
 
 def _draw_column(
@@ -227,9 +214,7 @@ def _draw_column(
     if randomised.file is None:
         transition_matrices.make_invariant(tables, randomised.attribute, i, parameters)
     else:
-        matrix = randomised.file, randomised.attribute, i
-        transition_matrices.make_given(tables, *matrix)
-        notes = transition_matrices.note_unlisted(tables, *matrix)
+        notes = transition_matrices.make_given(tables, randomised.file, randomised.attribute, i)
     inputs = {"values_here": f"values_{i}", "matrix": f"matrix_{i}"}
     tables.make(f"turns_{i}", splice("anonymise/turns", tables=inputs))
     inputs["turns"] = f"turns_{i}"

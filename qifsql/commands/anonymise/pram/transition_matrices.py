@@ -48,18 +48,15 @@ def find(engine: Engine, pairs: Sequence[tuple[str, str]], schema: Schema) -> di
     return files
 
 
-def make_given(tables: Tables, file: str, attribute: Attribute, number: int) -> None:
-    """Create the table ``matrix_i`` of a file: before, after, probability."""
+def make_given(tables: Tables, file: str, attribute: Attribute, number: int) -> list[str]:
+    """Create the table ``matrix_i`` of a file: before, after, probability.
+
+    Return a note on the values that stay because the matrix lacks them; [] if there are none.
+    InputError if it lists no value of the column.
+    """
     dataset, step = transition_files.read_lines(tables.engine, file, attribute)
     transition_files.check(tables.engine, step, dataset, attribute)
     tables.make(f"matrix_{number}", Plan((step,), splice("keyless/known_transitions")))
-
-
-def note_unlisted(tables: Tables, file: str, attribute: Attribute, number: int) -> list[str]:
-    """Return a note on the values that stay because a given matrix lacks them; [] if none does.
-
-    InputError if the matrix lists no value of the column.
-    """
     inputs = {"values_here": f"values_{number}", "matrix": f"matrix_{number}"}
     ((values, records, listed),) = tables.rows(splice("anonymise/unlisted", tables=inputs))
     name = quoted(attribute.name)

@@ -124,7 +124,9 @@ def cells_in_release(
     for column in columns:
         attribute = None if column.is_qid else secrets.get(column.raw.name)
         if attribute is None and not column.is_qid and catalog is not None:
-            attribute = _attribute_in(catalog, column.raw.name)
+            name = column.raw.name
+            if catalog.schema.find(name) is not None:
+                attribute = column_of_release(catalog, name, name)
         if attribute is not None:
             cells[column.number] = Cells(_generalised(column.raw, release, attribute), attribute)
     return cells
@@ -147,13 +149,6 @@ def _generalised(raw: Raw, release: Compared, attribute: Attribute) -> Generalis
         decimal=dataset.decimal if isinstance(dataset, Dataset) else None,
         order=dataset.date_order if isinstance(dataset, Dataset) else None,
     )
-
-
-def _attribute_in(catalog: Catalog, name: str) -> Attribute | None:
-    """Return the column of a release with a name, None if there is none."""
-    if catalog.schema.find(name) is None:
-        return None
-    return column_of_release(catalog, name, name)
 
 
 def read_original(tables: Tables, columns: Sequence[Analysed], original: Compared) -> ReadFile:
