@@ -99,7 +99,8 @@ def _grow_forest(passes: Passes, limits: ClassLimits, worlds: dict[int, World]) 
     per class and different person in it. Each pass answers all open questions of one depth.
     ``worlds`` are the whole releases with which limits compare classes (see ``make_worlds``).
     """
-    now, then = (({name: f"{name}_{i}" for name in TABLES_OF_TWO_PASSES}) for i in (1, 2))
+    now = {name: f"{name}_1" for name in TABLES_OF_TWO_PASSES}
+    then = {name: f"{name}_2" for name in TABLES_OF_TWO_PASSES}
     for name, columns in GROWING_TABLES.items():
         passes.keep_empty(name, columns)
     places = [exp.column(f"place_{i}") for i in range(1, passes.coded.width + 1)]

@@ -182,10 +182,11 @@ def _infer_secret(
         for block, (lower, _) in solved.block_lines.items()
         if sum(any(counts[cell]) for cell in blocks[block]) == 1
     }
-    largest = [
-        map(max, zip(*(counts[cell] for cell in cells), strict=True)) for cells in blocks.values()
-    ]
-    return [sum(right) for right in zip(*largest, strict=True)]
+    right = [0] * len(weights)
+    for cells in blocks.values():
+        for place, sizes in enumerate(zip(*(counts[cell] for cell in cells), strict=True)):
+            right[place] += max(sizes)  # of the values of the secret, in this array
+    return right
 
 
 def _array_weights(possible: Sequence[Array], counts: Sequence[Array]) -> list[int]:

@@ -232,14 +232,15 @@ def components(measured: Measured, question: Question) -> list[dict[str, Any]]:
     """Return a row per component with most people proved (``COMPONENTS``); none if only one."""
     margins = measured.margins
     secret = None if question.secret is None else margins.domain.names[question.secret]
-    return [
-        {"secret": secret, "component": ", ".join(t or "" for t in _component_texts(margins, row))}
-        | {name: row[name] for name in ("people", "reconstructed", "singled_out")}
-        | {"certain_inference": row["certain"]}
-        | {end: row[end] / row["people"] for end in ("lowest", "highest")}  # shares
-        for row in worst_components(measured, question)
-        if row["people"]
-    ]
+    rows = []
+    for row in worst_components(measured, question):
+        if row["people"]:
+            title = ", ".join(text or "" for text in _component_texts(margins, row))
+            line = {"secret": secret, "component": title, "certain_inference": row["certain"]}
+            line |= {name: row[name] for name in ("people", "reconstructed", "singled_out")}
+            line |= {end: row[end] / row["people"] for end in ("lowest", "highest")}  # shares
+            rows.append(line)
+    return rows
 
 
 def _component_texts(margins: Margins, row: dict[str, Any]) -> list[str | None]:

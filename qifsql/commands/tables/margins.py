@@ -131,11 +131,9 @@ class Margins:
     def exact(self) -> bool:
         """Return whether all tables, with combinations that can occur, tell their counts."""
         counted = [table for table in self.published if not table.structural]
-        return all(table.exact for table in counted) and all(
-            any(table.edge <= finer.edge for finer in counted)
-            for table in self.published
-            if table.structural
-        )
+        structural = [table.edge for table in self.published if table.structural]
+        are_told = all(any(edge <= finer.edge for finer in counted) for edge in structural)
+        return are_told and all(table.exact for table in counted)
 
     def rows(self, query: exp.Query) -> list[dict[str, Any]]:
         """Return the rows of a query, which are few, as dictionaries by column."""

@@ -191,12 +191,12 @@ class _Batch:
         self.margins, self.programs = margins, programs
         node = exp.select("component").from_(margins.nodes[margins.shared])
         self.chosen = margins.keep(node.where(in_components(programs)))
-        edges = dict.fromkeys([margins.shared, *margins.edges])
-        rows = {e: bounded_cells(margins, margins.nodes[e], e, self.chosen) for e in edges}
-        self.tables = {  # the cells of the tables of each component, with their bounds
-            c: [(edge, *bounded) for edge in edges for bounded in rows[edge].get(c, [])]
-            for c in programs
-        }
+        # The cells of the tables of each component, with their bounds.
+        self.tables: dict[int, list[tuple[Edge, Cell, int, int]]] = {c: [] for c in programs}
+        for edge in dict.fromkeys([margins.shared, *margins.edges]):
+            rows = bounded_cells(margins, margins.nodes[edge], edge, self.chosen)
+            for component, table_cells in rows.items():
+                self.tables[component] += [(edge, *bounded) for bounded in table_cells]
         # The possible cells of a clique (its attributes, its table) by component.
         self.cells: dict[tuple[Edge, str], dict[int, list[Bounded]]] = {}
         all_cliques = chain.from_iterable(by_question.values() for by_question in programs.values())
