@@ -27,7 +27,6 @@ from qifsql.errors import InputError
 
 MOST_PRODUCTS = 20_000_000  # that several counts together may need
 Number = TypeVar("Number", Fraction, Decimal)
-Chances = list[tuple[float, float]]  # the predicate holds, or it does not
 
 
 def geometric(alpha: Number, holds: Sequence[bool]) -> list[Number]:
@@ -74,7 +73,7 @@ def response(alpha: Number, holds: Sequence[bool]) -> list[Number]:
 
 def _rounded_chances(
     kind: Callable[..., list[Decimal]], epsilon: Epsilon, holds: Sequence[bool]
-) -> Chances:
+) -> list[tuple[float, float]]:
     """Return, for each place, the chance of yes and that of no as the nearest floats.
 
     ``kind`` is ``geometric`` or ``response``. Both are computed, as 1 minus a float loses digits.

@@ -48,17 +48,13 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     return parts
 
 
-def _individuals(row: Mapping[str, Any]) -> str:
-    """Return the records of the sample in words; with a person the people and their records."""
-    records = words.records(row["records"])
-    if row.get("people") is None:
-        return records
-    return said("{people} in {records}", people=words.persons(row["people"]), records=records)
-
-
 def _sample_sentence(row: Mapping[str, Any]) -> str:
     """Return a sentence on the sample, its population and its uniques: of a row of the result."""
-    texts = {"records": _individuals(row), "people": words.persons(row["population"])}
+    records = words.records(row["records"])
+    if row.get("people") is not None:  # people with several records
+        sampled = words.persons(row["people"])
+        records = said("{people} in {records}", people=sampled, records=records)
+    texts = {"records": records, "people": words.persons(row["population"])}
     if row["fraction"] == 1:
         singular = "{records} of all {people}; {n} of them is unique in the sample."
         plural = "{records} of all {people}; {n} of them are unique in the sample."

@@ -247,21 +247,32 @@ def _make_tables(
         )
     combinations = exp.select("totals").distinct().from_(cells).order_by("totals")
     published: dict[tuple[bool, ...], PublishedTable] = {}  # by the flags of its totals
-    for n, (flags,) in enumerate(tables.rows(combinations), 1):  # totals over the flagged ones
-        over = ", ".join(d for d, flag in zip(layout.dims, flags, strict=True) if flag)
-        title = f"{file.title} (totals over {over})" if over else file.title
-        places = [j for j, flag in enumerate(flags, 1) if not flag]
-        values = [exp.column(f"qid_{j}").as_(f"value_{k}") for k, j in enumerate(places, 1)]
-        chosen = equal(exp.column("totals"), exp.Array(expressions=[*map(exp.convert, flags)]))
-        name, dims = f"published_{i}_{n}", tuple(layout.dims[j - 1] for j in places)
-        tables.make(name, exp.select(*values, "line", *AMOUNTS).from_(cells).where(chosen))
-        published[tuple(flags)] = PublishedTable(title, dims, file.protection, name)
+    for n, (flags,) in enumerate(tables.rows(combinations), 1):
+        published[tuple(flags)] = _make_table(tables, layout, cells, flags, f"published_{i}_{n}")
     tables.drop(cells)
     if file.protection.exact:
         for table in published.values():
             _check_undeclared(tables, file.title, table, people)
         _check_totals(tables, file.title, published)
     return list(published.values())
+
+
+def _make_table(
+    tables: Tables, layout: Layout, cells: str, flags: Sequence[bool], name: str
+) -> PublishedTable:
+    """Make the table ``name`` of those ``cells`` of a file that are totals over flagged dimensions.
+
+    ``flags`` has one per dimension. The other dimensions are those of the table.
+    """
+    totalled = [d for d, flag in zip(layout.dims, flags, strict=True) if flag]
+    title = layout.file.title
+    title += f" (totals over {', '.join(totalled)})" if totalled else ""
+    places = [j for j, flag in enumerate(flags, 1) if not flag]
+    values = [exp.column(f"qid_{j}").as_(f"value_{k}") for k, j in enumerate(places, 1)]
+    chosen = equal(exp.column("totals"), exp.Array(expressions=[*map(exp.convert, flags)]))
+    tables.make(name, exp.select(*values, "line", *AMOUNTS).from_(cells).where(chosen))
+    dims = tuple(layout.dims[j - 1] for j in places)
+    return PublishedTable(title, dims, layout.file.protection, name)
 
 
 def _possible_counts(layout: Layout) -> exp.Select:
