@@ -1,5 +1,6 @@
 """Differential inference testing: the dependence of guesses about people on their own record."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Unpack
@@ -90,13 +91,8 @@ def _run(
         private(when=store is not None),
         open_engine(metered, sources=sources, outputs=outputs, ordered=True) as engine,
     ):
-        attack, catalog = _bind_attack(engine, spec)
+        attack, catalog = _bind_attack(engine, spec, question.as_values)
         microdata = attack.microdata
-        names = [q.name for q in microdata.qids]
-        for name in question.as_values:
-            if name not in names:
-                hint = did_you_mean(name, names)
-                raise ColumnError(f"{quoted(name)} is not a quasi-identifier{hint}")
         people = targets.code_people(engine, microdata)
         targets.check_limits(people, question)
         description = _describe(microdata, dataset, spec.where) | question.plain()
@@ -142,10 +138,13 @@ def _sources(dataset: Dataset, question: Question, store: Path | None) -> list[D
     return [dataset, *release, *without, *([] if store is None else [store])]
 
 
-def _bind_attack(engine: Engine, spec: Attack) -> tuple[BoundAttack, Catalog]:
+def _bind_attack(
+    engine: Engine, spec: Attack, as_values: Sequence[str]
+) -> tuple[BoundAttack, Catalog]:
     """Bind the attack to the data; return it with the catalog of the data.
 
-    Raises ColumnError if values are nested, InputError if there are several secrets.
+    Raises ColumnError if values are nested, or one of ``as_values`` is no quasi-identifier;
+    InputError if there are several secrets.
     """
     catalog = Catalog(engine, spec.dataset)
     dataset = catalog.dataset
@@ -160,6 +159,11 @@ def _bind_attack(engine: Engine, spec: Attack) -> tuple[BoundAttack, Catalog]:
                 f"column {quoted(attribute.name)} is nested ({family(attribute.type)}), as in a "
                 "release that was anonymised before; test the original"
             )
+    names = [q.name for q in attack.microdata.qids]
+    for name in as_values:
+        if name not in names:
+            hint = did_you_mean(name, names)
+            raise ColumnError(f"{quoted(name)} is not a quasi-identifier{hint}")
     return attack, catalog
 
 

@@ -148,7 +148,6 @@ def estimate(
         details = _risk_tables(sizes, counted)
         if microdata.household is not None:
             row = {"household": microdata.household.name} | sample.households()
-            row["mean_risk"] = row["expected_people"] / row["people"]
             columns = {name: [row[name]] for name in HOUSEHOLDS}
             details["households"] = pl.DataFrame(columns, schema=HOUSEHOLDS)
         extent = {"fraction": float(sample.fraction), "population": sizes.population}

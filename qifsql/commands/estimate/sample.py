@@ -113,12 +113,13 @@ class Sampled:
         )
 
     def households(self) -> dict[str, Any]:
-        """Return the row of ``HOUSEHOLDS``: the risk that a household is found through a member."""
+        """Return the row of ``HOUSEHOLDS`` without its name."""
         steps = [*self._crowds(), *self._household_steps()]
         steps += [make_step("households"), make_step("unhoused")]
         plan = microdata_steps.plan(self.bound.microdata, steps, self._query("homes"))
         ((in_households, without_household),) = self._rows(plan, "counting households")
-        return household_risk.summary(in_households, without_household)
+        row = household_risk.summary(in_households, without_household)
+        return row | {"mean_risk": row["expected_people"] / row["people"]}
 
     def every_record(self, native: Sequence[str]) -> Plan:
         """Return the plan of the file of records: record, key, block_size, population_block, risk.
