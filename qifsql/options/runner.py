@@ -24,8 +24,7 @@ from qifsql.options.shared_options import (
     Talk,
 )
 
-Tell = Callable[[str], None]
-"""Prints a note while the command runs, unless ``--quiet`` is given."""
+Tell = Callable[[str], None]  # prints a note while the command runs, unless ``--quiet`` is given
 
 
 @dataclass(frozen=True)

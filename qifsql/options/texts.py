@@ -35,7 +35,9 @@ def left_out_model(typed: Mapping[str, Any]) -> list[str]:
 
 def unquoted(value: str | None) -> str | None:
     """Return a name without the double quotes that it has in a row of CSV."""
-    fields = csv_row(value) if value and value[0] == value[-1] == '"' else []
+    if not value or not value[0] == value[-1] == '"':
+        return value
+    fields = csv_row(value)
     return fields[0] if len(fields) == 1 else value
 
 

@@ -10,8 +10,7 @@ from qifsql.presentation import escaping, words
 from qifsql.presentation.parts import Bad, Table
 
 Cell: TypeAlias = Callable[[Row], str]
-Column: TypeAlias = tuple[str, Cell]
-"""The head of a column, and the cell of a line."""
+Column: TypeAlias = tuple[str, Cell]  # the head of a column, and the cell of a line
 
 
 def tabulate(

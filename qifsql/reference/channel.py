@@ -9,8 +9,7 @@ from typing import Any, TypeAlias
 from qifsql.reference.microdata import Blocks, Key, Names, Rows, Weight, Weights, blocks, value
 
 Prior: TypeAlias = Mapping[Any, Weight] | None
-Joint: TypeAlias = dict[tuple[Key, Any], Fraction]
-"""Probabilities of a block and a value."""
+Joint: TypeAlias = dict[tuple[Key, Any], Fraction]  # probabilities of a block and a value
 Distribution: TypeAlias = Mapping[Any, Fraction]
 Gain: TypeAlias = Callable[[Any, Any], Fraction]
 Gains: TypeAlias = tuple[list[Any], Gain]

@@ -14,8 +14,7 @@ from typing import Any
 from qifsql.reference.microdata import Counts, Names, Rows, order_key, value
 from qifsql.reference.syntactic_levels import MEASURES, recursive
 
-Labels = Sequence[Any]
-"""The secret of each record in a reading; None: the record does not count."""
+Labels = Sequence[Any]  # the secret of each record in a reading; None: the record does not count
 
 
 def owners(rows: Rows, person: str | None) -> list[tuple[bool, Any]]:
@@ -23,8 +22,11 @@ def owners(rows: Rows, person: str | None) -> list[tuple[bool, Any]]:
 
     The flag tells the position of such a record from the name of a person.
     """
-    names = [None if person is None else value(row[person]) for row in rows]
-    return [(n is None, i if n is None else n) for i, n in enumerate(names)]
+    keys: list[tuple[bool, Any]] = []
+    for position, row in enumerate(rows):
+        name = None if person is None else value(row[person])
+        keys.append((True, position) if name is None else (False, name))
+    return keys
 
 
 def counted(group: Collection[int], whose: Labels, labels: Labels) -> Counts:

@@ -14,8 +14,7 @@ Names: TypeAlias = Sequence[str]
 Weight: TypeAlias = int | float | Decimal | Fraction
 Weights: TypeAlias = Sequence[Weight] | None
 Key: TypeAlias = tuple[object, ...]
-Counts: TypeAlias = Mapping[Any, int]
-"""The number of people with each value of the secret."""
+Counts: TypeAlias = Mapping[Any, int]  # the number of people with each value of the secret
 
 
 def value(cell: Any) -> Any:

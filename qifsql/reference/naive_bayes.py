@@ -5,10 +5,8 @@ from fractions import Fraction
 from typing import Any, TypeAlias
 
 Belief: TypeAlias = Mapping[Any, Fraction]
-Cell: TypeAlias = Callable[[Any], bool]
-"""A cell of a release: whether a value may stand in it."""
-Record: TypeAlias = tuple[Sequence[Cell], Any]
-"""The cells of a record of a release, and its secret."""
+Cell: TypeAlias = Callable[[Any], bool]  # whether a value may stand in the cell
+Record: TypeAlias = tuple[Sequence[Cell], Any]  # the cells of a record of a release, and its secret
 
 
 def bayes(release: Sequence[Record], values: Sequence[Any], domain: Sequence[Any]) -> Belief:

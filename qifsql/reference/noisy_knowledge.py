@@ -29,8 +29,9 @@ def within(width: int) -> Law:
     """Return the law of whole numbers at most ``width`` off (M151); missing is known as missing."""
 
     def law(v: Any, _: Chances) -> Chances:
-        steps = [0] if v is None else range(-width, width + 1)
-        return {v if v is None else v + j: Fraction(1, len(steps)) for j in steps}
+        if v is None:
+            return {None: Fraction(1)}
+        return {v + j: Fraction(1, 2 * width + 1) for j in range(-width, width + 1)}
 
     return law
 

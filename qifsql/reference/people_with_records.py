@@ -9,8 +9,7 @@ from qifsql.reference import success
 from qifsql.reference.microdata import Counts, Key, Names, Row, Rows, blocks, key, value
 from qifsql.reference.syntactic_levels import Measure, assess, smaller
 
-Multiset = frozenset[tuple[Key, int]]
-"""Tuples of values, each with how often it occurs."""
+Multiset = frozenset[tuple[Key, int]]  # tuples of values, each with how often it occurs
 
 
 def records_of(rows: Rows, person: str) -> list[list[Row]]:

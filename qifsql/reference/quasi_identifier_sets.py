@@ -9,8 +9,7 @@ from typing import Any, TypeAlias
 from qifsql.reference.microdata import Names, Rows, check, key, partition, value
 
 Members: TypeAlias = frozenset[Any]
-Values: TypeAlias = Mapping[Members, Fraction]
-"""The success by each set of quasi-identifiers."""
+Values: TypeAlias = Mapping[Members, Fraction]  # the success by each set of quasi-identifiers
 
 
 def subsets(names: Iterable[Any]) -> list[Members]:
@@ -53,8 +52,9 @@ def _agreeing(rows: Rows, names: Iterable[str], target: Mapping[str, object]) ->
 
 def refines(rows: Rows, a: Names, b: Names) -> bool:
     """Return whether each block by ``a`` lies within one block by ``b`` (M30)."""
-    coarse = [set(positions) for positions in partition(rows, b).values()]
-    return all(any(block <= c for c in coarse) for block in map(set, partition(rows, a).values()))
+    coarse_blocks = [set(positions) for positions in partition(rows, b).values()]
+    fine_blocks = [set(positions) for positions in partition(rows, a).values()]
+    return all(any(fine <= coarse for coarse in coarse_blocks) for fine in fine_blocks)
 
 
 def added(values: Values, to: Members, players: Names) -> Fraction:

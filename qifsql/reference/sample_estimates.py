@@ -7,8 +7,7 @@ from decimal import Decimal, localcontext
 from fractions import Fraction
 from typing import TypeAlias
 
-Blocks: TypeAlias = Mapping[int, int]
-"""The number of blocks of the sample by their size."""
+Blocks: TypeAlias = Mapping[int, int]  # the number of blocks of the sample by their size
 
 
 def zayatz(blocks: Blocks, population: int) -> Fraction:

@@ -6,7 +6,7 @@ Everything is a set or a fraction, but for DIS-SUDA, which has a power with a br
 from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
-from itertools import combinations
+from itertools import chain, combinations
 from math import factorial
 
 from qifsql.reference.microdata import Names, Rows, key, sizes
@@ -54,14 +54,17 @@ def _minimal_sets(
 ) -> list[set[Unique]]:
     """Return the minimal sets of each person, up to ``max_size``; ``people`` has their records."""
     unique: list[set[Unique]] = [set() for _ in people]
-    for subset in (s for size in range(1, len(qids) + 1) for s in combinations(qids, size)):
+    sizes_of_sets = range(1, len(qids) + 1)
+    for subset in chain.from_iterable(combinations(qids, size) for size in sizes_of_sets):
         tuples = [{key(row, subset) for row in records} for records in people]
         owners = Counter(block for blocks in tuples for block in blocks)
         for place, blocks in enumerate(tuples):
             alone = [block for block in blocks if owners[block] == 1]
-            if suppressed is not None and len(people) > 1:
+            if suppressed is not None and len(people) > 1:  # such a record may be anybody's
                 alone = [block for block in alone if {*block} != {suppressed}]
-            if any(not (omit_missing and None in block) for block in alone):
+            if omit_missing:
+                alone = [block for block in alone if None not in block]
+            if alone:
                 unique[place].add(frozenset(subset))
     return [{s for s in minimal(sets) if len(s) <= max_size} for sets in unique]
 

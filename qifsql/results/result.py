@@ -15,8 +15,7 @@ from qifsql.presentation.theme import Chart
 from qifsql.results.kinds import charts_of, view_of
 from qifsql.results.storage import Content, Origin, check_ending, check_place, write
 
-TEXT_WIDTH = 120
-"""Width of a result as text, in characters."""
+TEXT_WIDTH = 120  # width of a result as text, in characters
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

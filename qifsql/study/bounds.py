@@ -36,8 +36,7 @@ SHORT |= {"probabilistic": "posterior_probabilistic"}
 FALLING = WORSE_ABOVE - {"journalist_risk"} | {"blocks"}
 """Measures that never rise when quasi-identifiers become coarser (thesis chapter 4: a coarser
 partition never leaks more)."""
-RISING = WORSE_BELOW
-"""Measures that never fall then."""
+RISING = WORSE_BELOW  # measures that never fall when they become coarser
 MEASURES = (*sorted({*FALLING, *RISING, "prior_deterministic", "prior_probabilistic", "records"}),)
 MODELS = ("crs", "cas")
 MODEL_OF_LEVEL = {"k": "crs", "l": "cas"}

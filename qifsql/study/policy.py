@@ -111,8 +111,7 @@ TEXT_KEYS = (
     *("weight", "where", "null", "by", "person", "household", "known_records", "member"),
     *("wave", "absent", *FILE_KEYS),
 )
-RECORDS = "records"
-"""The unit of a policy that counts records, though a person may have several."""
+RECORDS = "records"  # the unit of a policy that counts records, though a person may have several
 PRESETS = Path(__file__).with_name("presets")
 """The folder of the presets: policies with the levels of authorities, and their sources."""
 

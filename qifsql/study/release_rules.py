@@ -7,10 +7,8 @@ from qifsql.errors import InputError
 from qifsql.measures import release_measures as kinds
 from qifsql.study.rules import DRIFT, Rule
 
-MODEL = "synthetic"
-"""The ``model`` of these rules in a policy, and in a verdict."""
-OPTIONS = ("original", "control", "split")
-"""Options of the adversary that these rules alone use."""
+MODEL = "synthetic"  # the ``model`` of these rules in a policy, and in a verdict
+OPTIONS = ("original", "control", "split")  # options of the adversary that these rules alone use
 SIGNED = (
     *kinds.DIFFERENCES,
     *(name for name in kinds.OF_QUESTIONS if name.endswith("_risk")),

@@ -29,8 +29,7 @@ WORSE_ABOVE = {
     *("min_entropy_leakage", "singled_out", "individuals_certain", *MEASURES["risks"]),
 }
 """Measures of which a larger value is worse for the people."""
-WORSE_BELOW = {"k", "l"}
-"""Measures of which a smaller value is worse for the people."""
+WORSE_BELOW = {"k", "l"}  # measures of which a smaller value is worse for the people
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,7 @@ from qifsql.study.forms import OUTPUT, REPORT, SEED, TOP, of_entry
 from qifsql.study.read import Reader, on_one_line
 
 FORMATS = ("parquet", "csv")
-PAGES = (".html", ".md")
-"""The endings of the report of a study."""
+PAGES = (".html", ".md")  # the endings of the report of a study
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,8 @@ from qifsql.commands.describe.view import field as listed
 from qifsql.commands.open import fields
 from qifsql.data.types import INTEGERS, family
 
-ATTACK = fields.options_of(attack)
-"""The declared options of an attack."""
-DROP = "drop"
-"""The last step of a quasi-identifier: it is left out of the release."""
+ATTACK = fields.options_of(attack)  # the declared options of an attack
+DROP = "drop"  # the last step of a quasi-identifier: it is left out of the release
 WIDTHS = ("2", "5", "10", "20", "50", "100", "1000", "10000", "100000")
 BROKEN_WIDTHS = ("0.5", "1", "5", "10", "50", "100", "1000")
 CHARACTERS = ("8", "6", "5", "4", "3", "2", "1")

@@ -16,8 +16,7 @@ from qifsql.presentation.language import said
 from qifsql.results import stored
 from qifsql.results.stored import Stored
 
-WIDTH, HEIGHT, MARGIN = 640.0, 300.0, 46.0
-"""The drawing of the lattice, in units of its own."""
+WIDTH, HEIGHT, MARGIN = 640.0, 300.0, 46.0  # the drawing of the lattice, in units of its own
 MOST_DOTS = 5_000  # of more sets than this, only the current one and its neighbours are drawn
 QUESTION_KEYS = ("model", "secret", "known_records")
 """Columns that tell the questions of a sweep apart; the last is in sweeps of people alone."""
