@@ -137,7 +137,8 @@ def _period(text: str, domain: Domain) -> Cell | None:
     """Return a period of days, or a decade of whole numbers, as an interval; None for others."""
     period, missing = text.removesuffix("?"), text.endswith("?")
     if domain.kind == "whole" and (years := decade(period)):
-        return Cell(ranged=True, lower=str(years[0]), upper=str(years[1]), missing=missing)
+        first_year, last_year = map(str, years)
+        return Cell(ranged=True, lower=first_year, upper=last_year, missing=missing)
     if domain.kind not in ("date", "timestamp") or (days := days_of(period)) is None:
         return None
     first, last = map(str, days)
@@ -218,11 +219,11 @@ def _on_grid(cell: Cell, domain: Domain) -> Cell:
     return replace(cell, lower=low, upper=high, open_below=False, open_above=False)
 
 
-def _written(n: int, digits: int) -> str:
-    """Return ``n`` units of the last digit after the point, as a decimal."""
-    text = str(abs(n)).rjust(digits + 1, "0")
-    point = len(text) - digits
-    return ("-" if n < 0 else "") + text[:point] + ("." + text[point:] if digits else "")
+def _written(units: int, digits: int) -> str:
+    """Return a number of units of the last of the digits after the point as a decimal."""
+    whole, fraction = divmod(abs(units), 10**digits)
+    sign, after_point = "-" if units < 0 else "", f".{fraction:0{digits}}" if digits else ""
+    return f"{sign}{whole}{after_point}"
 
 
 def _prefixed(prefix: str, length: int, domain: Domain) -> Cell:

@@ -132,11 +132,10 @@ class Hierarchy:
         """
         rungs: list[tuple[str | None, int, int]] = []
         for level in range(self.height):
-            numbers: dict[str, int] = {}
-            rungs += [
-                (line[0] or None, level, numbers.setdefault(line[level], len(numbers)))
-                for line in self.lines
-            ]
+            numbers: dict[str, int] = {}  # of the nodes of the level
+            for line in self.lines:
+                value, number = line[0] or None, numbers.setdefault(line[level], len(numbers))
+                rungs.append((value, level, number))
         return rungs
 
 

@@ -24,7 +24,8 @@ def decade(text: str) -> tuple[int, int] | None:
 def days_of(text: str) -> tuple[date, date] | None:
     """Return the first and the last day of a period; None for other texts."""
     if years := decade(text):
-        return _days(years[0], "Jan", years[1], "Dec")
+        first_year, last_year = years
+        return _days(first_year, "Jan", last_year, "Dec")
     if match := _YEARS.fullmatch(text):
         return _days(int(match[1]), "Jan", int(match[2] or match[1]), "Dec")
     if match := _MONTHS.fullmatch(text):

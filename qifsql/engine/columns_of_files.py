@@ -262,8 +262,14 @@ def find_table(engine: Engine, dataset: Dataset) -> Dataset:
     views = exp.select("schema_name", "view_name", "FALSE").from_("duckdb_views()")
     inside = exp.column("database_name").eq(exp.Literal.string(dataset.catalog))
     query = exp.union(stored.where(inside), views.where(inside.copy()), distinct=False)
-    is_stored = {(schema, table): flag for schema, table, flag in engine.query(query, dataset.name)}
-    matches = named(dataset.table, is_stored, lambda place: [place[1], ".".join(place)])
+    rows = engine.query(query, dataset.name)
+    is_stored = {(schema, table): flag for schema, table, flag in rows}
+
+    def names_of(place: tuple[str, str]) -> list[str]:
+        schema, table = place
+        return [table, f"{schema}.{table}"]
+
+    matches = named(dataset.table, is_stored, names_of)
     if not matches:
         stored_names = (table for (_, table), flag in is_stored.items() if flag)
         hint = did_you_mean(dataset.table, stored_names)

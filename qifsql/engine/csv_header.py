@@ -51,7 +51,8 @@ def read_header(engine: Engine, dataset: Dataset) -> Header:
     candidates = [dataset.delimiter] if dataset.delimiter else list(DELIMITERS)
     lines = _read_lines(engine, dataset)
     split = {delimiter: _split(lines, delimiter, dataset) for delimiter in candidates}
-    delimiter = max(candidates, key=lambda candidate: len(split[candidate][0]))
+    n_names = {candidate: len(first_line) for candidate, (first_line, *_) in split.items()}
+    delimiter = max(candidates, key=n_names.__getitem__)
     rows: Rows = split[delimiter]
     has_row_names = dataset.header_rows == 1 and _has_row_names(rows)
     if has_row_names:

@@ -108,15 +108,17 @@ def _size_of_call(name: str, arguments: Sequence[Node], sizes: Sequence[int], wh
         stated = _stated_length(arguments[LENGTH_ARGUMENTS[name]], name, what)
         if name == "repeat":
             return sizes[0] * stated
-        is_filled = name.endswith("_resize") and len(sizes) > 2  # with copies of argument 2
+        is_filled = name.endswith("_resize") and len(sizes) > 2  # with copies of the last argument
         return max(*sizes, stated) + (stated * sizes[2] if is_filled else 0)
     if name in RANGES:
         return SMALL * _count_items(arguments, name, what)
     if name in ("left", "right", "left_grapheme", "right_grapheme") and len(arguments) == 2:
+        text_size, _ = sizes
         number = _written_number(arguments[1])  # below 0: all characters but so many
-        return sizes[0] if number is None or number < 0 else min(sizes[0], number)
-    if name in ("replace", "regexp_replace") and len(sizes) > 2:  # at every character and the end
-        return (sizes[0] + 1) * max(1, sizes[2])
+        return text_size if number is None or number < 0 else min(text_size, number)
+    if name in ("replace", "regexp_replace") and len(sizes) > 2:
+        text_size, _, replacement_size, *_ = sizes  # at every character, and at the end
+        return (text_size + 1) * max(1, replacement_size)
     if name in WRITTEN:
         return _formatted_length(arguments, sizes, what)
     if name in ARITHMETIC:

@@ -138,9 +138,8 @@ class Placing:
         self, plan: Plan, where: str, *, lasting: bool = False, pretty: bool = False
     ) -> tuple[str, Sequence[tuple[str, str]]]:
         """Return the text of a plan for Spark, and DuckDB's names and types of its columns."""
-        if self.last is not None and self.last[0] is plan:  # it was just placed
-            placed = self.last[1]
-        else:
+        last_plan, placed = self.last or (None, None)
+        if placed is None or last_plan is not plan:
             placed = self.placed(plan, where, lasting=lasting)
         self.last = None
         if placed.result is None:

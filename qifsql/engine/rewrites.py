@@ -320,17 +320,17 @@ def _text_or_date_function(node: exp.Expr) -> exp.Expr:
 def _function(node: exp.Expr) -> exp.Expr:
     """Translate the call of one of ``FUNCTIONS``, which sqlglot does not know."""
     name = node.name.casefold()
-    types = _types(node)
-    value = node.expressions[0].copy()
+    type_, *_ = _types(node)
+    value, *further = (argument.copy() for argument in node.expressions)
     if name == "log2" and isinstance(node.parent, exp.Floor):  # see _rounded
         return node
-    if name == "round_even" and types[0] == "DOUBLE" and node.expressions[1].name == "0":
+    if name == "round_even" and type_ == "DOUBLE" and further[0].name == "0":
         return exp.Anonymous(this="rint", expressions=[value])
-    if name in ("isfinite", "isinf") and types[0] in FLOATS:
+    if name in ("isfinite", "isinf") and type_ in FLOATS:
         infinite = "abs(value) = CAST('inf' AS DOUBLE)"
         test = infinite if name == "isinf" else f"NOT (isnan(value) OR {infinite})"
         return filled(f"({test})", {"value": value}, SPARK)
-    raise Unlike(f"the function {name} of {_without_parameters(types[0])}")
+    raise Unlike(f"the function {name} of {_without_parameters(type_)}")
 
 
 def _unnested(node: exp.Expr) -> exp.Expr:
