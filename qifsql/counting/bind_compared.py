@@ -27,10 +27,10 @@ from qifsql.counting.release_columns import (
 )
 from qifsql.counting.spans import Generalised, Raw
 from qifsql.data.collection import tag_of
+from qifsql.data.dataset import Catalog as Knowledge
 from qifsql.data.dataset import Dataset, titles_of
 from qifsql.data.domains import common_domain, domain
 from qifsql.data.expressions import parse, split_name
-from qifsql.data.schema import Catalog as Knowledge
 from qifsql.data.types import family
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.protocol import Engine

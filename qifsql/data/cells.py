@@ -5,7 +5,7 @@
 ``[20,30]`` ``[20,30)``   an interval; ``]20,30]`` is ``(20,30]``; bounds: numbers, ISO dates
 ``20-29`` ``1.5-2``       the interval [20,29] of whole numbers from 0; of numbers [1.5,2]
 ``-5 to -1``              an interval, its ends included
-``1980s`` ``Jan-Mar 2019`` a period of days (``qifsql.data.periods``); a decade, of years, too
+``1980s`` ``Jan-Mar 2019`` a period of days (``qifsql.data.dates``); a decade, of years, too
 ``2019-01-01/2019-03-31`` the interval of ISO 8601, its last day included; ``..``: no bound
 ``<30`` ``>=40``          an interval with one bound
 ``[20,30]?``              an interval and the missing value
@@ -24,8 +24,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil, floor
 
+from qifsql.data.dates import days_of, decade
 from qifsql.data.domains import DATED, LARGEST, NUMBERS, Domain, exact, reader
-from qifsql.data.periods import days_of, decade
 from qifsql.data.types import scale_of
 
 _BOUND = r"\s*([^\s\[\](){},<>?][^\[\](){},<>?]*?)\s*"
@@ -221,9 +221,9 @@ def _on_grid(cell: Cell, domain: Domain) -> Cell:
 
 def _written(units: int, digits: int) -> str:
     """Return a number of units of the last of the digits after the point as a decimal."""
-    whole, fraction = divmod(abs(units), 10**digits)
+    integer, fraction = divmod(abs(units), 10**digits)
     sign, after_point = "-" if units < 0 else "", f".{fraction:0{digits}}" if digits else ""
-    return f"{sign}{whole}{after_point}"
+    return f"{sign}{integer}{after_point}"
 
 
 def _prefixed(prefix: str, length: int, domain: Domain) -> Cell:

@@ -1,11 +1,13 @@
-"""A dataset: its name, the place of its rows, and its columns. Rows are never read here."""
+"""A dataset: its name, the place of its rows, its columns and their catalog. No rows are read."""
 
 import codecs
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeAlias, cast
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, cast
+
+from sqlglot import exp
 
 from qifsql.data.csv_options import (
     ALWAYS,
@@ -430,6 +432,52 @@ def _exists(text: str) -> bool:
         return Path(text).exists()
     except OSError:  # the name is too long for a file: it may be that of a table
         return False
+
+
+class Catalog(Protocol):
+    """Questions about one dataset, which the engine answers during binding."""
+
+    @property
+    def schema(self) -> Schema:
+        """Return the columns of the dataset."""
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """Return notes on the spelling of fields in the columns that were used so far."""
+
+    def usual_words(
+        self, names: Sequence[str], where: exp.Expr | None, *, of_first: bool = False
+    ) -> dict[str, UsualWords]:
+        """Return the usual words for missing values in columns, with the number of records."""
+
+    def spellings(self, names: Sequence[str], where: exp.Expr | None) -> dict[str, Spelling]:
+        """Return columns of categories equal but for case or blanks, and of numbers as text."""
+
+    def names_of_people(self, names: Container[str], where: exp.Expr | None) -> list[str]:
+        """Return the columns, but ``names``, that look like names of people."""
+
+    def repeats(
+        self, names: Sequence[str], where: exp.Expr | None, keys: Container[str]
+    ) -> tuple[Repeated, ...]:
+        """Return those of the columns that number people, of whom some have several records."""
+
+    def households(self, names: Sequence[str], where: exp.Expr | None) -> tuple[Repeated, ...]:
+        """Return those of the columns that number households of people who differ."""
+
+    def types(self, expressions: Sequence[exp.Expr], whats: Sequence[str]) -> list[str]:
+        """Return the types of expressions; ``whats`` names them in messages."""
+
+    def condition(self, tree: exp.Expr) -> None:
+        """Refuse an expression that is not true or false."""
+
+    def fits(self, value: str, type_: str) -> bool:
+        """Return whether a text can be read as a value of that type."""
+
+    def beside(self, path: str) -> tuple[Dataset, Schema]:
+        """Return a small file of the user, with CSV read as text, and its columns."""
+
+    def number(self, tree: exp.Expr, columns: Mapping[str, str], what: str) -> None:
+        """Refuse an expression over columns of these types that is not a number."""
 
 
 Tabular: TypeAlias = str | Path | Stream | Lazy | Dataset | Mapping[str, Any]
