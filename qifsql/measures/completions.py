@@ -36,13 +36,13 @@ class Bound:
         return replace(self, low=Fraction(self.low) / number, high=Fraction(self.high) / number)
 
     def less(self, bound: "Bound", *, least: Number) -> "Bound":
-        """Return outer bounds of the difference to a number that varies, which is at least this."""
+        """Return outer bounds of the difference to a number in ``bound``, at least ``least``."""
         low = max(self.low - bound.high, least)
         high = max(self.high - bound.low, least)
         return Bound(low, high, low_sharp=False, high_sharp=False)
 
     def per(self, bound: "Bound", *, least: Number) -> "Bound":
-        """Return outer bounds of the ratio to a positive number that varies, at least this."""
+        """Return outer bounds of the ratio to a number in ``bound``, above 0; at least ``least``."""
         low = max(Fraction(self.low) / bound.high, least)
         high = max(Fraction(self.high) / bound.low, least)
         return Bound(low, high, low_sharp=False, high_sharp=False)
@@ -54,7 +54,7 @@ class Bound:
 
 @dataclass(frozen=True, kw_only=True)
 class SecretEnds:
-    """The greatest numbers if people who miss the secret may have any, and the fewest secrets.
+    """The greatest numbers, and the fewest secrets, if a missing secret may be any value.
 
     ``modes``, ``certain`` and ``fewest`` are of the complete patterns: the people who can be
     guessed right, those whose secret can be certain, the secrets of one (None without any).

@@ -43,7 +43,7 @@ def estimate_true_shares(
 
 
 def _invert(matrix: Lines, weights: Sequence[float]) -> list[float] | None:
-    """Return the shares that make the released ones exactly; None if there are none, or several."""
+    """Return the shares that lead exactly to the released ones; None if there are none or many."""
     size = len(matrix)
     if size != len(weights):
         return None
@@ -93,7 +93,7 @@ def _search(matrix: Lines, weights: Sequence[float]) -> list[float] | None:
 
 
 def _loss(matrix: Lines, weights: Sequence[float], goal: float, shares: Sequence[float]) -> float:
-    """Return what the Newton steps lower: it is the less, the likelier the shares are."""
+    """Return the loss that Newton steps lower: minus the likelihood, with a barrier at 0."""
     likelihood = _product(weights, map(log, _released(matrix, shares)))
     return sum(shares) - likelihood - goal * sum(map(log, shares))
 
@@ -126,7 +126,7 @@ def _moved(numbers: Sequence[float], step: Sequence[float], length: float) -> li
 
 
 def _released(matrix: Lines, shares: Sequence[float]) -> list[float]:
-    """Return the shares of released values that true ones lead to."""
+    """Return the shares of released values that these shares of true values lead to."""
     return [_product(shares, column) for column in zip(*matrix, strict=True)]
 
 

@@ -100,10 +100,9 @@ class Guesses:
 
 @dataclass(frozen=True, kw_only=True)
 class Predicates:
-    """Predicates that single out a record of the release, and are true for so many people.
+    """A ``number`` of predicates that single out a record of the release.
 
-    ``original`` people of the original and ``control`` people of the control; ``number`` is how
-    many predicates there are.
+    Each is true for ``original`` people of the original and ``control`` people of the control.
     """
 
     original: int
@@ -124,7 +123,7 @@ class Links:
 
 @dataclass(frozen=True, kw_only=True)
 class LinkKind:
-    """People who have so many nearest records of both halves, and so many in common.
+    """People with the same numbers of nearest records of both halves, and of common ones.
 
     ``original`` drawn people of the original and ``control`` ones of the control. Of each half some
     records are nearest for sure, and the others are drawn among those that are equally far
@@ -210,7 +209,7 @@ def disclosure(counts: Disclosure) -> Iterator[Measure]:
 
 
 def guesses(counts: Guesses) -> Iterator[Measure]:
-    """Yield the success of who learns from the release, of who does not, and their differences.
+    """Yield the success of guesses with the release and without it, and their differences.
 
     Success has Wilson's interval, individual leak and population knowledge have Newcombe's. Those
     of the control are left out without a control.
@@ -320,7 +319,7 @@ def inference(counts: Guesses) -> Iterator[Measure]:
 
 
 def classified(counts: Classified) -> Iterator[Measure]:
-    """Yield the success of a classifier, RAPID, and the success beyond that on the control (leak).
+    """Yield the success and RAPID of a classifier, and how much better it is than on the control.
 
     Success and RAPID have Wilson's interval, the leak has Newcombe's. Those of the control are left
     out without a control.

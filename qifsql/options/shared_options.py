@@ -62,7 +62,7 @@ class Data:
         return [self.file, *condition, *typed(self.reading)]
 
     def dataset(self, file: str | None = None) -> Dataset:
-        """Return the named dataset, or that of ``file``, read alike if it is of the same format.
+        """Return the named dataset, or that of ``file``, read alike if its format is the same.
 
         What qifsql has written has no titles, whatever it was made of.
         """

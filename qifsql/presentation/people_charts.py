@@ -170,7 +170,7 @@ def with_questions(
 
 
 def chances(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows about the chance to be right at the best guess."""
+    """Return the rows whose gain is the chance to be right at the best guess."""
     if "gain" not in frame.columns:
         return frame
     return frame.filter(pl.col("gain").fill_null("identity") == "identity")

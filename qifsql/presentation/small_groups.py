@@ -80,19 +80,24 @@ def _next_hidden(table: Sizes, hidden: Set[str | None], minimum: int) -> Set[str
 
 
 def masked(
-    table: pl.DataFrame, hides: Callable[[str], Set[str | None]], minimum: int, unnamed: Set[str]
+    table: pl.DataFrame,
+    hidden_groups: Callable[[str], Set[str | None]],
+    minimum: int,
+    unnamed: Set[str],
 ) -> pl.DataFrame:
     """Return the table with one line for the hidden groups of each question, with only their sums.
 
-    ``hides`` returns the hidden groups of a column, ``minimum`` is the number of people that they
-    must have for sums to be shown. Groups by ``unnamed`` columns get a number as their name. Levels
+    ``hidden_groups`` returns those of a column, ``minimum`` is the number of people that they must
+    have for sums to be shown. Groups by ``unnamed`` columns get a number as their name. Levels
     of a policy (column ``met``) keep a line for each hidden group, which only states whether the
     level is met.
     """
     rows = table.with_row_index("place")
     has_sizes = size_column(table) is not None
-    named = table.select("by", "group").iter_rows()
-    flags = [by is not None and (not has_sizes or group in hides(by)) for by, group in named]
+    flags = []
+    for by, group in table.select("by", "group").iter_rows():
+        may_be_small = not has_sizes or group in hidden_groups(by)
+        flags.append(by is not None and may_be_small)
     is_hidden = pl.Series(flags, dtype=pl.Boolean)
     visible, rest = _numbered(rows.filter(~is_hidden), unnamed), rows.filter(is_hidden)
     if "met" in table.columns:
@@ -115,9 +120,11 @@ def _numbered(table: pl.DataFrame, by: Set[str]) -> pl.DataFrame:
     return table.with_columns(names.alias("group"))
 
 
-def _without_numbers(rows: pl.DataFrame, but: tuple[str, ...], name: str) -> pl.DataFrame:
-    """Return the rows with one name and without numbers, except in the columns ``but``."""
-    numbers = [c for c, t in rows.schema.items() if t.is_numeric() and c not in ("place", *but)]
+def _without_numbers(rows: pl.DataFrame, exceptions: tuple[str, ...], name: str) -> pl.DataFrame:
+    """Return the rows with one name and without numbers, except in the columns ``exceptions``."""
+    numbers = [
+        c for c, t in rows.schema.items() if t.is_numeric() and c not in ("place", *exceptions)
+    ]
     nothing = (pl.lit(None, rows.schema[c]).alias(c) for c in numbers)
     return rows.with_columns(*nothing, group=pl.lit(name))
 

@@ -109,7 +109,7 @@ def kept_records(
 
 
 def fewest_suppressed_cells(records: Sequence[Sequence[Hashable]], k: int) -> int:
-    """Return the fewest cells to suppress so that k records or none have equal cells (M201).
+    """Return the fewest cells to suppress so that each record equals at least k - 1 others (M201).
 
     A suppressed cell is a value of its own. There must be at least k records. The time grows
     exponentially with the number of cells.

@@ -16,7 +16,7 @@ def zayatz(blocks: Blocks, population: int) -> Fraction:
     u = sum(blocks.values())
 
     def once(size: int) -> Fraction:
-        """Return the chance that of a block exactly one person is drawn: hypergeometric."""
+        """Return the hypergeometric chance that exactly one person of a block is drawn."""
         ways = size * math.comb(population - size, n - 1)
         return Fraction(ways, math.comb(population, n))
 

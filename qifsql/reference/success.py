@@ -171,7 +171,7 @@ def beside_reported(
     *,
     suppressed: Collection[Key] = (),
 ) -> dict[str, Number]:
-    """Return the success against the people with a reported secret, whose blocks are of them alone.
+    """Return the success against people with a reported secret, in blocks of these people alone.
 
     The shares are None if nobody reports it. ``certain_missing``: the people in blocks in which
     nobody does (M194); the block of ``suppressed`` keys is everyone.

@@ -193,19 +193,19 @@ def beside_reported(row: dict[str, Any], columns: Mapping[str, Any] | None) -> d
 
 
 def readings(row: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return a row, and one with the numbers of its people with a reported secret, if it has them.
+    """Return a row, and if a secret is missing for some, one about the people who report it.
 
-    The latter has ``of_reported`` true.
+    The first has ``of_reported`` false, the second true.
     """
     numbers, of_all = bayes.of_reported(row), {**row, "of_reported": False}
     return [of_all] if numbers is None else [of_all, {**row, **numbers, "of_reported": True}]
 
 
 def without_beliefs(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return rows of attacks without those of who takes cells that a matrix drew to be true.
+    """Return rows of attacks, without adversaries who take cells that were drawn to be true.
 
-    They are the rows ``exact`` beside those of who knows the matrix: the former states what
-    somebody believes, and not what is right. In a study the entries (``name``) differ in this.
+    Where a row is of an adversary who knows the matrix, the row ``exact`` beside it only states
+    what somebody believes who does not. In a study each entry (``name``) is looked at by itself.
     """
     if "knows" not in frame.columns:
         return frame

@@ -85,7 +85,7 @@ def of_results(results: Sequence[Stored]) -> dict[str, list[ColumnRoles]]:
 
 
 def unconsidered(dataset: str, columns: Columns) -> list[str]:
-    """Return what to know of the columns of a file that no result considers, without a policy."""
+    """Return sentences on the columns of a file that no result considers; [] if there are none."""
     rest = [_with_role(c.name, c.role) for c in columns if not c.covered]
     if not rest:
         return []
@@ -103,7 +103,7 @@ def beyond() -> str:
 
 
 def riskiest(columns: Columns, frame: pl.DataFrame) -> list[ColumnRoles]:
-    """Return the columns with a rule, and those without that single out most; others are left out.
+    """Return the columns that have a rule, and those without that single out most people.
 
     ``frame`` has the people whom columns without a rule single out (``SCHEMA``).
     """
@@ -211,7 +211,7 @@ def _unmeasured_columns(columns: pl.DataFrame) -> list[str]:
 
 
 def _joint_addition(row: dict[str, int], columns: int) -> str:
-    """Return a sentence on whom all uncovered ``columns`` (their number) together single out."""
+    """Return a sentence on the people whom all uncovered columns, a number, single out together."""
     if not row["added"]:
         singular = "Together with the named quasi-identifiers, it singles out nobody else."
         plural = "Together with the named quasi-identifiers, they single out nobody else."

@@ -62,7 +62,7 @@ class Bound:
 
     @property
     def monotone(self) -> bool:
-        """Return whether a release that breaks the bound still does with finer values."""
+        """Return whether no release with finer values can keep the bound if this one breaks it."""
         kinds = {"at_most"} if self.measure in FALLING else {"at_least"}
         return self.measure in FALLING | RISING and set(self.rule.bounds) == kinds
 

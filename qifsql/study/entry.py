@@ -64,7 +64,7 @@ class Entry:
             text = text.replace(moved, original)
         return text
 
-    def meant(self, message: str) -> Route:
+    def place_of_message(self, message: str) -> Route:
         """Return the position of the name or option that an error message is about.
 
         A name in quotes comes first, then an option, then the entry.

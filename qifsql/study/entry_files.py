@@ -27,9 +27,9 @@ WITH_TABLES: Mapping[str, Callable[[str], Sequence[Rule | Law]]] = {"link": rule
 
 @dataclass
 class Collected:
-    """The paths of each file that an entry names, None if it is missing; original texts.
+    """The files that an entry names: the paths of each, None for one that is missing.
 
-    ``written`` has the text of the study by that with a resolved path.
+    ``written`` has a text as it is in the study, by the same text with a resolved path.
     """
 
     paths: list[tuple[str, ...] | None] = field(default_factory=list)
@@ -88,7 +88,7 @@ class Files:
         return gain
 
     def _open_datasets(self, options: dict[str, Any], entry: Entry) -> list[tuple[str, ...] | None]:
-        """Replace names and paths of further datasets by these; return the files of each."""
+        """Replace names and paths in ``options`` by opened datasets; return the files of each."""
         opened = []
         for name in (name for name in PEOPLE if name in options):
             options[name] = self.sources.dataset(options[name], *entry.place, name)
@@ -156,7 +156,7 @@ class Files:
         return None if baseline_files is None else (levels, [*files, *baseline_files])
 
     def _baseline_files(self, entry: Entry, levels: Policy) -> Sequence[str] | None:
-        """Return the files of the baseline of a check; None, with an error noted, if one lacks."""
+        """Return the files of the baseline of a check; None, with an error noted, without any."""
         last = entry.options.get("baseline", levels.baseline)
         if last is None and any(rule.drifts for rule in levels.rules):
             self.reader.wrong('a rule needs a baseline; write baseline = "FILE"', *entry.place)

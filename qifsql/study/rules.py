@@ -104,7 +104,7 @@ class Rule:
 
 
 def backwards(measure: str, bounds: Mapping[str, float]) -> str:
-    """Return why bounds on a measure protect nobody; empty if they may."""
+    """Return why bounds on a measure protect nobody; empty if they may protect somebody."""
     for worse, size, wrong, right in (
         (WORSE_ABOVE, "larger", "at_least", "at_most"),
         (WORSE_BELOW, "smaller", "at_most", "at_least"),

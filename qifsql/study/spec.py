@@ -118,4 +118,4 @@ class Study:
 
         text = re.sub(r"--([a-z]+(?:-[a-z]+)*)", key, message)
         what = f"{entry.kind} {quoted(entry.name)}: {text}"
-        return str(self.lines.wrong(on_one_line(what), *entry.meant(text)))
+        return str(self.lines.wrong(on_one_line(what), *entry.place_of_message(text)))

@@ -29,7 +29,7 @@ SHOWN_FIRST = ("by", "household", "person")
 
 
 def integer(text: str) -> int | None:
-    """Return a number of a form; None for any other text, and for numbers that nothing here has."""
+    """Return a number of a form; None for any other text, and for numbers of over 18 digits."""
     return int(text) if re.fullmatch(r"[0-9]{1,18}", text) else None
 
 

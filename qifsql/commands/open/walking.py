@@ -92,7 +92,7 @@ class Walk:
 
     @property
     def all(self) -> int:
-        """Return the number of sets of all columns that are in any set."""
+        """Return how many sets, except the empty one, the columns of the largest set have."""
         return max(self.rows[0])
 
     @property
@@ -175,7 +175,7 @@ class Walk:
         )
 
     def _beside(self, dot: Dot, more: Row, fewer: Row) -> Dot:
-        """Return a neighbour under the name of the column that it has more or less."""
+        """Return a neighbour, named by the one column in which both sets differ."""
         (name,) = (q for q in more["qids"] if q not in fewer["qids"])
         return replace(dot, name=escaping.cell(name))
 

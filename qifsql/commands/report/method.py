@@ -162,7 +162,7 @@ def _assumptions(results: Sequence[Stored]) -> list[str]:
 
 
 def _individuals(results: Sequence[Stored]) -> list[str]:
-    """Return what is taken to be one person, in a sentence for each way of the results."""
+    """Return sentences on what is taken to be one person; results may differ in it."""
     texts = []
     if any(s.spec.get("person") for s in results):
         message = "All records of a person are one individual, of whom all are known, or one."

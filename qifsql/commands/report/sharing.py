@@ -273,7 +273,7 @@ def _public_table(table: pl.DataFrame, stored: Stored, masks: _Masks) -> pl.Data
     columns_of = {by: _group_columns(stored, by) for by in groupings}
     return small_groups.masked(
         selection,
-        hides=lambda by: masks.hidden.get(columns_of[by], set()),
+        hidden_groups=lambda by: masks.hidden.get(columns_of[by], set()),
         minimum=masks.minimum,
         unnamed=columns_of.keys() - masks.named,
     )
@@ -318,9 +318,9 @@ def _text_writers(stored: Stored) -> dict[str, Writer]:
 
 
 def _title_texts(stored: Stored) -> dict[str, str]:
-    """Return what readers see for the texts in columns of ``WRITTEN`` that are changed for them.
+    """Return what readers see in place of texts in columns of ``WRITTEN``, by these texts.
 
-    Notes name these texts, as they are or escaped, so both are keys.
+    Only changed texts are in it. Notes name them as they are, or escaped, so both are keys.
     """
     public: dict[str, str] = {}
     for table in (stored.frame, *stored.details.values()):
