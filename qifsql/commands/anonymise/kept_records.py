@@ -48,7 +48,7 @@ def measure(recoding: Recoding, node: Node, limit: int) -> Measured:
     for combination in recoding.combinations:
         if suppressed > limit:
             return replace(measured, suppressed=suppressed)
-        suppressed = max(suppressed, _rare_records(recoding, combination, node))
+        suppressed = max(suppressed, _count_rare_records(recoding, combination, node))
     if suppressed in range(1, limit + 1):
         _make_shown(recoding, node)
         recoding.shown_node = node
@@ -56,7 +56,7 @@ def measure(recoding: Recoding, node: Node, limit: int) -> Measured:
     return replace(measured, suppressed=suppressed)
 
 
-def _rare_records(recoding: Recoding, combination: Combination, node: Node) -> int:
+def _count_rare_records(recoding: Recoding, combination: Combination, node: Node) -> int:
     """Return how many records of a node are in classes by a combination that are too small.
 
     The number depends on the steps of these quasi-identifiers alone, so it is counted once for all
@@ -107,9 +107,9 @@ def refuse_classes(recoding: Recoding) -> None:
 
 
 def _remove_rare(recoding: Recoding, rows: int, texts: Sequence[str]) -> None:
-    """Send statements that remove classes from ``shown``, of so many rows, until none is removed.
+    """Send statements that remove classes from ``shown`` until none of them removes any.
 
-    All of them are sent again after any has removed a class.
+    ``shown`` has so many ``rows``. All statements are sent again after any has removed a class.
     """
     unchanged = 0  # statements since the last one that removed a class
     while unchanged < len(texts):

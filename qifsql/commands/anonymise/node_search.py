@@ -34,7 +34,7 @@ size of its class, or the number of all records where it is suppressed. In ``pen
 
 
 @dataclass(frozen=True)
-class Best:
+class FoundNode:
     """The node to release, whether no other loses less, the frontier (``NODES``), and notes."""
 
     node: Node
@@ -49,7 +49,7 @@ def search(
     request: Request,
     rules: Sequence[Bound],
     meter: Meter,
-) -> Best:
+) -> FoundNode:
     """Search the lattice within the time budget; InputError if no node keeps the limits.
 
     ``losses`` are those of each step of each quasi-identifier; ``rules`` bound risks of a release.
@@ -92,7 +92,7 @@ def search(
     if node is None:
         raise _no_node_error(lattice, request, limit, total)
     frontier = _frontier_rows(lattice, recoding, penalties, node)
-    return Best(node, lattice.optimal, frontier, tuple(_notes_on_search(lattice, total)))
+    return FoundNode(node, lattice.optimal, frontier, tuple(_notes_on_search(lattice, total)))
 
 
 def _no_node_error(lattice: Lattice, request: Request, limit: int, total: int) -> InputError:

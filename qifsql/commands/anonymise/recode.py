@@ -52,7 +52,8 @@ class Recoding:
     """The steps of all quasi-identifiers of a coded release, as tables, and the nodes of them.
 
     A step is known by its number ``s`` from 0, a quasi-identifier by its number ``i`` from 1.
-    ``combinations`` have a k of their own (``qifsql.commands.anonymise.kept_records``);
+    Nodes are counted from ``sources``, by statements that ``texts`` keeps, because they are sent
+    many times. ``combinations`` have a k of their own (``qifsql.commands.anonymise.kept_records``);
     ``shown_node`` is the node whose classes that stay are in the table ``shown``.
     """
 

@@ -305,7 +305,14 @@ class Work:
         starred = [bool(sizes["suppressed"] or cells) for cells in hidden or [0 for _ in node]]
         losses = self._make_recoded_cells(recoding, node, starred, ending)
         if self.combinations:
-            self._report_combinations(recoding, sizes)
+            self.details["combinations"] = kept_records.rows_of_combinations(recoding)
+            smallest = sizes["smallest_class"]
+            if smallest is not None and smallest < max(c.k for c in self.combinations):
+                unit = "record" if self.person is None else "person"
+                self.notes.append(
+                    f"{request.words_of_k}: by all quasi-identifiers together, the smallest class "
+                    f"has {plural(smallest, unit)}"
+                )
         recoding.drop()
         passes.drop("coded", "done", "classes", "refused")
         changes = [of_qid[s].texts for of_qid, s in zip(steps, node, strict=True)]
@@ -331,17 +338,6 @@ class Work:
         self.details["suppression"] = row
         self.notes += notes
         return optimal
-
-    def _report_combinations(self, recoding: Recoding, sizes: dict[str, Any]) -> None:
-        """Add the table of combinations, and a note on classes of all quasi-identifiers."""
-        self.details["combinations"] = kept_records.rows_of_combinations(recoding)
-        smallest = sizes["smallest_class"]
-        if smallest is not None and smallest < max(c.k for c in self.combinations):
-            unit = "record" if self.person is None else "person"
-            self.notes.append(
-                f"{self.request.words_of_k}: by all quasi-identifiers together, the smallest class "
-                f"has {plural(smallest, unit)}"
-            )
 
     def _make_recoded_cells(
         self,

@@ -167,7 +167,18 @@ def _measure_file(
     means = {name: math.fsum(c[name] for c in columns) / len(columns) for name in MEANS}
     totals = {"suppressed": hidden, **means}
     named = {"release": file.title, "file": file.number}
-    rows = [named | _cells_view(risk) | totals for risk in file_risks]
+    rows = [
+        {
+            **named,
+            "secret": risk.secret,
+            "view": "cells",
+            **risk.partition,
+            "posterior_probabilistic": risk.partition["crs_posterior_probabilistic"],
+            "individuals_certain": risk.attacks.get("cas", {}).get("individuals_certain"),
+            **totals,
+        }
+        for risk in file_risks
+    ]
     notes = _notes_on_suppressed(file, attack, hidden)
     if file.number > 1 and file.cells:
         try:
@@ -180,17 +191,6 @@ def _measure_file(
             rows += [named | row | totals for row in compatible]
             notes += compatibility.notes(file, success)
     return _Measured(rows, columns, plans, notes)
-
-
-def _cells_view(risk: risks.Risk) -> dict[str, Any]:
-    """Return the columns of a risk for which a generalised value is a value."""
-    return {
-        "secret": risk.secret,
-        "view": "cells",
-        **risk.partition,
-        "posterior_probabilistic": risk.partition["crs_posterior_probabilistic"],
-        "individuals_certain": risk.attacks.get("cas", {}).get("individuals_certain"),
-    }
 
 
 def _compatible_view(success: Compatible, *, of_people: bool) -> list[dict[str, Any]]:

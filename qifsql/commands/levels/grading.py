@@ -11,8 +11,7 @@ from sqlglot import exp
 
 from qifsql.adversary.spec import Attack, Attribute, BoundAttack
 from qifsql.commands.levels import attacks, find, secret_blocks, suppressed_records, worst_blocks
-from qifsql.commands.levels import spec as aims
-from qifsql.commands.levels.spec import MEASURES, Suppressed
+from qifsql.commands.levels.spec import BOUNDS, MEASURES, Suppressed, check_possible
 from qifsql.commands.levels.steps import Steps, Tables
 from qifsql.counting import missing_secrets
 from qifsql.counting.counts import Counts
@@ -61,7 +60,7 @@ blocks, so that those at the worst level and in violation are counted as blocks 
 
 AVERAGE = "average_class_size"
 OF_POPULATION = tuple(measure for measure in MEASURES.values() if measure.of_population)
-OF_SECRETS = tuple(n for n in aims.BOUNDS if n not in ("k", *(m.aim for m in OF_POPULATION)))
+OF_SECRETS = tuple(n for n in BOUNDS if n not in ("k", *(m.aim for m in OF_POPULATION)))
 """The required levels of a secret, by the names of their options."""
 PLAIN = ("l_distinct", "t_equal", "t_ordered", "alpha", "basic_beta", "delta_disclosure")
 ORDERED = (*NUMBERS, "DATE", "TIME", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE")
@@ -141,7 +140,7 @@ class Run:
         smallest_k = {"k": min(self.every_k)} if self.every_k else {}
         if self.default_l is None:  # else required levels are known to be possible with NULL
             values = {name: domain.values for name, domain in domains.items()}
-            aims.check_possible({**self.thresholds, **smallest_k}, everybody, values)
+            check_possible({**self.thresholds, **smallest_k}, everybody, values)
         if not domains or self.population is not None:
             secret_blocks.keep_blocks_of_all(self.tables, self.suppressed_people, everybody)
         secrets = secret_blocks.count_secrets(self.tables, hierarchies, self.suppressed_people)

@@ -33,7 +33,7 @@ was over before."""
 
 
 @dataclass
-class _Best:
+class _Answer:
     """The fewest cells of a release so far, and the bound; the blocks, and why no better is known.
 
     ``at_least``: no release suppresses fewer cells.
@@ -84,65 +84,69 @@ def suppress(
     ``SUPPRESSION``, whether it is proved that nothing is better, and notes.
     """
     placing = Placing(recoding, columns)
-    best = _share_cells(placing, seconds)
+    answer = _share_cells(placing, seconds)
     placing.release(records, seed)
-    return best.row, best.optimal, best.notes
+    return answer.row, answer.optimal, answer.notes
 
 
-def _share_cells(placing: Placing, seconds: float) -> _Best:
+def _share_cells(placing: Placing, seconds: float) -> _Answer:
     """Make the table ``shares``: which cells the records of each class show."""
     deadline = time.monotonic() + seconds
     pairs = placing.make_groups()
     unplaced = placing.place()
-    best = _Best(placing.share(), 0)
-    best.raise_bound(placing.bound())
-    if best.optimal:
-        return best
+    answer = _Answer(placing.share(), 0)
+    answer.raise_bound(placing.bound())
+    if answer.optimal:
+        return answer
     if not integer_programs.available():
-        best.reason = (
+        answer.reason = (
             "whether fewer cells would do was not looked at: integer programming needs the extra "
             "tables (see docs/start/install.md)"
         )
-        return best
+        return answer
     if pairs > MOST_PAIRS:
-        best.reason = (
+        answer.reason = (
             f"whether fewer cells would do was not looked at: {pairs:,} pairs of a combination "
             f"and cells to suppress are more than {MOST_PAIRS:,}; coarsen some first (--change)"
         )
-        return best
-    _improve_blocks(placing, best, deadline)
-    if not best.optimal and placing.count_pairs() <= MOST_PAIRS_TOGETHER:
-        _solve_together(replace(placing, everybody=True), best, deadline)
-    if best.optimal:
-        return best
+        return answer
+    _improve_blocks(placing, answer, deadline)
+    if not answer.optimal and placing.count_pairs() <= MOST_PAIRS_TOGETHER:
+        _solve_together(replace(placing, everybody=True), answer, deadline)
+    if answer.optimal:
+        return answer
     if time.monotonic() >= deadline:
-        best.reason = "the time budget ended the search: with more time another release may be best"
+        answer.reason = (
+            "the time budget ended the search: with more time another release may be best"
+        )
     elif unplaced:
-        best.reason = (
+        answer.reason = (
             f"the groups of {plural(unplaced, 'combination')} lack records that no other group can "
             "spare; which other records show nothing in their place was not searched for"
         )
-    return best
+    return answer
 
 
-def _improve_blocks(placing: Placing, best: _Best, deadline: float) -> None:
+def _improve_blocks(placing: Placing, answer: _Answer, deadline: float) -> None:
     """Place the classes of blocks by programs, again and again as long as that helps."""
     problem, blocks = placing.read_problem(), list[Block]()
     is_better = True
-    while is_better and not best.optimal and time.monotonic() < deadline:
+    while is_better and not answer.optimal and time.monotonic() < deadline:
         placements = placing.read_placements()
         blocks = mask_programs.improve(problem, placements, blocks, deadline)
-        best.raise_bound(sum(block.bound for block in blocks))
-        is_better = _place_blocks(placing, problem, blocks, best)
+        answer.raise_bound(sum(block.bound for block in blocks))
+        is_better = _place_blocks(placing, problem, blocks, answer)
     if not blocks:
         return
     placing.share()  # of the best placements, not of the last that were tried
     placed = mask_programs.divide_by_class(placing.read_placements())
     n_open = sum(block.is_open(problem, placed) for block in blocks)
-    best.blocks, best.open_blocks = len(blocks), 0 if best.optimal else max(1, n_open)
+    answer.blocks, answer.open_blocks = len(blocks), 0 if answer.optimal else max(1, n_open)
 
 
-def _place_blocks(placing: Placing, problem: Problem, blocks: Sequence[Block], best: _Best) -> bool:
+def _place_blocks(
+    placing: Placing, problem: Problem, blocks: Sequence[Block], answer: _Answer
+) -> bool:
     """Place the classes of blocks if that costs fewer cells than the best; return whether it does.
 
     Blocks with groups that nobody can lend what they lack stay as they were. Only the group that
@@ -151,8 +155,8 @@ def _place_blocks(placing: Placing, problem: Problem, blocks: Sequence[Block], b
     before = problem.cells(placing.read_placements())
     while problem.cells(placements := mask_programs.merge(blocks)) < before:
         lacking = placing.replace_placements(placements) - {max(problem.groups)}
-        if not lacking and (cells := placing.share()) < best.cells:
-            best.cells = cells
+        if not lacking and (cells := placing.share()) < answer.cells:
+            answer.cells = cells
             return True
         placing.restore_placements()
         reverted = [block.reverted(lacking) for block in blocks]
@@ -162,16 +166,16 @@ def _place_blocks(placing: Placing, problem: Problem, blocks: Sequence[Block], b
     return False
 
 
-def _solve_together(placing: Placing, best: _Best, deadline: float) -> None:
+def _solve_together(placing: Placing, answer: _Answer, deadline: float) -> None:
     """Place all classes by one program, those that could lend included."""
     placing.make_groups()
     problem = placing.read_problem()
     try:
-        least, placements = mask_programs.solve_together(problem, best.cells, deadline)
+        least, placements = mask_programs.solve_together(problem, answer.cells, deadline)
     except OpenError:
         return
-    best.raise_bound(-(-least.bound // PARTS) * UNIT)
+    answer.raise_bound(-(-least.bound // PARTS) * UNIT)
     if placements:
         placing.replace_placements(placements)  # each group has k records, so that nobody lends
-        best.cells = placing.share()
-    best.blocks, best.open_blocks = 1, int(not best.optimal)
+        answer.cells = placing.share()
+    answer.blocks, answer.open_blocks = 1, int(not answer.optimal)

@@ -248,7 +248,7 @@ def _solve_block(
         bound = max(floor, least.bound * UNIT // PARTS)
         better = program.placements(least)
         if least.solution is not None and not better:  # somebody leaves, or nobody can lend so many
-            within = _BlockProgram(problem, inside, prices={}, is_real=True)
+            within = _BlockProgram(problem, inside, prices={}, lends_spare_only=True)
             better = within.placements(within.solve(cells * PARTS, deadline))
         return better or placed, bound
     except OpenError:
@@ -279,13 +279,13 @@ class _BlockProgram:
         inside: Collection[int],
         prices: Mapping[int, int],
         *,
-        is_real: bool = False,
+        lends_spare_only: bool = False,
     ) -> None:
         """List the columns; ``prices`` (in ``PARTS``) are those of classes that may leave.
 
-        With ``is_real`` classes lend only what they can spare; else a group gets what it lacks.
+        With ``lends_spare_only`` classes lend what they can spare; else a group gets all it lacks.
         """
-        self.problem, self.prices, self.is_real = problem, prices, is_real
+        self.problem, self.prices, self.lends_spare_only = problem, prices, lends_spare_only
         self.groups = _useful_groups(problem, inside)
         self.pairs = [(c, g) for g, classes in self.groups.items() for c in classes]
         self.classes = sorted(inside)
@@ -301,7 +301,7 @@ class _BlockProgram:
         groups = [self.problem.groups[g] for g in self.groups]
         cost_of = {g: self.problem.groups[g].cells * PARTS for g in self.groups}
         most_lent = [self.problem.k - 1 if group.lendable else 0 for group in groups]
-        if self.is_real:
+        if self.lends_spare_only:
             most_lent = [
                 min(lent, max(g.spare, 0)) for lent, g in zip(most_lent, groups, strict=True)
             ]

@@ -24,7 +24,7 @@ from qifsql.query import microdata_steps
 from qifsql.query.columns import equal, same
 from qifsql.query.splice import splice
 
-HEX = 13  # digits of a lot: 52 bits
+LOT_DIGITS = 13  # hexadecimal digits of a lot: 52 bits
 
 
 @dataclass(frozen=True)
@@ -99,8 +99,12 @@ class States:
         for j, width in enumerate(widths, 1):
             codes = f"codes_{j}"
             is_value = same(exp.column(f"qid_{j}", "rows"), exp.column("value", codes))
-            states = [exp.alias_(_state_code(i, codes), f"state_{j}_{i}") for i in range(width)]
-            query = query.join(exp.table_(codes), on=is_value).select(*states)
+            query = query.join(exp.table_(codes), on=is_value)
+            for i in range(width):
+                is_hidden = exp.column(f"hidden_{i}", codes)
+                rank = exp.column(f"state_{i}", codes)
+                shown_rank = exp.Case().when(is_hidden, exp.null()).else_(rank)
+                query = query.select(exp.alias_(shown_rank, f"state_{j}_{i}"))
         for j, _ in enumerate(microdata.secrets, 1):
             codes, name = self._code_secret(j, rows), f"secret_{j}"
             is_value = same(exp.column(name, "rows"), exp.column("value", codes))
@@ -153,8 +157,11 @@ class States:
             person = replace(person, expression=_read_column("person"))
         where: exp.Expr | None = None
         if variant.rate is not None and variant.rate < 1:  # keep the lots below the rate, as hex
-            bound = format(variant.rate.numerator * 16**HEX // variant.rate.denominator, f"0{HEX}x")
-            first = [_read_column("lot"), exp.Literal.number(HEX)]
+            bound = format(
+                variant.rate.numerator * 16**LOT_DIGITS // variant.rate.denominator,
+                f"0{LOT_DIGITS}x",
+            )
+            first = [_read_column("lot"), exp.Literal.number(LOT_DIGITS)]
             drawn = exp.Anonymous(this="left", expressions=first)
             where = exp.LT(this=drawn, expression=exp.Literal.string(bound))
             rows = exp.alias_(exp.to_table("released"), SOURCE, table=True)
@@ -213,12 +220,6 @@ class States:
         ((split,),) = self.tables.rows(splice("compare/splits"))
         self.tables.drop("steps")
         return not split
-
-
-def _state_code(i: int, codes: str) -> exp.Expr:
-    """Return the rank of a value in state ``i``; missing if it is suppressed."""
-    is_hidden = exp.column(f"hidden_{i}", codes)
-    return exp.Case().when(is_hidden, exp.null()).else_(exp.column(f"state_{i}", codes))
 
 
 def _read_column(name: str) -> exp.Column:
