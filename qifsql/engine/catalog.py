@@ -337,18 +337,18 @@ class Catalog:
         first records are compared.
         """
         once = [name for name, times in Counter(names).items() if times == 1]  # else ambiguous
-        of_members = [self.schema[name] for name in telling_members_apart(once)]
-        of_members = [column for column in of_members if not nested(column.type)]
-        if not of_members:
+        member_columns = [self.schema[name] for name in telling_members_apart(once)]
+        member_columns = [column for column in member_columns if not nested(column.type)]
+        if not member_columns:
             return ()
         numbers = self.repeats([name for name in once if numbers_households(name)], where, ())
-        return tuple(n for n in numbers if self._members_differ(n.column, of_members, where))
+        return tuple(n for n in numbers if self._members_differ(n.column, member_columns, where))
 
     def _members_differ(
-        self, household: str, of_members: Sequence[Column], where: exp.Expr | None
+        self, household: str, member_columns: Sequence[Column], where: exp.Expr | None
     ) -> bool:
-        """Return whether records with the same ``household`` differ in a column ``of_members``."""
-        texts = [exp.cast(_column(column), "VARCHAR") for column in of_members]
+        """Return whether records with the same ``household`` differ in these columns."""
+        texts = [exp.cast(_column(column), "VARCHAR") for column in member_columns]
         member = exp.alias_(exp.Array(expressions=texts), "member")
         field = exp.alias_(_column(self.schema[household]), "field")
         rows = self._records([field, member], where).limit(LARGE)

@@ -81,9 +81,9 @@ def _labels(
 
 def _arrow_fields(engine: Engine, dataset: Dataset) -> Iterable[Any]:
     """Return the fields of the first Parquet file, if its schema of Arrow has labels."""
-    first = array_of_paths(replace(dataset, paths=dataset.paths[:1]))
+    first_file = array_of_paths(replace(dataset, paths=dataset.paths[:1]))
     key = exp.column("key").eq(exp.cast(exp.Literal.string("ARROW:schema"), "BLOB"))
-    source = calling("parquet_kv_metadata", first, {})
+    source = calling("parquet_kv_metadata", first_file, {})
     for (text,) in engine.query(exp.select("value").from_(source).where(key), dataset.name):
         # without its labels a file can be read, too
         with suppress(ValueError, OSError, TypeError, LookupError, RuntimeError):
@@ -289,15 +289,15 @@ def _check_same_schema(engine: Engine, dataset: Dataset) -> None:
     The order of the columns may differ, unless names differ only in case: DuckDB distinguishes
     such columns by position.
     """
-    first: list[tuple[str, str]] = []
+    columns_of_first: list[tuple[str, str]] = []
     for path in dataset.paths:
         part = replace(dataset, paths=(path,), hive=False)
         types = [type_ for _, type_ in engine.describe(relation(part), dataset.name)]
         columns = list(zip(_parquet_names(engine, part), types, strict=True))
         if len({name.casefold() for name, _ in columns}) == len(columns):
             columns.sort()
-        first = first or columns
-        if columns != first:
+        columns_of_first = columns_of_first or columns
+        if columns != columns_of_first:
             raise DatasetError(
                 f"the files of {dataset.name} differ in their columns or types, so values could be "
                 "changed when they are read together; write them again with one schema"
@@ -309,8 +309,8 @@ def _parquet_names(engine: Engine, dataset: Dataset) -> list[str]:
 
     ``parquet_schema`` lists the root, then each column, followed by the fields inside it.
     """
-    first = array_of_paths(replace(dataset, paths=dataset.paths[:1]))
-    source = calling("parquet_schema", first, {})
+    first_file = array_of_paths(replace(dataset, paths=dataset.paths[:1]))
+    source = calling("parquet_schema", first_file, {})
     rows = engine.query(exp.select("name", "num_children").from_(source), dataset.name)
     names: list[str] = []
     n_inside = 0  # of the next rows, how many are fields of the column before them

@@ -50,8 +50,8 @@ def translated(
     ``ours``: qifsql wrote the statement from columns and types that it had looked up. If DuckDB
     does not understand the statement, the mistake is in qifsql.
     """
-    misunderstood = duckdb.BinderException | duckdb.ParserException | duckdb.CatalogException
-    if ours and isinstance(error, misunderstood):
+    sql_errors = duckdb.BinderException | duckdb.ParserException | duckdb.CatalogException
+    if ours and isinstance(error, sql_errors):
         return InternalError(f"a statement about {where} was not understood", detail=str(error))
     if starved(error):
         return EngineError(STARVED, detail=str(error))
@@ -66,8 +66,8 @@ def translated(
             "give more with --memory, or fewer threads with --threads",
             detail=words,
         )
-    of_disk = duckdb.OutOfMemoryException | duckdb.IOException | duckdb.TransactionException
-    if isinstance(error, of_disk) and _DISK.search(message):
+    disk_errors = duckdb.OutOfMemoryException | duckdb.IOException | duckdb.TransactionException
+    if isinstance(error, disk_errors) and _DISK.search(message):
         return EngineError(
             f"the disk for temporary files or results is full, or could not be written, while "
             f"reading {where}; name a folder with more room with --temp",

@@ -44,9 +44,9 @@ def resolve(
     listed = [Column(n, source, type_) for n, (source, type_) in zip(names, columns, strict=True)]
     schema = Schema(dataset.name, tuple(listed))
     by_name = words(dataset.na)
-    for_all = by_name.pop("", ())  # the words of no column are of all
-    of_one = {schema[name].source_name: texts for name, texts in by_name.items()}
-    words_of = {s: tuple(dict.fromkeys((*for_all, *of_one.get(s, ())))) for s, _ in columns}
+    shared = by_name.pop("", ())  # the words of no column are of all
+    by_source = {schema[name].source_name: texts for name, texts in by_name.items()}
+    words_of = {s: tuple(dict.fromkeys((*shared, *by_source.get(s, ())))) for s, _ in columns}
     dates = _dates(engine, dataset, schema, words_of) if dataset.date_order else {}
     missing = [MissingValues(s, dates[s], words_of[s], converted=True) for s in dates]
     words_of_texts: dict[str, tuple[str, ...]] = {}

@@ -62,8 +62,10 @@ class Placing:
             for step in (*plan.steps, Step("", "", plan.result)):
                 columns = self.local.describe(step.query, where)
                 is_kept = lasting and not step.name
+                reads = {t.name for t in step.query.find_all(exp.Table) if not t.db}
                 try:
-                    _check_reads(step, reasons)
+                    if read_here := sorted(reads & reasons.keys()):
+                        raise Unlike(f"it reads {read_here[0]}")
                     tree = self._translated(step.query, names, where, lasting=is_kept)
                     translated[step.name] = tree
                 except Unlike as e:
@@ -253,10 +255,3 @@ def _view_of(file: exp.Table, name: str, where: str) -> exp.Create:
     create = exp.Create(this=exp.to_table(name), kind="VIEW", replace=True, expression=rows)
     create.set("properties", exp.Properties(expressions=[exp.TemporaryProperty()]))
     return create
-
-
-def _check_reads(step: Step, reasons: Mapping[str, str]) -> None:
-    """Raise Unlike if a step reads one that is left for DuckDB."""
-    reads = {table.name for table in step.query.find_all(exp.Table) if not table.db}
-    if step_here := next((name for name in reads if name in reasons), None):
-        raise Unlike(f"it reads {step_here}")

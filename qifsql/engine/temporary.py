@@ -63,7 +63,12 @@ def unfinished(folder: Path, suffix: str, path: Path | None = None) -> Iterator[
 
     ``path`` is its name (default: a random one). Raises OSError if it cannot be created.
     """
-    remove_outputs(folder)
+    with suppress(OSError):  # those of processes that were killed
+        for output in _list_entries(folder, f".{PREFIX}"):
+            if output.is_file() and not output.is_symlink():
+                with _lock_abandoned(output) as is_abandoned:
+                    if is_abandoned:
+                        output.unlink(missing_ok=True)
     while True:
         if path is None:
             handle, name = tempfile.mkstemp(prefix=f".{PREFIX}", suffix=suffix, dir=folder)
@@ -79,16 +84,6 @@ def unfinished(folder: Path, suffix: str, path: Path | None = None) -> Iterator[
     finally:
         file.unlink(missing_ok=True)
         os.close(handle)
-
-
-def remove_outputs(folder: Path) -> None:
-    """Remove the unfinished outputs in a folder whose processes were killed."""
-    with suppress(OSError):
-        for path in _list_entries(folder, f".{PREFIX}"):
-            if path.is_file() and not path.is_symlink():
-                with _lock_abandoned(path) as is_abandoned:
-                    if is_abandoned:
-                        path.unlink(missing_ok=True)
 
 
 def lock_file(handle: int, *, wait: bool = False) -> bool | None:

@@ -211,12 +211,6 @@ class Steps:
             return self.push(suppression.part_of_people(self.attack.microdata, part))
         return "microdata"
 
-    @property
-    def _has_everyone(self) -> bool:
-        """Return whether everyone is a block: that of the people with suppressed records."""
-        microdata = self.attack.microdata
-        return bool(microdata.suppressed) and microdata.part == "everybody"
-
     def weighted(self, secret: int, *, raw: bool = False) -> bool:
         """Return whether people are weighted, by weights or by a belief about the secret.
 
@@ -299,23 +293,17 @@ class Steps:
             table, about = table.removeprefix("prior_"), replace(about, prior=True)
         if reader in OF_REPORTED.values():  # it leaves out people without a reported secret itself
             about = replace(about, reported=False)
-        table = self._counts_instead(table, reader, about)
-        if self._has_everyone and not about.prior:
+        if about.reported:
+            table = OF_REPORTED.get(table, table)
+        if about.secret in self.attack.beliefs and reader not in BEFORE_BELIEF:
+            table = {"cells": "believed", "members": "believed_members"}.get(table, table)
+        microdata = self.attack.microdata
+        if microdata.suppressed and microdata.part == "everybody" and not about.prior:
+            # everyone is one more block: that of the people with suppressed records
             table, about = _with_everyone(table, reader, about)
         if table == "blocks" and about.gain and reader not in ("gained", "guesses", "revealed"):
             table = "gained"
         return self._add_needed(table, about)
-
-    def _counts_instead(self, table: str, reader: str, about: About) -> str:
-        """Return the table that ``reader`` reads instead of the counts of all people.
-
-        It has the people with a reported secret, or counts that a belief about the secret changes.
-        """
-        if about.reported:
-            table = OF_REPORTED.get(table, table)
-        if about.secret in self.attack.beliefs and reader not in BEFORE_BELIEF:
-            return {"cells": "believed", "members": "believed_members"}.get(table, table)
-        return table
 
 
 @lru_cache(maxsize=1024)
