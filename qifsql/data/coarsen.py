@@ -168,7 +168,7 @@ def is_banded(type_: str) -> bool:
 def _bands(original: Column, how: str) -> exp.Expr:
     """Return the band of a value between limits, as a text; each limit begins a band."""
     limits = [text.strip() for text in how.removesuffix(MARK).split(MARK)]
-    values = list(map(_value_reader(original.type), limits))
+    values = [_limit_value(text, original.type) for text in limits]
     if None in values or any(a >= b for a, b in pairwise(values)):  # type: ignore[operator]
         kind = "days, as in {name}:1980-01-01/2000-01-01"
         if original.type != "DATE":
@@ -177,31 +177,26 @@ def _bands(original: Column, how: str) -> exp.Expr:
     limits = [_write_limit(text, original.type) for text in limits]
     value: exp.Expr = column(original)
     value = exp.paren(with_one_missing(value)) if original.type in FLOATING else value
-    wide = _type_of_limits(original.type, limits)
+    type_of_limits = _type_of_limits(original.type, limits)
     case = exp.Case()
-    for limit, label in zip(
-        reversed(limits), reversed(_labels(limits, original.type)), strict=True
-    ):
-        literal = exp.cast(exp.Literal.string(limit), wide, dialect="duckdb")
+    labelled = list(zip(limits, _labels(limits, original.type), strict=True))
+    for limit, label in reversed(labelled):
+        literal = exp.cast(exp.Literal.string(limit), type_of_limits, dialect="duckdb")
         case = case.when(exp.GTE(this=value.copy(), expression=literal), exp.Literal.string(label))
     below = exp.not_(value.copy().is_(exp.null()))
     return case.when(below, exp.Literal.string(f"<{limits[0]}"))
 
 
-def _value_reader(type_: str) -> Callable[[str], Fraction | date | None]:
-    """Return the function that reads a limit of values of a type; None if it is none."""
-
-    def read(text: str) -> Fraction | date | None:
-        try:
-            value = date.fromisoformat(text) if type_ == "DATE" else exact(text)
-        except ValueError:
-            return None
-        if isinstance(value, date) or type_ in FLOATING:
-            return value
-        units = value * 10 ** scale_of(type_)  # of the last decimal
-        return value if abs(units) < LARGEST and not units % 1 else None
-
-    return read
+def _limit_value(text: str, type_: str) -> Fraction | date | None:
+    """Return the value of a limit of values of a type; None if the text is none."""
+    try:
+        value = date.fromisoformat(text) if type_ == "DATE" else exact(text)
+    except ValueError:
+        return None
+    if isinstance(value, date) or type_ in FLOATING:
+        return value
+    units = value * 10 ** scale_of(type_)  # of the last decimal
+    return value if abs(units) < LARGEST and not units % 1 else None
 
 
 def _type_of_limits(type_: str, limits: Sequence[str]) -> str:

@@ -104,31 +104,28 @@ def _joined(collection: Collection, used: frozenset[str] | None, *, ordered: boo
     person is in it; None means all columns. Earlier checks ensure that no dataset has two records
     of one person, so an auxiliary dataset without used columns need not be joined.
     """
-    columns: list[exp.Expr] = []
-    joins: list[tuple[exp.Expr, exp.Expr]] = []
+    focal = relation(collection.datasets[0])
+    if ordered:
+        focal = exp.select("*", exp.alias_(_PLACE, PLACE, quoted=True)).from_(focal).subquery()
+    query = exp.select().from_(exp.alias_(focal, _alias(1), table=True))
     for i, dataset in enumerate(collection.datasets, 1):
         tag = tagged(i, "")
-        names = sorted(name.removeprefix(tag) for name in used or () if name.startswith(tag))
-        for name in names:
+        columns: list[exp.Expr] = []
+        for tagged_name in sorted(name for name in used or () if name.startswith(tag)):
+            name = tagged_name.removeprefix(tag)
             value: exp.Expr = _column(name or collection.key_columns[i - 1].source_name, i)
             if not name:  # who is in the dataset has a key there
                 value = exp.not_(value.is_(exp.null()))
-            columns.append(exp.alias_(value, identifier(tagged(i, name))))
+            columns.append(exp.alias_(value, identifier(tagged_name)))
         if used is None:
             columns.append(exp.Column(this=exp.Star(), table=exp.to_identifier(_alias(i))))
-        table = relation(dataset)
-        if i == 1 and ordered:
-            table = exp.select("*", exp.alias_(_PLACE, PLACE, quoted=True)).from_(table).subquery()
-        rows = exp.alias_(table, _alias(i), table=True)
-        if i == 1:
-            query = exp.select().from_(rows)
-        elif used is None or names:
-            joins.append(
-                (rows, exp.EQ(this=person(collection, 1), expression=person(collection, i)))
-            )
-    query = query.select(*(columns or [exp.Literal.number(1)]))  # a row needs some column
-    for rows, same in joins:
-        query = query.join(rows, on=same, join_type="left")
+        if i > 1 and columns:
+            rows = exp.alias_(relation(dataset), _alias(i), table=True)
+            is_same = exp.EQ(this=person(collection, 1), expression=person(collection, i))
+            query = query.join(rows, on=is_same, join_type="left")
+        query = query.select(*columns)
+    if not query.expressions:  # a row needs some column
+        query = query.select(exp.Literal.number(1))
     if ordered:
         query = query.order_by(_column(PLACE, 1))
     return query.subquery()

@@ -157,14 +157,13 @@ def names_a_person(value: str) -> bool:
 
 
 def look_like_names(texts: Sequence[str | None]) -> bool:
-    """Return whether most texts of a column name people, and few of them are equal."""
+    """Return whether four of five texts of a column name people, and few of them are equal."""
     if len({*texts}) < 10:
         return False
     present = [text[:200].strip() for text in texts if text is not None and text.strip()]
     different = {*present}
-    if len(different) < 10 or 2 * len(different) < len(present):
-        return False
-    return 5 * sum(map(names_a_person, different)) >= 4 * len(different)
+    vary = len(different) >= 10 and 2 * len(different) >= len(present)
+    return vary and 5 * sum(map(names_a_person, different)) >= 4 * len(different)
 
 
 PROCESSING = _topic("processing", "time", "interview or processing")
