@@ -44,10 +44,10 @@ def _root(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def _small_chunks(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Every table is on the executors, in several chunks, and frequent values are split off."""
-    monkeypatch.setattr(coded_tables, "CHUNK", 40)
-    monkeypatch.setattr(cluster, "GIANT", 2)
-    monkeypatch.setattr(cluster, "PER_WORKER", 1)
-    monkeypatch.setattr(coded_tables, "LEAST", 20)
+    monkeypatch.setattr(coded_tables, "CHUNK_ROWS", 40)
+    monkeypatch.setattr(cluster, "GIANT_CHUNKS", 2)
+    monkeypatch.setattr(cluster, "CHUNKS_PER_WORKER", 1)
+    monkeypatch.setattr(coded_tables, "LEAST_ROWS", 20)
     with everything_on_spark():
         yield
 
@@ -153,7 +153,7 @@ def test_the_bundled_census_is_swept_alike() -> None:
 def test_an_interrupted_sweep_goes_on_from_where_it_was(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(coded_tables, "CHUNK", 2000)
+    monkeypatch.setattr(coded_tables, "CHUNK_ROWS", 2000)
     workspace = tmp_path / "census.sweep"
     done: list[int] = []
     before = cluster.ClusterPass._do_on_executors
@@ -292,13 +292,17 @@ def test_two_hundred_thousand_people_are_swept_alike(tmp_path: Path) -> None:
 KILLED = """
     import os, signal, subprocess, sys
     import qifsql
-    from qifsql.commands.sweep import cluster, tables
+    from qifsql.commands.sweep import tables
     from qifsql.engine import distributed
     from qifsql.engine.settings import Settings
 
     if __name__ == "__main__":
         file, temp, out = sys.argv[1:]
+<<<<<<< HEAD
         distributed.ROWS_HERE, cluster.CHUNK, tables.LEAST = -1, 4000, 2000
+=======
+        distributed.SMALL, tables.LEAST_ROWS = -1, 2000
+>>>>>>> 5c080cf7 (Say plainly what the code of sweeps and sample uniques does, in fewer functions)
         lost = []
 
         def executors():

@@ -70,8 +70,8 @@ HISTOGRAM: dict[str, pl.DataType] = {
 It is there if the sweep stored histograms. ``attempt`` changes nothing here."""
 
 QUARTILES = {"q25": Fraction(1, 4), "median": Fraction(1, 2), "q75": Fraction(3, 4)}
-LISTED = 1 << 16  # subsets that are listed although the sweep has fewer
-BINS = 4_000_000  # most rows of histograms that are added up
+MOST_LISTED = 1 << 16  # subsets that are listed although the sweep has fewer
+MOST_BINS = 4_000_000  # most rows of histograms that are added up
 
 
 def adversaries(sweep: str | Path | Result, **options: Unpack[AdversariesOptions]) -> Result:
@@ -131,27 +131,22 @@ def adversaries(sweep: str | Path | Result, **options: Unpack[AdversariesOptions
         table, remark = _expected_histogram(swept, weights)
         details |= table
         notes += remark
-    spec = _describe(swept, request) | {
+    stored = swept.stored
+    secrets = dict.fromkeys(f.secret for f in swept.functions if f.secret is not None)
+    spec = {  # the sweep and what adversaries know, for the manifest
+        "dataset": stored.spec.get("dataset"),
+        "qids": list(swept.qids),
+        "secrets": list(secrets),
+        **{n: value for n in ("person", "repeated") if (value := stored.spec.get(n))},
+        "sweep": stored.name,
+        "knows": _plain_knowledge(request["knows"]),
+        "any": None if request["any"] is None else str(request["any"]),
         "attempt": None if attempt is None else str(attempt),
         "threshold": None if threshold is None else float(threshold),
         "complete": swept.is_complete,
     }
-    origin = origin.about(spec, (*swept.stored.files, *notation.files))
-    origin = origin.listing(swept.stored.columns or ())
+    origin = origin.about(spec, (*stored.files, *notation.files)).listing(stored.columns or ())
     return Result(frame=pl.concat(frames), origin=origin, details=details, notes=tuple(notes))
-
-
-def _describe(swept: StoredSweep, request: AdversariesOptions) -> dict[str, Any]:
-    """Return the sweep and what adversaries know, for the manifest."""
-    return {
-        "dataset": swept.stored.spec.get("dataset"),
-        "qids": list(swept.qids),
-        "secrets": list(dict.fromkeys(f.secret for f in swept.functions if f.secret is not None)),
-        **{n: value for n in ("person", "repeated") if (value := swept.stored.spec.get(n))},
-        "sweep": swept.stored.name,
-        "knows": _plain_knowledge(request["knows"]),
-        "any": None if request["any"] is None else str(request["any"]),
-    }
 
 
 def _notes_on_records(sweep: Stored) -> list[str]:
@@ -210,7 +205,7 @@ def _checked_weights(adversary: Adversary, swept: StoredSweep) -> Mapping[int, i
     """Return the weight of each subset that an adversary may know, if the sweep has all of them."""
     who, stored = quoted(adversary.name), swept.subsets
     having = f"the sweep has {len(stored) - 1:,} of {large(2 ** len(swept.qids) - 1)} sets"
-    if adversary.support > max(LISTED, len(stored)):  # so many that they are not even listed
+    if adversary.support > max(MOST_LISTED, len(stored)):  # so many that they are not even listed
         raise InputError(
             f"{who} may know {large(adversary.support)} sets of attributes; {having}; {ADVICE}"
         )
@@ -284,7 +279,7 @@ def _expected_histogram(
     ``weights`` are by adversary and subset. A bin is a success in percent.
     """
     table = swept.histogram
-    if table is None or table.height > BINS:
+    if table is None or table.height > MOST_BINS:
         return {}, ["the histograms of the sweep are too large to add up; they are left out"]
     rows: list[tuple[Any, ...]] = []
     for function in (f for f in swept.functions if f.measure == "probabilistic"):

@@ -24,8 +24,8 @@ from qifsql.presentation.theme import (
 )
 from qifsql.presentation.words import percent
 
-COLOURS = [ORANGE, "#009E73", "#CC79A7", "#000000"]
-SHAPES = ["diamond", "square", "triangle-up", "circle", "cross"]
+ADVERSARY_COLOURS = [ORANGE, "#009E73", "#CC79A7", "#000000"]
+ADVERSARY_SHAPES = ["diamond", "square", "triangle-up", "circle", "cross"]
 ANY = re.compile(r"any (\d+) of (\d+)")
 
 
@@ -112,8 +112,8 @@ def _layers(alt: Any, ticks: list[int], names: list[str]) -> list[Any]:
         base.mark_tick(color="white", thickness=2, size=12, orient="horizontal").encode(y=median),
         base.mark_line(color="black", size=1.5, point={"color": BLUE, "size": 30}).encode(y=mean),
         dot.mark_point(filled=True, size=90).encode(
-            color=_by_name("who", COLOURS, names),
-            shape=_by_name("who", SHAPES, names),
+            color=_by_name("who", ADVERSARY_COLOURS, names),
+            shape=_by_name("who", ADVERSARY_SHAPES, names),
             tooltip=hints(alt, titles_of_dots),
         ),
     ]

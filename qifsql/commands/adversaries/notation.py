@@ -34,7 +34,7 @@ FILES = (".toml", ".csv")
 OTHERS = "*"
 MIXTURE = "mixture"
 EXAMPLE = '"age=0.9,city=1"'
-DIGITS = 18  # of the denominator of a probability
+MOST_DIGITS = 18  # of the denominator of a probability
 
 Mixed = tuple[Lines, Mapping[str, Fraction]]
 """The file of a mixture, and the shares of its members by name."""
@@ -175,9 +175,9 @@ def probability(value: object, name: str) -> Fraction:
             f"the probability of {quoted(name)} is not a number from 0 to 1; write, for example, "
             f"{quoted(name)[1:-1]}=0.9"
         )
-    if share.denominator > 10**DIGITS:
+    if share.denominator > 10**MOST_DIGITS:
         raise InputError(
-            f"the probability of {quoted(name)} has more than {DIGITS} digits; round it"
+            f"the probability of {quoted(name)} has more than {MOST_DIGITS} digits; round it"
         )
     return share
 
@@ -244,7 +244,7 @@ def _read_shares(table: Mapping[str, Any]) -> Mapping[str, Fraction]:
 
 def _share(value: object, what: str) -> Fraction:
     share = number(value)
-    if share is None or share < 0 or share.denominator > 10**DIGITS:
+    if share is None or share < 0 or share.denominator > 10**MOST_DIGITS:
         raise InputError(f"{what} is not a number of 0 or more")
     return share
 

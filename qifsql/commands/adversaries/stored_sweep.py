@@ -16,7 +16,6 @@ from qifsql.measures.set_functions import MEASURES, multiples, questions, values
 from qifsql.results.result import Result
 from qifsql.results.stored import Stored, read
 
-MOST = 1 << 20  # subsets of the quasi-identifiers
 COLUMNS = ("model", "secret", "n_qids", "subset", "records")
 ADVICE = "run qifsql sweep with all sizes, and store its result with -o FILE.parquet"
 

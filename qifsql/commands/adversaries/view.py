@@ -26,7 +26,7 @@ KIND = Kind(
 )
 ASIDE = ("by_size", "histogram")
 """The details that CSV and Markdown leave out."""
-SHOWN = 40  # adversaries of a table
+ADVERSARIES_SHOWN = 40  # adversaries of a table
 
 
 def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
@@ -125,7 +125,7 @@ def _success_table(rows: pl.DataFrame, measure: str) -> Table:
     if threshold is not None:
         columns.append(f"≥ {percent_head(100 * threshold)}")
     sheet = Table.of(columns, range(1, len(columns)))
-    for row in rows.filter(measure=measure).head(SHOWN).iter_rows(named=True):
+    for row in rows.filter(measure=measure).head(ADVERSARIES_SHOWN).iter_rows(named=True):
         names = (*FIGURES, *(["chance"] if threshold is not None else []))
         sheet.add_row(
             charts.adversary_name(row["adversary"]), *(words.percent(row[name]) for name in names)

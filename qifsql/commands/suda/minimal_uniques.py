@@ -14,11 +14,11 @@ from sqlglot import exp
 
 from qifsql.adversary.spec import Microdata
 from qifsql.commands.suda.packing import WIDE, Packing
-from qifsql.commands.suda.spec import MOST
-from qifsql.commands.suda.unique_families import SUBSETS, UniqueFamilies, expected, too_many
+from qifsql.commands.suda.spec import MOST_QIDS
+from qifsql.commands.suda.unique_families import MOST_SUBSETS, UniqueFamilies, expected, too_many
 from qifsql.commands.suda.unique_walk import Chunk, Walker, coded_name
 from qifsql.counting import suppressed
-from qifsql.counting.scales import Spread, make_dictionary, own_name, own_table
+from qifsql.counting.scales import make_dictionary, own_name, own_table
 from qifsql.counting.subset_families import members
 from qifsql.engine.connections import Stream
 from qifsql.engine.progress import Meter, silent
@@ -33,11 +33,11 @@ from qifsql.query.plan import Plan, Step
 from qifsql.query.shapes import Shape
 from qifsql.query.splice import make_step, splice
 
-CHUNK = 250_000  # rows of a chunk, which stay in the cache of a core
-MANY = 12  # with more quasi-identifiers, a walk makes so many rows that chunks are smaller
-LISTED = 1_500_000  # subsets that are compared at a time, about
-FIXED, PER_STREAM = 120 * 2**20, 130 * 2**20  # bytes of memory that are needed
-PER_RECORD = 400  # bytes of disk for each record, about
+CHUNK_ROWS = 250_000  # rows of a chunk, which stay in the cache of a core
+MANY_QIDS = 12  # with more quasi-identifiers, a walk makes so many rows that chunks are smaller
+COMPARED_SUBSETS = 1_500_000  # subsets that are compared at a time, about
+FIXED_MEMORY, MEMORY_PER_STREAM = 120 * 2**20, 130 * 2**20  # bytes of memory that are needed
+DISK_PER_RECORD = 400  # bytes of disk for each record, about
 STAGES = 3  # coding, walking, comparing
 
 
@@ -77,13 +77,14 @@ class MinimalUniques:
     """The tables of minimal sample uniques in the engine.
 
     ``size_limit`` is the size of the largest subset, ``scores`` the score of a subset by its size.
-    ``mark_missing``: records have a mark for each value that they miss, also if these count.
-    ``everyone`` are the records that groups count, if others than ``microdata``. With a person in
-    ``microdata``, of whom one record is known, the number of a record is that of its person.
-    Suppressed records of ``microdata`` are in no table but ``individuals``, unless all are
-    suppressed. Of several individuals nobody is alone by quasi-identifiers that are all * in the
-    record: ``stars`` has the codes of * by position, if there are any. ``history`` are the
-    statements of the streams.
+    ``omit_missing``: subsets with a missing value of the record are left out. ``values``: values
+    are counted, too. ``mark_missing``: records have a mark for each value that they miss.
+    ``everyone`` are the records that groups count, if others than ``microdata``.
+
+    With a person in ``microdata``, of whom one record is known, the number of a record is that of
+    its person. Suppressed records of ``microdata`` are in no table but ``individuals``, unless all
+    are suppressed. Nobody is alone by quasi-identifiers that are all * in the record: ``stars`` has
+    the codes of * by position, if there are any. ``history`` are the statements of the streams.
     """
 
     engine: LocalEngine
@@ -106,16 +107,17 @@ class MinimalUniques:
 
     def find(self) -> Totals:
         """Find all minimal sample uniques: create the tables of scores and counts (``EMPTY``)."""
-        streams = self._streams()
+        streams = self._count_streams()
         self.engine.set_aside(FREED_LATE)
         people = self._number_people() if self.by_person else None
-        self._make_dictionaries(people)
+        self._prepare_packing(people)
         if self.in_families:
             return self._find_in_families(streams)
         self.tables.make("numbered", self._numbered(people))
         (row,) = self.tables.answer(self._query("totals"))
         totals = Totals(*map(int, row))
-        if self.count(totals.individuals)[0] == 1:  # whatever is known singles her out
+        individuals, _ = self.count_individuals(totals.individuals)
+        if individuals == 1:  # whatever is known singles her out
             self.stars = []
         self._make_coded()
         for name, columns in EMPTY.items():
@@ -131,25 +133,27 @@ class MinimalUniques:
         self.tables.statements += list(self.history)
         return totals
 
-    def _make_dictionaries(self, people: Step | None) -> None:
-        """Make numbers of the values of each quasi-identifier, and choose how they are packed.
+    def _prepare_packing(self, people: Step | None) -> None:
+        """Write the dictionaries, which number the values; set ``packing`` and ``stars``.
 
-        ``people`` is the step of the records of people; None: records are counted.
+        ``people`` is the step of the records of people; None: records are counted. Refuses data
+        whose tables do not fit on the disk.
         """
         steps = [people] if people else None  # None: those of the records
         spreads = [
             make_dictionary(self.engine, self.microdata, f"qid_{i}", steps)
             for i, _ in enumerate(self.microdata.qids, 1)
         ]
-        codes = [self._star_code(i) for i, _ in enumerate(spreads, 1)]
-        if set(codes) != {None}:  # a code of no value where * is none
+        star_codes = [self._star_code(i) for i, _ in enumerate(spreads, 1)]
+        has_stars = set(star_codes) != {None}
+        if has_stars:  # one code more, for a * that is none of the values
             spreads = [replace(spread, values=spread.values + 1) for spread in spreads]
         self.packing = Packing.of(spreads)
-        if set(codes) != {None}:
-            pairs = [(codes[i], spreads[i].values - 1) for i in self.packing.order]
+        if has_stars:
+            pairs = [(star_codes[i], spreads[i].values - 1) for i in self.packing.order]
             self.stars = [spare if code is None else code for code, spare in pairs]
-        self._records = spreads[0].people
-        self._check_disk(spreads)
+        self._records = spreads[0].people  # any quasi-identifier counts everybody
+        self._check_disk()
 
     def _star_code(self, i: int) -> int | None:
         """Return the code of * among the values of quasi-identifier ``i``, None without one."""
@@ -168,7 +172,7 @@ class MinimalUniques:
     @property
     def in_families(self) -> bool:
         """Return whether they are so many, or have so many values, that codes fit in no number."""
-        return self.n > MOST or not self.packing.fits
+        return self.n > MOST_QIDS or not self.packing.fits
 
     def _find_in_families(self, streams: int) -> Totals:
         """Find them in families of subsets, size after size (``find``)."""
@@ -184,10 +188,10 @@ class MinimalUniques:
         if unsearched:
             raise InputError(
                 f"{plural(self.n, 'quasi-identifier')} of {self.where} are not searched with "
-                f"{unsearched[0]}; leave that out, or name at most {MOST} of few values"
+                f"{unsearched[0]}; leave that out, or name at most {MOST_QIDS} of few values"
             )
         # The scores of a record that every attribute singles out are added in 64 bits.
-        if subsets > SUBSETS or self.n * self.scores[0] >= 2**63:
+        if subsets > MOST_SUBSETS or self.n * self.scores[0] >= 2**63:
             raise InputError(too_many(self.n, subsets, self.size_limit))
         self.tell(
             f"{plural(self._records, 'record')}, {plural(subsets, 'subset')} of "
@@ -229,20 +233,16 @@ class MinimalUniques:
         """Return whether people are counted, who may have several records."""
         return self.microdata.person is not None
 
-    @property
-    def hidden(self) -> int:
-        """Return the number of suppressed records that ``microdata`` leaves out."""
-        everyone = None if self.microdata.suppressed else self.everyone
-        return 0 if everyone is None else everyone.suppressed
-
-    def count(self, individuals: int) -> tuple[int, int]:
+    def count_individuals(self, in_tables: int) -> tuple[int, int]:
         """Return the number of individuals, and that of their records, with suppressed ones.
 
-        ``individuals`` are those of the tables, of which people are counted again.
+        Without a person, they are those ``in_tables`` and the suppressed records that ``microdata``
+        leaves out.
         """
         if not self.by_person:
-            individuals += self.hidden
-            return individuals, individuals
+            if self.everyone is not None and not self.microdata.suppressed:
+                in_tables += self.everyone.suppressed
+            return in_tables, in_tables
         query = exp.select("max(record)", "sum(alike)")  # alike: equal records of a person
         ((people, records),) = self.tables.rows(query.from_(own_table("individuals")))
         return int(people), int(records)
@@ -275,11 +275,14 @@ class MinimalUniques:
         row = {"asked": {name: double(value) for name, value in parameters.items()}}
         return make_step("suda/chance_of", tables={"scores": own_name("scores")}, rows=row)
 
-    def value_rows(self, position: int) -> list[tuple[Any, ...]]:
-        """Return a row per value of a quasi-identifier: value, records, those with an MSU, ..."""
-        name = f"dictionary_qid_{self.packing.order[position] + 1}"
-        tables = {"dictionary": own_name(name), "value_counts": own_name("value_counts")}
-        numbers = {"wanted": 1 << position}
+    def value_rows(self, i: int) -> list[tuple[Any, ...]]:
+        """Return a row per value of quasi-identifier ``i``, from 0.
+
+        It has the value, records, those with an MSU, MSUs, and the sum of their scores.
+        """
+        name = own_name(f"dictionary_qid_{i + 1}")
+        tables = {"dictionary": name, "value_counts": own_name("value_counts")}
+        numbers = {"wanted": 1 << self.packing.order.index(i)}
         return self.tables.answer(splice("suda/value_sums", tables=tables, numbers=numbers))
 
     def group_rows(self) -> list[tuple[Any, ...]]:
@@ -347,7 +350,8 @@ class MinimalUniques:
 
     def _chunks(self) -> list[Task]:
         """Return the walks of all chunks with their costs, the most expensive first."""
-        row_limit = CHUNK >> max(0, self.packing.n - MANY) // 2  # halved for each two above MANY
+        halvings = max(0, self.packing.n - MANY_QIDS) // 2
+        row_limit = CHUNK_ROWS >> halvings
         tasks: list[Task] = []
         for position in range(self.packing.n):
             coded = {"coded": own_name(coded_name(position))}
@@ -360,7 +364,7 @@ class MinimalUniques:
 
     def _comparisons(self, last: int) -> list[Task]:
         """Return the comparisons of all ranges of records, of the same cost: from 0 to ``last``."""
-        ranges = max(1, -(-self.tables.count("candidates") // LISTED))
+        ranges = max(1, -(-self.tables.count("candidates") // COMPARED_SUBSETS))
         ends = [-1, *(last * i // ranges for i in range(1, ranges + 1))]
         return [
             Task(1.0, partial(self._compare, least=end + 1, greatest=next_end))
@@ -368,7 +372,10 @@ class MinimalUniques:
         ]
 
     def _compare(self, walker: Walker, *, least: int, greatest: int) -> None:
-        """Keep the minimal candidates of the records from ``least`` to ``greatest``; count them."""
+        """Keep the minimal candidates of the records from ``least`` to ``greatest``; count them.
+
+        With ``values``, count the values of each quasi-identifier in them, too.
+        """
         walker.set(least=(least, "BIGINT"), greatest=(greatest, "BIGINT"))
         walker.set_lists(scores=self.scores)
         walker.make_table("minimal", "minimal")
@@ -377,17 +384,14 @@ class MinimalUniques:
         table = {"minimal": "present"} if self.omit_missing else {}
         walker.add("scores", "scored", **table)
         walker.add("set_counts", "counted_sets", **table)
-        if self.values:
-            walker.make_table("placed", "placed", **table)
-            self._count_values(walker)
-
-    def _count_values(self, walker: Walker) -> None:
-        """Count the values of each quasi-identifier in the minimal sample uniques (``placed``)."""
+        if not self.values:
+            return
+        walker.make_table("placed", "placed", **table)
         walker.set(bit=(1, "BIGINT"))
         walker.add("value_counts", "entry_values")
         for position in range(1, self.packing.n):
-            walker.set(bit=(1 << position, "BIGINT"))
             walker.set(
+                bit=(1 << position, "BIGINT"),
                 field=(self.packing.field(position), self.packing.rest_type),
                 shift=(self.packing.shift(position), "INTEGER"),
             )
@@ -435,25 +439,25 @@ class MinimalUniques:
                 for stream in streams:
                     stream.close()
 
-    def _streams(self) -> int:
-        """Return how many streams memory allows."""
+    def _count_streams(self) -> int:
+        """Return how many streams memory allows; EngineError if it allows none."""
         limit = self.engine.memory
-        streams = (limit - FIXED) // PER_STREAM
+        streams = (limit - FIXED_MEMORY) // MEMORY_PER_STREAM
         if streams < 1:
+            need = _size(FIXED_MEMORY + MEMORY_PER_STREAM)
             raise EngineError(
-                f"suda needs {_size(FIXED + PER_STREAM)} of memory at least; the limit is "
-                f"{_size(limit)}: give more with --memory"
+                f"suda needs {need} of memory at least; the limit is {_size(limit)}: give more "
+                "with --memory"
             )
         return min(self.engine.threads, streams)
 
-    def _check_disk(self, spreads: Sequence[Spread]) -> None:
+    def _check_disk(self) -> None:
         """Refuse data whose tables fit neither in memory nor on the disk."""
-        records = spreads[0].people  # of any quasi-identifier: all count everybody
-        need = records * PER_RECORD - self.engine.memory
+        need = self._records * DISK_PER_RECORD - self.engine.memory
         free = shutil.disk_usage(self.engine.scratch).free
         if need > free:
             raise EngineError(
-                f"suda of {plural(records, 'record')} needs about {_size(need)} of disk, and "
+                f"suda of {plural(self._records, 'record')} needs about {_size(need)} of disk, and "
                 f"the folder for temporary files has {_size(free)}; name another with --temp"
             )
 

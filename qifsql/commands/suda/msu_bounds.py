@@ -78,8 +78,3 @@ def _count_without(uniques: MinimalUniques, missing: int, statements: dict[str, 
     records = sum(int(records) for _, records in part.rows("smallest_sizes"))
     statements.update(dict.fromkeys(part.tables.statements))
     return records
-
-
-def add_bounds(frame: pl.DataFrame, bounds: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows of the result with the columns ``low`` and ``high``."""
-    return frame.join(bounds.select("measure", *ENDS), on="measure", how="left")

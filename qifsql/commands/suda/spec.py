@@ -8,7 +8,7 @@ from typing import Annotated, Required, TypedDict
 from qifsql.adversary.options import AnyNull, Where, person_option, qids_option
 from qifsql.data.option import CHANCE, DETAILS, FLAG, GROUPS, RUN, TEXT, WHOLE, WRITTEN, Option
 
-MOST = 20  # quasi-identifiers, of which subsets of all sizes are found; a score is at most 20!
+MOST_QIDS = 20  # quasi-identifiers, of which subsets of all sizes are found; a score is at most 20!
 FRACTION = "0.01"  # the sampling fraction by default, as in sdcMicro
 
 

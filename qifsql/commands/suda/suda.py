@@ -16,8 +16,8 @@ from qifsql.adversary.options import MATCH_ANY
 from qifsql.adversary.spec import Attack, BoundAttack
 from qifsql.commands.suda import msu_bounds
 from qifsql.commands.suda.minimal_uniques import Band, MinimalUniques, Totals
-from qifsql.commands.suda.spec import MOST, SudaOptions
-from qifsql.commands.suda.unique_families import SUBSETS, too_many
+from qifsql.commands.suda.spec import MOST_QIDS, SudaOptions
+from qifsql.commands.suda.unique_families import MOST_SUBSETS, too_many
 from qifsql.counting import suppressed
 from qifsql.counting.scales import own_name
 from qifsql.counting.session import check_records, note_left_out, opened
@@ -153,13 +153,24 @@ def suda(
     with opened(attack, settings, apart=True, outputs=outputs, ordered=ordered) as (engine, bound):
         uniques, totals = _find_uniques(engine, bound, options, told or silent)
         summary = Summary.of(uniques, totals, fraction)
-        description = _description(uniques, options, fraction)
+        description: dict[str, object] = {  # what was asked besides the attack, for the manifest
+            "max_size": uniques.size_limit,
+            "fraction": float(fraction),
+            "omit_missing": options["omit_missing"],
+            "by": options["by"],
+        }
+        if match_any:
+            description["null"] = MATCH_ANY
         written_rows = 0
         if file is not None:
             scores = _records_plan(bound, uniques, summary, native_types(file))
             file_origin = origin.of(bound, attack, scores, **description)
             written_rows = stream(engine, scores, file, file_origin, what="writing records")
-        frame, details = _tables(summary, bound, options)
+        frame = pl.DataFrame(summary.measures(), schema=SUDA, orient="row")
+        details = summary.details(grouped=options["by"] is not None)
+        if uniques.by_person:  # they count people
+            frame = frame.with_columns(pl.lit("one").alias("known_records"))
+            details["by_size"] = details["by_size"].rename({"records": "people"})
         statements = dict.fromkeys(uniques.tables.statements)
         notes = (
             *bound.microdata.notes,
@@ -170,36 +181,12 @@ def suda(
             notes += (STARS,)
         if match_any:
             bounds = msu_bounds.bounds_of_uniques(uniques, statements)
-            frame, details["bounds"] = msu_bounds.add_bounds(frame, bounds), bounds
+            details["bounds"] = bounds
+            ends = bounds.select("measure", *msu_bounds.ENDS)
+            frame = frame.join(ends, on="measure", how="left")
             notes += msu_bounds.NOTES
         origin = origin.of(bound, attack, **description).sending(statements)
     return Result(frame=frame, origin=origin, details=details, notes=notes, written=written_rows)
-
-
-def _description(
-    uniques: MinimalUniques, options: SudaOptions, fraction: Fraction
-) -> dict[str, object]:
-    """Return what was asked besides the attack, for the manifest."""
-    description: dict[str, object] = {
-        "max_size": uniques.size_limit,
-        "fraction": float(fraction),
-        "omit_missing": options["omit_missing"],
-        "by": options["by"],
-    }
-    return description | ({"null": MATCH_ANY} if options["null"] == MATCH_ANY else {})
-
-
-def _tables(
-    summary: "Summary", bound: BoundAttack, options: SudaOptions
-) -> tuple[pl.DataFrame, dict[str, pl.DataFrame]]:
-    """Return the measures (``SUDA``) and the details; with a person they count people."""
-    names = [q.name for q in bound.microdata.qids]
-    details = summary.details(names, grouped=options["by"] is not None)
-    frame = pl.DataFrame(summary.measures(), schema=SUDA, orient="row")
-    if summary.uniques.by_person:
-        frame = frame.with_columns(pl.lit("one").alias("known_records"))
-        details["by_size"] = details["by_size"].rename({"records": "people"})
-    return frame, details
 
 
 def _find_uniques(
@@ -231,7 +218,7 @@ def _find_uniques(
         tell=tell,
     )
     totals = uniques.find()
-    individuals, records = uniques.count(totals.individuals)
+    individuals, records = uniques.count_individuals(totals.individuals)
     return uniques, replace(totals, individuals=individuals, records=records)
 
 
@@ -247,7 +234,6 @@ class Summary:
 
     uniques: MinimalUniques
     totals: Totals
-    records: int
     fraction: Fraction
     sets: pl.DataFrame
     smallest: Mapping[int, int]
@@ -279,7 +265,6 @@ class Summary:
         return cls(
             uniques=uniques,
             totals=totals,
-            records=totals.records,
             fraction=fraction,
             sets=sets,
             smallest=smallest,
@@ -296,7 +281,7 @@ class Summary:
         unit = "people" if self.uniques.by_person else "records"
         people = [("people", totals.individuals)] if self.uniques.by_person else []
         return [
-            ("records", self.records),
+            ("records", totals.records),
             *people,
             ("uniques", totals.uniques),
             ("paired", totals.paired),
@@ -313,10 +298,16 @@ class Summary:
         """Return the sum of the scores of all records."""
         return int(self.sets["score"].sum())
 
-    def details(self, names: Sequence[str], *, grouped: bool) -> dict[str, pl.DataFrame]:
-        """Return the details by name; ``names`` are the quasi-identifiers in the user's order."""
+    def details(self, *, grouped: bool) -> dict[str, pl.DataFrame]:
+        """Return the details by name."""
+        names = [q.name for q in self.uniques.microdata.qids]
+        of_sizes = self.sets.group_by("size").agg(pl.col("msus").sum(), sets=pl.len()).sort("size")
+        by_size = [
+            (size, msus, sets, self.smallest.get(size, 0), self.uniques.scores[size - 1])
+            for size, msus, sets in of_sizes.iter_rows()
+        ]
         tables = {
-            "by_size": pl.DataFrame(self._by_size(), schema=BY_SIZE, orient="row"),
+            "by_size": pl.DataFrame(by_size, schema=BY_SIZE, orient="row"),
             "by_set": self._by_set(),
             "by_qid": pl.DataFrame(self._by_qid(names), schema=BY_QID, orient="row"),
             "by_dis_suda": pl.DataFrame(
@@ -324,26 +315,21 @@ class Summary:
             ),
         }
         if self.uniques.values:
-            rows = [row for i, name in enumerate(names) for row in self._by_value(i, name)]
-            tables["by_value"] = pl.DataFrame(rows, schema=BY_VALUE, orient="row")
-        if grouped:
-            rows = [
-                (group, records, with_msu, msus, self._share(score))
-                for group, records, with_msu, msus, score in self.uniques.group_rows()
+            by_value = [
+                (name, *counts, self._share(score))
+                for i, name in enumerate(names)
+                for *counts, score in self.uniques.value_rows(i)
             ]
-            tables["groups"] = pl.DataFrame(rows, schema=GROUPS, orient="row")
+            tables["by_value"] = pl.DataFrame(by_value, schema=BY_VALUE, orient="row")
+        if grouped:
+            by_group = [
+                (*counts, self._share(score)) for *counts, score in self.uniques.group_rows()
+            ]
+            tables["groups"] = pl.DataFrame(by_group, schema=GROUPS, orient="row")
         return tables
 
     def _share(self, score: int) -> float | None:
         return float(Fraction(int(score), self.total)) if self.total else None
-
-    def _by_size(self) -> list[tuple[int, ...]]:
-        """Return the rows of ``BY_SIZE``."""
-        of_sizes = self.sets.group_by("size").agg(pl.col("msus").sum(), sets=pl.len()).sort("size")
-        return [
-            (size, msus, sets, self.smallest.get(size, 0), self.uniques.scores[size - 1])
-            for size, msus, sets in of_sizes.iter_rows()
-        ]
 
     def _by_set(self) -> pl.DataFrame:
         """Return the rows of ``BY_SET``."""
@@ -360,13 +346,6 @@ class Summary:
         by_name = {qid: (msus, score) for qid, msus, score in sums.iter_rows()}
         rows = [(name, *by_name.get(name, (0, 0))) for name in names]
         return [(name, msus, self._share(score)) for name, msus, score in rows]
-
-    def _by_value(self, i: int, name: str) -> list[tuple[Any, ...]]:
-        position = self.uniques.packing.order.index(i)
-        return [
-            (name, value, records, with_msu, msus, self._share(score))
-            for value, records, with_msu, msus, score in self.uniques.value_rows(position)
-        ]
 
 
 def _records_plan(
@@ -435,16 +414,17 @@ def _check_person(options: SudaOptions) -> None:
 
 def _size_limit(size: int | None, n: int) -> int:
     """Return the largest size to look for; refuse one that is no number of quasi-identifiers."""
-    if size is None and n > MOST:
+    if size is None and n > MOST_QIDS:
         raise InputError(
             f"{n} quasi-identifiers have too many subsets; say how large they may be, as in "
-            f"--max-size 2, or name at most {MOST}"
+            f"--max-size 2, or name at most {MOST_QIDS}"
         )
     if size is None:
         return n
     if isinstance(size, bool) or not isinstance(size, int) or size < 1:
         raise InputError("the largest size is a whole number of quasi-identifiers, at least 1")
-    if n > MOST and (subsets := sum(comb(n, k) for k in range(1, min(size, n) + 1))) > SUBSETS:
+    subsets = sum(comb(n, k) for k in range(1, min(size, n) + 1))
+    if n > MOST_QIDS and subsets > MOST_SUBSETS:
         raise InputError(too_many(n, subsets, size))
     return min(size, n)
 
@@ -453,7 +433,7 @@ def _remarks(summary: Summary) -> list[str]:
     """Return a note if people with several records are counted, or if there is one record."""
     if summary.uniques.by_person:
         return [
-            f"the {plural(summary.records, 'record')} are those of "
+            f"the {plural(summary.totals.records, 'record')} are those of "
             f"{plural(summary.totals.individuals, 'person')}: the adversary knows one record of a "
             "person; who knows all of them singles out these people and perhaps more, which sweep "
             "counts with the same --person"
@@ -464,6 +444,6 @@ def _remarks(summary: Summary) -> list[str]:
             f"DIS-SUDA has no meaning for {summary.uniques.n} quasi-identifiers: from 28 on its "
             "exponent, 1 + (8 - n)/20, is not above 0, and a higher score would mean less risk"
         )
-    if summary.records == 1:
+    if summary.totals.records == 1:
         notes.append("there is one record, which every quasi-identifier singles out")
     return notes

@@ -7,6 +7,7 @@ subsets shares has none in the family. What is left is compared with the smaller
 
 import threading
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from itertools import islice
 from math import comb
@@ -14,7 +15,7 @@ from math import comb
 from sqlglot import exp
 
 from qifsql.adversary.spec import Microdata
-from qifsql.commands.suda.spec import MOST
+from qifsql.commands.suda.spec import MOST_QIDS
 from qifsql.counting.scales import own_name
 from qifsql.counting.stream_session import Statements, StreamSession
 from qifsql.counting.subset_families import (
@@ -35,8 +36,8 @@ from qifsql.query.columns import without_rows
 from qifsql.query.render import creating, render
 from qifsql.query.splice import splice
 
-TOGETHER = 64  # families whose records are counted together
-SUBSETS = 2**24  # most subsets
+MOST_FAMILIES_TOGETHER = 64  # families whose records are counted together
+MOST_SUBSETS = 2**24  # most subsets
 PEOPLE, CODES, SHARED_CODES = "people", "codes", "codes_shared"
 COUNTED = {"record": "BIGINT", "msus": "BIGINT"}
 EMPTY = {
@@ -60,7 +61,7 @@ def too_many(n: int, subsets: int, size_limit: int) -> str:
     """Return the message that so many subsets are not searched."""
     return (
         f"{plural(n, 'quasi-identifier')} have {subsets:,} subsets up to a size of {size_limit}, "
-        f"too many; limit them with --max-size 2, or name at most {MOST} of few values"
+        f"too many; limit them with --max-size 2, or name at most {MOST_QIDS} of few values"
     )
 
 
@@ -84,6 +85,7 @@ class UniqueFamilies:
         """Prepare what streams share."""
         self.n = len(self.microdata.qids)
         self.history: dict[str, None] = {}
+        self._searched = 0  # subsets
         self._lock = threading.Lock()
 
     def code(self) -> tuple[int, ...]:
@@ -95,94 +97,70 @@ class UniqueFamilies:
         self.tables.make(PEOPLE, microdata_steps.plan(self.microdata, steps, people))
         query = splice("suda/wide_totals", width=self.n, tables={"people": own_name(PEOPLE)})
         (row,) = self.tables.answer(query)
-        stream = self.engine.stream(self.tables.where)
-        try:
-            places = {name: i for i, name in enumerate(columns)}
+        places = {name: i for i, name in enumerate(columns)}
+        with closing(self.engine.stream(self.tables.where)) as stream:
             for statement in coding(own_name(CODES), own_name(PEOPLE), places):
                 self.history[statement] = None
                 stream.rows(statement)
-        finally:
-            stream.close()
         return tuple(map(int, row))
 
     def find(self, people: int) -> None:
         """Find the minimal sample uniques of so many records."""
         for name, columns in EMPTY.items():
             self.tables.make(name, without_rows(columns))
-        total, done = sum(comb(self.n, size) for size in range(1, self.size_limit + 1)), 0
         for size in range(1, self.size_limit + 1):
-            if size > 1:
-                self._prepare(size)
-            waiting = families(self.n, range(size, size + 1), people, 1 + done)
-            self._work(UniqueWork(size, waiting, done, total))
-            done += comb(self.n, size)
+            if size == 2:  # codes of those who are not alone by the attribute
+                names = {name: own_name(name) for name in (CODES, "singles")}
+                self.tables.make(SHARED_CODES, splice("suda/codes_shared", tables=names))
+            elif size > 2:
+                query = splice("suda/by_last", tables={"smaller": own_name("smaller")})
+                self.tables.repeatable("smaller", query)()
+            waiting = families(self.n, range(size, size + 1), people, self._searched + 1)
+            self._search_size(size, waiting)
         scores = splice("suda/scores_by_size", tables={"record_sizes": own_name("record_sizes")})
-        stream = self.engine.stream(self.tables.where)
-        try:
+        with closing(self.engine.stream(self.tables.where)) as stream:
             session = StreamSession(stream, STATEMENTS)
             session.set_lists(scores=self.scores)
             stream.rows(session.record(render(exp.insert(scores, own_name("scores")))))
             self.history |= dict.fromkeys(session.history)
-        finally:
-            stream.close()
         self.tables.drop(PEOPLE, CODES, *EMPTY, *([SHARED_CODES] if self.size_limit > 1 else []))
         self.tables.statements += list(self.history)
 
-    def _prepare(self, size: int) -> None:
-        """Prepare what the families of a size read: codes that may be in them, smaller uniques."""
-        if size == 2:
-            names = {name: own_name(name) for name in (CODES, "singles")}
-            self.tables.make(SHARED_CODES, splice("suda/codes_shared", tables=names))
-        else:
-            query = splice("suda/by_last", tables={"smaller": own_name("smaller")})
-            self.tables.repeatable("smaller", query)()
-
-    def _work(self, work: "UniqueWork") -> None:
+    def _search_size(self, size: int, waiting: Iterator[Family]) -> None:
         """Let every stream search family after family of one size."""
-        codes = own_name(CODES if work.size == 1 else SHARED_CODES)
+        codes = own_name(CODES if size == 1 else SHARED_CODES)
+        subsets = sum(comb(self.n, k) for k in range(1, self.size_limit + 1))
 
         def search(stream: Stream) -> None:
             """Search the families that wait as one of the streams."""
-            session = UniqueSession(
-                stream, work.size, keeps=work.size < self.size_limit, codes=codes
-            )
-            while batch := self._take(work):
+            session = UniqueSession(stream, size, keeps=size < self.size_limit, codes=codes)
+            while batch := self._take(waiting):
                 for family in batch:
                     if stream.interrupted.is_set():
                         raise Interrupted("interrupted")
                     session.search(family)
                     with self._lock:
-                        work.done += family.subsets
+                        self._searched += family.subsets
                 session.count_records()
             with self._lock:
                 self.history |= dict.fromkeys(session.history)
 
         def show_progress() -> None:
-            self.meter.inside(work.done / work.total, f"{work.done:,} of {work.total:,} subsets")
+            text = f"{self._searched:,} of {subsets:,} subsets"
+            self.meter.inside(self._searched / subsets, text)
             self.meter.show()
 
         self.meter.begin(0, 1, "walking")
-        with self.engine.single_threaded():
+        with ExitStack() as closed_at_end:
+            closed_at_end.enter_context(self.engine.single_threaded())
             streams = [self.engine.stream(self.tables.where) for _ in range(self.streams)]
-            try:
-                self.engine.together(streams, search, show_progress)
-            finally:
-                for stream in streams:
-                    stream.close()
+            for stream in streams:
+                closed_at_end.callback(stream.close)
+            self.engine.together(streams, search, show_progress)
 
-    def _take(self, work: "UniqueWork") -> list[Family]:
+    def _take(self, waiting: Iterator[Family]) -> list[Family]:
         with self._lock:
-            return list(islice(work.waiting, TOGETHER))
-
-
-@dataclass
-class UniqueWork:
-    """The families of one size that wait, the subsets that are done, and those of all sizes."""
-
-    size: int
-    waiting: Iterator[Family]
-    done: int
-    total: int
+            return list(islice(waiting, MOST_FAMILIES_TOGETHER))
 
 
 class UniqueSession(PartedPeople):

@@ -37,11 +37,6 @@ class Chunk:
     least: int
     greatest: int
 
-    @property
-    def table(self) -> str:
-        """Return the name of the coded table."""
-        return coded_name(self.position)
-
 
 def coded_name(position: int) -> str:
     """Return the name of the table of the quasi-identifiers from a position on."""
@@ -82,8 +77,18 @@ class Walker(StreamSession):
         n_blocks = self._enter(chunk)
         if not n_blocks:  # every record is alone
             return
-        for position in range(chunk.position + 1, self.packing.n):
-            self._turn_to(position, n_blocks)
+        packing = self.packing
+        for position in range(chunk.position + 1, packing.n):
+            self.set(
+                bit=(1 << position, "BIGINT"),
+                after=(packing.every & ~((2 << position) - 1), "BIGINT"),  # those after it
+                field=(packing.field(position), packing.rest_type),
+                later=(
+                    packing.later(position),
+                    packing.rest_type,
+                ),  # bits of their codes in ``rest``
+                blocks=(n_blocks, "BIGINT"),  # that are numbered already
+            )
             ((rows_to_split, rows_going_on),) = self.rows("turns")  # of blocks split now, or later
             if not rows_going_on:
                 break
@@ -97,7 +102,7 @@ class Walker(StreamSession):
         candidate. A block of two records, or with one open quasi-identifier, ends: any that is
         taken singles out its records, which are candidates, too.
         """
-        table = {"coded": own_name(chunk.table)}
+        table = {"coded": own_name(coded_name(chunk.position))}
         self.set(least=(chunk.least, "INTEGER"), greatest=(chunk.greatest, "INTEGER"))
         self.set(bit=(1 << chunk.position, "BIGINT"), blocks=(0, "BIGINT"))
         self.make_table("blocks", "entered_blocks", **table)
@@ -107,20 +112,6 @@ class Walker(StreamSession):
             self.make_table("live", "entered", **table)
             self.add("candidates", "ended")
         return n_blocks
-
-    def _turn_to(self, position: int, n_blocks: int) -> None:
-        """Set the quasi-identifier of the next statements; so many blocks are numbered already.
-
-        ``after`` are those that come after it, ``later`` the bits of ``rest`` with their codes.
-        """
-        kind = self.packing.rest_type
-        self.set(
-            bit=(1 << position, "BIGINT"),
-            after=(self.packing.every & ~((2 << position) - 1), "BIGINT"),
-            field=(self.packing.field(position), kind),
-            later=(self.packing.later(position), kind),
-            blocks=(n_blocks, "BIGINT"),
-        )
 
     def _split(self) -> int:
         """Split the blocks whose turn it is; return how many new blocks go on (see ``_enter``)."""

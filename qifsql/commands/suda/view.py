@@ -15,7 +15,7 @@ KIND = Kind(
     columns=("measure", "value"), shared=("by_size", "by_set", "by_qid", "by_dis_suda", "bounds")
 )
 TITLE = "Special uniques: {name}"
-LISTED = 10  # sets and values that are shown; all are in the files
+ROWS_SHOWN = 10  # sets and values that are shown; all are in the files
 BANDS = ((0, 0), (1, 4), (5, 9), (10, 19), (20, 49), (50, 99), (100, 100))  # percent
 
 
@@ -144,7 +144,7 @@ def _set_parts(by_set: pl.DataFrame) -> list[Part]:
     """Return a table of the sets with the largest shares of all scores, which come first."""
     heads = [said("set of attributes"), said("MSUs"), said("share of scores")]
     table = Table.of(heads, right=(1, 2))
-    for row in by_set.head(LISTED).iter_rows(named=True):
+    for row in by_set.head(ROWS_SHOWN).iter_rows(named=True):
         share = words.percent(row["contribution"])
         table.add_row(words.listed(row["qids"]), words.count(row["msus"]), share)
     parts: list[Part] = [Heading(said("Which sets of attributes cause it")), table]
@@ -156,7 +156,7 @@ def _value_parts(by_value: pl.DataFrame) -> list[Part]:
     heads = [said("attribute"), said("value"), said("records"), said("special")]
     table = Table.of([*heads, said("share of scores")], right=(2, 3, 4))
     ranked = by_value.sort("contribution", descending=True, maintain_order=True)
-    for row in ranked.head(LISTED).iter_rows(named=True):
+    for row in ranked.head(ROWS_SHOWN).iter_rows(named=True):
         value = words.missing() if row["value"] is None else escaping.cell(row["value"])
         numbers = [words.count(row[name]) for name in ("records", "records_with_msu")]
         table.add_row(row["qid"], value, *numbers, words.percent(row["contribution"]))
@@ -165,9 +165,9 @@ def _value_parts(by_value: pl.DataFrame) -> list[Part]:
 
 
 def _note_of_length(height: int) -> Sequence[Part]:
-    if height <= LISTED:
+    if height <= ROWS_SHOWN:
         return ()
-    text = said("The first {n} of {all}.", **{"n": LISTED, "all": words.count(height)})
+    text = said("The first {n} of {all}.", **{"n": ROWS_SHOWN, "all": words.count(height)})
     return (Paragraph(text),)
 
 

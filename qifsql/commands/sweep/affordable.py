@@ -7,15 +7,15 @@ from qifsql.commands.sweep.layout import codes_fit, plan_passes
 from qifsql.commands.sweep.plan import Progress
 from qifsql.counting.scales import Spread
 
-SECONDS = 3.0  # of a sweep that nobody has asked for by name, of few records
-MORE = 4e-6  # seconds more for each record
-MOST = 10  # its quasi-identifiers
-PER_ROW = 6e-4  # seconds of a subset and question in the tables and charts of a report
+ALLOWED_SECONDS = 3.0  # of a sweep that nobody has asked for by name, of few records
+ALLOWED_PER_RECORD = 4e-6  # seconds more for each record
+AFFORDABLE_QIDS = 10  # its quasi-identifiers
+REPORT_PER_ROW = 6e-4  # seconds of a subset and question in the tables and charts of a report
 OPENING = 0.3  # seconds until an engine has opened a file again
 CODING = 2e-6  # seconds per record and question until its values are numbered
-PER_RECORD = 8e-6  # seconds of an attack on one subset alone, per record
-PER_QUESTION = 0.15  # seconds of such an attack for re-identification, and for each secret
-UNKNOWN = 100  # values of an attribute that is no column
+ATTACK_PER_RECORD = 8e-6  # seconds of an attack on one subset alone, per record
+ATTACK_PER_QUESTION = 0.15  # seconds of such an attack for re-identification, and for each secret
+UNKNOWN_VALUES = 100  # values of an attribute that is no column
 Columns = Mapping[str, Mapping[str, Any]]
 """The rows of ``describe`` by name of the column."""
 
@@ -34,7 +34,7 @@ def affordable(
         swept = qids[:count], secrets
         return expected_seconds(columns, *swept, threads=1, alone=alone) <= allowed_seconds(columns)
 
-    counts = [n for n in range(2, min(MOST, len(qids)) + 1) if fits(n, secrets[:1])]
+    counts = [n for n in range(2, min(AFFORDABLE_QIDS, len(qids)) + 1) if fits(n, secrets[:1])]
     count = max(counts, default=1)
     swept: list[str] = []
     for secret in secrets:
@@ -45,7 +45,7 @@ def affordable(
 
 def allowed_seconds(columns: Columns) -> float:
     """Return the seconds that a sweep may take that nobody has asked for by name."""
-    return SECONDS + _records(columns) * MORE
+    return ALLOWED_SECONDS + _records(columns) * ALLOWED_PER_RECORD
 
 
 def _records(columns: Columns) -> int:
@@ -67,7 +67,7 @@ def expected_seconds(
     """
     people = _records(columns)
     seconds = _seconds(columns, qids, secrets, people, threads, alone=alone)
-    seconds += (1 << len(qids)) * (1 + len(secrets)) * PER_ROW
+    seconds += (1 << len(qids)) * (1 + len(secrets)) * REPORT_PER_ROW
     for secret in secrets:
         missing: int = columns[secret]["missing"] if secret in columns else 0
         if missing and not alone:
@@ -78,7 +78,7 @@ def expected_seconds(
 
 def seconds_alone(records: int, subsets: int, secrets: int) -> float:
     """Return the expected seconds of a sweep whose subsets are attacked one by one."""
-    return subsets * (records * PER_RECORD + (1 + secrets) * PER_QUESTION)
+    return subsets * (records * ATTACK_PER_RECORD + (1 + secrets) * ATTACK_PER_QUESTION)
 
 
 def _seconds(
@@ -104,7 +104,7 @@ def _seconds(
 def _spread(column: Mapping[str, Any] | None, people: int) -> Spread:
     """Return the spread of people over the values of a described column."""
     if column is None or column["records"] is None:
-        return Spread(min(UNKNOWN, people), people, people, people, missing=False)
+        return Spread(min(UNKNOWN_VALUES, people), people, people, people, missing=False)
     is_missing = column["missing"] > 0
     together = round(people**2 / 2 ** column["entropy"])  # if all values are equally frequent
     return Spread(column["distinct"] + is_missing, people, people, together, missing=is_missing)

@@ -23,7 +23,7 @@ from typing import Any
 
 import polars as pl
 
-from qifsql.commands.sweep.layout import MOST, Layout
+from qifsql.commands.sweep.layout import MOST_QIDS, Layout
 from qifsql.commands.sweep.result import (
     BEST,
     BORDERS,
@@ -35,7 +35,7 @@ from qifsql.commands.sweep.result import (
     QUESTION,
     SHAPLEY,
     SUBSET,
-    has,
+    includes,
     names_by_bits,
 )
 from qifsql.commands.sweep.worker import Sums
@@ -76,29 +76,29 @@ def answer_tables(
     return tables
 
 
-def tables_of_readings(
+def answer_tables_by_reading(
     frame: pl.DataFrame, qids: Sequence[str], threshold: float | None
 ) -> dict[str, pl.DataFrame]:
-    """Return the answers by name; of people with several records, those of both readings.
+    """Return the answers by name; where people have several records, for each ``known_records``.
 
-    A reading is whether all records of a person are known, or one of them (``known_records``).
     Shares of people are divided by their number, not by that of the records.
     """
     if "known_records" not in frame.columns:
         return answer_tables(frame, qids, threshold)
     tables: dict[str, list[pl.DataFrame]] = {}
-    for reading in frame["known_records"].unique(maintain_order=True):
-        part = frame.filter(known_records=reading).with_columns(records="people")
+    for records in frame["known_records"].unique(maintain_order=True):
+        part = frame.filter(known_records=records).with_columns(records="people")
         for name, table in answer_tables(part, qids, threshold).items():
-            tables.setdefault(name, []).append(table.with_columns(known_records=pl.lit(reading)))
+            tables.setdefault(name, []).append(table.with_columns(known_records=pl.lit(records)))
     return {name: pl.concat(parts) for name, parts in tables.items()}
 
 
 def is_complete(frame: pl.DataFrame, qids: Sequence[str]) -> bool:
     """Return whether each question of the sweep has each non-empty subset exactly once."""
-    parts, n = questions(frame), (1 << len(qids)) - 1
-    are_complete = (part.height == n and part["subset"].n_unique() == n for part in parts)
-    return bool(parts) and all(are_complete)
+    parts, subsets = questions(frame), (1 << len(qids)) - 1
+    return bool(parts) and all(
+        part.height == subsets and part["subset"].n_unique() == subsets for part in parts
+    )
 
 
 def best_subsets(frame: pl.DataFrame, qids: Sequence[str]) -> pl.DataFrame:
@@ -111,7 +111,7 @@ def best_subsets(frame: pl.DataFrame, qids: Sequence[str]) -> pl.DataFrame:
     """
     posteriors, place = pl.col(POSTERIORS), pl.col("subset")
     names = frame.select("subset", "qids").unique("subset")
-    if len(qids) <= MOST:  # else the number is the place already
+    if len(qids) <= MOST_QIDS:  # else the number is the place already
         names, place = names_by_bits(frame["subset"], qids), _order(len(qids))
     is_highest = pl.any_horizontal(posteriors == posteriors.max().over("n_qids"))
     is_best_twice = pl.len().over("subset") == 2  # once for each measure
@@ -208,8 +208,8 @@ def borders(
     makes it risky (M37). The sweep must be whole. Columns: ``BORDERS``.
     """
     risky, subset, bits = pl.col("risky"), pl.col("subset"), [1 << a for a in range(len(qids))]
-    smaller_is_risky = [risky.gather(subset & ~pl.lit(bit, SUBSET)) & has(bit) for bit in bits]
-    larger_is_risky = [risky.gather(subset | pl.lit(bit, SUBSET)) | has(bit) for bit in bits]
+    smaller_is_risky = [risky.gather(subset & ~pl.lit(bit, SUBSET)) & includes(bit) for bit in bits]
+    larger_is_risky = [risky.gather(subset | pl.lit(bit, SUBSET)) | includes(bit) for bit in bits]
     minimal = risky & ~pl.any_horizontal(smaller_is_risky)
     maximal = ~risky & pl.all_horizontal(larger_is_risky)
     parts = []
@@ -305,8 +305,7 @@ def release_subsets(numbers: Sequence[int], datasets: int) -> list[int]:
                 f"dataset {i} has no quasi-identifier, so it cannot make anything worse; name one "
                 f"of it, such as {i}:NAME, or leave the dataset out"
             )
-    subsets = [_subset_of_datasets(numbers, chosen) for chosen in _auxiliary_sets(datasets)]
-    return [subset for subset in subsets if subset]  # the focal dataset may have none
+    return [s for s in _release_sets(numbers, datasets) if s]  # the focal dataset may have none
 
 
 def rename_longitudinal(frame: pl.DataFrame, numbers: Sequence[int]) -> pl.DataFrame:
@@ -322,7 +321,7 @@ def rename_longitudinal(frame: pl.DataFrame, numbers: Sequence[int]) -> pl.DataF
         return named
     used = [pl.lit(1, pl.Int64)]  # the focal dataset
     for auxiliary in sorted({*numbers} - {1}):
-        members = (has(1 << i) for i, number in enumerate(numbers) if number == auxiliary)
+        members = (includes(1 << i) for i, number in enumerate(numbers) if number == auxiliary)
         used.append(pl.any_horizontal(members).cast(pl.Int64))
     return named.with_columns(datasets=pl.sum_horizontal(used))
 
@@ -335,10 +334,7 @@ def release_contributions(
     ``frame`` has at least the subsets of ``release_subsets``; ``names`` are those of all datasets.
     Columns: ``RELEASES``.
     """
-    datasets = {  # by subset of quasi-identifiers: its auxiliary datasets, dataset 2 as bit 0
-        _subset_of_datasets(numbers, chosen): sum(1 << number - 2 for number in chosen)
-        for chosen in _auxiliary_sets(len(names))
-    }
+    datasets = _release_sets(numbers, len(names))
     rows = frame.filter(pl.col("subset").is_in(list(datasets)))
     rows = rows.with_columns(pl.col("subset").replace_strict(datasets, return_dtype=pl.UInt32))
     focal = rows.filter(pl.col("subset") == 0)
@@ -352,7 +348,7 @@ def release_contributions(
 
 def _sums_by_size(game: Game, masks: list[int]) -> list[list[int]]:
     """Return a list for each mask: by size from 0 to n, the sum of V over subsets with the mask."""
-    sums = [pl.col("amount").filter(has(mask)).sum().alias(str(mask)) for mask in masks]
+    sums = [pl.col("amount").filter(includes(mask)).sum().alias(str(mask)) for mask in masks]
     size = pl.col("subset").bitwise_count_ones().alias("size")
     lattice = game.amounts.to_frame("amount").with_row_index("subset")
     by_size = lattice.group_by(size).agg(sums).sort("size")
@@ -361,7 +357,8 @@ def _sums_by_size(game: Game, masks: list[int]) -> list[list[int]]:
 
 def _order(n: int) -> pl.Expr:
     """Return a sort key for subsets of one size, by their positions: (0, 1), (0, 2), ..."""
-    return pl.sum_horizontal((~has(1 << i)).cast(SUBSET) * (1 << (n - 1 - i)) for i in range(n))
+    weights = ((1 << i, 1 << (n - 1 - i)) for i in range(n))
+    return pl.sum_horizontal((~includes(bit)).cast(SUBSET) * weight for bit, weight in weights)
 
 
 def _concatenate(
@@ -373,11 +370,17 @@ def _concatenate(
     return pl.concat([pl.DataFrame(schema=schema), *tables])
 
 
-def _auxiliary_sets(datasets: int) -> list[tuple[int, ...]]:
-    """Return every set of auxiliary datasets, by number, the empty one first."""
+def _release_sets(numbers: Sequence[int], datasets: int) -> dict[int, int]:
+    """Return the auxiliary datasets, dataset 2 as bit 0, by the subset of all that they hold.
+
+    The subset has the quasi-identifiers of the focal dataset, too. Every set of auxiliary datasets
+    is there, the empty one first.
+    """
     auxiliary = range(2, datasets + 1)
-    return [c for size in range(len(auxiliary) + 1) for c in combinations(auxiliary, size)]
-
-
-def _subset_of_datasets(numbers: Sequence[int], chosen: Sequence[int]) -> int:
-    return sum(1 << i for i, number in enumerate(numbers) if number == 1 or number in chosen)
+    chosen_sets = (c for size in range(datasets) for c in combinations(auxiliary, size))
+    return {
+        sum(1 << i for i, n in enumerate(numbers) if n == 1 or n in chosen): sum(
+            1 << dataset - 2 for dataset in chosen
+        )
+        for chosen in chosen_sets
+    }

@@ -26,9 +26,9 @@ from qifsql.presentation.theme import (
 )
 from qifsql.presentation.words import count, percent
 
-DOTS = 5_000  # more subsets than this are drawn as ranges
-PANEL = ["panel", "order", "question", "measure", "prior"]  # constant within a panel
-PANELS = 4  # number of subset sizes with a histogram
+MOST_DOTS = 5_000  # more subsets than this are drawn as ranges
+PANEL_KEYS = ["panel", "order", "question", "measure", "prior"]  # constant within a panel
+MOST_PANELS = 4  # number of subset sizes with a histogram
 
 
 def success(frame: pl.DataFrame) -> Chart:
@@ -42,20 +42,20 @@ def success(frame: pl.DataFrame) -> Chart:
     alt, _ = extra()
     points, reached = _success_by_panel(word_questions(frame)), pl.col("success")
     subsets = points["subset"].n_unique()
-    dots = subsets <= DOTS and frame.height <= 2 * DOTS
+    dots = subsets <= MOST_DOTS and frame.height <= 2 * MOST_DOTS
     best = points.sort("success", "subset").unique(["panel", "size"], keep="last")
     drawn = (points if dots else best).sort("panel", "size", "subset")
     names = drawn.select("subset", "names").unique().sort("subset")
     quartiles = (reached.quantile(i / 4, "linear").alias(f"quartile_{i}") for i in range(5))
     sizes = points.group_by("panel", "size").agg(reached.mean(), *quartiles).sort("panel", "size")
-    panels = points.group_by(PANEL[:-1]).agg(pl.col("prior").max(), highest=reached.max())
+    panels = points.group_by(PANEL_KEYS[:-1]).agg(pl.col("prior").max(), highest=reached.max())
     panels = panels.sort("panel")
     label = pl.Series([said("before") + f"\n{percent(prior)}" for prior in panels["prior"]])
     priors = panels.select("panel", success="prior", label=label)
     # Rows of subsets, of sizes and of panels in one table: other columns of each kind are NULL.
-    rows = pl.concat([drawn.drop("names", *PANEL[1:]), sizes, priors], how="diagonal_relaxed")
+    rows = pl.concat([drawn.drop("names", *PANEL_KEYS[1:]), sizes, priors], how="diagonal_relaxed")
     chart = grid(alt, alt.layer(*_layers(alt, points["size"], dots=dots)), rows)
-    for key, table in (("panel", panels.select(PANEL)), ("subset", names)):
+    for key, table in (("panel", panels.select(PANEL_KEYS)), ("subset", names)):
         rest = alt.LookupData(data(alt, table), key, table.columns[1:])
         chart = chart.transform_lookup(key, rest)
     below = said("Each dot is one set of quasi-identifiers.")
@@ -208,8 +208,8 @@ def histograms(details: Tables) -> Chart:
     """Return the histograms of the riskiest subset of some sizes, and of all quasi-identifiers."""
     best = details["best"].filter(pl.col("best_for") != "deterministic")
     sizes = sorted(set(best["n_qids"]))
-    # Not more than PANELS of them, evenly spaced, with the least and the greatest.
-    spaced = {sizes[round(i * (len(sizes) - 1) / (PANELS - 1))] for i in range(PANELS)}
+    # Not more than MOST_PANELS of them, evenly spaced, with the least and the greatest.
+    spaced = {sizes[round(i * (len(sizes) - 1) / (MOST_PANELS - 1))] for i in range(MOST_PANELS)}
     keys = ["model", "secret", "subset"]
     subsets = best.filter(pl.col("n_qids").is_in(sorted(spaced))).select(keys)
     histogram = details["histogram"].with_columns(datasets=pl.lit(1))

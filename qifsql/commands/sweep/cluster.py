@@ -17,7 +17,6 @@ import time
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from math import ceil
 from pathlib import Path
 from typing import Any, cast
@@ -27,10 +26,10 @@ import pyarrow.parquet as pq
 from sqlglot import exp
 
 from qifsql.commands.sweep import executors, tables
-from qifsql.commands.sweep.executors import ADDED, LEAST, MOST, Job, chunk_function
-from qifsql.commands.sweep.plan import FIXED, PER_STREAM, Task, stream_count
-from qifsql.commands.sweep.scheduler import STORE_FOUND, Pass, found_rows
-from qifsql.commands.sweep.tables import DROPPED, GIANT, CodedTable, Tables, packed_table
+from qifsql.commands.sweep.executors import ADDED, MAXIMUM, MINIMA, Job, chunk_function
+from qifsql.commands.sweep.plan import FIXED_MEMORY, MEMORY_PER_STREAM, Task, stream_count
+from qifsql.commands.sweep.scheduler import Pass
+from qifsql.commands.sweep.tables import DROPPED, GIANT_CHUNKS, CodedTable, Tables, packed_table
 from qifsql.commands.sweep.worker import Sums, Worker, typed
 from qifsql.data.readers import escaped
 from qifsql.engine import dialect, distributed
@@ -41,13 +40,13 @@ from qifsql.errors import DatasetError, EngineError
 from qifsql.query.render import creating
 from qifsql.query.splice import splice
 
-SHARES = 16  # most tasks for the chunks of a table, each of which reads the table
-PER_WORKER = 4  # fewest chunks in a task for each worker
-OF_EXECUTOR = "1GiB"  # limit for DuckDB in an executor on another machine
-PARTS = "qifsql_parts"  # the view of what executors found
-REPORT = ["seconds", "statements"]  # its columns about the work
-SPREAD = 2  # partitions for each chunk, so that few hold several chunks
-ENDING = ".coded"  # of the folder of the coded tables, next to the workspace
+MOST_TASKS = 16  # most tasks for the chunks of a table, each of which reads the table
+CHUNKS_PER_WORKER = 4  # fewest chunks in a task for each worker
+EXECUTOR_MEMORY = "1GiB"  # limit for DuckDB in an executor on another machine
+PARTS_VIEW = "qifsql_parts"  # the view of what executors found
+REPORT_COLUMNS = ["seconds", "statements"]  # its columns about the work
+PARTITIONS_PER_CHUNK = 2  # partitions for each chunk, so that few hold several chunks
+FOLDER_ENDING = ".coded"  # of the folder of the coded tables, next to the workspace
 
 
 @dataclass(frozen=True)
@@ -69,7 +68,7 @@ def tables_folder(workspace: Path) -> Path:
     """
     place = f"{platform.node()}\0{workspace.absolute()}"
     digest = hashlib.sha256(place.encode()).hexdigest()
-    return workspace.with_name(f"{workspace.name}.{digest[:8]}{ENDING}")
+    return workspace.with_name(f"{workspace.name}.{digest[:8]}{FOLDER_ENDING}")
 
 
 @dataclass
@@ -125,11 +124,11 @@ class ClusterTables(Tables):
         rows = self.engine.act(what, self.where, write)
         count = self.engine.act(what, self.where, rows.count)
         workers = self.engine.workers
-        chunk_rows = max(1, min(self.largest_chunk, max(tables.LEAST, count // workers)))
+        chunk_rows = max(1, min(self.largest_chunk, max(tables.LEAST_ROWS, count // workers)))
         giants: list[tuple[int, int]] = []  # none for the last attribute: there is nothing to split
-        if count > GIANT * self.largest_chunk and position < self.layout.n - 1:
+        if count > GIANT_CHUNKS * self.largest_chunk and position < self.layout.n - 1:
             sizes = rows.groupBy("entry").count()
-            large = sizes.where(sizes["count"] > GIANT * self.largest_chunk)
+            large = sizes.where(sizes["count"] > GIANT_CHUNKS * self.largest_chunk)
             pairs = self.engine.act(what, self.where, large.collect)
             giants = sorted((int(code), int(people)) for code, people in pairs)
         remaining = count - sum(people for _, people in giants)
@@ -161,7 +160,7 @@ class ClusterTables(Tables):
         rows = self.engine.act("sweeping", self.where, self.read_table(table).toArrow)
         pq.write_table(rows, file)
         query = packed_table(self.layout, position, "rows")
-        query = query.from_(file_rows(file).subquery("rows")).order_by("entry")
+        query = query.from_(_file_rows(file).subquery("rows")).order_by("entry")
         stream.rows(creating(tables.qualify(table), query, temporary=False))
         self.workspace.enter_in_ledger(stream, table)
         file.unlink()
@@ -179,7 +178,7 @@ class ClusterTables(Tables):
         facts = self.in_spark[table.name]
         task = self.task("split", table.name, table.position, state=table.state)
         tasks = [replace(task, least=code, greatest=code, rows=n) for code, n in facts.giants]
-        per_task = max(PER_WORKER * self.engine.workers, ceil(facts.chunks / SHARES))
+        per_task = max(CHUNKS_PER_WORKER * self.engine.workers, ceil(facts.chunks / MOST_TASKS))
         chunk_rows = (facts.rows - sum(n for _, n in facts.giants)) / max(1, facts.chunks)
         for first in range(0, facts.chunks, per_task):  # the range of a task: numbers of chunks
             last = min(first + per_task, facts.chunks) - 1
@@ -218,11 +217,10 @@ class ClusterPass(Pass):
         path = self.workspace.path
         self.folders = self.spark.folders(tables_folder(path) if path else None)
         super().__post_init__()
+        self.tables = ClusterTables(
+            **vars(self.tables), engine=self.spark, folders=self.folders, where=self.where
+        )
         self.tables.read_stored()
-
-    def make_tables(self, *parts: Any) -> ClusterTables:
-        """Return the coded tables of the pass."""
-        return ClusterTables(*parts, engine=self.spark, folders=self.folders, where=self.where)
 
     def run(self) -> None:
         """Work on the tasks; remove the tables if an interrupted run leaves no workspace."""
@@ -289,8 +287,7 @@ class ClusterPass(Pass):
             seconds = self._settle_chunks(stream, task)
         with stream.transaction():
             if task.kind != "drop":
-                stream.rows(STORE_FOUND, [self.number, 0])
-                self.workspace.enter_in_ledger(stream, "found", partial(found_rows, self.number, 0))
+                self.workspace.store_found(stream, self.number)
             if written is not None:
                 self.tables.store(stream, table, task.position + 1, written)
                 state = task.state
@@ -320,9 +317,11 @@ class ClusterPass(Pass):
         reports = result.filter(result["state"].is_null())  # not sums, but time and statements
         for statements in reports["statements"].to_pylist():
             self.history |= dict.fromkeys(statements)
-        file = self.engine.scratch / f"{task.name}.found"
-        pq.write_table(result.filter(result["state"].is_valid()).drop_columns(REPORT), file)
-        stream.rows(creating("found", _typed_sums(file)))
+        file = self.engine.scratch / "found.parquet"
+        pq.write_table(result.filter(result["state"].is_valid()).drop_columns(REPORT_COLUMNS), file)
+        small = [exp.alias_(typed(exp.column(c), "UTINYINT"), c) for c in ("question", "bin")]
+        sums = exp.select("state", *small, *ADDED, *MINIMA, MAXIMUM)
+        stream.rows(creating("found", sums.from_(_file_rows(file).subquery("rows"))))
         file.unlink()
         return float(sum(reports["seconds"].to_pylist()))
 
@@ -331,8 +330,8 @@ class ClusterPass(Pass):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FutureWarning)  # about pandas, which is not used
             parts = frame.groupBy("chunk").applyInArrow(chunk_function(job), executors.SCHEMA)
-        parts.createOrReplaceTempView(PARTS)
-        query = dialect.text(splice("sweep/added", tables={"chunk_sums": PARTS}))
+        parts.createOrReplaceTempView(PARTS_VIEW)
+        query = dialect.text(splice("sweep/added", tables={"chunk_sums": PARTS_VIEW}))
 
         def compute() -> pa.Table:
             return frame.sparkSession.sql(query).toArrow()
@@ -360,7 +359,7 @@ class ClusterPass(Pass):
         if task.kind == "coarsen":  # rows that merge in some pair of values are in one chunk
             halves = _chunk_number([f"{name} DIV 2" for name in qid_columns], chunks)
             rows = frame.selectExpr(f"{halves} AS chunk", "*")
-            return rows.repartition(SPREAD * chunks, "chunk")
+            return rows.repartition(PARTITIONS_PER_CHUNK * chunks, "chunk")
         subset = task.state >> self.layout.n  # a ``group`` settles one: the others are left out
         for position in range(task.position, self.layout.n):
             if not subset >> position & 1:
@@ -376,7 +375,7 @@ class ClusterPass(Pass):
         if facts.giants:
             rows = rows.where(~rows["entry"].isin([code for code, _ in facts.giants]))
         chosen = rows.where(rows["chunk"].between(task.least, task.greatest))
-        return chosen.repartition(SPREAD * (task.greatest - task.least + 1), "chunk")
+        return chosen.repartition(PARTITIONS_PER_CHUNK * (task.greatest - task.least + 1), "chunk")
 
     def _measure_coarser(self, workers: Mapping[Stream, Worker], position: int) -> dict[int, Sums]:
         """Return the sums of each question after merging the values of an attribute in pairs."""
@@ -387,15 +386,15 @@ class ClusterPass(Pass):
             task = self.tables.task("coarsen", self.tables.first_table, 0, span=(0, 0))
             worker = self._worker(self.workspace.stream)
             self._settle_chunks(worker.stream, task)
-            for merged, question, people, mode, certain in worker.rows("sums"):
-                self.coarse.setdefault(merged, {})[question] = people, mode, certain
+            for merged, question, *sums in worker.rows("sums"):
+                self.coarse.setdefault(merged, {})[question] = Sums(*sums)
         return self.coarse[position]
 
     def _executor_memory(self) -> str:
         if not self.spark.is_local:
-            return OF_EXECUTOR
-        share = (self.spark.memory - FIXED) // max(1, self.spark.workers)
-        return f"{max(share, PER_STREAM) // 2**20}MiB"
+            return EXECUTOR_MEMORY
+        share = (self.spark.memory - FIXED_MEMORY) // max(1, self.spark.workers)
+        return f"{max(share, MEMORY_PER_STREAM) // 2**20}MiB"
 
     def drop_tables(self) -> None:
         """Remove the coded tables of the pass, which are no longer needed."""
@@ -415,7 +414,7 @@ def _chunk_number(columns: Sequence[str], chunks: int) -> str:
 def _executor_error(error: EngineError) -> EngineError:
     """Return the error with the message of the executor, if it has one."""
     detail = error.detail or ""
-    if match := re.search(f"{executors.SAYS}(.*)", detail):
+    if match := re.search(f"{executors.ERROR_PREFIX}(.*)", detail):
         return EngineError(match[1], detail=detail)
     if "No module named" in detail:
         return EngineError(
@@ -426,13 +425,7 @@ def _executor_error(error: EngineError) -> EngineError:
     return error
 
 
-def _typed_sums(file: Path) -> exp.Select:
-    """Return the rows of a Parquet file with the types of the table ``found``."""
-    small = [exp.alias_(typed(exp.column(c), "UTINYINT"), c) for c in ("question", "bin")]
-    return exp.select("state", *small, *ADDED, *LEAST, MOST).from_(file_rows(file).subquery("rows"))
-
-
-def file_rows(file: Path) -> exp.Select:
+def _file_rows(file: Path) -> exp.Select:
     """Return the rows of a Parquet file."""
     path = exp.Literal.string(escaped(str(file)))
     return exp.select("*").from_(

@@ -19,7 +19,7 @@ from qifsql.commands.sweep import kernel_choice
 from qifsql.commands.sweep.layout import Layout
 from qifsql.commands.sweep.plan import Task
 from qifsql.commands.sweep.spec import Sizes
-from qifsql.commands.sweep.tables import ENTRIES, packed_table
+from qifsql.commands.sweep.tables import ALL_CODES, packed_table
 from qifsql.commands.sweep.walk import Choices, settle_chunk, settle_one_block, settle_subset
 from qifsql.commands.sweep.worker import Chunk, Worker
 from qifsql.engine import ledger
@@ -33,11 +33,11 @@ from qifsql.query.render import creating
 VERSIONS = (__version__, ledger.ENGINE)
 KEYS = {"state": pa.int64(), "question": pa.int32(), "bin": pa.int32()}
 ADDED = ("blocks", "people", "mode", "certain")
-LEAST, MOST = ("k", "l"), "worst_case"
+MINIMA, MAXIMUM = ("k", "l"), "worst_case"
 TYPES = {
     **KEYS,
-    **dict.fromkeys((*ADDED, *LEAST), pa.int64()),
-    MOST: pa.float64(),
+    **dict.fromkeys((*ADDED, *MINIMA), pa.int64()),
+    MAXIMUM: pa.float64(),
     "seconds": pa.float64(),
     "statements": pa.list_(pa.string()),
 }
@@ -46,8 +46,8 @@ IN_SPARK = {"int64": "bigint", "int32": "int", "double": "double"}
 SCHEMA = ", ".join(f"{n} {IN_SPARK.get(str(t), 'array<string>')}" for n, t in TYPES.items())
 """The same for Spark."""
 UNPACKED = "unpacked"  # the name of the rows of a chunk in DuckDB
-SAYS = "an executor says: "  # what comes before the message of an error
-FOLDERS = "SPARK_LOCAL_DIRS"  # the environment variable that names the folders of an executor
+ERROR_PREFIX = "an executor says: "  # what comes before the message of an error
+FOLDERS_VARIABLE = "SPARK_LOCAL_DIRS"  # of the environment: the folders of an executor
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ def chunk_function(job: Job) -> Callable[[pa.Table], pa.Table]:
         try:
             return chunk_sums(job, people)
         except QifError as e:  # Spark passes on only the text of an error
-            raise RuntimeError(f"{SAYS}{e}\n{e.detail or ''}") from e
+            raise RuntimeError(f"{ERROR_PREFIX}{e}\n{e.detail or ''}") from e
 
     return settle
 
@@ -95,7 +95,7 @@ def chunk_sums(job: Job, people: pa.Table) -> pa.Table:
             f"an executor has qifsql {VERSIONS[0]} with {VERSIONS[1]}, and the driver "
             f"{job.versions[0]} with {job.versions[1]}; install the same versions on all machines"
         )
-    parent = os.environ.get(FOLDERS, "").partition(",")[0]
+    parent = os.environ.get(FOLDERS_VARIABLE, "").partition(",")[0]
     settings = Settings(
         engine="duckdb",
         memory=job.memory,
@@ -121,7 +121,7 @@ def _settle_chunk(job: Job, stream: Stream) -> pa.Table:
     compiled = job.compiled and kernel_choice.is_installed()
     worker = Worker(stream, layout, job.sizes, compiled=compiled)
     rows = stream.count(creating("coded", packed_table(layout, task.position, UNPACKED)))
-    chunk = Chunk("coded", task.position, task.state, *ENTRIES, rows)
+    chunk = Chunk("coded", task.position, task.state, *ALL_CODES, rows)
     if task.kind == "walk":
         of_pass = (job.sweep, task.number_of_pass, layout.n, job.may_roll, layout.valued)
         settle_chunk(worker, chunk, _choices_of_pass(*of_pass).choice_at(task.position))
@@ -133,7 +133,7 @@ def _settle_chunk(job: Job, stream: Stream) -> pa.Table:
         for position in range(layout.n):
             settle_subset(worker, chunk, layout.all_attributes, coarser=position, state=position)
     worker.sum_up()
-    names = [*KEYS, *ADDED, *LEAST, MOST]  # the columns of the table ``found``, in its order
+    names = [*KEYS, *ADDED, *MINIMA, MAXIMUM]  # the columns of the table ``found``, in its order
     rows_found = stream.rows("SELECT * FROM found")
     columns = dict(zip(names, zip(*rows_found, strict=True), strict=True)) if rows_found else {}
     sums = pa.table({n: pa.array(columns.get(n, ()), TYPES[n]) for n in names})

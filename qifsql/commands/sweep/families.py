@@ -4,7 +4,6 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from math import comb
 
 import polars as pl
@@ -12,7 +11,7 @@ from sqlglot import exp
 
 from qifsql.adversary.spec import BoundAttack
 from qifsql.commands.sweep import plan, result
-from qifsql.commands.sweep.scheduler import STORE_FOUND, TOGETHER, found_rows
+from qifsql.commands.sweep.scheduler import MOST_TOGETHER
 from qifsql.commands.sweep.spec import Sizes
 from qifsql.commands.sweep.tables import qualify
 from qifsql.commands.sweep.worker import statements_for
@@ -87,31 +86,20 @@ class FamilySweep:
         text = f"{self.measured:,} of {total:,} subsets measured, {plan.peak_memory()} MB"
         self.engine.settings.progress("sweeping", share, text)
 
-    def results(self) -> pl.DataFrame:
-        """Return the sums of each ``subset``, question and percent that are found so far."""
-        query = splice("sweep/family_sums", tables={"found": qualify("found")})
-        self.workspace.stream.rows(setting("with_bins", typed_number(1, "UTINYINT"), variable=True))
-        table = pl.DataFrame(self.workspace.stream.arrow(render(query))).rename({"state": "subset"})
-        return table.cast({"subset": pl.UInt32}).sort("subset", "question", "bin")
-
     def result_tables(
-        self,
-        results: pl.DataFrame,
-        prior: Mapping[int, Success],
-        names: Sequence[str],
-        secrets: Sequence[str],
+        self, prior: Mapping[int, Success], names: Sequence[str], secrets: Sequence[str]
     ) -> tuple[pl.DataFrame, dict[str, pl.DataFrame]]:
-        """Return the rows of the sweep, and its histogram as a detail if it is wanted.
+        """Return the rows found so far, and their histogram as a detail if it is wanted.
 
-        ``results`` are those of ``results()``, ``names`` those of the quasi-identifiers; ``prior``
-        is the success before the release by question.
+        ``prior`` is the success before the release by question, ``names`` are those of the
+        quasi-identifiers.
         """
-        keys = ["subset", "question"]
-        sums = results.group_by(keys).agg(
-            pl.col("blocks", "people", "mode", "certain").sum(),
-            pl.col("k", "l").min(),
-            pl.col("worst_case").max(),
-        )
+        stream = self.workspace.stream
+        query = splice("sweep/family_sums", tables={"found": qualify("found")})
+        stream.rows(setting("with_bins", typed_number(1, "UTINYINT"), variable=True))
+        by_percent = pl.DataFrame(stream.arrow(render(query))).rename({"state": "subset"})
+        by_percent = by_percent.cast({"subset": result.SUBSET}).sort(*result.KEYS, "bin")
+        sums = by_percent.group_by(result.KEYS).agg(*result.SUMMED)
         if sums.filter(pl.col("people") != self.people).height:
             raise self.workspace.damage_error("the blocks of a subset do not add up to the people")
         qids = numbered_names(names, self.sizes.range)
@@ -121,7 +109,7 @@ class FamilySweep:
             raise self.workspace.damage_error("some subset is missing")
         if not self.histogram:
             return frame, {}
-        bins = results.select(*keys, "bin", individuals="people")
+        bins = by_percent.select(*result.KEYS, "bin", individuals="people")
         return frame, {"histogram": result.histograms(bins, secrets, qids)}
 
     def drop_tables(self) -> None:
@@ -153,7 +141,7 @@ class FamilySweep:
         """Return the next families that are not done, at most as many as are stored together."""
         with self._lock:
             taken: list[Family] = []
-            while len(taken) < TOGETHER and not self.out_of_time():
+            while len(taken) < MOST_TOGETHER and not self.out_of_time():
                 family = next(self._waiting, None)
                 if family is None:
                     break
@@ -168,7 +156,9 @@ class FamilySweep:
         session: FamilySession | None = None  # a finished sweep has dropped the codes it reads
         while batch := self._take():
             began = time.perf_counter()
-            session = session or self._session(stream)
+            session = session or FamilySession(
+                stream, self.questions, self.people, with_bins=self.histogram
+            )
             done: list[Family] = []
             for family in batch:
                 if done and self.out_of_time():
@@ -179,16 +169,12 @@ class FamilySweep:
                     self.measured += family.subsets
             seconds = (time.perf_counter() - began) / len(done)
             with stream.transaction():
-                stream.rows(STORE_FOUND, [0, 0])
-                self.workspace.enter_in_ledger(stream, "found", partial(found_rows, 0, 0))
+                self.workspace.store_found(stream, number_of_pass=0)
                 numbers = [family.number for family in done]
                 self.workspace.mark_done(stream, numbers, "family", seconds)
             session.forget()
         if session is not None:
             self.history |= dict.fromkeys(session.history)
-
-    def _session(self, stream: Stream) -> "FamilySession":
-        return FamilySession(stream, self.questions, self.people, with_bins=self.histogram)
 
 
 class FamilySession(PartedPeople):

@@ -14,7 +14,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from qifsql.commands.sweep import numba_kernel as kernel
-from qifsql.commands.sweep.kernel_choice import QUESTIONS, counter_bits, lane_count
+from qifsql.commands.sweep.kernel_choice import MOST_QUESTIONS, counter_bits, lane_count
 from qifsql.commands.sweep.layout import Layout
 from qifsql.commands.sweep.worker import Chunk, Worker, counter_of_block, typed
 from qifsql.engine.connections import Stream
@@ -22,10 +22,10 @@ from qifsql.engine.protocol import LocalEngine
 from qifsql.errors import Interrupted
 from qifsql.query.render import creating, render
 
-LARGE, KINDS = 1 << 14, 1 << 16  # rows of these tables at first (see numba_kernel)
-SHARE = 8  # of the memory: the part that may hold people
-OFTEN = 32  # subsets settled in SQL from a table, before its people are held
-STEP = 1_000_000  # rows that are visited between two looks at the clock: less than 0.1 s
+FIRST_LARGE, FIRST_KINDS = 1 << 14, 1 << 16  # rows of these tables at first (see numba_kernel)
+PEOPLE_SHARE = 8  # of the memory: the part that may hold people
+USES_UNHELD = 32  # subsets settled in SQL from a table, before its people are held
+STEP_ROWS = 1_000_000  # rows that are visited between two looks at the clock: less than 0.1 s
 SUMS = "compiled_sums"
 
 
@@ -42,7 +42,7 @@ def walk(worker: Worker, chunk: Chunk, going_well: Callable[[], bool]) -> bool:
             raise Interrupted("interrupted")
         if not going_well():
             return False
-        limit = arrays.counts[kernel.WORK] + STEP
+        limit = arrays.counts[kernel.WORK] + STEP_ROWS
         arrays.walk(greatest=sizes.greatest, spare=n - sizes.least, limit=limit)
     _store(worker.stream, arrays.answers())
     worker.summed = True
@@ -86,22 +86,23 @@ class SettledBlocks:
     def __init__(self, layout: Layout) -> None:
         width = 1 + lane_count(layout)  # of a row: ``rest`` or a state, then the lanes of counters
         self.layout = layout
-        self.large: Any = np.empty((LARGE, width + 1), np.uint64)  # blocks of many people
-        self.kinds: Any = np.zeros(KINDS, np.uint64)  # a hash table of the others
-        self.times: Any = np.zeros(KINDS, np.int64)  # how many blocks there are of each kind
+        self.large: Any = np.empty((FIRST_LARGE, width + 1), np.uint64)  # blocks of many people
+        self.kinds: Any = np.zeros(FIRST_KINDS, np.uint64)  # a hash table of the others
+        self.times: Any = np.zeros(FIRST_KINDS, np.int64)  # how many blocks there are of each kind
         self.sums = np.zeros((1, width), np.uint64)  # scratch of the kernel
         self.alone = np.zeros((1, width), np.uint64)  # a row of one person
         self.alone[0, 1] = 1
         self.counts = np.zeros(6, np.int64)  # at the indices ``kernel.WAITING`` to ``WORK``
         self.bits = np.uint64(counter_bits(layout))  # of a counter in the number of a kind
-        self._scratch = np.zeros((0, width), np.uint64), np.empty(0, np.int64)
+        self._blocks: Any = np.zeros((0, width), np.uint64)
+        self._places: Any = np.empty(0, np.int64)
 
     def scratch(self, rows: int) -> tuple[Any, Any]:
         """Return an empty table of blocks for so many rows, and a list of places in it."""
-        if len(self._scratch[1]) < rows:
-            blocks = np.zeros((2 << rows.bit_length(), self.sums.shape[1]), np.uint64)
-            self._scratch = blocks, np.empty(rows, np.int64)
-        return self._scratch
+        if len(self._places) < rows:
+            self._blocks = np.zeros((2 << rows.bit_length(), self.sums.shape[1]), np.uint64)
+            self._places = np.empty(rows, np.int64)
+        return self._blocks, self._places
 
     @property
     def settle_arguments(self) -> tuple[Any, ...]:
@@ -124,8 +125,9 @@ class SettledBlocks:
         used = np.flatnonzero(keys)
         key, numbers = keys[used].astype(np.int64), sums[used]
         names = np.array([0, *layout.secrets] if layout.owners else list(layout.secrets), np.uint8)
-        state, question = key >> int(kernel.QUESTION), key >> int(kernel.PERCENT) & QUESTIONS - 1
+        question = key >> int(kernel.PERCENT) & MOST_QUESTIONS - 1
         percent = (key & (1 << int(kernel.PERCENT)) - 1).astype(np.uint8)
+        state = key >> int(kernel.QUESTION)
         columns = {"state": state, "question": names[question], "bin": percent}
         for i, name in enumerate(("blocks", "people", "mode", "certain", "k", "l")):
             columns[name] = np.ascontiguousarray(numbers[:, i])
@@ -136,28 +138,23 @@ class SettledBlocks:
 
         A key of 0 is a free place.
         """
-        questions, size = self._questions(), KINDS
+        # The first counter of each secret and its number of values; (0, 0): re-identification.
+        counter, questions = 1, [(0, 0)] if self.layout.owners else []
+        for values in self.layout.secrets.values():
+            questions.append((counter, values))
+            counter += values - 1  # the last value has none
+        size = FIRST_KINDS
         table = np.zeros(size, np.uint64), np.zeros((size, 6), np.int64), np.zeros(size)
         while True:  # the kernel returns where a table is full: then with a larger one
-            kernel.sum_up(self.kinds, self.times, self.large, self.bits, questions, self.sums,
-                          *table, self.counts)  # fmt: skip
+            kernel.sum_up(self.kinds, self.times, self.large, self.bits,
+                          np.array(questions, np.int64), self.sums, *table,
+                          self.counts)  # fmt: skip
             if self.counts[kernel.DONE] == len(self.kinds) + self.counts[kernel.LARGE]:
                 return table
             size *= 4
             larger = np.zeros(size, np.uint64), np.zeros((size, 6), np.int64), np.zeros(size)
             kernel.copy_answers(*table, *larger)
             table = larger
-
-    def _questions(self) -> Any:
-        """Return the first counter of each secret, and its number of values.
-
-        (0, 0) is re-identification, which comes first if it is asked for.
-        """
-        counter, questions = 1, [(0, 0)] if self.layout.owners else []
-        for values in self.layout.secrets.values():
-            questions.append((counter, values))
-            counter += values - 1  # the last value has none
-        return np.array(questions, np.int64)
 
 
 class WalkArrays(SettledBlocks):
@@ -185,21 +182,17 @@ class WalkArrays(SettledBlocks):
 
         A subset takes at most ``greatest`` attributes, and drops at most ``spare``.
         """
-        self._reserve_next()
-        fields = np.array([0, *map(self.layout.field, range(1, self.layout.n))], np.uint64)
-        kernel.walk(
-            self.rows, self.waiting, self.first, fields, greatest, spare, limit, self.runs,
-            self.sums, *self.settle_arguments)  # fmt: skip
-
-    def _reserve_next(self) -> None:
-        """Make room for the next block in all arrays: each of its rows may become a block."""
         waiting = int(self.counts[kernel.WAITING])
-        start, end, top = self.waiting[waiting - 1, :3]
-        size = int(end - start)
+        start, end, top = self.waiting[waiting - 1, :3]  # ``START``, ``END`` and ``TOP``
+        size = int(end - start)  # each row of the block that is next may become a block
         self.rows = _extend(self.rows, int(top), 2 * size)
         self.waiting = _extend(self.waiting, waiting, size // 3 + 2)
         self.runs = _extend(self.runs, 0, size + 1)
         self.reserve(3 * size + 3)
+        fields = np.array([0, *map(self.layout.field, range(1, self.layout.n))], np.uint64)
+        kernel.walk(
+            self.rows, self.waiting, self.first, fields, greatest, spare, limit, self.runs,
+            self.sums, *self.settle_arguments)  # fmt: skip
 
 
 class People:
@@ -232,7 +225,7 @@ class HeldPeople:
 
     def __init__(self, engine: LocalEngine) -> None:
         self._engine = engine
-        self._available = engine.memory // SHARE
+        self._available = engine.memory // PEOPLE_SHARE
         self._lock = threading.Lock()
         self._uses: Counter[str] = Counter()
         self._people: dict[str, People] = {}
@@ -242,7 +235,7 @@ class HeldPeople:
         name = table.table
         with self._lock:
             self._uses[name] += 1
-            if name not in self._people and self._uses[name] > OFTEN:
+            if name not in self._people and self._uses[name] > USES_UNHELD:
                 rows = worker.stream.count(render(exp.select("count(*)").from_(name)))
                 size = 8 * rows * (1 + lane_count(worker.layout))  # bytes
                 if size > self._available:
@@ -254,9 +247,9 @@ class HeldPeople:
 
 
 def _run_starts(people: pa.Table) -> Any:
-    """Return where the rows of each code of the first attribute begin, and the end of the rows."""
-    entry, n = people.column(0).to_numpy(), people.num_rows
-    return np.concatenate(([0], np.flatnonzero(np.diff(entry)) + 1, [n]))[: None if n else 1]
+    """Return where the rows of each code of the first attribute begin, and the end of the last."""
+    changes = np.flatnonzero(np.diff(people.column(0).to_numpy())) + 1
+    return np.concatenate(([0], changes, [people.num_rows])) if people.num_rows else np.array([0])
 
 
 def _row_array(people: pa.Table, size: int) -> Any:

@@ -6,29 +6,29 @@ SQL: secrets of many values, codes of more than 64 bits together, very many coun
 
 from importlib.util import find_spec
 
-from qifsql.commands.sweep.layout import NARROW, Layout
+from qifsql.commands.sweep.layout import NARROW_BITS, Layout
 from qifsql.data import installation
 from qifsql.errors import InputError
 
 WALKS = ("auto", "sql", "compiled")
-SQL = (
+NOTE_ON_SQL = (
     "walked in SQL: the compiled walk takes secrets of at most 8 values, and quasi-identifiers "
     "whose codes fit in 64 bits together"
 )
-UNKEPT = (
+NOTE_ON_COMPILING = (
     "the walk was compiled for this run alone (about 15 s): there is no folder for compiled code "
     "that only you can write; name one in XDG_CACHE_HOME"
 )
-WORK = 4_000_000  # people times subsets, from which SQL takes longer than compiling once
-WORTH = 200_000  # people below whom starting the compiled code takes longer than it saves
-BESIDE = 2**30  # bytes of memory below which what DuckDB does not count is a large part
-FIXED = 128 * 2**20  # bytes of numba and of the compiled code
-PER_CHUNK = 32 * 2**20  # bytes of the arrays of a chunk
+LEAST_WORK = 4_000_000  # people times subsets, from which SQL takes longer than compiling once
+LEAST_PEOPLE = 200_000  # people below whom starting the compiled code takes longer than it saves
+LEAST_MEMORY = 2**30  # bytes of memory below which what DuckDB does not count is a large part
+KERNEL_MEMORY = 128 * 2**20  # bytes of numba and of the compiled code
+MEMORY_PER_CHUNK = 32 * 2**20  # bytes of the arrays of a chunk
 MOST_PEOPLE = 2**31 - 1  # of a counter
-MOST = 26  # attributes whose states fit in the key of an answer
-QUESTIONS = 32  # of one pass
-PACKED = 63  # bits of a state and the counters of few people
-WIDEST = 4  # most bits of such a counter
+MOST_ATTRIBUTES = 26  # attributes whose states fit in the key of an answer
+MOST_QUESTIONS = 32  # of one pass
+PACKED_BITS = 63  # bits of a state and the counters of few people
+MOST_COUNTER_BITS = 4  # most bits of such a counter
 
 
 def is_installed() -> bool:
@@ -47,10 +47,10 @@ def can_walk(layout: Layout) -> bool:
     """Return whether the kernel can walk a pass; else the walk is in SQL."""
     return (
         not layout.valued
-        and layout.rest_bits == NARROW
+        and layout.rest_bits == NARROW_BITS
         and layout.people <= MOST_PEOPLE
-        and layout.n <= MOST
-        and len(layout.secrets) + layout.owners <= QUESTIONS
+        and layout.n <= MOST_ATTRIBUTES
+        and len(layout.secrets) + layout.owners <= MOST_QUESTIONS
         and counter_bits(layout) >= 1
     )
 
@@ -66,8 +66,9 @@ def check_walk(walk: str) -> None:
 def uses_kernel(walk: str, layout: Layout, memory: int) -> bool:
     """Return whether the kernel walks a pass: as asked (one of ``WALKS``), by bytes of memory."""
     if walk == "auto":
-        pays = layout.people >= WORTH or (layout.people << layout.n >= WORK and is_cached())
-        chosen = pays and memory >= BESIDE and is_installed()
+        has_work = layout.people << layout.n >= LEAST_WORK and is_cached()
+        pays = layout.people >= LEAST_PEOPLE or has_work
+        chosen = pays and memory >= LEAST_MEMORY and is_installed()
     else:
         chosen = walk == "compiled"
     return chosen and can_walk(layout)
@@ -75,7 +76,7 @@ def uses_kernel(walk: str, layout: Layout, memory: int) -> bool:
 
 def counter_bits(layout: Layout) -> int:
     """Return the bits of a counter of a block of few people, whose counters are packed."""
-    return min(WIDEST, (PACKED - 2 * layout.n) // (2 * lane_count(layout)))
+    return min(MOST_COUNTER_BITS, (PACKED_BITS - 2 * layout.n) // (2 * lane_count(layout)))
 
 
 def lane_count(layout: Layout) -> int:

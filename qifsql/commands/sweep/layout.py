@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from qifsql.counting.scales import Spread
 from qifsql.counting.subset_families import MOST_BITS
 
-MOST = MOST_BITS  # most quasi-identifiers: states and turns must fit in their numbers
-FEW = 8  # most values of a secret with one counter per value
-COUNTERS = 24  # most counters in one pass
-WORD = 126  # bits of a word available to counters
-NARROW, WIDE = 64, 128  # bits of the types that hold ``rest``
+MOST_QIDS = MOST_BITS  # most quasi-identifiers: states and turns must fit in their numbers
+MOST_COUNTED = 8  # most values of a secret with one counter per value
+MOST_COUNTERS = 24  # most counters in one pass
+WORD_BITS = 126  # bits of a word available to counters
+NARROW_BITS, WIDE_BITS = 64, 128  # bits of the types that hold ``rest``
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class Layout:
         """
         code_bits = sum(self.field(p) for p in range(1, self.n) if subset >> p & 1)
         entry_bits = -1 << self.width if entry else 0  # all bits above ``rest``
-        key_bits = self.rest_bits if self.key_type == self.rest_type else WIDE
+        key_bits = self.rest_bits if self.key_type == self.rest_type else WIDE_BITS
         return (entry_bits | code_bits | (1 << self.secret_bits) - 1) & ((1 << key_bits) - 1)
 
     def code(self, position: int, code: int | None = None) -> int:
@@ -83,7 +83,7 @@ class Layout:
     @property
     def key_type(self) -> str:
         """Return the type that holds ``entry`` and ``rest`` together."""
-        return "UBIGINT" if self.width + _bits(max(self.values)) <= NARROW else "UHUGEINT"
+        return "UBIGINT" if self.width + _bits(max(self.values)) <= NARROW_BITS else "UHUGEINT"
 
     def later(self, position: int) -> int:
         """Return the bits of ``rest`` below the code of the attribute at that position."""
@@ -97,17 +97,17 @@ class Layout:
     @property
     def rest_type(self) -> str:
         """Return the type of ``rest``."""
-        return "UBIGINT" if self.rest_bits == NARROW else "UHUGEINT"
+        return "UBIGINT" if self.rest_bits == NARROW_BITS else "UHUGEINT"
 
     @property
     def rest_bits(self) -> int:
         """Return the number of bits of the type of ``rest``; a shift by it leaves nothing."""
-        return NARROW if self.width <= NARROW else WIDE
+        return NARROW_BITS if self.width <= NARROW_BITS else WIDE_BITS
 
     @property
     def block_type(self) -> str:
         """Return the type of a block's key: its state, and room for the numbers of 2^28 blocks."""
-        return "BIGINT" if 2 * self.n + 28 < NARROW else "HUGEINT"
+        return "BIGINT" if 2 * self.n + 28 < NARROW_BITS else "HUGEINT"
 
     @property
     def word_type(self) -> str:
@@ -133,7 +133,7 @@ class Layout:
 
     def place(self, counter: int) -> tuple[int, int]:
         """Return the word of a counter (0: people), and the number of bits below it there."""
-        in_one = WORD // self.counter_bits
+        in_one = WORD_BITS // self.counter_bits
         return counter // in_one + 1, counter % in_one * self.counter_bits
 
     def state(self, *, subset: int = 0, undecided: int = 0) -> int:
@@ -156,7 +156,7 @@ def plan_passes(
     counted: dict[int, int] = {}  # the secrets of the first pass
     for j, spread in secrets.items():
         counters = sum(counted.values()) - len(counted)  # none for the last value of a secret
-        if spread.values <= FEW and counters + spread.values <= COUNTERS:
+        if spread.values <= MOST_COUNTED and counters + spread.values <= MOST_COUNTERS:
             counted[j] = spread.values
     layouts: list[Layout] = []
     if counted or not secrets:
@@ -171,7 +171,7 @@ def plan_passes(
 
 def codes_fit(layouts: Sequence[Layout]) -> bool:
     """Return whether the codes of each person fit in a key."""
-    return all(x.width + _bits(max(x.values)) <= WIDE for x in layouts)
+    return all(x.width + _bits(max(x.values)) <= WIDE_BITS for x in layouts)
 
 
 def _bits(values: int) -> int:

@@ -25,7 +25,7 @@ from qifsql.commands.sweep.code_cache import compiled
 U = np.uint64
 ONE, HALF, COUNTER = U(1), U(32), U(0xFFFFFFFF)
 START, END, TOP, STATE, OPEN = range(5)  # a block that waits: its rows, free rows, state, open
-FEW = 24  # rows that are sorted by insertion
+INSERTION_ROWS = 24  # rows that are sorted by insertion
 WAITING, KINDS, LARGE, ANSWERS, DONE, WORK = range(6)  # counts; done: settled blocks summed up
 BLOCKS, PEOPLE, MODE, CERTAIN, LEAST, VALUES = range(6)  # the whole numbers of an answer
 PERCENT, QUESTION = U(7), U(12)  # bits of the key of an answer below the question, and the state
@@ -95,7 +95,8 @@ def settle(rows: Any, row: int, state: Any, blocks: int, bits: Any, kinds: Any, 
     each of ``kinds``, a hash table; other blocks are rows of ``large``.
     """
     width = rows.shape[1]
-    if (rows[row, 1] & COUNTER) >> bits == 0 and 4 * counts[KINDS] < 3 * len(kinds):
+    people_fit = (rows[row, 1] & COUNTER) >> bits == 0  # then all counters do
+    if people_fit and 4 * counts[KINDS] < 3 * len(kinds):
         key, below = state << bits * U(2 * width - 2), U(0)
         for lane in range(1, width):
             key |= (rows[row, lane] & COUNTER) << below | (rows[row, lane] >> HALF) << below + bits
@@ -197,7 +198,7 @@ def drop_attribute(rows: Any, start: int, end: int, to: int, field: Any, runs: A
     ``field`` are the bits of its codes. Return the end of what is written. Rows that share a code
     are in order already: ``runs``, merged in pairs, from ``here`` to ``there`` and back.
     """
-    if end - start <= FEW:
+    if end - start <= INSERTION_ROWS:
         return insert_sorted(rows, start, end, to, ~field)
     n, here, there = copy_runs(rows, start, end, to, field, runs), to, to + end - start
     while n > 1:
@@ -276,6 +277,7 @@ def walk(rows: Any, waiting: Any, first: Any, fields: Any, greatest: int, spare:
          counts: Any) -> None:  # fmt: skip
     """Settle the blocks that wait, until room is short or ``limit`` rows were visited.
 
+    A state is the known attributes, then the undecided ones. An open attribute varies in the block.
     A block drops and takes its lowest open attribute, except ``first``, which all take. ``fields``:
     the bits of each attribute in ``rest``. ``greatest`` attributes may be taken, ``spare`` dropped.
     ``runs`` and ``sums`` are for scratch, ``alone`` is a row of one person; the others are those of
@@ -284,7 +286,7 @@ def walk(rows: Any, waiting: Any, first: Any, fields: Any, greatest: int, spare:
     n = U(len(fields))
     every = (ONE << n) - ONE
     while counts[WAITING] and counts[WORK] < limit:
-        depth = counts[WAITING] - 1
+        depth = counts[WAITING] - 1  # the place of the block on the stack
         start, end, top = waiting[depth, START], waiting[depth, END], waiting[depth, TOP]
         size = end - start  # each row may become a block
         has_room = top + 2 * size <= len(rows) and depth + size // 3 + 3 <= len(waiting)
@@ -292,36 +294,39 @@ def walk(rows: Any, waiting: Any, first: Any, fields: Any, greatest: int, spare:
         if not has_room or is_short(kinds, large, counts, 3 * size + 2):
             return
         state, open_ = U(waiting[depth, STATE]), U(waiting[depth, OPEN])
-        known_bits, undecided = state >> n, state & every
+        known, undecided = state >> n, state & every
         bit = lowest_bit(open_)
-        field, rest, remaining = fields[bit_number(bit)], open_ & ~bit, undecided & ~bit
+        field, others = fields[bit_number(bit)], open_ & ~bit  # the other open attributes
+        remaining = undecided & ~bit
         counts[WORK] += size
-        if rest and bit_count(every & ~(known_bits | undecided)) < spare:  # the attribute may drop
+        # The block without the attribute, if it may be dropped; without others it is no new block.
+        if others and bit_count(every & ~(known | undecided)) < spare:
             last = drop_attribute(rows, start, end, top, field, runs)
-            if rest & (rest - ONE):  # several attributes are open
-                push_block(waiting, depth, top, last, last, known_bits << n | remaining, rest)
+            if others & (others - ONE):  # several are open: the block waits in its place
+                push_block(waiting, depth, top, last, last, known << n | remaining, others)
                 depth, top = depth + 1, last
-            else:  # one attribute is open: if it is taken, each row is a block
-                settle_rows(rows, top, last, (known_bits | rest) << n | (remaining & ~rest), alone,
+            else:  # one is open: if it is taken, each row is a block
+                settle_rows(rows, top, last, (known | others) << n | (remaining & ~others), alone,
                             bits, kinds, times, large, counts)  # fmt: skip
         if bit == first:
-            rest = remaining
-        taken = known_bits | bit
-        full = bit_count(taken & ~remaining) >= greatest  # no more may be taken
+            others = remaining
+        taken = known | bit
+        is_full = bit_count(taken & ~remaining) >= greatest  # no more may be taken
         state_alone, single, i = (taken | remaining) << n | remaining, 0, start
-        while i < end:  # each run of rows that share the code takes the attribute
+        while i < end:  # each run of rows that share the code takes the attribute, and is a block
             j, differs = add_up_run(rows, i, end, field, sums)
-            alike = sums[0, 1] & COUNTER
-            if alike == ONE:
+            people = sums[0, 1] & COUNTER
+            if people == ONE:
                 single += 1
             else:
-                open_ = varying_attributes(differs, rest, fields) if differs else U(0)
+                open_ = varying_attributes(differs, others, fields) if differs else U(0)
                 new = (taken | (remaining & ~open_)) << n | remaining
-                is_pair = alike == U(2) and not full
+                is_pair = people == U(2) and not is_full
+                # A pair keeps its open attributes: any of them that is taken separates it.
                 settle(sums, 0, new if is_pair else new ^ open_, 1, bits, kinds, times, large,
                        counts)  # fmt: skip
-                if open_ and not is_pair and not full:
-                    if open_ & (open_ - ONE):
+                if open_ and not is_pair and not is_full:
+                    if open_ & (open_ - ONE):  # several are open: the block waits
                         push_block(waiting, depth, i, j, top, new, open_)
                         depth += 1
                     else:

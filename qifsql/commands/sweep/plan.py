@@ -25,17 +25,17 @@ from qifsql.presentation import words
 from qifsql.query.microdata_steps import records_plan
 
 PER_ROW = 80e-9  # seconds of one thread per row of a table without attributes
-MORE = 1.43  # factor for each attribute that is left
+PER_ATTRIBUTE = 1.43  # factor for each attribute that is left
 PER_WALK = 0.04  # seconds per task and attribute that is left, however few the rows
 PER_COARSER = 0.03  # seconds per attribute of a pass, whose values are merged in pairs
 READING = 0.4  # seconds until the answers of few people are read
-VALUED = 3.0  # factor if the values of a secret are counted one by one
-ANSWERS = 50e-9  # seconds of one thread per person and attribute, after all subsets are done
-MEMORY = 2 * 2**30  # bytes; more memory does not make a sweep faster
-FIXED = 100 * 2**20  # bytes that the engine needs
-PER_STREAM = 100 * 2**20  # bytes that each stream needs
-PER_RECORD = 60  # bytes of disk per record: coded tables and spilled data
-RESIDENT = 70  # bytes of memory per record, up to the limit
+VALUED_FACTOR = 3.0  # factor if the values of a secret are counted one by one
+PER_ANSWER = 50e-9  # seconds of one thread per person and attribute, after all subsets are done
+MOST_MEMORY = 2 * 2**30  # bytes; more memory does not make a sweep faster
+FIXED_MEMORY = 100 * 2**20  # bytes that the engine needs
+MEMORY_PER_STREAM = 100 * 2**20  # bytes that each stream needs
+DISK_PER_RECORD = 60  # bytes of disk per record: coded tables and spilled data
+MEMORY_PER_RECORD = 70  # bytes of memory per record, up to the limit
 
 PLAN: dict[str, pl.DataType] = {
     "pass": pl.Int64(),
@@ -67,12 +67,6 @@ class Task:
     greatest: int
     rows: int
 
-    @property
-    def name(self) -> str:
-        """Return the name of its result, which depends only on the data and the options."""
-        parts = (self.source, self.kind, self.position, self.state, self.least, self.greatest)
-        return "-".join(map(str, parts)) + ".parquet"
-
     def first_attribute(self, n: int) -> int:
         """Return the first attribute, of n, of the subsets that the task settles."""
         return first_attribute(self.state >> n | 1 << self.position)
@@ -87,19 +81,21 @@ def first_attribute(subset: int) -> int:
 class Stage:
     """All subsets that begin with one attribute: rows expected and done, and the time spent.
 
-    ``times``: factor on the time of a pass with secrets of few values. ``wasted``: seconds of
-    abandoned walks. ``tasks``: tasks that are done.
+    ``attributes`` are the first one and those after it. ``slowness`` is a factor on the time of a
+    pass with secrets of few values. ``wasted`` are the seconds of abandoned walks, ``tasks`` the
+    number of those done. ``estimated_rows`` and ``estimated_seconds`` are those of the plan;
+    ``expected_rows`` follows what becomes known.
     """
 
     attributes: int
-    expected: float
-    times: float = 1.0
-    done: int = 0
+    slowness: float
+    expected_rows: float = 0.0
+    estimated_rows: float = 0.0
+    estimated_seconds: float = 0.0
+    rows_done: int = 0
     seconds: float = 0.0
     wasted: float = 0.0
     tasks: int = 0
-    estimated: float = 0.0
-    estimated_rows: float = 0.0
     method: str = ""
 
     @property
@@ -110,28 +106,28 @@ class Stage:
     @property
     def measured_pace(self) -> float | None:
         """Return the seconds of one thread per row; None if no row is done."""
-        return (self.seconds - self.wasted) / self.done if self.done else None
+        return (self.seconds - self.wasted) / self.rows_done if self.rows_done else None
 
     @property
     def is_small(self) -> bool:
         """Return whether its tasks took their time for few rows."""
-        however_few = PER_WALK * self.attributes * self.tasks  # seconds, however few the rows
-        return self.tasks > 0 and self.done * self.benchmark_pace < however_few
+        seconds_of_calls = PER_WALK * self.attributes * self.tasks  # however few the rows
+        return self.tasks > 0 and self.rows_done * self.benchmark_pace < seconds_of_calls
 
     @property
     def benchmark_pace(self) -> float:
         """Return the seconds of one thread per row in the benchmarks."""
-        return float(PER_ROW * MORE**self.attributes * self.times)
+        return float(PER_ROW * PER_ATTRIBUTE**self.attributes * self.slowness)
 
     @property
     def remaining_rows(self) -> float:
         """Return the number of rows that are not done."""
-        return max(0.0, self.expected - self.done)
+        return max(0.0, self.expected_rows - self.rows_done)
 
 
 @dataclass
 class Progress:
-    """The stages of all passes, in the order of the work.
+    """The stages of all passes, in the order of the work, by number of the pass and position.
 
     Times are predicted from measured times. A stage that has begun continues at its pace. A stage
     that has not begun has the pace of the last one that has, scaled by the attributes that are
@@ -157,16 +153,11 @@ class Progress:
         """Set the expected distinct people (``rows``) of each stage of a pass, by position."""
         layout = self.layouts[number]
         for position, expected in enumerate(rows):
-            new = Stage(layout.n - position, expected, VALUED if layout.valued else 1.0)
+            new = Stage(layout.n - position, VALUED_FACTOR if layout.valued else 1.0)
             stage = self.stages.setdefault((number, position), new)
-            stage.expected = expected
-            stage.estimated_rows = expected
+            stage.expected_rows = stage.estimated_rows = expected
             seconds = expected * stage.benchmark_pace / self.threads
-            stage.estimated = seconds + PER_WALK * stage.attributes
-
-    def expect_share(self, number: int, position: int, share: float) -> None:
-        """Expect only a share of the rows of a stage, because they are sampled."""
-        self.stages[number, position].expected *= share
+            stage.estimated_seconds = seconds + PER_WALK * stage.attributes
 
     def count_done(self, task: Task, seconds: float, method: str, wasted: float = 0.0) -> None:
         """Count a finished task, done by ``method``; ``wasted``: seconds of an abandoned walk."""
@@ -176,12 +167,12 @@ class Progress:
             return
         first = task.first_attribute(self.layouts[task.number_of_pass].n)
         stage = self.stages[task.number_of_pass, first]
-        stage.done += task.rows
+        stage.rows_done += task.rows
         stage.seconds += seconds
         stage.wasted += wasted
         stage.tasks += 1
         stage.method = method
-        stage.expected = max(stage.expected, stage.done)
+        stage.expected_rows = max(stage.expected_rows, stage.rows_done)
         self.rows_done += task.rows
 
     def remaining_seconds(self) -> float:
@@ -190,24 +181,26 @@ class Progress:
         A stage that has not begun has the pace of the last one that has (``reference``), scaled.
         """
         layout = self.layouts[0]
-        seconds, reference = ANSWERS * layout.people * layout.n, None  # seconds of one thread
-        of_tasks = PER_COARSER * sum(x.n for x in self.layouts)  # that threads hardly share
-        per_walk = self._seconds_per_walk()
-        for stage in self.stages.values():
-            if (pace := stage.measured_pace) is not None:
-                if not stage.is_small:  # few rows say nothing of the pace of many
-                    reference = stage
-            else:
-                pace = _scaled_pace(reference, stage) if reference else stage.benchmark_pace
-                of_tasks += per_walk * stage.attributes
-            seconds += stage.remaining_rows * pace
-        return seconds / self.threads + of_tasks + READING
-
-    def _seconds_per_walk(self) -> float:
-        """Return the seconds per task and attribute, measured if there are some."""
+        reference: Stage | None = None
+        reference_pace = 0.0
+        seconds = PER_ANSWER * layout.people * layout.n  # that threads share
+        seconds_of_tasks = PER_COARSER * sum(x.n for x in self.layouts)  # that they hardly share
         small = [stage for stage in self.stages.values() if stage.is_small]
-        units = sum(stage.attributes * stage.tasks for stage in small)
-        return sum(stage.seconds for stage in small) / units if units else PER_WALK
+        walks = sum(stage.attributes * stage.tasks for stage in small)
+        per_walk = sum(stage.seconds for stage in small) / walks if walks else PER_WALK
+        for stage in self.stages.values():
+            pace = stage.measured_pace
+            if pace is None:  # the stage has not begun
+                pace = stage.benchmark_pace
+                if reference and reference.method == "roll up":  # its time grows with the subsets
+                    pace = reference_pace * stage.subsets / reference.subsets
+                elif reference:
+                    pace = reference_pace * stage.benchmark_pace / reference.benchmark_pace
+                seconds_of_tasks += per_walk * stage.attributes
+            elif not stage.is_small:  # few rows say nothing of the pace of many
+                reference, reference_pace = stage, pace
+            seconds += stage.remaining_rows * pace
+        return seconds / self.threads + seconds_of_tasks + READING
 
     def describe(self) -> str:
         """Return a text: the complete subsets, rows per second, time left and memory so far."""
@@ -216,7 +209,7 @@ class Progress:
             return f"{self.subsets_done:,}{total} subsets measured, {peak_memory()} MB"
         done_in_pass = dict.fromkeys(range(len(self.layouts)), 0)
         for (pass_number, _), stage in self.stages.items():
-            if stage.done and stage.remaining_rows < 1:
+            if stage.rows_done and stage.remaining_rows < 1:
                 done_in_pass[pass_number] += stage.subsets
         done = min(done_in_pass.values())  # a subset is complete when all passes have settled it
         all_subsets = 2 ** self.layouts[0].n - 1
@@ -238,9 +231,9 @@ class Progress:
                 "first": names[position],
                 "subsets": stage.subsets,
                 "rows_estimated": round(stage.estimated_rows),
-                "rows": stage.done,
+                "rows": stage.rows_done,
                 "method": stage.method or None,
-                "seconds_estimated": stage.estimated,
+                "seconds_estimated": stage.estimated_seconds,
                 "seconds": stage.seconds / self.threads,
             }
             for (number, position), stage in self.stages.items()
@@ -251,8 +244,8 @@ class Progress:
         """Return the plan in words, before any work; ``names``: quasi-identifiers by position."""
         return [
             f"pass {number + 1}: {stage.subsets:,} subsets that begin with "
-            f"{quoted(names[position])}, about {stage.expected:,.0f} rows, "
-            f"{stage.estimated:,.1f} seconds"
+            f"{quoted(names[position])}, about {stage.expected_rows:,.0f} rows, "
+            f"{stage.estimated_seconds:,.1f} seconds"
             for (number, position), stage in self.stages.items()
         ]
 
@@ -264,17 +257,6 @@ class Progress:
         done = sum(stage.seconds for stage in self.stages.values()) / self.threads
         remaining = self.remaining_seconds()
         return done / (done + remaining) if done + remaining else 1.0
-
-
-def _scaled_pace(reference: Stage, stage: Stage) -> float:
-    """Return the predicted seconds per row of a stage, from those that a ``reference`` stage took.
-
-    A roll-up takes its time for each subset; the time of a walk is scaled as in the benchmarks.
-    """
-    pace = reference.measured_pace or 0.0  # 0: it has done no row
-    if reference.method == "roll up":
-        return pace * stage.subsets / reference.subsets
-    return pace * stage.benchmark_pace / reference.benchmark_pace
 
 
 def peak_memory() -> int:
@@ -293,18 +275,18 @@ def with_memory_limit(settings: Settings | None) -> Settings:
     if base.memory is not None or base.memory_limit is None:
         return base
     half = int(base.memory_limit.removesuffix("MiB")) * 2**20
-    return replace(base, memory=f"{min(half, MEMORY) // 2**20}MiB")
+    return replace(base, memory=f"{min(half, MOST_MEMORY) // 2**20}MiB")
 
 
 def stream_count(engine: Engine) -> int:
     """Return the number of streams that fit in memory; EngineError if not even one fits."""
     limit = engine.memory
-    streams = (limit - FIXED) // PER_STREAM
+    streams = (limit - FIXED_MEMORY) // MEMORY_PER_STREAM
     if streams < 1:
+        least, enough = (FIXED_MEMORY + MEMORY_PER_STREAM * n for n in (1, engine.threads))
         raise EngineError(
-            f"a sweep needs {size_text(FIXED + PER_STREAM)} of memory at least, and "
-            f"{size_text(FIXED + PER_STREAM * engine.threads)} to use all threads; the limit is "
-            f"{size_text(limit)}: give more with --memory"
+            f"a sweep needs {size_text(least)} of memory at least, and {size_text(enough)} to use "
+            f"all threads; the limit is {size_text(limit)}: give more with --memory"
         )
     return min(engine.threads, streams)
 
@@ -314,7 +296,7 @@ def check_disk(engine: Engine, bound: BoundAttack, workspace: Path | None) -> No
     ((records,),) = engine.rows(
         records_plan(bound.microdata), "counting records", bound.microdata.dataset.name
     )
-    need = records * PER_RECORD
+    need = records * DISK_PER_RECORD
     for place, option in ((workspace, "--workspace"), (engine.scratch, "--temp")):
         if place is None:
             continue
@@ -336,10 +318,10 @@ def expected_cost(progress: Progress, limit: int | None) -> str:
     if limit is None:
         duration = words.duration(progress.remaining_seconds())
         return f"{duration} with {plural(threads, 'task')} at a time"
-    memory = min(limit, FIXED + PER_STREAM * threads + people * RESIDENT)
+    memory = min(limit, FIXED_MEMORY + MEMORY_PER_STREAM * threads + people * MEMORY_PER_RECORD)
     return (
         f"{words.duration(progress.remaining_seconds())} with {plural(threads, 'thread')}, "
-        f"{size_text(memory)} of memory, {size_text(people * PER_RECORD)} of disk"
+        f"{size_text(memory)} of memory, {size_text(people * DISK_PER_RECORD)} of disk"
     )
 
 

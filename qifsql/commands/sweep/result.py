@@ -15,6 +15,13 @@ from qifsql.results.result import Result
 NAME, COUNT, NUMBER, SUBSET = pl.String(), pl.Int64(), pl.Float64(), pl.UInt32()
 QUESTION: dict[str, pl.DataType] = {"model": NAME, "secret": NAME}
 GAME = QUESTION | {"measure": NAME}
+KEYS = ["subset", "question"]
+SUMMED = (
+    pl.col("blocks", "people", "mode", "certain").sum(),
+    pl.col("k", "l").min(),
+    pl.col("worst_case").max(),
+)
+"""Sums and extremes over the blocks of a subset and question, from those of kinds of blocks."""
 
 SWEPT = SCHEMA | {"k": COUNT, "l": COUNT, "subset": SUBSET}
 """The columns of a sweep: those of an attack, and three more.
@@ -87,15 +94,15 @@ class Sweep(Result):
 
 def priors(secrets: Mapping[int, Spread], people: int) -> dict[int, Success]:
     """Return the success before the release for each question, from one block of all people."""
-    successes = {0: reidentification(_profile_of_one_block(people, 1, people))}
+
+    def one_block(mode: int, values: int) -> Profile:
+        row = {"size": people, "mode": mode, "values": values, "blocks": 1}
+        return Profile.of_counts(pl.DataFrame([row]))
+
+    successes = {0: reidentification(one_block(1, people))}
     for j, spread in secrets.items():
-        successes[j] = inference(_profile_of_one_block(people, spread.most_frequent, spread.values))
+        successes[j] = inference(one_block(spread.most_frequent, spread.values))
     return successes
-
-
-def _profile_of_one_block(size: int, mode: int, values: int) -> Profile:
-    row = {"size": size, "mode": mode, "values": values, "blocks": 1}
-    return Profile.of_counts(pl.DataFrame([row]))
 
 
 def result_frame(
@@ -107,11 +114,10 @@ def result_frame(
 ) -> pl.DataFrame:
     """Return the rows of ``SWEPT`` from the sums over blocks of each ``subset`` and ``question``.
 
-    ``names`` has the names in each subset (``qids``).
-
     Of the ``people``, the best guess is right for ``mode``, and certain for ``certain``. ``prior``
-    has the success before the release by question; 0 is re-identification. An attack divides the
-    same whole numbers once, so its floats are equal in every digit.
+    has the success before the release by question; 0 is re-identification. ``names`` has the names
+    in each subset (``qids``). An attack divides the same whole numbers once, so its floats are
+    equal in every digit.
     """
     answered = pl.col("question").n_unique().over("subset") == len(prior)
     subsets = subsets.filter(answered)  # by every pass: the time may end between two passes
@@ -122,11 +128,11 @@ def result_frame(
     people_before = pl.DataFrame(
         [(j, round(s.probabilistic * people), round(s.deterministic * people))
          for j, s in prior.items()],
-        schema={"question": pl.UInt8(), "before": COUNT, "certain_before": COUNT},
+        schema={"question": pl.UInt8(), "mode_before": COUNT, "certain_before": COUNT},
         orient="row",
     ).join(questions(secrets), on="question")  # fmt: skip
     table = subsets.join(people_before, on="question").join(alone, on="subset")
-    after, before = pl.col("mode"), pl.col("before")
+    mode, mode_before = pl.col("mode"), pl.col("mode_before")
     everybody = pl.col("people")  # polars rounds twice if it divides by a number, not a column
     certain, certain_before = pl.col("certain"), pl.col("certain_before")
     table = table.with_columns(
@@ -135,10 +141,10 @@ def result_frame(
         prior_deterministic=certain_before / everybody,
         posterior_deterministic=certain / everybody,
         degradation_deterministic=(certain - certain_before) / everybody,
-        prior_probabilistic=before / everybody,
-        posterior_probabilistic=after / everybody,
-        degradation_probabilistic=after / before,
-        leakage_additive=(after - before) / everybody,
+        prior_probabilistic=mode_before / everybody,
+        posterior_probabilistic=mode / everybody,
+        degradation_probabilistic=mode / mode_before,
+        leakage_additive=(mode - mode_before) / everybody,
         individuals_certain="certain",
         seconds=pl.lit(0.0),
         l=pl.when(pl.col("question") > 0).then("l"),
@@ -166,15 +172,11 @@ def questions(secrets: Sequence[str]) -> pl.DataFrame:
 
 def names_by_bits(subsets: pl.Series, qids: Sequence[str]) -> pl.DataFrame:
     """Return the names in each subset, a number with a bit for each of ``qids``."""
-    return subsets.unique().to_frame("subset").with_columns(qids=names_of_members(qids))
+    names = [pl.when(includes(1 << i)).then(pl.lit(qid)) for i, qid in enumerate(qids)]
+    members = pl.concat_list(names).list.drop_nulls()
+    return subsets.unique().to_frame("subset").with_columns(qids=members)
 
 
-def names_of_members(qids: Sequence[str]) -> pl.Expr:
-    """Return an expression for the names in each subset."""
-    names = [pl.when(has(1 << i)).then(pl.lit(qid)) for i, qid in enumerate(qids)]
-    return pl.concat_list(names).list.drop_nulls()
-
-
-def has(mask: int) -> pl.Expr:
-    """Return an expression for whether a subset includes the mask."""
+def includes(mask: int) -> pl.Expr:
+    """Return an expression for whether a ``subset`` has all bits of a mask."""
     return pl.col("subset") & pl.lit(mask, SUBSET) == pl.lit(mask, SUBSET)

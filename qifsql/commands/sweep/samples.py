@@ -31,12 +31,25 @@ from math import ceil
 
 import polars as pl
 
-from qifsql.commands.sweep.result import questions
+from qifsql.commands.sweep.result import KEYS, SUBSET, questions
 
 STANDS_FOR = 100  # a drawn block represents at most one in this many people
 FACTOR = 4  # ratio of block sizes, and of shares, from one stratum to the next
 FEWEST = 30  # fewest blocks that are drawn of each stratum
 PARTS = 10  # random parts of the drawn blocks of a stratum; errors follow from their differences
+STUDENT_T = 2.262  # 97.5 % quantile of Student's t with PARTS - 1 degrees of freedom
+UNSEEN = 3  # -ln 0.05, rounded up: the rule of three
+ERRORS: dict[str, pl.DataType] = dict.fromkeys(
+    ("sampled", "error_deterministic", "error_probabilistic"), pl.Float64()
+)
+"""Further columns of a sampled sweep: the share of the people that was measured (1: all, exact),
+and the largest error of the estimated ``posterior_*``, at 95 % confidence. If ``sampled`` is below
+1, ``blocks``, ``singled_out``, ``individuals_certain``, the degradations and leakages follow from
+these estimates; ``k``, ``l`` and ``worst_case`` are those of the measured blocks: the true k and l
+are at most these, the true worst case is at least this."""
+
+NO_ERRORS = pl.DataFrame(schema={"subset": SUBSET, "question": pl.UInt8(), **ERRORS})
+SUMS = ("blocks", "mode", "certain")
 
 
 @dataclass(frozen=True)
@@ -79,30 +92,14 @@ def draws_by_stratum(strata: Sequence[Stratum], share: float, total: int) -> lis
     return draws
 
 
-T = 2.262  # 97.5 % quantile of Student's t with PARTS - 1 degrees of freedom
-UNSEEN = 3  # -ln 0.05, rounded up: the rule of three
-ERRORS: dict[str, pl.DataType] = dict.fromkeys(
-    ("sampled", "error_deterministic", "error_probabilistic"), pl.Float64()
-)
-"""Further columns of a sampled sweep: the share of the people that was measured (1: all, exact),
-and the largest error of the estimated ``posterior_*``, at 95 % confidence. If ``sampled`` is below
-1, ``blocks``, ``singled_out``, ``individuals_certain``, the degradations and leakages follow from
-these estimates; ``k``, ``l`` and ``worst_case`` are those of the measured blocks: the true k and l
-are at most these, the true worst case is at least this."""
-
-NONE = pl.DataFrame(schema={"subset": pl.UInt32(), "question": pl.UInt8(), **ERRORS})
-SUMS = ("blocks", "mode", "certain")
-KEYS = ["subset", "question"]
-
-
 def estimate(
     subsets: pl.DataFrame, parts: pl.DataFrame, people: int
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Return one row per subset and question, scaled to all people, and the errors of success.
 
     ``subsets`` has the sums over blocks by the random ``part`` of a sample (0: of no sample),
-    ``parts`` has these parts with their strata. The errors have the columns of ``NONE``, and no
-    row where all was counted. In both, ``seen`` are the people of measured blocks.
+    ``parts`` has these parts with their strata. The errors have the columns of ``NO_ERRORS``, and
+    no row where all was counted. In both, ``seen`` are the people of measured blocks.
     """
     ordered = subsets.sort(*KEYS, "part")
     strata = _sums_by_stratum(ordered.join(parts, on="part", maintain_order="left"))
@@ -152,34 +149,36 @@ def _sums_by_stratum(drawn: pl.DataFrame) -> pl.DataFrame:
     """Return one row per subset, question and stratum: sums, and squares sum_r (y_r - R n_r)^2.
 
     ``drawn`` has a row per part r, of n_r people, for y_r of whom the guess is right; R is their
-    ratio in the stratum. ``seen`` are its people in the sample, ``people`` all, ``groups`` m/(m-1).
+    ratio in the stratum. ``seen`` are its people in the sample, ``people`` all of the stratum, and
+    ``correction`` is m / (m - 1) for m parts.
     """
-    n, m = pl.col("people"), pl.len()  # n_r, and m: the number of parts
-    squares = [
-        ((pl.col(name) - n * (pl.col(name).sum() / n.sum())) ** 2).sum().alias(f"squares_{name}")
+    n, m = pl.col("people"), pl.len()
+    squares = {
+        f"squares_{name}": ((pl.col(name) - n * (pl.col(name).sum() / n.sum())) ** 2).sum()
         for name in ("mode", "certain")
-    ]
+    }
     return drawn.group_by(*KEYS, "stratum", maintain_order=True).agg(
-        *squares,
-        *(pl.col(name).sum() for name in SUMS),
+        pl.col(*SUMS).sum(),
         pl.col("of_people", "of_blocks", "drawn", "largest").first(),
         pl.col("k", "l").min(),
         pl.col("worst_case").max(),
+        **squares,
         seen=n.sum().cast(pl.Float64),
         people=pl.col("of_people").first().cast(pl.Float64),
-        groups=m / (m - 1),
+        correction=m / (m - 1),
     )
 
 
 def _variance(name: str) -> pl.Expr:
     """Return the variance of a sum that is scaled to all people of a stratum."""
-    omitted = 1 - pl.col("drawn") / pl.col("of_blocks")
+    omitted_share = 1 - pl.col("drawn") / pl.col("of_blocks")
     scale = pl.col("people") / pl.col("seen")
-    return omitted * pl.col("groups") * pl.col(f"squares_{name}") * scale**2
+    return omitted_share * pl.col("correction") * pl.col(f"squares_{name}") * scale**2
 
 
 def _error(name: str) -> pl.Expr:
-    return T * pl.col(f"variance_{name}").sqrt() + pl.col("unseen")
+    """Return the largest error of a sum of all people, at 95 % confidence."""
+    return STUDENT_T * pl.col(f"variance_{name}").sqrt() + pl.col("unseen")
 
 
 def with_errors(frame: pl.DataFrame, errors: pl.DataFrame, secrets: list[str]) -> pl.DataFrame:

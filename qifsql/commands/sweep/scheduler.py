@@ -4,12 +4,15 @@ The blocks that a task settled are summed up by state, question and kind of bloc
 (``worker.kinds_query``).
 """
 
+import math
+import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import Any
+from operator import add
 
 from sqlglot import exp
 
@@ -17,20 +20,95 @@ from qifsql.adversary.spec import BoundAttack
 from qifsql.commands.sweep.layout import Layout
 from qifsql.commands.sweep.plan import Progress, Task
 from qifsql.commands.sweep.strategies import Strategy
-from qifsql.commands.sweep.tables import ENTRIES, SAMPLE, Tables, coded_plan, is_heavy, qualify
-from qifsql.commands.sweep.tasks import Tasks
+from qifsql.commands.sweep.tables import ALL_CODES, SAMPLE, Tables, coded_plan, is_heavy, qualify
 from qifsql.commands.sweep.walk import Choices, settle_chunk, settle_one_block, settle_subset
 from qifsql.commands.sweep.worker import Chunk, Sums, Worker
 from qifsql.commands.sweep.workspace import Workspace
 from qifsql.engine.connections import Stream
 from qifsql.engine.protocol import LocalEngine
+from qifsql.errors import Interrupted
 from qifsql.query.columns import typed_number
 from qifsql.query.plan import Plan
 from qifsql.query.render import dropping, render
 
-STORE_FOUND = "INSERT INTO kept.found SELECT ?, ?, * FROM found"
-TOGETHER = 64  # most subsets that are settled one by one and stored together
-AT_ONCE = 16_000_000  # people of these subsets, one after the other: about a tenth of a second
+MOST_TOGETHER = 64  # subsets that are settled one by one and stored together
+MOST_PEOPLE_TOGETHER = 16_000_000  # people times these subsets: about a tenth of a second
+
+
+class TaskQueue:
+    """A queue that ends when no task waits and no task at work can add more.
+
+    ``stop``: no more tasks are given out once it returns True. Tasks that settle one subset each
+    are given out up to ``together`` at a time, to ``streams`` streams.
+    """
+
+    def __init__(
+        self,
+        tasks: Iterable[Task],
+        stop: Callable[[], bool],
+        *,
+        together: int = 1,
+        streams: int = 1,
+    ) -> None:
+        self._waiting = deque(tasks)
+        self._together = together
+        self._streams = streams
+        self._working = 0
+        self._stop = stop
+        self._changed = threading.Condition()
+
+    def add(self, tasks: Iterable[Task]) -> None:
+        """Add tasks to the queue."""
+        with self._changed:
+            self._waiting.extend(tasks)
+            self._changed.notify_all()
+
+    @contextmanager
+    def next_batch(self, stream: Stream) -> Iterator[list[Task]]:
+        """Yield the next task for a stream, or several for one subset each; none at the end."""
+        tasks: list[Task] = []
+        try:
+            tasks = self._take(stream)
+            yield tasks
+        except BaseException:
+            self.close()
+            raise
+        finally:
+            if tasks:
+                with self._changed:
+                    self._working -= 1
+                    self._changed.notify_all()
+
+    def close(self) -> None:
+        """Give out no more tasks."""
+        with self._changed:
+            self._waiting.clear()
+            self._stop = lambda: True
+            self._changed.notify_all()
+
+    def _take(self, stream: Stream) -> list[Task]:
+        """Return the tasks of ``next_batch``, as soon as there are some or no stream adds more."""
+        with self._changed:
+            while not self._stop():
+                if self._waiting:
+                    self._working += 1
+                    task = self._waiting.popleft()
+                    return [task, *(self._take_more() if task.kind == "group" else ())]
+                if not self._working:
+                    break
+                self._changed.wait()
+                if stream.interrupted.is_set():
+                    raise Interrupted("interrupted")
+            self._waiting.clear()
+            self._changed.notify_all()
+            return []
+
+    def _take_more(self) -> Iterator[Task]:
+        """Yield waiting tasks for one subset each, and leave as many for each other stream."""
+        share = min(self._together, math.ceil((1 + len(self._waiting)) / self._streams))
+        while share > 1 and self._waiting and self._waiting[0].kind == "group":
+            share -= 1
+            yield self._waiting.popleft()
 
 
 @dataclass(kw_only=True)
@@ -57,16 +135,18 @@ class Pass:
             from qifsql.commands.sweep.kernel_arrays import HeldPeople, settle_subsets
 
             self.held, self.settle_held = HeldPeople(self.engine.here), settle_subsets
-        strategy = self.strategy
-        fields = (self.workspace, self.number, self.layout, strategy.sizes, strategy.settle)
-        self.tables = self.make_tables(*fields, self.progress, self.streams)
+        self.tables = Tables(
+            workspace=self.workspace,
+            number=self.number,
+            layout=self.layout,
+            sizes=self.strategy.sizes,
+            settle=self.strategy.settle,
+            progress=self.progress,
+            streams=self.streams,
+        )
         self.choices = Choices(
             self.layout.n, may_roll=self.strategy.every_subset, valued=self.layout.valued
         )
-
-    def make_tables(self, *parts: Any) -> Tables:
-        """Return the coded tables of the pass; ``parts`` are the first fields of ``Tables``."""
-        return Tables(*parts)
 
     def run(self) -> None:
         """Code the people, unless that is done, and work on the tasks.
@@ -95,19 +175,22 @@ class Pass:
 
     def _work_on(self, pending: Iterable[Task]) -> None:
         """Let every stream take task after task; if people are few, several subsets at a time."""
-        tasks = Tasks(
+        tasks = TaskQueue(
             pending,
             self.out_of_time,
-            together=max(1, min(TOGETHER, AT_ONCE // max(1, self.layout.people))),
+            together=max(1, min(MOST_TOGETHER, MOST_PEOPLE_TOGETHER // max(1, self.layout.people))),
             streams=self.streams,
         )
-        with self._open_workers() as workers:
+        with self.open_workers() as workers:
             work = partial(self._do_tasks, workers, tasks)
             self.engine.here.together(list(workers), work, self.report_progress)
 
     @contextmanager
     def keep_streams_open(self) -> Iterator[None]:
-        """Open streams for this pass alone, which work on all calls of ``measure_subsets``."""
+        """Open streams for this pass alone, which work on all calls of ``measure_subsets``.
+
+        Those of the workspace would be prepared anew whenever another pass has used them.
+        """
         with self.engine.here.single_threaded():
             streams = [self.engine.here.stream() for _ in range(self.streams)]
             try:
@@ -119,9 +202,9 @@ class Pass:
                     stream.close()
 
     @contextmanager
-    def _open_workers(self) -> Iterator[dict[Stream, Worker]]:
-        """Yield a worker for each of ``streams`` streams with one thread: those open, or others."""
-        if self.workers:
+    def open_workers(self) -> Iterator[dict[Stream, Worker]]:
+        """Yield a worker with one thread for each of ``streams`` streams."""
+        if self.workers:  # of ``keep_streams_open``
             yield self.workers
             return
         with self.engine.here.single_threaded():
@@ -167,8 +250,7 @@ class Pass:
     def measure_subsets(self, subsets: Iterable[int]) -> dict[tuple[int, int], Sums]:
         """Settle subsets (bits by position); return their sums by subset and question.
 
-        Sums are over all blocks: people, how many the best guess is right for, and how many it is
-        certain for. Subsets that the time was too short for are missing.
+        Subsets that the time was too short for are missing.
         """
         stream = self.workspace.stream
         with stream.transaction():
@@ -182,59 +264,54 @@ class Pass:
         """Return the questions that the pass answers; 0 is re-identification."""
         return set(self.layout.secrets) | ({0} if self.layout.owners else set())
 
-    @contextmanager
-    def coarsening(self) -> Iterator[Callable[[int, int], Sums]]:
-        """Yield a function that returns sums after merging the values of an attribute in pairs.
+    def coarser_sums(self, workers: Mapping[Stream, Worker], question: int, position: int) -> Sums:
+        """Return sums after merging the values of the attribute at ``position`` in pairs.
 
-        The function takes a question and the position of the attribute. The sums are over the
-        blocks by all attributes; the workspace keeps them.
+        They are over the blocks by all attributes. The workspace stores those of all questions.
         """
-        with self._open_workers() as workers:
-
-            def coarser(question: int, position: int) -> Sums:
-                """Return the sums of a question, measured now or kept by the workspace."""
-                fact = f"coarser {self.number} {position}"
-                by_question = self.workspace.fact(fact)
-                if by_question is None:
-                    by_question = self._measure_coarser(workers, position)
-                    self.workspace.store_fact(fact, by_question)
-                sums = {int(number): tuple(sums) for number, sums in by_question.items()}
-                return sums[question]  # a fact that was read has texts as keys
-
-            yield coarser
+        fact = f"coarser {self.number} {position}"
+        by_question = self.workspace.fact(fact)
+        if by_question is None:
+            measured = self._measure_coarser(workers, position)
+            self.workspace.store_fact(fact, measured)
+            return measured[question]
+        return Sums(*by_question[str(question)])  # the keys of a stored fact are texts
 
     def _measure_coarser(self, workers: Mapping[Stream, Worker], position: int) -> dict[int, Sums]:
         """Return sums by question, with the values of the attribute at ``position`` in pairs."""
         all_attributes = self.layout.all_attributes
         state = self.layout.state(subset=all_attributes)
-        tasks = [
-            self.tables.task("coarsen", self.tables.first_table, position, state=state, span=span)
-            for span in self.tables.stored_ranges(pairs=position == 0)
-        ]
-        queue = Tasks(tasks, lambda: False)
+        queue = TaskQueue(
+            (
+                self.tables.task(
+                    "coarsen", self.tables.first_table, position, state=state, span=span
+                )
+                for span in self.tables.stored_ranges(pairs=position == 0)
+            ),
+            lambda: False,
+        )
         sums_of_streams: list[tuple[int, Sums]] = []  # each with its question
-
-        def settle_next(stream: Stream) -> bool:
-            with queue.next_batch(stream) as batch:
-                for task in batch:
-                    chunk = Chunk(qualify(task.source), 0, 0, task.least, task.greatest, 0)
-                    settle_subset(workers[stream], chunk, all_attributes, coarser=position)
-                return bool(batch)
 
         def work(stream: Stream) -> None:
             """Settle chunks as one of the streams; then add its sums of each question."""
-            if not settle_next(stream):
-                return  # no chunk was left for this stream
-            while settle_next(stream):
-                pass
-            worker = workers[stream]
-            worker.sum_up()
-            by_key = self._keyed_sums(worker.rows("sums"))
-            sums_of_streams.extend((question, sums) for (_, question), sums in by_key.items())
-            worker.forget_settled()
+            worker, settled, at_end = workers[stream], 0, False
+            while not at_end:
+                with queue.next_batch(stream) as batch:
+                    for task in batch:
+                        chunk = Chunk(qualify(task.source), 0, 0, task.least, task.greatest, 0)
+                        settle_subset(worker, chunk, all_attributes, coarser=position)
+                    settled, at_end = settled + len(batch), not batch
+            if settled:
+                worker.sum_up()
+                by_key = self._keyed_sums(worker.rows("sums"))
+                sums_of_streams.extend((question, sums) for (_, question), sums in by_key.items())
+                worker.forget_settled()
 
         self.engine.here.together(list(workers), work, self.report_progress)
-        return _added_by_question(sums_of_streams)
+        total: dict[int, Sums] = {}
+        for question, sums in sums_of_streams:
+            total[question] = Sums(*map(add, total.get(question, Sums(0, 0, 0)), sums))
+        return total
 
     def stored_sums(self) -> dict[tuple[int, int], Sums]:
         """Return the sums of all subsets settled so far, by subset and question."""
@@ -245,17 +322,17 @@ class Pass:
 
     def _keyed_sums(self, rows: Iterable[tuple[int, ...]]) -> dict[tuple[int, int], Sums]:
         n = self.layout.n
-        return {(state >> n, question): sums for state, question, *sums in rows}  # type: ignore[misc]
+        return {(state >> n, question): Sums(*sums) for state, question, *sums in rows}
 
-    def _do_tasks(self, workers: Mapping[Stream, Worker], tasks: Tasks, stream: Stream) -> None:
+    def _do_tasks(self, workers: Mapping[Stream, Worker], queue: TaskQueue, stream: Stream) -> None:
         """Work as one stream: do task after task, and add the tasks that follow, until the end."""
         worker = workers[stream]
         while True:
-            with tasks.next_batch(stream) as batch:
+            with queue.next_batch(stream) as batch:
                 if not batch:
                     self.history |= dict.fromkeys(worker.history)
                     return
-                tasks.add(t for t in self._do_batch(worker, batch) if not is_heavy(t))
+                queue.add(t for t in self._do_batch(worker, batch) if not is_heavy(t))
 
     def _do_batch(self, worker: Worker, tasks: Sequence[Task]) -> Sequence[Task]:
         """Do a task, or several for one subset each; store the results; return the tasks to follow.
@@ -274,9 +351,7 @@ class Pass:
         new: Sequence[Task] = ()
         with worker.stream.transaction():
             if task.kind != "drop":
-                worker.stream.rows(STORE_FOUND, [self.number, part])
-                rows = partial(found_rows, self.number, part)
-                self.workspace.enter_in_ledger(worker.stream, "found", rows)
+                self.workspace.store_found(worker.stream, self.number, part)
             if task.kind in ("split", "drop"):
                 new = self.tables.drop_entry(worker, task, chunk)
             took = (time.perf_counter() - began) / len(tasks)
@@ -313,7 +388,7 @@ class Pass:
         and all tables are in memory; otherwise SQL does.
         """
         subsets = [
-            (Chunk(qualify(t.source), t.position, 0, *ENTRIES, 0), t.state >> self.layout.n)
+            (Chunk(qualify(t.source), t.position, 0, *ALL_CODES, 0), t.state >> self.layout.n)
             for t in tasks
         ]
         if self.compiled and all(subset >> table.position & 1 for table, subset in subsets):
@@ -337,19 +412,3 @@ class Pass:
         """Return the names of the coded tables of the pass."""
         query = "SELECT DISTINCT source FROM kept.tasks WHERE pass = ? ORDER BY source"
         return [source for (source,) in self.workspace.stream.rows(query, [self.number])]
-
-
-def _added_by_question(sums_of_streams: Iterable[tuple[int, Sums]]) -> dict[int, Sums]:
-    """Return the total of the sums of each question."""
-    total: dict[int, Sums] = {}
-    for question, (people, mode, certain) in sums_of_streams:
-        all_people, all_modes, all_certain = total.get(question, (0, 0, 0))
-        total[question] = all_people + people, all_modes + mode, all_certain + certain
-    return total
-
-
-def found_rows(number_of_pass: int, part: int) -> exp.Select:
-    """Return the rows that one task adds to the table ``found``."""
-    keys = {"pass": number_of_pass, "part": part}
-    typed = [exp.alias_(typed_number(v, "INTEGER"), name) for name, v in keys.items()]
-    return exp.select(*typed, "*").from_("found")

@@ -39,31 +39,31 @@ class Borders:
 class KnownSubsets:
     """The subsets that are known to be risky or safe, and the conclusions from them.
 
-    A set of known subsets is a number with a bit for each, risky (True) and safe ones (False)
-    apart: ``_all`` of them, and by attribute those ``_in`` which it is.
+    The risky subsets (True) and the safe ones (False) are numbered apart. A set of them is an
+    integer with a bit for each: ``_all`` of them, and ``_with`` an attribute, by its position.
     """
 
     def __init__(self, n: int) -> None:
-        self._in = {True: [0] * n, False: [0] * n}
+        self._with = {True: [0] * n, False: [0] * n}
         self._all = {True: 0, False: 0}
 
     def learn(self, subset: int, *, risky: bool) -> None:
         """Store whether one subset is risky."""
         new = self._all[risky] + 1  # the next bit: those before are all ones
         self._all[risky] |= new
-        for i, members in enumerate(self._in[risky]):
+        for i, members in enumerate(self._with[risky]):
             if subset >> i & 1:
-                self._in[risky][i] = members | new
+                self._with[risky][i] = members | new
 
     def conclude(self, subset: int) -> bool | None:
         """Return True if a part of the subset is risky, False if it is in a safe one, else None."""
-        risky_not_inside, safe_around = 0, self._all[False]  # known subsets, a bit for each
-        for i, (risky, safe) in enumerate(zip(self._in[True], self._in[False], strict=True)):
+        risky_outside, safe_around = 0, self._all[False]
+        for i, (risky, safe) in enumerate(zip(self._with[True], self._with[False], strict=True)):
             if subset >> i & 1:  # only known subsets with the attribute i are around it
                 safe_around &= safe
-            else:
-                risky_not_inside |= risky
-        if risky_not_inside != self._all[True]:  # a risky one is inside
+            else:  # known subsets with it are no part of the subset
+                risky_outside |= risky
+        if risky_outside != self._all[True]:
             return True
         return False if safe_around else None
 
@@ -158,19 +158,25 @@ class BorderSearch:
             for data_pass in self.passes:
                 streams.enter_context(data_pass.keep_streams_open())
             for (question, secret), measure in product(enumerate(questions), MEASURES):
-                borders = find_borders(layout.n, self._make_judge(question, measure, threshold))
-                about = {"model": "CRS" if secret is None else "CAS", "secret": secret}
-                about["measure"] = measure
+                borders = find_borders(layout.n, self._make_ask(question, measure, threshold))
                 sides = {"minimal risky": borders.risky, "maximal safe": borders.safe}
                 for border, subsets in sides.items():
-                    members = {s: _members(layout.order, s) for s in subsets}
-                    for s in sorted(subsets, key=lambda s: (s.bit_count(), members[s])):
-                        success = self._success(s, question, measure)
-                        row = _border_row(members[s], qids, success)
-                        rows.append({**about, "border": border, **row})
+                    members_of = {s: _members(layout.order, s) for s in subsets}
+                    for s in sorted(subsets, key=lambda s: (s.bit_count(), members_of[s])):
+                        row = {
+                            "model": "CRS" if secret is None else "CAS",
+                            "secret": secret,
+                            "measure": measure,
+                            "border": border,
+                            "n_qids": s.bit_count(),
+                            "qids": [qids[i] for i in members_of[s]],
+                            "posterior": self._success(s, question, measure),
+                            "subset": sum(1 << i for i in members_of[s]),
+                        }
+                        rows.append(row)
         return pl.DataFrame(rows, schema=BORDERS)
 
-    def _make_judge(self, question: int, measure: str, threshold: float) -> Ask:
+    def _make_ask(self, question: int, measure: str, threshold: float) -> Ask:
         """Return a function that tells which of some subsets reach the threshold, for a question.
 
         It measures the success of a subset only if its verdict does not follow from others.
@@ -215,16 +221,6 @@ class BorderSearch:
             members = _members(self.passes[0].layout.order, subset)
             certain -= self.stars.certain(sum(1 << i for i in members), question)
         return certain / people
-
-
-def _border_row(members: Sequence[int], qids: Sequence[str], posterior: float) -> dict[str, object]:
-    """Return the columns of ``BORDERS`` that are about a subset; its bit i is ``qids[i]``."""
-    return {
-        "n_qids": len(members),
-        "qids": [qids[i] for i in members],
-        "posterior": posterior,
-        "subset": sum(1 << i for i in members),
-    }
 
 
 def _members(order: Sequence[int], subset: int) -> list[int]:

@@ -62,17 +62,6 @@ class SweepSpec:
             raise InputError(problem)
         return spec
 
-    def as_plain_data(self) -> dict[str, Any]:
-        """Return the settings other than the attack as plain data for manifests."""
-        return {
-            "sizes": self.sizes,
-            "subsets": list(self.subsets) or None,
-            "releases": self.releases or None,
-            "threshold": self.threshold,
-            "search": self.search or None,
-            "sample": self.sample,
-        }
-
 
 class SweepOptions(Knowledge, Sets, Joining, total=False):
     """Options of ``sweep``: the adversary, the subsets, and the time budget.
@@ -178,20 +167,16 @@ class Sizes:
     @property
     def subsets(self) -> int:
         """Return the number of subsets."""
-        return sum(comb(self.n, size) for size in range(self.least, self.greatest + 1))
+        return sum(comb(self.n, size) for size in self.range)
 
     @property
     def range(self) -> range:
         """Return the sizes."""
         return range(self.least, self.greatest + 1)
 
-    def count_beginning(self, later: int) -> int:
-        """Return the number of subsets that begin with an attribute before ``later`` others."""
-        return sum(comb(later, size - 1) for size in range(self.least, self.greatest + 1))
-
     def numbers(self) -> Iterator[int]:
         """Yield the subsets as numbers, the smaller first: bit i stands for the i-th attribute."""
-        for size in range(self.least, self.greatest + 1):
+        for size in self.range:
             yield from sorted(sum(1 << i for i in c) for c in combinations(range(self.n), size))
 
 

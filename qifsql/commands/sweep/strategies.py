@@ -1,18 +1,18 @@
 """The kinds of sweeps: of all subsets, of those in a list, for a border, from a sample.
 
-All differences between the kinds are defined here: the first tasks of a pass, the tasks that settle
-a coded table, and the subsets that have answers.
+A ``Strategy`` has all in which the kinds differ: the first tasks of a pass, the tasks that settle a
+coded table, and the subsets that have answers.
 
-Weights are not a separate kind. They are not small counts that can be packed, and people with the
-same values may have different weights. So a sweep with weights attacks its subsets one by one, with
-the plans of an attack (``attack_each``), if it can list them. A sweep does the same if the codes of
-the quasi-identifiers need more bits than it has, or if people have several records: a person is
-then known by a multiset, which differs from subset to subset.
+Weights are no small counts that can be packed, and people with the same values may have different
+weights. So a sweep with weights attacks its subsets one by one, with the plans of an attack
+(``attack_each``), if it can list them. A sweep does the same if the codes of the quasi-identifiers
+need more bits than it has, or if people have several records: a person is then known by a multiset,
+which differs from subset to subset.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from math import comb
 from typing import Any
 
 import polars as pl
@@ -21,7 +21,7 @@ from qifsql.adversary.names import subset
 from qifsql.adversary.spec import BoundAttack, Microdata
 from qifsql.commands.sweep import spec
 from qifsql.commands.sweep.answers import release_subsets
-from qifsql.commands.sweep.layout import MOST, Layout
+from qifsql.commands.sweep.layout import MOST_QIDS, Layout
 from qifsql.commands.sweep.plan import Task
 from qifsql.commands.sweep.result import HISTOGRAMS, SUPPRESSED, SWEPT, UNREPORTED
 from qifsql.commands.sweep.spec import Sizes, SweepSpec
@@ -37,17 +37,17 @@ from qifsql.measures.gain import success
 from qifsql.measures.profile import Profile
 from qifsql.query import compiler
 from qifsql.query.microdata_steps import complete
-from qifsql.results.assessment import DETAILS, PEOPLE
+from qifsql.results.assessment import PEOPLE
 
-LARGEST = 24  # log2 of the most subsets in a sweep
-ATTACKS = 2**16  # most subsets that are attacked one by one
+MOST_SUBSETS = 2**24  # of a sweep
+MOST_ATTACKS = 2**16  # subsets that are attacked one by one
 
 
 @dataclass(frozen=True, kw_only=True)
 class Answered:
-    """The answered subsets of each pass: those that begin with an attribute in ``first``.
+    """The subsets that have answers: those that begin with an attribute in ``first`` (bits).
 
-    ``first`` are bits by position; ``subsets`` is the number of answered subsets of each pass.
+    ``subsets`` is their number by pass.
     """
 
     first: int
@@ -61,7 +61,7 @@ class Strategy:
     ``subsets`` is the largest possible number of subsets; ``every_subset``: all are included.
     ``listed`` are the subsets of a list, which are measured one by one. ``staged``: the subsets are
     settled in stages, one for each attribute that they begin with, so there is a plan of them.
-    ``sample`` is the share of the blocks that is drawn, and the seed.
+    ``share`` of the blocks is drawn by ``seed``; without a sample, both are None.
 
     ``numbers`` returns the subsets, smaller ones first: bit i stands for the i-th quasi-identifier.
     ``begin`` stores the first tasks of a pass, ``settle`` returns the tasks that settle the subsets
@@ -74,7 +74,8 @@ class Strategy:
     listed: Sequence[int] = ()
     staged: bool = False
     searched: bool = False
-    sample: tuple[float | None, int | None] = (None, None)
+    share: float | None = None
+    seed: int | None = None
     numbers: Callable[[], Iterable[int]]
     begin: Callable[[Tables, Worker], None]
     settle: Callable[[Tables, Worker, CodedTable], list[Task]]
@@ -87,16 +88,16 @@ class Strategy:
             "sizes": [self.sizes.least, self.sizes.greatest],
             "subsets": list(self.listed),
             "search": self.searched,
-            "sample": list(self.sample),
+            "sample": [self.share, self.seed],
         }
 
 
 def strategy_for(microdata: Microdata, request: SweepSpec, seed: int | None = None) -> Strategy:
     """Return the strategy for the requested subsets of the quasi-identifiers of an attack."""
     numbers = [q.number for q in microdata.qids]
-    if len(numbers) > MOST and microdata.datasets > 1:
+    if len(numbers) > MOST_QIDS and microdata.datasets > 1:
         raise InputError(
-            f"a sweep of several releases takes {MOST} quasi-identifiers at most, not "
+            f"a sweep of several releases takes {MOST_QIDS} quasi-identifiers at most, not "
             f"{len(numbers)}; name fewer"
         )
     releases = release_subsets(numbers, microdata.datasets) if request.releases else ()
@@ -120,61 +121,67 @@ def choose_strategy(
         raise InputError("a sample is a share of the blocks, above 0 and below 1, such as 0.01")
     if share and (request.search or listed):
         raise InputError("a sample is for sweeps of all subsets or sizes; leave one of them out")
-    if n > MOST and (request.search or share):
+    if n > MOST_QIDS and (request.search or share):
         raise InputError(
-            f"a search and a sample take {MOST} quasi-identifiers at most, not {n}; name fewer, or "
-            "limit the subsets with --sizes 1-2"
+            f"a search and a sample take {MOST_QIDS} quasi-identifiers at most, not {n}; name "
+            "fewer, or limit the subsets with --sizes 1-2"
         )
     if request.search:
         if request.sizes or listed:
             raise InputError("a search visits no given subsets; leave sizes and subsets out")
-        return strategy_of_search(n)
+        return _strategy_of_search(n)
     if listed:
         if request.sizes:
             raise InputError("sizes and a list of subsets exclude each other; leave one out")
-        return strategy_of_list(n, {s if isinstance(s, int) else subset(s, names) for s in listed})
+        return _strategy_of_list(n, {s if isinstance(s, int) else subset(s, names) for s in listed})
     sizes = spec.parse_sizes(request.sizes, n)
-    if sizes.subsets > 2**LARGEST:
-        many = f"2^{n}" if sizes.every_subset else f"{sizes.subsets:,}"
+    if sizes.subsets > MOST_SUBSETS:
+        number = f"2^{n}" if sizes.every_subset else f"{sizes.subsets:,}"
+        advice = "with --sizes 1-2, or name fewer"
+        if n <= MOST_QIDS:
+            advice = "with --sizes 1-4, look for risky ones with --search, or name fewer"
         raise InputError(
-            f"{n} quasi-identifiers have {many} subsets, more than a sweep visits: limit them "
-            + (
-                "with --sizes 1-4, look for risky ones with --search, or name fewer"
-                if n <= MOST
-                else "with --sizes 1-2, or name fewer"
-            )
+            f"{n} quasi-identifiers have {number} subsets, more than a sweep visits: limit them "
+            + advice
         )
-    return strategy_of_sizes(sizes) if share is None else strategy_of_sample(sizes, share, seed)
+    return _strategy_of_sizes(sizes, share, seed)
 
 
-def strategy_of_sizes(sizes: Sizes) -> Strategy:
-    """Return the strategy for all subsets of some sizes: walk each coded table in chunks."""
+def _strategy_of_sizes(sizes: Sizes, share: float | None, seed: int | None) -> Strategy:
+    """Return the strategy for all subsets of some sizes: walk each coded table in chunks.
+
+    With a ``share``, only that share of the blocks of the first attribute of a large table is
+    walked, drawn at random by ``seed``.
+    """
+
+    def settle(tables: Tables, worker: Worker, table: CodedTable) -> list[Task]:
+        sampled = [] if share is None else tables.sample_tasks(worker, table, share, seed or 0)
+        return sampled or tables.walk_tasks(worker, table)  # not every table is worth a sample
+
+    def answered(workspace: Workspace, layouts: Mapping[int, Layout]) -> Answered:
+        """Return the subsets that begin with an attribute that all passes have finished."""
+        first = -1  # attributes as bits by position: all of them, until a pass lacks some
+        for number, layout in layouts.items():
+            first &= workspace.finished_attributes(number, layout.n)
+        later = [sizes.n - 1 - p for p in range(sizes.n) if first >> p & 1]  # attributes after it
+        subsets = sum(comb(count, size - 1) for count in later for size in sizes.range)
+        return Answered(first=first, subsets=dict.fromkeys(layouts, subsets))
+
     return Strategy(
         sizes=sizes,
         subsets=sizes.subsets,
         every_subset=sizes.every_subset,
         staged=True,
+        share=share,
+        seed=None if share is None else seed,
         numbers=sizes.numbers,
         begin=Tables.begin,
-        settle=lambda tables, worker, table: tables.walk_tasks(worker, table),
-        answered=partial(_answered_by_stages, sizes),
+        settle=settle,
+        answered=answered,
     )
 
 
-def strategy_of_sample(sizes: Sizes, share: float, seed: int | None) -> Strategy:
-    """Return the strategy for all subsets of some sizes, with samples of large tables.
-
-    ``share`` of the blocks of the first attribute of a table is drawn, at random by ``seed``.
-    """
-
-    def settle(tables: Tables, worker: Worker, table: CodedTable) -> list[Task]:
-        tasks = tables.sample_tasks(worker, table, share, seed or 0)
-        return tasks or tables.walk_tasks(worker, table)  # no tasks: nothing is worth a sample
-
-    return replace(strategy_of_sizes(sizes), sample=(share, seed), settle=settle)
-
-
-def strategy_of_list(n: int, subsets: Iterable[int]) -> Strategy:
+def _strategy_of_list(n: int, subsets: Iterable[int]) -> Strategy:
     """Return the strategy for a list of subsets (bits of ``n`` attributes): a task for each."""
     listed = sorted(subsets)
     by_size = sorted(listed, key=int.bit_count)
@@ -184,12 +191,12 @@ def strategy_of_list(n: int, subsets: Iterable[int]) -> Strategy:
         listed=listed,
         numbers=lambda: by_size,
         begin=lambda tables, worker: tables.begin_with_subsets(worker, listed),
-        settle=_no_tasks,
+        settle=lambda *_: [],  # the first tasks settle all subsets
         answered=_answered_one_by_one,
     )
 
 
-def strategy_of_search(n: int) -> Strategy:
+def _strategy_of_search(n: int) -> Strategy:
     """Return the strategy of a search among the subsets of ``n`` attributes.
 
     Its passes begin with coded tables alone; the search adds a task for each subset it measures.
@@ -205,30 +212,9 @@ def strategy_of_search(n: int) -> Strategy:
         searched=True,
         numbers=numbers,
         begin=Tables.begin,
-        settle=_no_tasks,
+        settle=lambda *_: [],
         answered=_answered_one_by_one,
     )
-
-
-def _no_tasks(_tables: Tables, _worker: Worker, _table: CodedTable) -> list[Task]:
-    """Return no tasks, because other tasks settle the subsets."""
-    return []
-
-
-def _answered_by_stages(
-    sizes: Sizes, workspace: Workspace, layouts: Mapping[int, Layout]
-) -> Answered:
-    """Return the subsets that begin with an attribute that all passes have finished.
-
-    ``layouts`` are the passes by number. An attribute is finished if all tasks of the subsets that
-    begin with it are done.
-    """
-    first = -1  # attributes as bits by position: all of them, until a pass lacks some
-    for number, layout in layouts.items():
-        first &= workspace.finished_attributes(number, layout.n)
-    finished = [position for position in range(sizes.n) if first >> position & 1]
-    subsets = sum(sizes.count_beginning(later=sizes.n - 1 - position) for position in finished)
-    return Answered(first=first, subsets=dict.fromkeys(layouts, subsets))
 
 
 def _answered_one_by_one(workspace: Workspace, layouts: Mapping[int, Layout]) -> Answered:
@@ -254,35 +240,30 @@ def attack_each(
     workspace stores each subset as soon as it is done. ``starred``: the release has suppressed
     cells, and records that are suppressed in a whole subset are counted (``SUPPRESSED``).
     """
-    if strategy.subsets > ATTACKS:
+    if strategy.subsets > MOST_ATTACKS:
         raise InputError(
             f"these subsets are attacked one by one, and {strategy.subsets:,} are too many; "
             "limit them with --sizes 1-3, or name fewer quasi-identifiers"
         )
     bound = bound.on(complete(bound.microdata))  # people with a missing attribute are in no row
-    attack = partial(
-        _attack_subset,
-        engine,
-        bound,
-        _profiles(engine, bound, prior=True),
-        histogram=histogram,
-        starred=starred,
-    )
+    prior = _profiles(engine, bound, prior=True)
     subsets = list(strategy.numbers())
-    by_bits = strategy.sizes.n <= MOST  # otherwise subsets are numbered in this order
-    answers: dict[int, dict[str, Any]] = {}
+    has_bits = strategy.sizes.n <= MOST_QIDS  # otherwise subsets are numbered in this order
+    answers: list[dict[str, Any]] = []
     for place, mask in enumerate(subsets, 1):
-        answer = _stored_answer(workspace, mask, histogram=histogram)
-        if answer is None:
+        answer: dict[str, Any] | None = workspace.fact(f"subset {mask}")  # of an earlier run
+        if answer is None or (histogram and answer["histogram"] is None):
             if out_of_time():
                 break
-            answer = attack(mask, mask if by_bits else place)
+            number = mask if has_bits else place
+            answer = _attack_subset(
+                engine, bound, prior, mask, number, histogram=histogram, starred=starred
+            )
             workspace.store_fact(f"subset {mask}", answer)
-        answers[mask] = answer
+        answers.append(answer)
         engine.settings.progress("sweeping", len(answers) / strategy.subsets)
-    done = list(answers.values())
-    rows = [row for answer in done for row in answer["rows"]]
-    bins = [row for answer in done for row in answer["histogram"] or []]
+    rows = [row for answer in answers for row in answer["rows"]]
+    bins = [row for answer in answers for row in answer["histogram"] or []]
     histograms = pl.DataFrame(bins, schema=HISTOGRAMS) if histogram else None
     schema = SWEPT | (PEOPLE | UNREPORTED if bound.microdata.person is not None else {})
     schema |= SUPPRESSED if starred else {}
@@ -295,57 +276,59 @@ def attack_alone(engine: Engine, bound: BoundAttack) -> Callable[[int], list[dic
     It returns the rows of a sweep (``SWEPT``, ``SUPPRESSED``), one for each question.
     """
     bound = bound.on(complete(bound.microdata))
-    before = _profiles(engine, bound, prior=True)
+    prior = _profiles(engine, bound, prior=True)
 
     def rows(mask: int) -> list[dict[str, Any]]:
-        one_subset = engine, bound, before, mask, mask
-        answer: list[dict[str, Any]] = _attack_subset(*one_subset, histogram=False, starred=True)[
-            "rows"
-        ]
-        return answer
+        answer = _attack_subset(engine, bound, prior, mask, mask, histogram=False, starred=True)
+        return list(answer["rows"])
 
     return rows
-
-
-def _stored_answer(workspace: Workspace, mask: int, *, histogram: bool) -> dict[str, Any] | None:
-    """Return the stored rows of a subset; None if it is not done, or lacks its histogram."""
-    held: dict[str, Any] | None = workspace.fact(f"subset {mask}")
-    return None if held is None or (histogram and held["histogram"] is None) else held
 
 
 def _attack_subset(
     engine: Engine,
     bound: BoundAttack,
-    before: dict[int, Profile],
+    prior: Mapping[int, Profile],
     mask: int,
-    named: int,
+    number: int,
     *,
     histogram: bool,
     starred: bool,
 ) -> dict[str, Any]:
     """Attack with one subset (bits ``mask``); return its ``rows``, and its ``histogram`` or None.
 
-    ``named`` is the number of the subset in these.
-
-    ``before`` has the profile of the prior by question. A row is one of a sweep (``SWEPT``), as a
-    dictionary; with ``starred``, it also has the number of suppressed records.
+    ``prior`` has the profile of everybody in one block by question. ``number`` becomes the column
+    ``subset``. ``rows`` are those of a sweep (``SWEPT``); with ``starred``, they also have the
+    number of suppressed records.
     """
-    qids = tuple(q for i, q in enumerate(bound.microdata.qids) if mask >> i & 1)
-    part = bound.on(replace(bound.microdata, qids=qids))
+    microdata = replace(
+        bound.microdata, qids=tuple(q for i, q in enumerate(bound.microdata.qids) if mask >> i & 1)
+    )
+    part = bound.on(microdata)
     part = suppressed.marked(engine, part) if starred else part
-    measure = _rows_of_people if bound.microdata.person is not None else _subset_rows
-    answer: dict[str, Any] = {"rows": measure(engine, part, before, named), "histogram": None}
+    measure = _rows_of_people if microdata.person is not None else _rows_of_records
+    rows = measure(engine, part, prior, number)
     if starred:
-        suppressed_records = {"suppressed": part.microdata.suppressed}
-        answer["rows"] = [row | suppressed_records for row in answer["rows"]]
-    if histogram:
-        plan = compiler.step_plan(part, "histogram", compiler.questions(bound))
-        counted = engine.frame(plan, "sweeping", bound.microdata.dataset.name)
-        answer["histogram"] = _histogram_rows(part.microdata, counted, named)
-    return answer
+        rows = [row | {"suppressed": part.microdata.suppressed} for row in rows]
+    if not histogram:
+        return {"rows": rows, "histogram": None}
+    plan = compiler.step_plan(part, "histogram", compiler.questions(bound))
+    counted = engine.frame(plan, "sweeping", microdata.dataset.name)  # by question and percent
+    qids = [q.name for q in microdata.qids]
+    bins = [
+        {
+            **_question_columns(microdata, row["secret"]),
+            "qids": qids,
+            "bin": row["bin"],
+            "individuals": row["individuals"],
+            "subset": number,
+        }
+        for row in counted.sort("secret", "bin").to_dicts()
+    ]
+    return {"rows": rows, "histogram": bins}
 
 
-def _profiles(engine: Engine, bound: BoundAttack, *, prior: bool = False) -> dict[int, Profile]:
+def _profiles(engine: Engine, bound: BoundAttack, *, prior: bool) -> dict[int, Profile]:
     """Return the profile of each question by the number of its secret, 0 for re-identification."""
     plan = compiler.profile_plan(bound, compiler.questions(bound), prior=prior)
     frame = engine.frame(plan, "sweeping", bound.microdata.dataset.name)
@@ -354,29 +337,26 @@ def _profiles(engine: Engine, bound: BoundAttack, *, prior: bool = False) -> dic
     return {int(j): make(part.drop_nulls("size")) for (j,), part in by_secret}
 
 
-def _subset_rows(
-    engine: Engine, bound: BoundAttack, before: dict[int, Profile], mask: int
+def _rows_of_records(
+    engine: Engine, bound: BoundAttack, prior: Mapping[int, Profile], number: int
 ) -> list[dict[str, Any]]:
-    """Return the rows of one subset (bits ``mask``), one for each question.
-
-    ``before`` has the profile of the prior by question: 0 is re-identification, j the j-th secret.
-    """
-    profiles = _profiles(engine, bound)
+    """Return the rows of one subset, one for each question (see ``_attack_subset``)."""
     if bound.microdata.suppressed:  # suppressed records are in no block of others
         counts = Counts(engine, bound)
         counted = counts.profiles(compiler.questions(bound), prior=False)
         profiles = {secret: profile for (secret, _gain), profile in counted.items()}
         counts.forget()
-    return [_subset_row(bound.microdata, j, before[j], profiles[j], mask) for j in sorted(profiles)]
+    else:
+        profiles = _profiles(engine, bound, prior=False)
+    return [_row(bound.microdata, j, prior[j], profiles[j], number) for j in sorted(profiles)]
 
 
 def _rows_of_people(
-    engine: Engine, bound: BoundAttack, before: dict[int, Profile], mask: int
+    engine: Engine, bound: BoundAttack, prior: Mapping[int, Profile], number: int
 ) -> list[dict[str, Any]]:
-    """Return the rows of one subset (bits ``mask``) if people have several records.
+    """Return the rows of one subset if people have several records (see ``_attack_subset``).
 
     A question has a row for who knows all records of a person, and one for who knows one of them.
-    ``before`` has the profile of the prior by question: 0 is re-identification, j the j-th secret.
     """
     questions = compiler.questions(bound)
     counts = Counts(engine, bound)
@@ -387,52 +367,40 @@ def _rows_of_people(
     by_one_record = known_records.measure(counts, questions)
     rows = []
     for (j, _gain), profile in sorted(profiles.items()):
-        row = _subset_row(bound.microdata, j, before[j], profile, mask)
+        row = _row(bound.microdata, j, prior[j], profile, number)
         row |= {"people": profile.individuals, "records": counts.records, "known_records": "all"}
         levels = {"k": row["k"], "l": row["l"]}
-        known_one = by_one_record[j].columns(before[j], j, levels)
+        known_one = by_one_record[j].columns(prior[j], j, levels)
         rows += [row | {"certain_missing": unreported.get(j)}, row | known_one]
     return rows
 
 
-def _subset_row(
-    microdata: Microdata, j: int, before: Profile, profile: Profile, mask: int
+def _row(
+    microdata: Microdata, j: int, prior: Profile, profile: Profile, number: int
 ) -> dict[str, Any]:
-    """Return the row of a subset (bits ``mask``) and question: secret ``j``, 0: whose record.
+    """Return the row of a subset for the ``j``-th secret, or 0: re-identification.
 
-    ``before`` is the profile of all people in one block, ``profile`` that of the blocks.
+    ``prior`` is the profile of everybody in one block, ``profile`` that of the blocks.
     """
     identity = 0  # the number of the gain function
     return {
-        "model": "CAS" if j else "CRS",
+        **_question_columns(microdata, j),
         "datasets": 1,
         "n_qids": len(microdata.qids),
         "qids": [q.name for q in microdata.qids],
-        "secret": microdata.secrets[j - 1].name if j else None,
         "records": profile.individuals,
         "blocks": profile.blocks,
         "singled_out": profile.singled_out,
-        **bayes.row(success(before, j, identity), success(profile, j, identity)),
+        **bayes.row(success(prior, j, identity), success(profile, j, identity)),
         "seconds": 0.0,
         "k": profile.frame["size"].min(),
         "l": profile.frame["values"].min() if j else None,
-        "subset": mask,
+        "subset": number,
     }
 
 
-def _histogram_rows(microdata: Microdata, counted: pl.DataFrame, mask: int) -> list[dict[str, Any]]:
-    """Return the rows of ``HISTOGRAMS`` of a subset (bits ``mask``).
-
-    ``counted`` has a row per ``secret`` (its number; 0: re-identification) and ``bin`` (percent).
-    """
-    columns = [c for c in DETAILS["histogram"] if c != "attack_id"]
-    return [
-        {
-            "model": "CAS" if row["secret"] else "CRS",
-            "qids": [q.name for q in microdata.qids],
-            "secret": microdata.secrets[row["secret"] - 1].name if row["secret"] else None,
-            **{c: row[c] for c in columns},
-            "subset": mask,
-        }
-        for row in counted.sort("secret", "bin").to_dicts()
-    ]
+def _question_columns(microdata: Microdata, j: int) -> dict[str, Any]:
+    return {
+        "model": "CAS" if j else "CRS",
+        "secret": microdata.secrets[j - 1].name if j else None,
+    }

@@ -13,6 +13,7 @@ from pathlib import Path
 import polars as pl
 from sqlglot import exp
 
+from qifsql.commands.sweep.result import KEYS, SUMMED
 from qifsql.commands.sweep.scheduler import Pass
 from qifsql.commands.sweep.strategies import Answered
 from qifsql.commands.sweep.worker import Worker, user_order_macro
@@ -25,7 +26,7 @@ PARTS: dict[str, pl.DataType] = {
 }
 """The random parts of samples: ``drawn`` blocks of the ``of_blocks`` of their stratum, which has
 ``of_people`` people, at most ``largest`` in one block."""
-KEYS = ["subset", "question", "part"]
+PART_KEYS = [*KEYS, "part"]
 
 
 @dataclass(frozen=True)
@@ -48,8 +49,8 @@ def collect(
     of_passes = [_collect_pass(stream, p, answered, histograms=histograms) for p in passes]
     bins = [c.histograms for c in of_passes if c.histograms is not None]
     return Collected(
-        pl.concat(c.subsets for c in of_passes).sort(KEYS),
-        pl.concat(bins).sort(*KEYS, "bin") if bins else None,
+        pl.concat(c.subsets for c in of_passes).sort(PART_KEYS),
+        pl.concat(bins).sort(*PART_KEYS, "bin") if bins else None,
         pl.concat(c.parts for c in of_passes),
     )
 
@@ -79,11 +80,7 @@ def _collect_pass(
     counts = _read_frame(worker, "subsets", workspace.engine.scratch)
     rows = worker.rows("parts", tasks="kept.main.tasks", strata="kept.main.strata")
     parts = pl.DataFrame(rows, schema=PARTS, orient="row")
-    subsets = counts.group_by(KEYS, maintain_order=True).agg(
-        pl.col("blocks", "people", "mode", "certain").sum(),
-        pl.col("k", "l").min(),
-        pl.col("worst_case").max(),
-    )
+    subsets = counts.group_by(PART_KEYS, maintain_order=True).agg(*SUMMED)
     if not _adds_up(subsets, parts, layout.people):
         raise workspace.damage_error(
             "internal error: the blocks of a subset do not add up to the people; please report this"
@@ -93,7 +90,7 @@ def _collect_pass(
         raise workspace.damage_error(
             "internal error: a subset has no answer, or more than one; please report this"
         )
-    bins = counts.select(*KEYS, "bin", individuals="people") if histograms else None
+    bins = counts.select(*PART_KEYS, "bin", individuals="people") if histograms else None
     return Collected(subsets, bins, parts)
 
 
@@ -102,11 +99,11 @@ def _adds_up(subsets: pl.DataFrame, parts: pl.DataFrame, people: int) -> bool:
 
     ``subsets`` has sums by part of a sample (0: exact), ``parts`` the stratum of each (``PARTS``).
     """
-    keys, counted = ["subset", "question"], pl.col("people")
-    strata = subsets.join(parts, on="part").unique([*keys, "stratum"])
-    sampled = strata.group_by(keys).agg(pl.col("of_people").sum())
-    exact = subsets.group_by(keys).agg(counted.filter(pl.col("part") == 0).sum())
-    joined = exact.join(sampled, on=keys, how="left")
+    counted = pl.col("people")
+    strata = subsets.join(parts, on="part").unique([*KEYS, "stratum"])
+    sampled = strata.group_by(KEYS).agg(pl.col("of_people").sum())
+    exact = subsets.group_by(KEYS).agg(counted.filter(pl.col("part") == 0).sum())
+    joined = exact.join(sampled, on=KEYS, how="left")
     return joined.filter(counted + pl.col("of_people").fill_null(0) != people).is_empty()
 
 

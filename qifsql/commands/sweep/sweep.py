@@ -1,6 +1,6 @@
 """Sweep over every subset of the quasi-identifiers: re-identification and every secret."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Unpack, cast
@@ -8,8 +8,8 @@ from typing import Any, Unpack, cast
 import polars as pl
 
 from qifsql.adversary.options import Options
-from qifsql.adversary.spec import Attack, Microdata, refuse
-from qifsql.commands.sweep import kernel_choice, plan, reported
+from qifsql.adversary.spec import Attack, refuse
+from qifsql.commands.sweep import kernel_choice, plan
 from qifsql.commands.sweep.affordable import affordable, expected_seconds
 from qifsql.commands.sweep.result import UNREPORTED, Sweep
 from qifsql.commands.sweep.spec import SweepOptions, SweepSpec, Tell
@@ -24,7 +24,9 @@ from qifsql.engine.masks import private
 from qifsql.engine.progress import silent
 from qifsql.engine.settings import Settings
 from qifsql.engine.temporary import remove
-from qifsql.errors import EngineError, Interrupted
+from qifsql.errors import EngineError, Interrupted, quoted
+from qifsql.query.microdata_steps import twice_where_reported
+from qifsql.results.assessment import REPORTED
 from qifsql.results.storage import Origin
 
 __all__ = ("affordable", "expected_seconds", "rehearse", "run", "sweep")
@@ -115,46 +117,88 @@ def rehearse(source: Source, settings: Settings | None = None, **options: Any) -
 def run(attack: Attack, spec: SweepSpec, settings: Settings | None = None) -> Sweep:
     """Run a sweep as it is specified (see ``sweep``).
 
-    If some people miss a secret, those who report it are swept again, for the columns of
-    ``REPORTED``; then everybody, with two rows for those who report it, to count who is known to
-    miss it. Searches, samples and unfinished sweeps have a note instead.
+    For each secret that some people miss, two more sweeps give the columns of ``REPORTED``: one of
+    the people who report it; and one of everybody, with two rows for those who report it, which
+    counts who is known to miss it. Searches, samples and unfinished sweeps have a note instead.
     """
-    result, incomplete = _run_everybody(attack, spec, settings)  # secrets that some miss
-    of_people = result.frame  # here the rows of people have the column ``UNREPORTED``
-    result = replace(result, frame=of_people.drop(UNREPORTED, strict=False))
+    everybody, incomplete = _run_everybody(attack, spec, settings)
+    frame = everybody.frame  # where people have several records, it has the column ``UNREPORTED``
+    result = replace(everybody, frame=frame.drop(UNREPORTED, strict=False))
     if not incomplete:
         return result
     if not result.complete or spec.search or spec.sample is not None:
-        note = reported.left_out(list(incomplete.values()))
+        note = (
+            f"{', '.join(map(quoted, incomplete.values()))} may be missing, which is taken for a "
+            "value here; an attack, and a sweep of all subsets without --search and --sample, also "
+            "tell the success where it is reported"
+        )
         return replace(result, notes=(*result.notes, note))
     rows_alone = replace(
         spec, workspace=None, histogram=False, threshold=None, time_budget=None, explain=False
     )
-    rows_twice = replace(rows_alone, tell=silent)  # its numbers are not those of the people
-    frames, unreported = {}, {}
+    reports, missing = [], []
     for j, secret in incomplete.items():
-        frames[secret] = _sweep_part(attack, rows_alone, settings, reported.people, j)
+        reports.append(_sweep_secret(attack, rows_alone, settings, j, twice=False))
         if attack.person is not None:
-            certain = pl.col("certain_missing").alias("individuals_certain")
-            all_known = (pl.col("known_records") == "all") & (pl.col("secret") == secret)
-            unreported[secret] = of_people.filter(all_known).with_columns(certain)
+            knows_all = (pl.col("known_records") == "all") & (pl.col("secret") == secret)
+            missing.append(frame.filter(knows_all))
         else:
-            unreported[secret] = _sweep_part(attack, rows_twice, settings, reported.missing, j)
-    return replace(result, frame=reported.beside(result.frame, frames, unreported))
+            untold = replace(rows_alone, tell=silent)  # its numbers are not those of the people
+            rows = _sweep_secret(attack, untold, settings, j, twice=True)
+            missing.append(rows.with_columns(certain_missing="individuals_certain"))
+    frame = _with_reported(result.frame, pl.concat(reports), pl.concat(missing))
+    return replace(result, frame=frame)
 
 
-def _sweep_part(
-    attack: Attack,
-    spec: SweepSpec,
-    settings: Settings | None,
-    part: Callable[[Microdata, int], Microdata],
-    secret: int,
+def _sweep_secret(
+    attack: Attack, spec: SweepSpec, settings: Settings | None, j: int, *, twice: bool
 ) -> pl.DataFrame:
-    """Return the rows of a sweep of other individuals, made of everybody for one secret."""
+    """Return the rows of a sweep for the ``j``-th secret alone, of the people who report it.
+
+    ``twice``: of everybody instead, with two rows for those who report it. Then those are certain
+    who are in blocks that report nothing.
+    """
     limits = plan.with_memory_limit(settings)
     with opened(attack, limits, noted=False, command="sweep") as (engine, bound):
-        people = bound.on(part(bound.microdata, secret))
-        return SweepRun(engine, attack, people, spec).sweep(Origin.now(settings, "sweep")).frame
+        secret = bound.microdata.secrets[j - 1]
+        if twice:
+            people = replace(bound.microdata, secrets=(twice_where_reported(secret),))
+        else:
+            people = replace(bound.microdata, secrets=(secret,), reported=True)
+        sweep_run = SweepRun(engine, attack, bound.on(people), spec)
+        rows = sweep_run.sweep(Origin.now(settings, "sweep")).frame
+        return rows.filter(pl.col("secret").is_not_null())
+
+
+def _with_reported(
+    frame: pl.DataFrame, reports: pl.DataFrame, missing: pl.DataFrame
+) -> pl.DataFrame:
+    """Return the rows of a sweep with the columns of ``REPORTED``, NULL without a secret.
+
+    ``reports`` are the rows of the people who report a secret; ``missing`` has the column
+    ``certain_missing``. Of other secrets, which nobody misses, the numbers are those of everybody.
+    ``l`` is the smaller of both.
+    """
+    keys = [n for n in ("subset", "secret", "known_records") if n in frame.columns]
+    # The column of a sweep that each column of ``REPORTED`` takes its numbers from.
+    sources = {name: name.removesuffix("_reported") for name in REPORTED}
+    sources["certain_reported"] = "individuals_certain"
+    sources["reported"] = "people" if "people" in frame.columns else "records"
+    del sources["certain_missing"]
+    of_reports = reports.select(*keys, l_reported="l", **sources)
+    joined = frame
+    for table in (of_reports, missing.select(*keys, "certain_missing")):
+        joined = joined.join(table, on=keys, how="left", maintain_order="left")
+    has_secret = pl.col("secret").is_not_null()
+    is_missed = pl.col("secret").is_in(reports["secret"].unique().to_list())
+    filled: dict[str, pl.Expr] = {
+        name: pl.when(is_missed).then(name).when(has_secret).then(source)
+        for name, source in sources.items()
+    }
+    reported_by_all = has_secret & ~is_missed
+    filled["certain_missing"] = pl.when(reported_by_all).then(0).otherwise("certain_missing")
+    filled["l"] = pl.min_horizontal("l", "l_reported")
+    return joined.with_columns(**filled).select(*frame.columns, *REPORTED)
 
 
 def _run_everybody(

@@ -4,7 +4,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import polars as pl
 
@@ -12,7 +12,7 @@ from qifsql.adversary.spec import Attack, BoundAttack
 from qifsql.commands.sweep import answers, kernel_choice, plan, result, samples, strategies
 from qifsql.commands.sweep.affordable import seconds_alone
 from qifsql.commands.sweep.families import FamilySweep
-from qifsql.commands.sweep.layout import MOST, Layout, codes_fit, plan_passes
+from qifsql.commands.sweep.layout import MOST_QIDS, Layout, codes_fit, plan_passes
 from qifsql.commands.sweep.plan import Progress
 from qifsql.commands.sweep.result import Sweep
 from qifsql.commands.sweep.scheduler import Pass
@@ -60,6 +60,7 @@ class SweepRun:
         self.names = [q.name for q in bound.microdata.qids]
         self.numbers = [q.number for q in bound.microdata.qids]
         self.secrets = [s.name for s in bound.microdata.secrets]
+        self.has_bits = len(self.names) <= MOST_QIDS  # a subset is a number with a bit for each
         self.strategy = strategies.strategy_for(bound.microdata, spec, engine.settings.seed)
         self.starred = suppressed.has_cells(engine, bound.microdata)
         self.on_spark = engine.settings.engine_name == "spark"
@@ -73,7 +74,7 @@ class SweepRun:
         self.finished = False
         self.passes: list[Pass] = []
         self.stars: StarBlocks | None = None  # counted if each subset leaves them out
-        self.history: dict[str, None] = {}  # the statements of families
+        self.family_statements: dict[str, None] = {}
 
     def sweep(self, origin: Origin) -> Sweep:
         """Work until all is done or the time is over; return the result."""
@@ -83,14 +84,22 @@ class SweepRun:
             self.workspace.close_streams()
         frame = measured.frame
         plans = [data_pass.plan for data_pass in self.passes]
-        facts = self.spec.as_plain_data()  # for the manifest
+        spec = self.spec
+        facts: dict[str, Any] = {  # for the manifest
+            "sizes": spec.sizes,
+            "subsets": list(spec.subsets) or None,
+            "releases": spec.releases or None,
+            "threshold": spec.threshold,
+            "search": spec.search or None,
+            "sample": spec.sample,
+        }
         if self.bound.microdata.null == "drop":
             facts |= {"population": POPULATION}
         if "suppressed" in frame.columns:
             facts["suppressed_records"] = max(frame["suppressed"].to_list(), default=0)
         origin = origin.of(self.bound, self.attack, *plans, **facts)
-        of_passes = (s for data_pass in self.passes for s in data_pass.history)
-        origin = origin.sending([*of_passes, *self.history])
+        statements = [s for data_pass in self.passes for s in data_pass.history]
+        origin = origin.sending([*statements, *self.family_statements])
         frame = frame.with_columns(seconds=pl.lit(origin.seconds))
         return Sweep(
             frame=frame,
@@ -104,15 +113,14 @@ class SweepRun:
 
     def _measure(self) -> Measured:
         """Measure in the way that fits the options and the data."""
-        microdata = self.bound.microdata  # neither weights nor several records can be packed
-        one_by_one = microdata.weight is not None or microdata.person is not None
-        too_many = len(self.names) > MOST and (self.on_spark or bool(self.strategy.listed))
-        too_many_for_bits = self._leaves_out_suppressed and len(self.names) > MOST
-        if one_by_one or too_many or too_many_for_bits:
+        microdata = self.bound.microdata
+        cannot_be_packed = microdata.weight is not None or microdata.person is not None
+        needs_bits = self.on_spark or self.strategy.listed or self._leaves_out_suppressed
+        if cannot_be_packed or (not self.has_bits and needs_bits):
             return self._attack_each()
-        qids, secrets = self._spreads()
+        qids, secrets = self._prepare_spreads()
         people = qids[0].people
-        if len(self.names) > MOST:
+        if not self.has_bits:
             return self._sweep_families(people, result.priors(secrets, people))
         layouts = self.workspace.layouts()
         if not layouts:
@@ -131,7 +139,7 @@ class SweepRun:
         """Measure every subset with a separate attack."""
         records = check_records(self.engine, self.bound.microdata)
         if self.bound.microdata.person is not None:
-            self._load_text()
+            self._load_csv()
             subsets = self.strategy.subsets
             self.spec.tell(
                 f"{plural(records, 'record')}, {plural(subsets, 'subset')}: people are other "
@@ -148,7 +156,7 @@ class SweepRun:
             out_of_time=self._out_of_time,
         )
         details = {} if histograms is None else {"histogram": histograms}
-        return self._derive_answers(frame, details, samples.NONE)
+        return self._derive_answers(frame, details, samples.NO_ERRORS)
 
     def _sweep_families(self, people: int, prior: Mapping[int, Success]) -> Measured:
         """Measure the subsets of more quasi-identifiers than a state has bits for."""
@@ -162,7 +170,7 @@ class SweepRun:
             histogram=self.spec.histogram,
             out_of_time=self._out_of_time,
         )
-        memory = plan.size_text(self.engine.memory or plan.MEMORY)
+        memory = plan.size_text(self.engine.memory or plan.MOST_MEMORY)
         self.spec.tell(
             f"{plural(people, 'record')}, {plural(self.strategy.subsets, 'subset')} of "
             f"{plural(len(self.names), 'quasi-identifier')}: about "
@@ -170,14 +178,11 @@ class SweepRun:
             f"{memory} of memory at most"
         )
         self.finished = work.run()
-        self.history = work.history
-        results = work.results()
-        if results.is_empty():
-            raise self._out_of_time_error("no subset is complete")
-        frame, details = work.result_tables(results, prior, self.names, self.secrets)
+        self.family_statements = work.history
+        frame, details = work.result_tables(prior, self.names, self.secrets)
         if self.finished:
             work.drop_tables()
-        return self._derive_answers(frame, details, samples.NONE)
+        return self._derive_answers(frame, details, samples.NO_ERRORS)
 
     @property
     def _leaves_out_suppressed(self) -> bool:
@@ -185,9 +190,8 @@ class SweepRun:
 
         They differ from subset to subset, so that each is attacked alone where subsets are no bits.
         """
-        has_bits = len(self.names) <= MOST
-        is_possible = has_bits or self.strategy.subsets <= strategies.ATTACKS
-        return self.starred and is_possible and self.strategy.sample[0] is None
+        is_possible = self.has_bits or self.strategy.subsets <= strategies.MOST_ATTACKS
+        return self.starred and is_possible and self.strategy.share is None
 
     def _sweep_all(self, layouts: Sequence[Layout], prior: Mapping[int, Success]) -> Measured:
         """Measure all subsets together."""
@@ -243,18 +247,19 @@ class SweepRun:
         if frame.is_empty():
             raise self._out_of_time_error("no subset is complete")
         notes: tuple[str, ...] = ()
-        estimated = self.strategy.sample[0] is not None
+        estimated = self.strategy.share is not None
         if estimated:
             frame = samples.with_errors(frame, errors, self.secrets)
             notes = (samples.note_on_estimates(frame),)
         frame, details = self._rename_models(frame, details)
-        details |= answers.tables_of_readings(frame, self.names, self.spec.threshold)
+        details |= answers.answer_tables_by_reading(frame, self.names, self.spec.threshold)
         if self.spec.releases and self.finished:
             releases = self.bound.microdata.releases
             added = answers.release_contributions(frame, self.numbers, releases)
             details = {"releases": added} | details
-        has_codes = self.passes and not self.starred  # of * and a value there is none for both
-        if has_codes and self.finished and "drop_first" in details and not estimated:
+        # The passes have the codes that merge in pairs; * and a value have none for both.
+        may_coarsen = self.passes and self.finished and not self.starred and not estimated
+        if may_coarsen and "drop_first" in details:
             details["coarsen_first"] = self._rank_coarsening(frame, details["drop_first"])
         return Measured(frame=frame, details=details, notes=notes)
 
@@ -270,11 +275,11 @@ class SweepRun:
         by_all_qids = frame.filter(n_qids=len(self.names)).rows(named=True)  # a row per question
         rows: dict[int, list[dict[str, Any]]] = {}
         for data_pass in self.passes:
-            with data_pass.coarsening() as coarser:
+            with data_pass.open_workers() as workers:
                 for question in data_pass.questions:
                     rows[question] = answers.coarsen_first(
                         data_pass.layout,
-                        partial(coarser, question),
+                        partial(data_pass.coarser_sums, workers, question),
                         by_all_qids[question],
                         drop_first,
                         self.names,
@@ -303,7 +308,11 @@ class SweepRun:
         """Work through all passes until the time is over; a small sweep takes one stream."""
         work = max(layout.people << layout.n for layout in layouts)  # people times subsets
         streams = 1 if work < ALONE and not self.on_spark else self.streams
-        pass_class = self._kind_of_pass()
+        pass_class = Pass
+        if self.on_spark:
+            from qifsql.commands.sweep.cluster import ClusterPass
+
+            pass_class = ClusterPass
         self.passes = [
             pass_class(
                 engine=self.engine,
@@ -320,16 +329,10 @@ class SweepRun:
             for number, layout in enumerate(layouts)
         ]
         if any(data_pass.compiled for data_pass in self.passes):
-            self.engine.here.set_aside(kernel_choice.FIXED + kernel_choice.PER_CHUNK * streams)
+            of_chunks = kernel_choice.MEMORY_PER_CHUNK * streams
+            self.engine.here.set_aside(kernel_choice.KERNEL_MEMORY + of_chunks)
         for data_pass in self.passes:
             data_pass.run()
-
-    def _kind_of_pass(self) -> type[Pass]:
-        if not self.on_spark:
-            return Pass
-        from qifsql.commands.sweep.cluster import ClusterPass
-
-        return ClusterPass
 
     def _resumed_progress(self, layouts: Sequence[Layout]) -> Progress:
         progress = Progress(layouts, self.streams, len(self.strategy.listed))
@@ -351,11 +354,18 @@ class SweepRun:
         notes += self._notes_on_suppressed(frame)
         walks_compiled = [data_pass.compiled for data_pass in self.passes]
         if self.spec.walk == "compiled" and not all(walks_compiled):
-            notes.append(kernel_choice.SQL)
+            notes.append(kernel_choice.NOTE_ON_SQL)
         if any(walks_compiled) and not kernel_choice.is_cached():
-            notes.append(kernel_choice.UNKEPT)
+            notes.append(kernel_choice.NOTE_ON_COMPILING)
         if self.bound.microdata.null == "drop":
-            notes += self._note_on_left_out(frame)
+            records, people = self.workspace.fact("records"), frame["records"].max()
+            if records != people:
+                share = f"{records - people:,} of {records:,} records" if records else "records"
+                notes.append(
+                    f"{share} with a missing quasi-identifier or secret are left out of every row: "
+                    "all rows are about the same people, so a row may differ from an attack on its "
+                    "own quasi-identifiers alone"
+                )
         if not self.finished:
             complete = frame["subset"].n_unique()
             notes.append(
@@ -382,26 +392,16 @@ class SweepRun:
             "somebody whom no other record fits may be; shares are of all records"
         ]
 
-    def _note_on_left_out(self, frame: pl.DataFrame) -> list[str]:
-        """Return a remark on the records that are in no row because of a missing value."""
-        records, people = self.workspace.fact("records"), frame["records"].max()
-        if records is None or not isinstance(people, int):  # records with weights are not counted
-            share = "records"
-        elif records == people:
-            return []
-        else:
-            share = f"{records - people:,} of {records:,} records"
-        return [
-            f"{share} with a missing quasi-identifier or secret are left out of every row: all "
-            "rows are about the same people, so a row may differ from an attack on its own "
-            "quasi-identifiers alone"
-        ]
-
     def _identify(self) -> dict[str, Any]:
         """Return the data that distinguish this sweep from another one."""
         microdata = self.bound.microdata
         dataset, person, weight = microdata.dataset, microdata.person, microdata.weight
-        where = microdata.where
+        where, versions = microdata.where, None  # versions of the data that Spark reads
+        if self.on_spark:
+            from qifsql.engine.distributed import Spark
+
+            spark = cast("Spark", self.engine)
+            versions = [spark.file_states(d) for d in dataset.datasets if d.format == "spark"]
         return {
             "dataset": [dataset.name, dataset.table],
             "contents": [d["sha256"] for d in digests(dataset.paths)],
@@ -414,23 +414,16 @@ class SweepRun:
             "null": microdata.null,
             **({"person": render.render(person.expression)} if person is not None else {}),
             **({"suppressed": True} if self._leaves_out_suppressed else {}),
-            "cluster": self._data_versions() if self.on_spark else None,
+            "cluster": versions,
             **self.strategy.identity,
-            **({"histogram": self.spec.histogram} if len(self.names) > MOST else {}),
+            **({} if self.has_bits else {"histogram": self.spec.histogram}),
         }
 
-    def _data_versions(self) -> list[Any]:
-        """Return what distinguishes the versions of data that Spark reads."""
-        from qifsql.engine.distributed import Spark
-
-        remote = [d for d in self.bound.microdata.dataset.datasets if d.format == "spark"]
-        return [self.engine.file_states(d) for d in remote if isinstance(self.engine, Spark)]
-
-    def _spreads(self) -> tuple[dict[int, Spread], dict[int, Spread]]:
+    def _prepare_spreads(self) -> tuple[dict[int, Spread], dict[int, Spread]]:
         """Return the spreads of people over values: by quasi-identifier from 0, by secret from 1.
 
-        They are stored in the workspace. If people are still to be coded, the dictionaries of
-        values are made, too.
+        They are stored in the workspace. If people are still to be coded, the data are loaded,
+        and the dictionary of each column is written, which numbers its values.
         """
         stored = self.workspace.fact("spreads")
         layouts = self.workspace.layouts()
@@ -440,26 +433,19 @@ class SweepRun:
         self.workspace.store_fact("records", check_records(self.engine, self.bound.microdata))
         if not self.on_spark:  # executors use the disks of their machines
             plan.check_disk(self.engine, self.bound, self.spec.workspace)
-        self._load_text()
-        qids, secrets = self._make_dictionaries()
+        self._load_csv()
+        microdata = self.bound.microdata
+        steps = microdata_steps.steps(microdata)  # rendered once for all dictionaries
+        write = partial(make_dictionary, self.engine, microdata, steps=steps)
+        qids = {i: write(f"qid_{i + 1}") for i in range(len(microdata.qids))}
+        secrets = {j: write(f"secret_{j}") for j in range(1, len(microdata.secrets) + 1)}
         if not stored:
             plain = [{i: asdict(s) for i, s in part.items()} for part in (qids, secrets)]
             self.workspace.store_fact("spreads", plain)
         return qids, secrets
 
-    def _make_dictionaries(self) -> tuple[dict[int, Spread], dict[int, Spread]]:
-        """Write the dictionary of each column; return spreads by quasi-identifier and secret."""
-        microdata = self.bound.microdata
-        steps = microdata_steps.steps(microdata)  # rendered once for all dictionaries
-
-        def spread(column: str) -> Spread:
-            return make_dictionary(self.engine, microdata, column, steps)
-
-        qids = {i: spread(f"qid_{i + 1}") for i in range(len(microdata.qids))}
-        secrets = {j: spread(f"secret_{j}") for j in range(1, len(microdata.secrets) + 1)}
-        return qids, secrets
-
-    def _load_text(self) -> None:
+    def _load_csv(self) -> None:
+        """Load data of CSV files in the engine, which would parse them again in each statement."""
         microdata = self.bound.microdata
         if microdata.dataset.format == "csv":
             loaded = self.engine.load(microdata.dataset)

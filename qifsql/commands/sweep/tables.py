@@ -9,7 +9,6 @@ Each table is cut into chunks by ranges of its first attribute, so no block is i
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -29,13 +28,12 @@ from qifsql.query.columns import fold, same, typed_number
 from qifsql.query.plan import Plan, Step
 from qifsql.query.render import render
 
-CHUNK = 250_000  # rows that stay in the cache of a core while they are walked
-LEAST = 50_000  # rows below which the calls of a walk cost more than its work
-SHARES = 1  # fewest chunks for each stream
-MANY = 12  # with more attributes, a walk makes so many rows that chunks must be smaller
-GIANT = 4  # chunks: a value of one attribute with more rows gets a separate table
-HEAVY = 1_000_000  # a table with more rows is written by all threads together
-ENTRIES = (0, 2**31 - 1)  # every code of an attribute
+CHUNK_ROWS = 250_000  # rows that stay in the cache of a core while they are walked
+LEAST_ROWS = 50_000  # rows below which the calls of a walk cost more than its work
+MANY_ATTRIBUTES = 12  # with more attributes, a walk makes so many rows that chunks must be smaller
+GIANT_CHUNKS = 4  # chunks: a value of one attribute with more rows gets a separate table
+HEAVY_ROWS = 1_000_000  # a table with more rows is written by all threads together
+ALL_CODES = (0, 2**31 - 1)  # every code of an attribute
 SAMPLE, CERTAIN = "_sample", "_certain"  # endings of tables of blocks: drawn, exact
 # The ending of a table without the first attribute; a number: of its blocks of that code.
 DROPPED = "_d"
@@ -74,7 +72,7 @@ class Tables:
     settle: "Callable[[Tables, Worker, CodedTable], list[Task]]"
     progress: Progress
     streams: int
-    _cuts: dict[str, list[Chunk]] = field(default_factory=dict)
+    _chunks: dict[str, list[Chunk]] = field(default_factory=dict)  # by table
 
     @property
     def first_table(self) -> str:
@@ -84,7 +82,8 @@ class Tables:
     @property
     def largest_chunk(self) -> int:
         """Return the largest number of rows in a chunk."""
-        return max(1, CHUNK >> max(0, self.layout.n - MANY) // 2 + self.layout.valued)
+        halvings = max(0, self.layout.n - MANY_ATTRIBUTES) // 2 + self.layout.valued
+        return max(1, CHUNK_ROWS >> halvings)
 
     def task(
         self,
@@ -93,7 +92,7 @@ class Tables:
         position: int,
         *,
         state: int = 0,
-        span: tuple[int, int] = ENTRIES,
+        span: tuple[int, int] = ALL_CODES,
         rows: int = 0,
     ) -> Task:
         """Return a task on the rows of a table, its ``source``, whose ``entry`` is in a span."""
@@ -125,13 +124,13 @@ class Tables:
         return tasks
 
     def chunks_of(self, worker: Worker, chunk: Chunk) -> list[Chunk]:
-        """Cut the whole coded table of ``chunk`` into chunks of about ``CHUNK`` rows, once."""
-        if chunk.table not in self._cuts:
-            self._cuts[chunk.table] = [
+        """Cut the whole coded table of ``chunk`` into chunks of about ``CHUNK_ROWS`` rows, once."""
+        if chunk.table not in self._chunks:
+            self._chunks[chunk.table] = [
                 replace(chunk, least=r.least, greatest=r.greatest, rows=r.rows)
-                for r in self._ranges(worker, chunk.table, CHUNK, CHUNK)
+                for r in self._ranges(worker, chunk.table, CHUNK_ROWS, CHUNK_ROWS)
             ]
-        return self._cuts[chunk.table]
+        return self._chunks[chunk.table]
 
     def _list_tables(self) -> list[str]:
         """Return the tables of everybody (``state`` is 0), by position of their first attribute."""
@@ -145,7 +144,7 @@ class Tables:
     def _ranges(self, worker: Worker, table: str, size: int, giant: int) -> list[CodeRange]:
         """Return ranges of the first attribute in a table, of about ``size`` rows each.
 
-        A single value with more than ``giant`` rows has its own range.
+        A value with more than ``giant`` rows has a range of its own.
         """
         worker.set(chunk=(size, "BIGINT"), giant=(giant, "BIGINT"))
         rows = worker.stream.rows(worker.statements.select("chunks", coded=table))
@@ -180,9 +179,7 @@ class Tables:
             shift=(layout.shift(position), "INTEGER"),  # brings the next code to the lowest bits
             later=(layout.later(position), layout.rest_type),  # the bits that stay in ``rest``
         )
-        statement = worker.statements.keep(qualify(table), "without_entry", coded=chunk.table)
-        worker.stream.rows(statement)
-        self.workspace.enter_in_ledger(worker.stream, table)
+        self._store_rows(worker, table, "without_entry", task.source)
         return self.add_table(worker, table, position, state)
 
     def add_table(self, worker: Worker, table: str, position: int, state: int) -> Sequence[Task]:
@@ -203,7 +200,7 @@ class Tables:
 
     def count_rows(self, worker: Worker, table: str) -> int:
         """Return the number of rows of a coded table."""
-        return worker.stream.count(count_query(qualify(table)))
+        return worker.stream.count(render(exp.select("count(*)").from_(qualify(table))))
 
     def walk_tasks(self, worker: Worker, table: CodedTable) -> list[Task]:
         """Return the tasks that settle all rows of a table, in chunks.
@@ -212,9 +209,8 @@ class Tables:
         that has too many rows is split off as a table, unless no attribute is left for that table.
         """
         is_last = table.position == self.layout.n - 1
-        for_each_stream = max(LEAST, table.rows // (SHARES * self.streams))
-        rows = min(self.largest_chunk, for_each_stream)
-        ranges = self._ranges(worker, qualify(table.name), rows, GIANT * self.largest_chunk)
+        rows = min(self.largest_chunk, max(LEAST_ROWS, table.rows // self.streams))
+        ranges = self._ranges(worker, qualify(table.name), rows, GIANT_CHUNKS * self.largest_chunk)
         return [
             self.task(
                 "split" if r.is_giant and not is_last else "walk",
@@ -237,7 +233,7 @@ class Tables:
         block would be left out, if the table does not hold everybody (``state`` is above 0), or if
         it has too few rows.
         """
-        if table.state or table.rows <= CHUNK // 2:
+        if table.state or table.rows <= CHUNK_ROWS // 2:
             return []
         limits = samples.stratum_limits(share, self.layout.people)
         worker.set(seed=(seed, "BIGINT"), first=(table.position, "INTEGER"))
@@ -250,39 +246,34 @@ class Tables:
         starts = list(accumulate(drawn, initial=0))  # the first number of each stratum
         worker.set_lists(drawn=drawn, starts=starts)
         sample, certain = table.name + SAMPLE, table.name + CERTAIN
-        sampled_rows = self._copy(worker, sample, "sampled", table.name)
+        sampled_rows = self._store_rows(worker, sample, "sampled", table.name)
         exact_rows, tasks = 0, []
         if not all(drawn[stratum.number] for stratum in strata):
-            exact_rows = self._copy(worker, certain, "certain", table.name)
+            exact_rows = self._store_rows(worker, certain, "certain", table.name)
             tasks = self.walk_tasks(worker, replace(table, name=certain, rows=exact_rows))
         measured_share = (sampled_rows + exact_rows) / table.rows
-        self.progress.expect_share(self.number, table.position, measured_share)
+        self.progress.stages[self.number, table.position].expected_rows *= measured_share
         for stratum in strata:
             if blocks := drawn[stratum.number]:
                 start = starts[stratum.number]
                 self.workspace.store_stratum(worker.stream, sample, start, blocks, stratum)
                 for a, b in samples.random_parts(blocks):
-                    span, rows = (start + a, start + b - 1), sampled_rows * (b - a) / sum(drawn)
-                    task = self.task("walk", sample, table.position, span=span, rows=round(rows))
-                    tasks.append(task)
+                    span = start + a, start + b - 1
+                    rows = round(sampled_rows * (b - a) / sum(drawn))
+                    tasks.append(self.task("walk", sample, table.position, span=span, rows=rows))
         return tasks
 
-    def _copy(self, worker: Worker, name: str, file: str, table: str) -> int:
+    def _store_rows(self, worker: Worker, name: str, file: str, table: str) -> int:
+        """Store the view ``file`` of a coded table as a new table; return its number of rows."""
         statement = worker.statements.keep(qualify(name), file, coded=qualify(table))
         rows = worker.stream.count(statement)
         self.workspace.enter_in_ledger(worker.stream, name)
         return rows
 
 
-@lru_cache
-def count_query(table: str) -> str:
-    """Return the query of the number of rows of a table."""
-    return render(exp.select("count(*)").from_(table))
-
-
 def is_heavy(task: Task) -> bool:
     """Return whether a task uses all threads, because one statement writes a large table."""
-    return task.kind in ("drop", "split") and task.rows > HEAVY
+    return task.kind in ("drop", "split") and task.rows > HEAVY_ROWS
 
 
 def qualify(table: str) -> str:
@@ -292,35 +283,25 @@ def qualify(table: str) -> str:
 
 def coded_plan(microdata: Microdata, layout: Layout) -> Plan:
     """Return the plan of one row per different person: codes and counters, equal rows merged."""
-    steps = [
-        *microdata_steps.steps(microdata),
-        Step("coded", "One row per person, coded.", _coded_people(layout)),
-    ]
-    merged = statements_for(layout.words, valued=layout.valued).query("merged")
-    return microdata_steps.plan(microdata, steps, merged)
-
-
-def _coded_people(layout: Layout) -> exp.Select:
-    """Return a query of one row per person: ``entry``, ``rest``, ``word_1`` and so on."""
-    codes = [typed(_code_column(name), layout.rest_type) for name in _qid_columns(layout)[1:]]
+    entry, *later = (_code_column(f"qid_{i + 1}") for i in layout.order)
+    codes = {p: typed(code, layout.rest_type) for p, code in enumerate(later, 1)}
     secret = None
     if layout.valued:  # the pass has one secret
-        secret = typed(_code_column(_secret_columns(layout)[0]), layout.rest_type)
-    return joined_dictionaries(layout).select(
-        exp.alias_(typed(_code_column(_qid_columns(layout)[0]), "INTEGER"), "entry"),
-        exp.alias_(packed_rest(layout, dict(enumerate(codes, 1)), secret), "rest"),
-        *(exp.alias_(word, f"word_{i}") for i, word in enumerate(_counter_words(layout), 1)),
+        (j,) = layout.secrets
+        secret = typed(_code_column(f"secret_{j}"), layout.rest_type)
+
+    def counted(counter: int, unit: exp.Expr) -> exp.Expr:
+        is_counted = _has_counted_value(layout, counter)
+        return exp.Case().when(is_counted, unit).else_(typed_number(0, "HUGEINT"))
+
+    a_person = typed_number(1, layout.word_type)
+    people = _joined_dictionaries(layout).select(
+        exp.alias_(typed(entry, "INTEGER"), "entry"),
+        *_packed_columns(layout, codes, secret, a_person, counted),
     )
-
-
-def joined_dictionaries(layout: Layout) -> exp.Select:
-    """Return the people joined with the dictionaries, which number the values; no columns yet."""
-    query = exp.select().from_("microdata")
-    for name in (*_qid_columns(layout), *_secret_columns(layout)):
-        table = exp.alias_(own_table(f"dictionary_{name}"), f"of_{name}", table=True)
-        on = same(exp.column(name, "microdata"), exp.column("value", f"of_{name}"))
-        query = query.join(table, on=on)
-    return query
+    steps = [*microdata_steps.steps(microdata), Step("coded", "One row per person, coded.", people)]
+    merged = statements_for(layout.words, valued=layout.valued).query("merged")
+    return microdata_steps.plan(microdata, steps, merged)
 
 
 def unpacked_plan(microdata: Microdata, layout: Layout) -> Plan:
@@ -329,21 +310,21 @@ def unpacked_plan(microdata: Microdata, layout: Layout) -> Plan:
     The columns are ``entry``, ``code_1 ..`` (by position), the ``code_of_secret`` in a valued pass,
     the number of ``people``, and the counters ``counter_1 ..``.
     """
-    codes = [f"code_{p}" for p in range(layout.n)]
-    codes[0] = "entry"
-    names = [*_qid_columns(layout), *(_secret_columns(layout) if layout.valued else ())]
+    codes = {"entry": f"qid_{layout.order[0] + 1}"}
+    codes |= {f"code_{p}": f"qid_{layout.order[p] + 1}" for p in range(1, layout.n)}
     if layout.valued:
-        codes.append("code_of_secret")
-    columns = [
-        exp.alias_(typed(_code_column(name), "INTEGER"), code)
-        for name, code in zip(names, codes, strict=True)
+        (j,) = layout.secrets
+        codes["code_of_secret"] = f"secret_{j}"
+    columns: list[exp.Expr] = [
+        exp.alias_(typed(_code_column(attribute), "INTEGER"), name)
+        for name, attribute in codes.items()
     ]
     columns.append(exp.alias_(exp.Count(this=exp.Star()), "people"))
-    for i, (j, value) in enumerate(layout.counters, 1):
-        has = exp.EQ(this=_code_column(f"secret_{j}"), expression=exp.Literal.number(value))
-        counted = exp.Filter(this=exp.Count(this=exp.Star()), expression=exp.Where(this=has))
-        columns.append(exp.alias_(counted, f"counter_{i}"))
-    query = joined_dictionaries(layout).select(*columns).group_by("ALL")
+    for i in range(1, len(layout.counters) + 1):
+        condition = exp.Where(this=_has_counted_value(layout, i))
+        counter = exp.Filter(this=exp.Count(this=exp.Star()), expression=condition)
+        columns.append(exp.alias_(counter, f"counter_{i}"))
+    query = _joined_dictionaries(layout).select(*columns).group_by("ALL")
     return microdata_steps.plan(microdata, microdata_steps.steps(microdata), query)
 
 
@@ -353,53 +334,64 @@ def packed_table(layout: Layout, position: int, table: str) -> exp.Select:
     Its columns are ``entry``, the code of the attribute at ``position``, ``rest`` with the codes of
     the later ones, and the words of counters.
     """
-    codes: dict[int, exp.Expr] = {
+    codes = {
         p: typed(exp.column(f"code_{p}"), layout.rest_type) for p in range(position + 1, layout.n)
     }
     secret = typed(exp.column("code_of_secret"), layout.rest_type) if layout.valued else None
-    terms: dict[int, list[exp.Expr]] = {word: [] for word in range(1, layout.words + 1)}
-    terms[1].append(typed(exp.column("people"), layout.word_type))
-    for i in range(1, len(layout.counters) + 1):
-        word, below = layout.place(i)
-        counter = typed(exp.column(f"counter_{i}"), "HUGEINT")
-        terms[word].append(exp.Mul(this=counter, expression=typed_number(1 << below, "HUGEINT")))
-    return exp.select(
-        "entry",
-        exp.alias_(packed_rest(layout, codes, secret), "rest"),
-        *(exp.alias_(fold(exp.Add, added), f"word_{word}") for word, added in terms.items()),
-    ).from_(table)
+    people = typed(exp.column("people"), layout.word_type)
+
+    def counted(counter: int, unit: exp.Expr) -> exp.Expr:
+        return exp.Mul(this=typed(exp.column(f"counter_{counter}"), "HUGEINT"), expression=unit)
+
+    columns = _packed_columns(layout, codes, secret, people, counted)
+    return exp.select("entry", *columns).from_(table)
 
 
-def packed_rest(layout: Layout, codes: Mapping[int, exp.Expr], secret: exp.Expr | None) -> exp.Expr:
-    """Return ``rest``: the codes by position, each in its bits, and that of the secret if any."""
-    parts: list[exp.Expr] = [typed_number(0, layout.rest_type)]
+def _packed_columns(
+    layout: Layout,
+    codes: Mapping[int, exp.Expr],
+    secret: exp.Expr | None,
+    people: exp.Expr,
+    counted: Callable[[int, exp.Expr], exp.Expr],
+) -> list[exp.Expr]:
+    """Return ``rest``, and ``word_1`` and so on.
+
+    ``rest`` packs the ``codes`` by position, each in its bits, and that of the ``secret`` if any.
+    The words pack the ``people`` and the counters: ``counted`` returns a counter times its unit.
+    """
+    parts = [typed_number(0, layout.rest_type)]
     for position, code in codes.items():
         shift = exp.Literal.number(layout.shift(position))
         parts.append(exp.paren(exp.BitwiseLeftShift(this=code, expression=shift)))
     if secret is not None:
         parts.append(secret)
-    return fold(exp.BitwiseOr, parts)
-
-
-def _counter_words(layout: Layout) -> list[exp.Expr]:
-    """Return the words of a person, packed counters: 1 in those of people and of her values."""
-    sums: dict[int, list[exp.Expr]] = {word: [] for word in range(1, layout.words + 1)}
-    sums[1].append(typed_number(1, layout.word_type))
-    for i, (j, code) in enumerate(layout.counters, 1):
+    words: dict[int, list[exp.Expr]] = {word: [] for word in range(1, layout.words + 1)}
+    words[1].append(people)
+    for i in range(1, len(layout.counters) + 1):
         word, below = layout.place(i)
-        has = exp.EQ(this=_code_column(f"secret_{j}"), expression=exp.Literal.number(code))
-        unit, zero = typed_number(1 << below, "HUGEINT"), typed_number(0, "HUGEINT")
-        sums[word].append(exp.Case().when(has, unit).else_(zero))
-    return [fold(exp.Add, terms) for terms in sums.values()]
+        words[word].append(counted(i, typed_number(1 << below, "HUGEINT")))
+    return [
+        exp.alias_(fold(exp.BitwiseOr, parts), "rest"),
+        *(exp.alias_(fold(exp.Add, terms), f"word_{word}") for word, terms in words.items()),
+    ]
+
+
+def _joined_dictionaries(layout: Layout) -> exp.Select:
+    """Return the people joined with the dictionaries, which number the values; no columns yet."""
+    query = exp.select().from_("microdata")
+    qids = (f"qid_{i + 1}" for i in layout.order)
+    for name in (*qids, *(f"secret_{j}" for j in layout.secrets)):
+        table = exp.alias_(own_table(f"dictionary_{name}"), f"of_{name}", table=True)
+        on = same(exp.column(name, "microdata"), exp.column("value", f"of_{name}"))
+        query = query.join(table, on=on)
+    return query
 
 
 def _code_column(name: str) -> exp.Column:
     return exp.column("code", table=f"of_{name}")
 
 
-def _qid_columns(layout: Layout) -> list[str]:
-    return [f"qid_{i + 1}" for i in layout.order]
-
-
-def _secret_columns(layout: Layout) -> list[str]:
-    return [f"secret_{j}" for j in layout.secrets]
+def _has_counted_value(layout: Layout, counter: int) -> exp.Expr:
+    """Return the condition that a person has the value of a secret that a counter counts."""
+    j, code = layout.counters[counter - 1]  # counter 0 counts the people
+    return exp.EQ(this=_code_column(f"secret_{j}"), expression=exp.Literal.number(code))

@@ -1,5 +1,6 @@
 """The text of a sweep: best subset of each size, contributions to the risk, columns to drop."""
 
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import polars as pl
@@ -14,8 +15,11 @@ from qifsql.presentation.parts import Heading, Paragraph, Part, Spec, Table, Tab
 from qifsql.results.kinds import Kind
 from qifsql.results.stored import Stored
 
-SHOWN = 20  # subsets of a border that are shown
-PAIRS = 5  # interactions of pairs that are shown
+SUBSETS_SHOWN = 20  # subsets of a border that are shown
+PAIRS_SHOWN = 5  # interactions of pairs that are shown
+
+Columns = Sequence[tuple[str, Callable[[Row], str]]]
+"""The columns of a table: each head, and the function that returns the cell of a row."""
 
 REMEDIES = ("drop_first", "shapley", "coarsen_first", "interactions", "borders")
 KIND = Kind(
@@ -107,73 +111,78 @@ def _chance(p: float) -> str:
     return chance if p <= 0 or p >= 1 else said("{chance} times", chance=chance)
 
 
+def _sheet(rows: pl.DataFrame, columns: Columns, right: Sequence[int]) -> Table:
+    """Return a table with a line for each of ``rows``; its columns are heads with their cells."""
+    sheet = Table.of([head for head, _ in columns], right=right)
+    for row in rows.iter_rows(named=True):
+        sheet.add_row(*(cell(row) for _, cell in columns))
+    return sheet
+
+
+def _percent(name: str) -> Callable[[Row], str]:
+    """Return the cell of a share, empty if it is NULL."""
+    return lambda row: "" if row[name] is None else words.percent(row[name])
+
+
 def best_table(table: pl.DataFrame) -> Table:
     """Return the subset of each size that leaks most (thesis Tables 4.4, 4.7, 4.8)."""
-    heads = [said("quasi-identifiers"), said("best for"), said("subset"), said("certain")]
-    heads.append(said("degradation"))
-    sheet = Table.of([*heads, said("best guess"), said("degradation")], right=(0, 3, 4, 5, 6))
     kinds = {
         "both": said("both"),
         "deterministic": said("deterministic"),
         "probabilistic": said("probabilistic"),
     }
-    for line in table.iter_rows(named=True):
-        sheet.add_row(
-            str(line["n_qids"]),
-            kinds.get(line["best_for"], line["best_for"]),
-            escaping.cell(", ".join(line["qids"])),
-            words.percent(line["posterior_deterministic"]),
-            words.rise(line["degradation_deterministic"]),
-            words.percent(line["posterior_probabilistic"]),
-            words.factor(line["degradation_probabilistic"]),
-        )
-    return sheet
+    columns: Columns = [
+        (said("quasi-identifiers"), lambda row: str(row["n_qids"])),
+        (said("best for"), lambda row: kinds.get(row["best_for"]) or row["best_for"]),
+        (said("subset"), lambda row: escaping.cell(", ".join(row["qids"]))),
+        (said("certain"), _percent("posterior_deterministic")),
+        (said("degradation"), lambda row: words.rise(row["degradation_deterministic"])),
+        (said("best guess"), _percent("posterior_probabilistic")),
+        (said("degradation"), lambda row: words.factor(row["degradation_probabilistic"])),
+    ]
+    return _sheet(table, columns, right=(0, 3, 4, 5, 6))
 
 
 def releases_table(table: pl.DataFrame) -> Table:
     """Return the contribution of each auxiliary dataset beyond the focal one alone."""
-    heads = [said("release"), said("adds alone"), said("adds as the last")]
-    heads += [said("Shapley value"), said("share of the rise")]
-    sheet = Table.of(heads, right=(1, 2, 3, 4))
-    for line in table.filter(measure="probabilistic").iter_rows(named=True):
-        sheet.add_row(
-            escaping.cell(line["dataset"]),
-            *(words.rise(line[name]) for name in ("alone", "last", "shapley")),
-            "" if line["share"] is None else words.percent(line["share"]),
-        )
-    return sheet
+    columns: Columns = [
+        (said("release"), lambda row: escaping.cell(row["dataset"])),
+        (said("adds alone"), lambda row: words.rise(row["alone"])),
+        (said("adds as the last"), lambda row: words.rise(row["last"])),
+        (said("Shapley value"), lambda row: words.rise(row["shapley"])),
+        (said("share of the rise"), _percent("share")),
+    ]
+    return _sheet(table.filter(measure="probabilistic"), columns, right=(1, 2, 3, 4))
 
 
 def drop_first_table(table: pl.DataFrame, shapley: pl.DataFrame) -> Table:
     """Return the reduction from dropping each quasi-identifier, and its share of the risk."""
     shares = shapley.filter(measure="probabilistic").select("qid", "share")
-    heads = [said("drop first"), said("best guess without it"), said("saved")]
-    heads += [said("Shapley value"), said("share of the risk")]
-    sheet = Table.of(heads, right=(1, 2, 3, 4))
-    for line in table.join(shares, on="qid", maintain_order="left").iter_rows(named=True):
-        sheet.add_row(
-            escaping.cell(line["qid"]),
-            words.percent(line["posterior_without"]),
-            words.percent(line["saved"]),
-            words.percent(line["shapley"]),
-            "" if line["share"] is None else words.percent(line["share"]),
-        )
-    return sheet
+    columns: Columns = [
+        (said("drop first"), lambda row: escaping.cell(row["qid"])),
+        (said("best guess without it"), _percent("posterior_without")),
+        (said("saved"), _percent("saved")),
+        (said("Shapley value"), _percent("shapley")),
+        (said("share of the risk"), _percent("share")),
+    ]
+    rows = table.join(shares, on="qid", maintain_order="left")
+    return _sheet(rows, columns, right=(1, 2, 3, 4))
 
 
 def coarsen_first_table(table: pl.DataFrame) -> Table:
     """Return the reduction from merging the values of a quasi-identifier in pairs."""
-    heads = [said("coarsen first"), said("values"), said("best guess then"), said("saved")]
-    sheet = Table.of(heads, right=(1, 2, 3))
-    for line in table.iter_rows(named=True):
-        values = {"n": words.count(line["values"]), "m": words.count(line["values_coarser"])}
-        sheet.add_row(
-            escaping.cell(line["qid"]),
-            said("{n} to {m}", **values),
-            words.percent(line["posterior_coarser"]),
-            words.percent(line["saved"]),
-        )
-    return sheet
+
+    def values(row: Row) -> str:
+        counts = {"n": words.count(row["values"]), "m": words.count(row["values_coarser"])}
+        return said("{n} to {m}", **counts)
+
+    columns: Columns = [
+        (said("coarsen first"), lambda row: escaping.cell(row["qid"])),
+        (said("values"), values),
+        (said("best guess then"), _percent("posterior_coarser")),
+        (said("saved"), _percent("saved")),
+    ]
+    return _sheet(table, columns, right=(1, 2, 3))
 
 
 def strongest_pairs(table: pl.DataFrame) -> list[Part]:
@@ -184,7 +193,7 @@ def strongest_pairs(table: pl.DataFrame) -> list[Part]:
     if rows.is_empty():
         return []
     sheet = Table.of([said("strongest pairs"), said("interaction"), ""], right=(1,))
-    for line in rows.head(PAIRS).iter_rows(named=True):
+    for line in rows.head(PAIRS_SHOWN).iter_rows(named=True):
         value = line["interaction"]
         how = said("more together than apart") if value > 0 else said("stand in for each other")
         pair = escaping.cell(f"{line['a']}, {line['b']}")
@@ -204,11 +213,11 @@ def border_tables(table: pl.DataFrame) -> list[Part]:
     for (measure, border), rows in table.group_by("measure", "border", maintain_order=True):
         head = heads.get((str(border), str(measure)), f"{border}, {measure}")
         sheet = Table.of([head, said("success")], right=(1,))
-        for line in rows.head(SHOWN).iter_rows(named=True):
+        for line in rows.head(SUBSETS_SHOWN).iter_rows(named=True):
             names = ", ".join(line["qids"]) or said("none: it holds before the release")
             sheet.add_row(escaping.cell(names), words.percent(line["posterior"]))
         parts.append(sheet)
-        if (more := rows.height - SHOWN) > 0:
+        if (more := rows.height - SUBSETS_SHOWN) > 0:
             parts.append(Paragraph(said("and {n} more (see --format csv)", n=words.count(more))))
     return parts
 
@@ -231,23 +240,17 @@ def worst_subset_sentence(tables: Tables) -> str:
 
 def _plan_table(table: pl.DataFrame) -> Table:
     """Return the estimated and the actual cost of each stage (``plan.PLAN``)."""
-    heads = [
-        "pass", "subsets that begin with", "subsets", "rows expected", "rows", "way", "s expected",
-        "s",
-    ]  # fmt: skip
-    sheet = Table.of(heads, right=(0, 2, 3, 4, 6, 7))
-    for line in table.iter_rows(named=True):
-        sheet.add_row(
-            str(line["pass"]),
-            escaping.cell(line["first"]),
-            words.count(line["subsets"]),
-            words.count(line["rows_estimated"]),
-            words.count(line["rows"]),
-            line["method"] or "",
-            f"{line['seconds_estimated']:.1f}",
-            f"{line['seconds']:.1f}",
-        )
-    return sheet
+    columns: Columns = [
+        ("pass", lambda row: str(row["pass"])),
+        ("subsets that begin with", lambda row: escaping.cell(row["first"])),
+        ("subsets", lambda row: words.count(row["subsets"])),
+        ("rows expected", lambda row: words.count(row["rows_estimated"])),
+        ("rows", lambda row: words.count(row["rows"])),
+        ("way", lambda row: row["method"] or ""),
+        ("s expected", lambda row: f"{row['seconds_estimated']:.1f}"),
+        ("s", lambda row: f"{row['seconds']:.1f}"),
+    ]
+    return _sheet(table, columns, right=(0, 2, 3, 4, 6, 7))
 
 
 def chapter(stored: Stored) -> tuple[str, list[Part]]:

@@ -30,35 +30,34 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from qifsql.commands.sweep.worker import TWO, Chunk, Worker
+from qifsql.commands.sweep.worker import TWO_VARY, Chunk, Worker
 
-SHRINKS = 0.8  # most blocks per row of the table before for which a new table saves time
-HALVES = 0.4  # the same if little work comes after it
-ROLLED = 30e-9  # seconds that a roll-up takes per row and subset
-VALUED = 75e-9  # the same if the values of a secret are counted one by one
+WORTH_TABLE = 0.8  # most blocks per row of the table before for which a new table saves time
+WORTH_LAST_TABLE = 0.4  # the same if little work comes after it
+PER_ROLLED_ROW = 30e-9  # seconds that a roll-up takes per row and subset
+PER_VALUED_ROW = 75e-9  # the same if the values of a secret are counted one by one
 PROMISING = 0.6  # share of the time of a roll-up: a walk below it needs no comparison
-TRIALS = 2  # chunks that are walked before the comparison: a single one may be untypical
-SLOWEST = 16  # with more attributes left, their subsets are too many to roll up
-CALLS = 0.2  # seconds that calls take even for few rows
+WALKS_TRIED = 2  # chunks that are walked before the comparison: a single one may be untypical
+MOST_ROLLED = 16  # with more attributes left, their subsets are too many to roll up
+SECONDS_OF_CALLS = 0.2  # seconds that calls take even for few rows
 PER_SUBSET = 1.5e-3  # seconds that the statements of a roll-up take per subset even for few rows
 
 
 def settle_chunk(worker: Worker, chunk: Chunk, choice: "Choice") -> tuple[str, float]:
     """Settle all subsets that take the chunk's first attribute, in the cheaper way.
 
-    They are settled when their blocks are counted. Return the name of that way, and the seconds
-    spent on an abandoned walk.
+    Return the name of that way, and the seconds spent on an abandoned walk.
     """
     wasted = 0.0
     worker.prepare()  # once for all chunks: it is no part of their times
     if choice.should_walk():
-        began, enough = time.thread_time(), choice.time_limit(chunk.rows)
+        began, limit = time.thread_time(), choice.time_limit(chunk.rows)
         walk_chunk = walk
         if worker.compiled:
             from qifsql.commands.sweep import kernel_arrays  # needs an extra, takes long to import
 
             walk_chunk = kernel_arrays.walk
-        done = walk_chunk(worker, chunk, lambda: time.thread_time() - began <= enough)
+        done = walk_chunk(worker, chunk, lambda: time.thread_time() - began <= limit)
         seconds = time.thread_time() - began  # of this thread: other work does not count
         choice.learn(chunk.rows, seconds, walked=True, done=done)
         if done:
@@ -123,8 +122,8 @@ def _split_blocks(worker: Worker, going_on: str, blocks: int) -> int:
     blocks += worker.make_table("children", "children")
     worker.make_view("stripped", "stripped")
     worker.make_table("live", going_on)
-    # Turns below TWO: only one attribute varies in the block. It is taken, and nothing is left.
-    worker.set(first_turn=(0, "INTEGER"), last_turn=(TWO - 1, "INTEGER"))
+    # Turns below TWO_VARY: one attribute varies in the block. It is taken, and nothing is left.
+    worker.set(first_turn=(0, "INTEGER"), last_turn=(TWO_VARY - 1, "INTEGER"))
     worker.add_settled("settled_cells")
     return blocks
 
@@ -140,7 +139,7 @@ def _settle_two(worker: Worker, position: int) -> None:
     for chosen, code_bits in (only_this, only_later):
         worker.set(chosen=(chosen, "BIGINT"), seen=(code_bits, layout.rest_type))
         worker.add_settled("settled_parts")
-    worker.set(first_turn=(bit | TWO, "INTEGER"), last_turn=(bit | TWO, "INTEGER"))
+    worker.set(first_turn=(bit | TWO_VARY, "INTEGER"), last_turn=(bit | TWO_VARY, "INTEGER"))
     worker.add_settled("settled_cells")
 
 
@@ -204,8 +203,10 @@ def _settle_rolled(worker: Worker, chunk: Chunk, later: int, *, table: int) -> N
     """Settle the subset of the chunk's first attribute and the ``later`` ones, from a table."""
     layout = worker.layout
     subset = chunk.state >> layout.n | 1 << chunk.position | later
-    _keep_attributes(worker, later)
-    worker.set(state=(layout.state(subset=subset), "BIGINT"))
+    worker.set(
+        kept=(layout.fields(later, entry=True), layout.key_type),
+        state=(layout.state(subset=subset), "BIGINT"),
+    )
     worker.add_settled("settled_rolled", finer=f"rolled_{table}")
 
 
@@ -217,23 +218,18 @@ def _drop_each(
     The blocks of a subset come from the temporary table ``rolled_<table>``, which has ``rows``
     rows. They are stored in a new table if it is much smaller and others can come from it.
     """
-    n = worker.layout.n
-    for position in range(start, n):
+    layout = worker.layout
+    for position in range(start, layout.n):
         fewer = attributes & ~(1 << position)
-        source, attributes_after, size = table, n - 1 - position, rows
+        source, attributes_after, size = table, layout.n - 1 - position, rows
         if attributes_after:
-            _keep_attributes(worker, fewer)
+            worker.set(kept=(layout.fields(fewer, entry=True), layout.key_type))
             ((blocks,),) = worker.rows("about", finer=f"rolled_{table}")
-            if blocks <= (SHRINKS if attributes_after > 1 else HALVES) * rows:
+            if blocks <= (WORTH_TABLE if attributes_after > 1 else WORTH_LAST_TABLE) * rows:
                 source = table + 1
                 size = worker.make_table(f"rolled_{source}", "rolled", finer=f"rolled_{table}")
         _settle_rolled(worker, chunk, fewer, table=source)
         _drop_each(worker, chunk, fewer, start=position + 1, table=source, rows=size)
-
-
-def _keep_attributes(worker: Worker, later: int) -> None:
-    layout = worker.layout
-    worker.set(kept=(layout.fields(later, entry=True), layout.key_type))
 
 
 @dataclass
@@ -243,12 +239,6 @@ class Pace:
     chunks: int = 0
     rows: int = 0
     seconds: float = 0.0
-
-    def add(self, rows: int, seconds: float) -> None:
-        """Add a chunk."""
-        self.chunks += 1
-        self.rows += rows
-        self.seconds += seconds
 
     @property
     def per_row(self) -> float | None:
@@ -265,10 +255,11 @@ class Choice:
     def __init__(
         self, remaining: int, *, may_roll: bool, valued: bool, before: "Choice | None" = None
     ) -> None:
-        self._may_roll = may_roll and remaining <= SLOWEST
+        self._may_roll = may_roll and remaining <= MOST_ROLLED
         subsets = float(2**remaining)  # of the attributes after it
-        self._expected = (VALUED if valued else ROLLED) * subsets  # seconds of a roll-up per row
-        self._expected_calls = PER_SUBSET * subsets  # seconds of a roll-up of however few rows
+        # The expected seconds of a roll-up: per row, and of its calls, however few the rows.
+        self._expected = (PER_VALUED_ROW if valued else PER_ROLLED_ROW) * subsets
+        self._expected_calls = PER_SUBSET * subsets
         self._walked, self._rolled = Pace(), Pace()  # measured
         self._rolls_before = before is not None and not before.should_walk()
 
@@ -281,7 +272,7 @@ class Choice:
         if not self._may_roll:
             return True
         walk_time, roll_time = self._walked.per_row, self._rolled.per_row
-        if walk_time is None or self._walked.chunks < TRIALS:
+        if walk_time is None or self._walked.chunks < WALKS_TRIED:
             return not self._rolls_before
         if roll_time is None:
             rows_per_chunk = max(self._walked.rows / self._walked.chunks, 1)
@@ -293,28 +284,30 @@ class Choice:
         if not self._may_roll:
             return float("inf")
         if self._rolled.per_row is None:
-            return self._expected * rows + self._expected_calls + CALLS
-        return self._rolled.per_row * rows + CALLS
+            return self._expected * rows + self._expected_calls + SECONDS_OF_CALLS
+        return self._rolled.per_row * rows + SECONDS_OF_CALLS
 
     def learn(self, rows: int, seconds: float, *, walked: bool, done: bool = True) -> None:
         """Add the time of a chunk, twice if its walk was abandoned: it would have taken longer."""
-        (self._walked if walked else self._rolled).add(rows, seconds if done else 2 * seconds)
+        pace = self._walked if walked else self._rolled
+        pace.chunks += 1
+        pace.rows += rows
+        pace.seconds += seconds if done else 2 * seconds
 
 
 class Choices:
     """The choices of one pass over ``n`` attributes, by the position of the first attribute."""
 
     def __init__(self, n: int, *, may_roll: bool, valued: bool) -> None:
-        self._n, self._may_roll, self._valued = n, may_roll, valued
+        self._n = n
+        self._kind = {"may_roll": may_roll, "valued": valued}
         self._by_position: dict[int, Choice] = {}
 
     def choice_at(self, position: int) -> Choice:
         """Return the choice for the chunks of one attribute."""
         if position not in self._by_position:
+            before = self._by_position.get(position - 1)
             self._by_position[position] = Choice(
-                self._n - position - 1,
-                may_roll=self._may_roll,
-                valued=self._valued,
-                before=self._by_position.get(position - 1),
+                self._n - position - 1, **self._kind, before=before
             )
         return self._by_position[position]

@@ -6,6 +6,7 @@ the counters of a block; it becomes several words if the counters need them.
 
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
+from typing import NamedTuple
 
 import pyarrow as pa
 from sqlglot import exp
@@ -19,10 +20,21 @@ from qifsql.query.render import creating, macro, render
 from qifsql.query.splice import splice
 from qifsql.query.templates import exists, script
 
-Sums = tuple[int, int, int]  # people, right by the best guess, right for certain
-MANY, TWO = 3 << 28, 2 << 28  # number of attributes that vary, added to the attribute in a turn
+MANY_VARY, TWO_VARY = 3 << 28, 2 << 28  # how many attributes vary, added to the bit in a turn
 FORGET = render(exp.delete("settled"))
 _literal = exp.Literal.number
+
+
+class Sums(NamedTuple):
+    """People in all blocks of a subset: how many, and for how many the best guess is right.
+
+    ``mode`` is the number of those for whom it is right, ``certain`` of those for whom it is
+    certainly right.
+    """
+
+    people: int
+    mode: int
+    certain: int
 
 
 @dataclass(frozen=True)
@@ -66,10 +78,10 @@ class Worker(StreamSession):
     """One stream and its session: macros, variables, temporary tables.
 
     A stream is prepared for a pass by the first statement that may need it, and stays so: its
-    macros take longer than most statements.
-    Only subsets of the ``sizes`` are measured. Settled blocks are collected in the temporary table
-    ``settled`` until they are read from there. ``compiled``: the walk is that of ``numba_kernel``,
-    which sums up what it settles itself (``summed``).
+    macros take longer than most statements. Only subsets of the ``sizes`` are measured.
+
+    Settled blocks are collected in the temporary table ``settled``, and summed up in ``found``.
+    ``compiled``: the walk is that of ``numba_kernel``, which writes ``found`` (``summed``).
     """
 
     def __init__(
@@ -89,15 +101,11 @@ class Worker(StreamSession):
             people_macro(layout.counter_bits, valued=layout.valued),
         ]
 
-    @property
-    def _is_ready(self) -> bool:
-        return self.stream.prepared == (self.layout, self.sizes)
-
     def prepare(self) -> None:
-        """Create the macros, the variables of the pass, and the empty table ``settled``."""
-        if self._is_ready:
-            return
+        """Create the macros, the variables of the pass, and the empty table ``settled``, once."""
         layout, sizes = self.layout, self.sizes
+        if self.stream.prepared == (layout, sizes):
+            return
         self.stream.rows(";".join(self._macros))
         self.set(
             n=(layout.n, "INTEGER"),
@@ -105,16 +113,12 @@ class Worker(StreamSession):
             whole_state=((1 << 2 * layout.n) - 1, "BIGINT"),
             most=(sizes.greatest, "BIGINT"),  # attributes that a subset may take
             spare=(layout.n - sizes.least, "BIGINT"),  # attributes that it may drop
-            two=(TWO, "INTEGER"),
+            two=(TWO_VARY, "INTEGER"),
             secret=((1 << layout.secret_bits) - 1, layout.rest_type),
             secret_bits=(layout.secret_bits, "INTEGER"),
         )
         self.stream.rows(settled_table(layout.words, valued=layout.valued))
         self.stream.prepared = layout, sizes
-
-    @cached_property
-    def _kinds(self) -> str:
-        return creating("kinds", kinds_query(self.layout))
 
     @property
     def history(self) -> list[str]:
@@ -139,8 +143,8 @@ class Worker(StreamSession):
         """
         self.set(
             bit=(bit, "BIGINT"),
-            this=(bit | MANY, "INTEGER"),
-            this_and_another=(bit | TWO, "INTEGER"),
+            this=(bit | MANY_VARY, "INTEGER"),
+            this_and_another=(bit | TWO_VARY, "INTEGER"),
             field=(field, self.layout.rest_type),
             later=(later, self.layout.rest_type),
         )
@@ -151,16 +155,20 @@ class Worker(StreamSession):
 
     def sum_up(self) -> None:
         """Sum up the settled blocks by state, question and kind, in the table ``found``."""
-        if self.summed:  # the compiled walk has written ``found``
+        if self.summed:
             return
         self.prepare()
-        self.stream.rows(self._kinds)
+        self.stream.rows(self._create_kinds)
         self.make_table("found", "found")
+
+    @cached_property
+    def _create_kinds(self) -> str:
+        return creating("kinds", kinds_query(self.layout))
 
     def forget_settled(self) -> None:
         """Delete the settled blocks."""
         self.summed = False
-        if self._is_ready:
+        if self.stream.prepared == (self.layout, self.sizes):
             self.stream.rows(FORGET)
 
     def read_columns(self, query: exp.Query) -> pa.Table:
@@ -214,7 +222,7 @@ def settled_table(words: int, *, valued: bool) -> str:
 
 
 def kinds_query(layout: Layout) -> exp.Query:
-    """Return the sums of settled blocks: one row per state, question and kind of block.
+    """Return the number of settled blocks: one row per state, question and kind of block.
 
     A kind has ``size`` people, ``mode`` of them with the most frequent value of the secret, and
     ``values`` different values. In re-identification (question 0) one guess is right in each block.
@@ -223,33 +231,25 @@ def kinds_query(layout: Layout) -> exp.Query:
     if layout.owners:  # the pass answers re-identification, too
         source = "settled" if layout.valued else _unpacked_blocks(layout, 0)
         right = typed(_literal(1), "BIGINT")
-        queries.append(_sums_of_question(source, 0, mode=right, values=exp.column("size")))
+        queries.append(_kinds_of_question(source, 0, mode=right, values=exp.column("size")))
     for j, value_count in layout.secrets.items():
         if layout.valued:
             values = exp.column("values", quoted=True)
-            queries.append(_sums_of_question("settled", j, mode=exp.column("mode"), values=values))
-        else:
-            queries.append(_sums_of_tallies(layout, j, value_count))
+            queries.append(_kinds_of_question("settled", j, mode=exp.column("mode"), values=values))
+            continue
+        counts = [exp.column(f"tally_{j}_{code}") for code in range(value_count)]
+        occurs = fold(exp.Add, [typed(exp.paren(c.copy() > 0), "BIGINT") for c in counts])
+        highest = exp.Greatest(this=counts[0], expressions=counts[1:], ignore_nulls=True)
+        mode = highest if len(counts) > 1 else counts[0]
+        source = _unpacked_blocks(layout, j)
+        queries.append(_kinds_of_question(source, j, mode=mode, values=occurs))
     return exp.union(*queries, distinct=False) if len(queries) > 1 else queries[0]
 
 
-def _sums_of_tallies(layout: Layout, j: int, value_count: int) -> exp.Query:
-    """Return the sums of blocks for secret ``j``, with a counter of each of its values."""
-    counts = [exp.column(f"tally_{j}_{code}") for code in range(value_count)]
-    occurs = fold(exp.Add, [typed(exp.paren(c.copy() > 0), "BIGINT") for c in counts])
-    highest = exp.Greatest(this=counts[0], expressions=counts[1:], ignore_nulls=True)
-    mode = highest if len(counts) > 1 else counts[0]
-    return _sums_of_question(_unpacked_blocks(layout, j), j, mode=mode, values=occurs)
-
-
-def _sums_of_question(
+def _kinds_of_question(
     source: str | exp.Expr, question: int, *, mode: exp.Expr, values: exp.Expr
 ) -> exp.Select:
-    """Return the number of blocks by state, size, mode and values, for one question.
-
-    ``source``: the settled blocks. ``mode``: how many people of a block the best guess is right
-    for. ``values``: how many values of the secret it has.
-    """
+    """Return the number of blocks of ``source`` by state and kind, for one question."""
     return (
         exp.select(
             "state",

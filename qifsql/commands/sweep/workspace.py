@@ -29,6 +29,7 @@ from qifsql.engine.connections import Stream
 from qifsql.engine.protocol import LocalEngine
 from qifsql.engine.temporary import remove
 from qifsql.errors import DatasetError, EngineError, InputError, InternalError, QifError
+from qifsql.query.columns import typed_number
 from qifsql.query.render import dropping, render
 from qifsql.query.templates import load, script
 
@@ -60,10 +61,12 @@ class Workspace:
         self.stream = engine.stream()
         self._streams: list[Stream] = []
         self._lock = threading.Lock()
+        versions = {"qifsql": __version__, "form": FORM, "engine": ledger.ENGINE}
+        request = versions | json.loads(json.dumps(request))  # as a stored one is read
         if tables:  # resume: only the same sweep may, and no table may be damaged
             with ledger.readable(self.damage_message):
-                before = dict(self.fact("asked"))
-            self._check_request(before, request)
+                stored = dict(self.fact("asked"))
+            self._check_request(stored, request)
             ledger.check(self.stream, tables, self.damage_message)
         else:
             with self.stream.transaction():
@@ -71,9 +74,8 @@ class Workspace:
                     self.stream.rows(statement)
                 if path is not None:
                     ledger.begin(self.stream)
-                self.add_fact("asked", with_versions(request))
-        rows = self.stream.rows("SELECT coalesce(max(number), 0) FROM kept.tasks")
-        self._last = int(rows[0][0])  # the number of the last task
+                self.add_fact("asked", request)
+        ((self._last_task,),) = self.stream.rows("SELECT coalesce(max(number), 0) FROM kept.tasks")
 
     @property
     def damage_message(self) -> str:
@@ -89,11 +91,11 @@ class Workspace:
             return InternalError(f"{what}; report this")
         return DatasetError(self.damage_message, detail=what)
 
-    def open_streams(self, number: int) -> list[Stream]:
+    def open_streams(self, count: int) -> list[Stream]:
         """Return so many streams, which stay open for the work of one pass after the other."""
-        while len(self._streams) < number:
+        while len(self._streams) < count:
             self._streams.append(self.engine.stream())
-        return self._streams[:number]
+        return self._streams[:count]
 
     def close_streams(self) -> None:
         """Close the streams, except the one of the workspace itself."""
@@ -155,8 +157,13 @@ class Workspace:
 
     def layouts(self) -> list[Layout]:
         """Return the stored passes; an empty list in a new workspace."""
-        rows = self.stream.rows("SELECT layout FROM kept.passes ORDER BY number")
-        return [_read_layout(parsed_json(text)) for (text,) in rows]
+        layouts = []
+        for (text,) in self.stream.rows("SELECT layout FROM kept.passes ORDER BY number"):
+            fields = parsed_json(text)  # JSON has lists for tuples, and texts as keys
+            fields |= {name: tuple(fields[name]) for name in ("order", "values", "missing")}
+            fields["secrets"] = {int(j): values for j, values in fields["secrets"].items()}
+            layouts.append(Layout(**fields))
+        return layouts
 
     def store_layouts(self, layouts: Sequence[Layout]) -> None:
         """Store the passes."""
@@ -199,16 +206,25 @@ class Workspace:
     def add_tasks(self, stream: Stream, tasks: Sequence[Task]) -> list[Task]:
         """Store new tasks with numbers, in the transaction of the stream; return them."""
         with self._lock:
-            first = self._last + 1
-            self._last += len(tasks)
+            first = self._last_task + 1
+            self._last_task += len(tasks)
         numbered = [replace(task, number=first + i) for i, task in enumerate(tasks)]
         if numbered:
             columns = zip(*map(astuple, numbered), strict=True)
             stream.rows(ADD_TASKS, [list(column) for column in columns])
-            last = first + len(tasks) - 1
-            rows = partial(_rows_with, "tasks", {"number": (first, last)})
-            self.enter_in_ledger(stream, "tasks", rows)
+            span = first, numbered[-1].number
+            self.enter_in_ledger(stream, "tasks", partial(_rows_with, "tasks", {"number": span}))
         return numbered
+
+    def store_found(self, stream: Stream, number_of_pass: int, part: int = 0) -> None:
+        """Store the rows of the stream's table ``found``, in its transaction.
+
+        ``part`` is the number of a random part of a sample; 0: no sample.
+        """
+        keys = {"pass": number_of_pass, "part": part}
+        columns = [exp.alias_(typed_number(v, "INTEGER"), name) for name, v in keys.items()]
+        stream.rows("INSERT INTO kept.found SELECT ?, ?, * FROM found", list(keys.values()))
+        self.enter_in_ledger(stream, "found", lambda: exp.select(*columns, "*").from_("found"))
 
     def store_stratum(
         self, stream: Stream, source: str, start: int, drawn: int, stratum: Stratum
@@ -231,17 +247,17 @@ class Workspace:
         stream.rows(ADD_DONE, [numbers, method, seconds])
         self.enter_in_ledger(stream, "done", partial(_rows_with, "done", {"task": list(numbers)}))
 
-    def _check_request(self, before: Mapping[str, Any], request: Mapping[str, Any]) -> None:
-        """Raise InputError if the request that is stored, ``before``, differs from this one."""
+    def _check_request(self, stored: Mapping[str, Any], request: Mapping[str, Any]) -> None:
+        """Raise InputError if the stored request differs from that of this run."""
         where = self.path.name if self.path else "the workspace"
-        now = with_versions(request)
-        if any(before.get(name) != now[name] for name in ("qifsql", "form", "engine")):
+        differing = [name for name, value in request.items() if stored.get(name) != value]
+        if not {"qifsql", "form", "engine"}.isdisjoint(differing):
             raise InputError(
-                f"{where} was begun by qifsql {before.get('qifsql')} with "
-                f"{before.get('engine', 'another engine')}; resume with these versions, or "
+                f"{where} was begun by qifsql {stored.get('qifsql')} with "
+                f"{stored.get('engine', 'another engine')}; resume with these versions, or "
                 "start over with --restart"
             )
-        if differing := [name for name, value in now.items() if before.get(name) != value]:
+        if differing:
             raise InputError(
                 f"{where} is the workspace of another sweep: {', '.join(differing)} differ; "
                 "repeat that command to resume it, start over with --restart, or name another "
@@ -338,25 +354,6 @@ def lock_workspace(path: Path | None) -> Iterator[None]:
     finally:
         with _LOCK:
             _OPEN.discard(real)
-
-
-def with_versions(request: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what distinguishes a sweep, with the versions that its tables depend on."""
-    return {
-        "qifsql": __version__,
-        "form": FORM,
-        "engine": ledger.ENGINE,
-        **json.loads(json.dumps(request)),
-    }
-
-
-def _read_layout(held: dict[str, Any]) -> Layout:
-    """Return the layout that ``store_layouts`` wrote: JSON has lists, and texts as keys."""
-    secrets = {int(j): int(values) for j, values in held["secrets"].items()}
-    order, values = (tuple(map(int, held[name])) for name in ("order", "values"))
-    people, valued, owners = int(held["people"]), bool(held["valued"]), bool(held["owners"])
-    missing = tuple(map(bool, held["missing"]))
-    return Layout(order, values, missing, people, secrets, valued=valued, owners=owners)
 
 
 def _rows_with(table: str, values: Mapping[str, Any]) -> exp.Select:

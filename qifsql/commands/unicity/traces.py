@@ -16,8 +16,8 @@ from qifsql.query import microdata_steps
 from qifsql.query.plan import Plan
 from qifsql.query.splice import make_step, splice
 
-SUBSETS = 100_000_000  # sets of points that are compared, at most
-SUSPECTS = 5_000_000_000  # people with the rarest point of a draw that are compared, at most
+MOST_SETS = 100_000_000  # sets of points that are compared, at most
+MOST_SUSPECTS = 5_000_000_000  # people with the rarest point of a draw that are compared, at most
 CONFIDENCE = 0.95
 
 
@@ -37,7 +37,7 @@ class Lengths:
         return sum(n * comb(shared, size) for shared, n in self.shared.items())
 
 
-class Trails:
+class Traces:
     """The log as tables in the engine: people, points, and the points of each person."""
 
     def __init__(self, engine: Engine, bound: BoundAttack) -> None:
@@ -78,7 +78,7 @@ class Trails:
         for name in ("eligible", "drawn", "picked", "rarest"):
             self.tables.make(name, self._query(name))
         ((suspects,),) = self.tables.answer(self._query("suspects"), "drawing")
-        if suspects > SUSPECTS:
+        if suspects > MOST_SUSPECTS:
             raise InputError(
                 f"{draws:,} draws of {size} points would look at {suspects:,} people who share "
                 "one; make fewer --draws, or less coarse points"

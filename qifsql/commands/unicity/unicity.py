@@ -3,7 +3,7 @@
 Source: M64 and M65; de Montjoye, Hidalgo, Verleysen, Blondel, Unique in the Crowd, 2013.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Unpack
 
 import polars as pl
@@ -12,7 +12,7 @@ from sqlglot import exp
 from qifsql.adversary.notes import notes_of_people
 from qifsql.adversary.spec import Attack, Microdata
 from qifsql.commands.unicity.spec import UnicityOptions
-from qifsql.commands.unicity.traces import SUBSETS, Lengths, Trails, wilson_interval
+from qifsql.commands.unicity.traces import MOST_SETS, Lengths, Traces, wilson_interval
 from qifsql.counting.session import opened
 from qifsql.data.dataset import Tabular
 from qifsql.data.option import complete
@@ -23,7 +23,7 @@ from qifsql.query import microdata_steps
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin
 
-MOST = 20
+MOST_POINTS = 20
 
 UNICITY: dict[str, pl.DataType] = {
     **dict.fromkeys(("points", "people"), pl.Int64()),
@@ -80,8 +80,8 @@ def unicity(
     )
     with opened(spec, settings) as (engine, bound):
         records, without = _count_records(engine, bound.microdata)
-        trails = Trails(engine, bound)
-        lengths = trails.lengths()
+        traces = Traces(engine, bound)
+        lengths = traces.lengths()
         rows, notes = [], list(notes_of_people(bound.microdata))
         if without:
             notes.append(
@@ -90,57 +90,52 @@ def unicity(
             )
         totals = {"all_people": lengths.people(1), "all_records": records}
         for n in sizes:
-            row, notes_on_row = _row(trails, lengths, n, draws, seed)
+            row, notes_on_row = _row(traces, lengths, n, draws, seed)
             rows.append(row | totals)
             notes += notes_on_row
-        numbers = {"points": list(sizes), "draws": draws, "seed": seed, "where": options["where"]}
-        origin = _origin_of(origin, bound.microdata, numbers).sending(trails.tables.statements)
+        dataset, key = bound.microdata.dataset, bound.microdata.key
+        request = {
+            "dataset": dataset.name,
+            "person": key.name if key else None,
+            "qids": [q.name for q in bound.microdata.qids],
+            "points": list(sizes),
+            "draws": draws,
+            "seed": seed,
+            "where": options["where"],
+            **dataset.read_with,
+        }
+        origin = origin.about(request, dataset.paths).listing(bound.microdata.columns)
+        origin = origin.sending(traces.tables.statements)
     frame = pl.DataFrame(rows, schema=UNICITY)
     return Result(frame=frame, origin=origin, notes=tuple(notes))
 
 
-def _origin_of(origin: Origin, microdata: Microdata, numbers: Mapping[str, object]) -> Origin:
-    """Return the origin with the request: the log and its columns, and ``numbers``."""
-    dataset = microdata.dataset
-    request = {
-        "dataset": dataset.name,
-        "person": microdata.key.name if microdata.key else None,
-        "qids": [q.name for q in microdata.qids],
-        **numbers,
-        **dataset.read_with,
-    }
-    return origin.about(request, dataset.paths).listing(microdata.columns)
-
-
 def _row(
-    trails: Trails, lengths: Lengths, n: int, draws: int, seed: int
+    traces: Traces, lengths: Lengths, n: int, draws: int, seed: int
 ) -> tuple[dict[str, Any], list[str]]:
     """Return the row of ``UNICITY`` for n points, without totals, and notes on it."""
     row: dict[str, Any] = {"points": n, "people": lengths.people(n)}
     if not row["people"]:  # unicity stays NULL
         return row, [f"nobody has {plural(n, 'different point')}"]
-    if lengths.sets(n) <= SUBSETS:
-        return row | {"unicity": trails.exact(n), "method": "exact"}, []
+    if lengths.sets(n) <= MOST_SETS:
+        return row | {"unicity": traces.exact(n), "method": "exact"}, []
+    right = traces.draw(n, draws=draws, seed=seed)
+    low, high = wilson_interval(right, draws)
+    row |= {"unicity": right / draws, "low": low, "high": high, "method": "sampled", "draws": draws}
     note = (
         f"for {n} points {large(lengths.sets(n))} sets would be compared, more than "
-        f"{SUBSETS:,}: {draws:,} were drawn instead (seed {seed})"
+        f"{MOST_SETS:,}: {draws:,} were drawn instead (seed {seed})"
     )
-    return row | _sampled(trails, n, draws, seed), [note]
-
-
-def _sampled(trails: Trails, n: int, draws: int, seed: int) -> dict[str, Any]:
-    """Return the share of drawn sets of n points that are unique, with its interval."""
-    right = trails.draw(n, draws=draws, seed=seed)
-    low, high = wilson_interval(right, draws)
-    interval = {"unicity": right / draws, "low": low, "high": high}
-    return interval | {"method": "sampled", "draws": draws}
+    return row, [note]
 
 
 def _check_numbers(sizes: Sequence[int], draws: int) -> None:
     """Refuse numbers of known points or of draws that are out of range."""
     are_integers = all(isinstance(n, int) and not isinstance(n, bool) for n in (*sizes, draws))
-    if not sizes or not are_integers or not all(1 <= n <= MOST for n in sizes):
-        raise InputError(f"points are whole numbers from 1 to {MOST}, as in --points 1,2,3,4")
+    if not sizes or not are_integers or not all(1 <= n <= MOST_POINTS for n in sizes):
+        raise InputError(
+            f"points are whole numbers from 1 to {MOST_POINTS}, as in --points 1,2,3,4"
+        )
     if len(set(sizes)) < len(sizes):
         raise InputError("a number of points is given twice; give it once")
     if not 1 <= draws <= 10**8:

@@ -1,8 +1,5 @@
 """The unicity of a log in words and tables."""
 
-from collections.abc import Mapping
-from typing import Any
-
 import polars as pl
 
 from qifsql.presentation import words
@@ -35,14 +32,18 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
         line = [str(row["points"]), words.count(row["people"]), share]
         table.add_row(*line, *([between] if drawn else []), how)
     head = said("Knowing {qids} of a few records of a person", qids=qids)
-    parts: list[Part] = [Heading(head), table]
-    if rows := [row for row in frame.iter_rows(named=True) if row["unicity"] is not None]:
-        parts.append(Paragraph(_match_sentences(max(rows, key=lambda row: float(row["unicity"])))))
-    return parts
+    return [Heading(head), table, *map(Paragraph, _match_sentences(frame))]
 
 
-def _match_sentences(row: Mapping[str, Any]) -> str:
-    """Return sentences on the chance that known records of a person match nobody else."""
+def _match_sentences(frame: pl.DataFrame) -> list[str]:
+    """Return the greatest chance that known records of a person match nobody else, in one text.
+
+    There is none if nobody has so many records.
+    """
+    rows = [row for row in frame.iter_rows(named=True) if row["unicity"] is not None]
+    if not rows:
+        return []
+    row = max(rows, key=lambda row: float(row["unicity"]))
     people, records = words.persons(row["all_people"]), words.records(row["all_records"])
     text = said("{people} in {records}.", people=people, records=records)
     singular = (
@@ -53,12 +54,10 @@ def _match_sentences(row: Mapping[str, Any]) -> str:
         "Someone who knows {n} records of a person, chosen at random, has a chance of {chance} "
         "that they match nobody else: all other records of the person are then known, too."
     )
-    return (
-        f"{text} {counted(singular, plural, row['points'], chance=words.percent(row['unicity']))}"
-    )
+    chance = words.percent(row["unicity"])
+    return [f"{text} {counted(singular, plural, row['points'], chance=chance)}"]
 
 
 def headline(stored: Stored) -> list[str]:
     """Return the greatest unicity in sentences, for the first pages of a report."""
-    rows = [row for row in stored.frame.iter_rows(named=True) if row["unicity"] is not None]
-    return [_match_sentences(max(rows, key=lambda row: float(row["unicity"])))] if rows else []
+    return _match_sentences(stored.frame)

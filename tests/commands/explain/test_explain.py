@@ -400,7 +400,7 @@ def test_the_example_of_the_plan_is_that_of_a_sweep(
 def test_the_example_of_an_error_is_what_is_estimated_from_the_same_blocks(
     every: dict[str, Explanation],
 ) -> None:
-    assert (float(STUDENT), UNSEEN) == (sampling.T, sampling.UNSEEN)
+    assert (float(STUDENT), UNSEEN) == (sampling.STUDENT_T, sampling.UNSEEN)
     said = every["sampled"].example
     sizes = list(map(int, re.findall(r"(\d+) pe", said[-6])))
     right = list(map(int, re.findall(r"\((\d+) - ", said[-3])))
@@ -695,7 +695,7 @@ def expected(people: list[Record]) -> Mapping[str, Callable[[], Any]]:
         squares = sum((y - ratio * n) ** 2 for n, y in parts) / (1 - 1 / len(parts))
         drawn = len(parts) / len(sizes)
         unseen = 3 * max(sizes.values()) / drawn / len(rows)
-        return sampling.T * ((1 - drawn) * squares) ** 0.5 / size + unseen
+        return sampling.STUDENT_T * ((1 - drawn) * squares) ** 0.5 / size + unseen
 
     def of_block(block: str) -> Counter[str]:
         return Counter(row["s"] for row in rows if row["k"] == block)

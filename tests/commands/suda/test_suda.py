@@ -122,8 +122,8 @@ def test_every_number_is_that_of_the_definition(
     out = tmp_path_factory.mktemp("suda") / "records.parquet"
     asked: dict[str, Any] = {"qids": qids, "fraction": fraction, "omit_missing": omit_missing}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(minimal_uniques, "CHUNK", chunk)
-        patch.setattr(minimal_uniques, "LISTED", chunk)
+        patch.setattr(minimal_uniques, "CHUNK_ROWS", chunk)
+        patch.setattr(minimal_uniques, "COMPARED_SUBSETS", chunk)
         result = qifsql.suda(arrow(qids, records), **asked, max_size=most, values=True, records=out)
     check(result, out, records, **asked, most=min(most, len(qids)))
 
@@ -141,7 +141,7 @@ def test_families_of_subsets_have_the_numbers_of_the_definition(
     out = tmp_path_factory.mktemp("suda") / "records.parquet"
     asked: dict[str, Any] = {"qids": qids, "fraction": fraction, "omit_missing": False}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(minimal_uniques, "MOST", 0)
+        patch.setattr(minimal_uniques, "MOST_QIDS", 0)
         result = qifsql.suda(arrow(qids, records), **asked, max_size=most, records=out)
     check(result, out, records, **asked, most=min(most, len(qids)))
 
@@ -191,8 +191,8 @@ def test_people_with_several_records_are_those_of_the_definition(
     out = tmp_path_factory.mktemp("suda") / "records.parquet"
     table = arrow(qids, records).append_column("who", pa.array([r["who"] for r in records]))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(minimal_uniques, "CHUNK", chunk)
-        patch.setattr(minimal_uniques, "LISTED", chunk)
+        patch.setattr(minimal_uniques, "CHUNK_ROWS", chunk)
+        patch.setattr(minimal_uniques, "COMPARED_SUBSETS", chunk)
         result = qifsql.suda(
             table, qids=qids, person="who", fraction=fraction, max_size=most, records=out,
             where="true" if len(qids) == 1 else f"{qids[0]} IS NOT NULL",

@@ -24,9 +24,9 @@ def walk(request: pytest.FixtureRequest) -> Iterator[str]:
     if request.param == "compiled" and not kernel_choice.is_installed():
         pytest.skip("numba is not installed")
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("WORTH", "WORK"):
+        for name in ("LEAST_PEOPLE", "LEAST_WORK"):
             patch.setattr(kernel_choice, name, 0 if request.param == "compiled" else math.inf)
         if request.param == "compiled":
-            patch.setattr("qifsql.commands.sweep.kernel_arrays.OFTEN", 0)
+            patch.setattr("qifsql.commands.sweep.kernel_arrays.USES_UNHELD", 0)
         patch.setattr(sweep_run, "ALONE", 0)  # several streams for however few people
         yield request.param

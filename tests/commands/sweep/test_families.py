@@ -30,7 +30,7 @@ def test_families_of_subsets_have_the_rows_of_a_sweep(drawn: Release, data: st.D
     with parquet(drawn.table) as path, pytest.MonkeyPatch.context() as patch:
         wanted = qifsql.sweep(path, **asked)
         for module in (answers, strategies, sweep_run):
-            patch.setattr(module, "MOST", 0)
+            patch.setattr(module, "MOST_QIDS", 0)
         patch.setattr(subset_families, "ROWS", data.draw(st.sampled_from((1, 100, 10**6))))
         result = qifsql.sweep(path, **asked)
     for name in ("best", "histogram"):
@@ -54,7 +54,7 @@ def test_thirty_quasi_identifiers_resume_where_they_stopped(
     assert "465 subsets of 30 quasi-identifiers: about" in lines[0]
     path, place = tmp_path / "release.parquet", tmp_path / "workspace"
     table.write_parquet(path)
-    monkeypatch.setattr(families, "TOGETHER", 3)
+    monkeypatch.setattr(families, "MOST_TOGETHER", 3)
     asked = {"qids": names, "sizes": "1-2", "workspace": place}
     with monkeypatch.context() as patch:
         measure = families.FamilySession.measure

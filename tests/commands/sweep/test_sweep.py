@@ -28,7 +28,7 @@ from test_reference import INEP_PRIORS, adult, reference, subsets
 
 import qifsql
 from qifsql import Settings
-from qifsql.commands.sweep.layout import FEW
+from qifsql.commands.sweep.layout import MOST_COUNTED
 from qifsql.commands.sweep.result import HISTOGRAMS, SWEPT
 from qifsql.commands.sweep.spec import SweepSpec
 from qifsql.commands.sweep.strategies import choose_strategy
@@ -267,7 +267,8 @@ def releases(draw: st.DrawFn, most: int = 5, rows: int = 40) -> Release:
             columns.append([repr(microdata.value(v))[-1] for v in columns[-1]])
             continue
         if kind in ("few", "many"):
-            few = rng.randint(1, FEW) if kind == "few" else rng.randint(FEW + 1, 30)
+            limits = (1, MOST_COUNTED) if kind == "few" else (MOST_COUNTED + 1, 30)
+            few = rng.randint(*limits)
             fields[name], values = pa.int16(), rng.sample([None, *range(40)], few)
         elif kind == "same":
             fields[name], values = pa.string(), ["x"]

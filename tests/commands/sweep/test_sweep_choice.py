@@ -12,15 +12,22 @@ import qifsql
 from qifsql.commands.sweep import kernel_choice, sweep_run
 from qifsql.commands.sweep.layout import Layout
 from qifsql.commands.sweep.plan import READING, Progress, Task
-from qifsql.commands.sweep.walk import CALLS, PER_SUBSET, PROMISING, ROLLED, TRIALS, Choice
+from qifsql.commands.sweep.walk import (
+    PER_ROLLED_ROW,
+    PER_SUBSET,
+    PROMISING,
+    SECONDS_OF_CALLS,
+    WALKS_TRIED,
+    Choice,
+)
 from qifsql.engine.duckdb import DuckDB
 
-LIMITS = {name: getattr(kernel_choice, name) for name in ("WORTH", "WORK")}
+LIMITS = {name: getattr(kernel_choice, name) for name in ("LEAST_PEOPLE", "LEAST_WORK")}
 SMALL = sweep_run.ALONE
 
 ROWS = 100_000
 LEFT = 8
-EXPECTED = (ROLLED * ROWS + PER_SUBSET) * 2**LEFT  # seconds that a roll-up of these takes
+EXPECTED = (PER_ROLLED_ROW * ROWS + PER_SUBSET) * 2**LEFT  # seconds that a roll-up of these takes
 
 
 def choice(**others: object) -> Choice:
@@ -35,12 +42,12 @@ def walked(chosen: Choice, *shares: float, done: bool = True) -> Choice:
 
 
 def test_a_promising_walk_is_not_compared() -> None:
-    assert walked(choice(), *[PROMISING * 0.9] * TRIALS).should_walk()
-    assert not walked(choice(), *[PROMISING * 1.1] * TRIALS).should_walk()
+    assert walked(choice(), *[PROMISING * 0.9] * WALKS_TRIED).should_walk()
+    assert not walked(choice(), *[PROMISING * 1.1] * WALKS_TRIED).should_walk()
 
 
 def test_the_cheaper_way_is_taken_once_both_are_known() -> None:
-    chosen = walked(choice(), *[0.8] * TRIALS)
+    chosen = walked(choice(), *[0.8] * WALKS_TRIED)
     chosen.learn(ROWS, 0.9 * EXPECTED, walked=False)
     assert chosen.should_walk()
     chosen.learn(ROWS, 0.5 * EXPECTED, walked=False)
@@ -57,16 +64,16 @@ def test_one_chunk_unlike_the_others_decides_nothing() -> None:
 
 def test_a_walk_is_given_up_after_what_a_roll_up_takes() -> None:
     chosen = choice()
-    assert chosen.time_limit(ROWS) == pytest.approx(EXPECTED + CALLS)
+    assert chosen.time_limit(ROWS) == pytest.approx(EXPECTED + SECONDS_OF_CALLS)
     chosen.learn(ROWS, 2 * EXPECTED, walked=False)
-    assert chosen.time_limit(ROWS) == pytest.approx(2 * EXPECTED + CALLS)
+    assert chosen.time_limit(ROWS) == pytest.approx(2 * EXPECTED + SECONDS_OF_CALLS)
 
 
 def test_where_roll_ups_were_cheaper_the_next_attribute_begins_with_one() -> None:
-    before = walked(choice(), *[2.0] * TRIALS)
+    before = walked(choice(), *[2.0] * WALKS_TRIED)
     before.learn(ROWS, EXPECTED, walked=False)
     assert not choice(before=before).should_walk()
-    assert choice(before=walked(choice(), *[0.1] * TRIALS)).should_walk()
+    assert choice(before=walked(choice(), *[0.1] * WALKS_TRIED)).should_walk()
 
 
 def test_only_a_walk_heeds_sizes() -> None:
@@ -150,7 +157,7 @@ def test_a_small_sweep_takes_one_stream_and_a_large_one_more(
 
 def test_few_rows_are_not_rolled_up_because_each_subset_takes_statements() -> None:
     chosen = choice()
-    for _ in range(TRIALS):
+    for _ in range(WALKS_TRIED):
         chosen.learn(100, 0.5 * PROMISING * PER_SUBSET * 2**LEFT, walked=True)
     assert chosen.should_walk()
     assert chosen.time_limit(100) > PER_SUBSET * 2**LEFT

@@ -22,7 +22,7 @@ COVERED = 0.93  # of the draws, at least: 95 % are meant
 @pytest.fixture
 def patch() -> Iterator[pytest.MonkeyPatch]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tables, "CHUNK", 500)  # of small tables, too, something is left out
+        patch.setattr(tables, "CHUNK_ROWS", 500)  # of small tables, too, something is left out
         yield patch
 
 

@@ -22,8 +22,8 @@ import qifsql
 from qifsql import Settings
 from qifsql.commands.sweep import samples, worker
 from qifsql.commands.sweep.layout import Layout
-from qifsql.commands.sweep.strategies import MOST
-from qifsql.commands.sweep.worker import MANY, TWO, statements_for
+from qifsql.commands.sweep.strategies import MOST_QIDS
+from qifsql.commands.sweep.worker import MANY_VARY, TWO_VARY, statements_for
 from qifsql.counting.stream_session import varying_macro
 from qifsql.engine.connections import Stream
 from qifsql.engine.duckdb import DuckDB
@@ -135,7 +135,7 @@ def test_the_words_of_the_walk_mean_what_they_say(
             known | {this} | undecided - varying, undecided - {this}
         ),
         "within_sizes(s)": own if len(taken) < most else without,
-        "turn(s)": bits({min(open_)}) | min(len(open_), 3) * (TWO // 2) if open_ else 0,
+        "turn(s)": bits({min(open_)}) | min(len(open_), 3) * (TWO_VARY // 2) if open_ else 0,
     }
     droppable = spare >= n - 1 or len(every - undecided - known) < spare
     wanted |= {"may_drop(s)": droppable}
@@ -157,8 +157,8 @@ def test_the_words_of_the_walk_mean_what_they_say(
 
 
 def test_a_turn_has_room_for_the_bit_of_every_attribute() -> None:
-    assert 2**MOST <= TWO // 2 == MANY - TWO
-    assert MANY + 2**MOST <= 2**31
+    assert 2**MOST_QIDS <= TWO_VARY // 2 == MANY_VARY - TWO_VARY
+    assert MANY_VARY + 2**MOST_QIDS <= 2**31
 
 
 @given(st.lists(st.integers(1, 40), min_size=1, max_size=14), st.booleans(), st.data())
@@ -390,7 +390,7 @@ def test_statements_of_several_words_give_the_sums_of_one_word(people: Path) -> 
     witness = Witness()
     for way in WAYS:
         with witness.watching() as patch:
-            patch.setattr("qifsql.commands.sweep.layout.WORD", NARROW)  # two counters each
+            patch.setattr("qifsql.commands.sweep.layout.WORD_BITS", NARROW)  # two counters each
             sweep(people, way, ["few", "other"], patch)
     assert witness.words == {3}
     assert {file for file in FILES if " word" in text(file)} - {*VALUED} <= {*witness.found}

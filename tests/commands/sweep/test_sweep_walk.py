@@ -29,7 +29,7 @@ import qifsql
 from qifsql import Settings
 from qifsql.commands.sweep import kernel_arrays, tables
 from qifsql.commands.sweep import walk as walks
-from qifsql.commands.sweep.layout import COUNTERS, FEW, WORD
+from qifsql.commands.sweep.layout import MOST_COUNTED, MOST_COUNTERS, WORD_BITS
 from qifsql.commands.sweep.walk import Choice
 
 LASTS = 0.7  # of the times that a hesitant choice is asked
@@ -83,9 +83,9 @@ def force(
 ) -> None:
     """Chunks of so many rows; so many of them are a giant, and for all threads at once."""
     patch.setattr(walks, "Choice", choices(random.Random(seed))[choice])
-    patch.setattr(tables, "CHUNK", chunk)
-    patch.setattr(tables, "GIANT", giant)
-    patch.setattr(tables, "HEAVY", chunk * giant)
+    patch.setattr(tables, "CHUNK_ROWS", chunk)
+    patch.setattr(tables, "GIANT_CHUNKS", giant)
+    patch.setattr(tables, "HEAVY_ROWS", chunk * giant)
 
 
 def methods(result: qifsql.Sweep) -> set[str]:
@@ -265,9 +265,16 @@ def test_counters_may_fill_several_words(
 ) -> None:
     rng = random.Random(people)
     path = tmp_path / "release.parquet"
-    values = {"a": FEW, "b": FEW, "c": FEW, "d": FEW, "e": 2, "f": 1}
-    assert sum(values[name] - 1 for name in "abc") <= COUNTERS
-    assert WORD // people.bit_length() < 1 + 22
+    values = {
+        "a": MOST_COUNTED,
+        "b": MOST_COUNTED,
+        "c": MOST_COUNTED,
+        "d": MOST_COUNTED,
+        "e": 2,
+        "f": 1,
+    }
+    assert sum(values[name] - 1 for name in "abc") <= MOST_COUNTERS
+    assert WORD_BITS // people.bit_length() < 1 + 22
     frame = pl.DataFrame(
         {
             **{f"q{i}": rng.choices(range(1 + i), k=people) for i in range(4)},
@@ -293,9 +300,11 @@ def test_tables_that_are_too_small_at_first_lose_nothing(
     path = tmp_path / "people.parquet"
     rows = [{c: rng.randrange(n) for c, n in columns.items()} for _ in range(4000)]
     pl.DataFrame(rows).write_parquet(path)
-    patch.setattr(kernel_arrays, "LARGE", 1)
-    patch.setattr(kernel_arrays, "KINDS", 4)
-    patch.setattr(kernel_arrays, "SHARE", share)  # of the memory, for the people of single subsets
+    patch.setattr(kernel_arrays, "FIRST_LARGE", 1)
+    patch.setattr(kernel_arrays, "FIRST_KINDS", 4)
+    patch.setattr(
+        kernel_arrays, "PEOPLE_SHARE", share
+    )  # of the memory, for the people of single subsets
     qids, secrets = list("abcde"), ["ill", "job"]
     whole = qifsql.sweep(path, qids=qids, secret=secrets, histogram=True)
     wanted = grouped(path, qids, secrets)

@@ -35,7 +35,7 @@ DRIVER = """
 import sys
 from importlib import import_module
 tables = import_module("qifsql.commands.sweep.tables")
-tables.CHUNK = min(tables.CHUNK, int(sys.argv.pop(1)))
+tables.CHUNK_ROWS = min(tables.CHUNK_ROWS, int(sys.argv.pop(1)))
 from qifsql.app import entry
 entry()
 """  # the command line with small chunks, so that there are many tasks
@@ -543,7 +543,7 @@ def test_two_threads_of_one_program_do_not_share_a_workspace(
     big: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     workspace, outcome = tmp_path / "w", []
-    monkeypatch.setattr(import_module("qifsql.commands.sweep.tables"), "CHUNK", 3_000)
+    monkeypatch.setattr(import_module("qifsql.commands.sweep.tables"), "CHUNK_ROWS", 3_000)
     question: Any = {"qids": list("abcdef"), "secret": ["s", "t"], "workspace": workspace}
     begun = threading.Event()
 
@@ -661,7 +661,7 @@ def middle(tmp_path_factory: pytest.TempPathFactory) -> str:
 def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Many tasks, some of them splits."""
     tables = import_module("qifsql.commands.sweep.tables")
-    monkeypatch.setattr(tables, "CHUNK", min(tables.CHUNK, 600))
+    monkeypatch.setattr(tables, "CHUNK_ROWS", min(tables.CHUNK_ROWS, 600))
 
 
 WAYS: list[dict[str, Any]] = [

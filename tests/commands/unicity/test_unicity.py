@@ -243,7 +243,7 @@ def test_draws_that_would_look_at_too_many_people_are_refused(
 ):
     file = write(tmp_path / "log.parquet", [(f"{i}", "x", i % 2) for i in range(10)])
     monkeypatch.setattr(unicity, "SUBSETS", -1)
-    monkeypatch.setattr(traces, "SUSPECTS", 5)
+    monkeypatch.setattr(traces, "MOST_SUSPECTS", 5)
     with pytest.raises(InputError, match="or less coarse points"):
         qifsql.unicity(file, person="who", qids=["place"], points=1)
 
