@@ -1,5 +1,52 @@
 -- What was found: kinds of blocks become sums, states become subsets.
 
+-- One row per state, question and kind of settled block: its people, those for whom the best guess is
+-- right, the values of the secret, and how many blocks are of this kind. In re-identification
+-- (question 0) one guess is right in each block. `questions` have for each counter of the values of a
+-- secret its word and the number of bits below it there, as `people` has for that of the people. The
+-- last value has no counter: its people are those who remain.
+{# kinds(valued=False, mask=127, people=[1, 0], questions=[[0, []], [1, [[1, 7], [1, 14]]]]), kinds(valued=True, mask=127, people=[1, 0], questions=[[3, []]]) #}
+CREATE OR REPLACE VIEW kinds AS
+{% macro counter(place) %}((word_{{ place[0] }} >> {{ place[1] }}) & '{{ mask }}'::HUGEINT)::BIGINT{% endmacro %}
+SELECT *
+FROM (
+    {% for question, counters in questions %}
+    {{ "UNION ALL" if not loop.first }}
+    SELECT
+        state,
+        {{ question }}::UTINYINT AS question,
+        size,
+        {% if question == 0 %}
+        1::BIGINT AS mode,
+        size AS "values",
+        {% elif valued %}
+        mode,
+        "values",
+        {% else %}
+        greatest({% for _ in counters %}counter_{{ loop.index }}, {% endfor %}remaining) AS mode,
+        {% for _ in counters %}(counter_{{ loop.index }} > 0)::BIGINT + {% endfor %}(remaining > 0)::BIGINT AS "values",
+        {% endif %}
+        sum(blocks) AS blocks
+    FROM
+        {% if valued %}
+        settled
+        {% else %}
+        (
+            SELECT
+                state,
+                {{ counter(people) }} AS size,
+                {% for place in counters %}
+                {{ counter(place) }} AS counter_{{ loop.index }},
+                {% endfor %}
+                {{ counter(people) }}{% for place in counters %} - {{ counter(place) }}{% endfor %} AS remaining,
+                blocks
+            FROM settled
+        ) AS settled
+        {% endif %}
+    GROUP BY ALL
+    {% endfor %}
+) AS questions;
+
 -- One row per state, question (0: whose record it is, else the number of a secret) and percent of
 -- success, rounded half to even: its blocks, their people, how many of these the best guess is
 -- right for, for how many it is certain; the smallest block, the fewest values, the worst chance.

@@ -26,6 +26,82 @@ SELECT
     coalesce(bool_or(value IS NULL), FALSE) AS missing
 FROM dictionary;
 
+-- One row per person: the code of the first attribute by position; those of the others, each at its
+-- bits of a number, whose lowest bits have the code of a secret of many values; the counters of a
+-- block of this person, packed in words. `order` has the number of the attribute at each position,
+-- `words` have for each word the number of a counter, the secret and the code that it counts, and the
+-- unit of the counter in its word. The first word also counts the people, in units of 1.
+{# coded_people(order=[2, 1], secrets=[1], valued=False, wide=False, shifts=[9, 0], words=[[[1, 1, 0, 128]], []]), coded_people(order=[1], secrets=[1], valued=True, wide=True, shifts=[4], words=[[]]) #}
+CREATE OR REPLACE VIEW coded_people AS
+SELECT
+    of_qid_{{ order[0] }}.code::INTEGER AS entry,
+    {% for i in order[1:] %}
+    (of_qid_{{ i }}.code::{{ "UHUGEINT" if wide else "UBIGINT" }} << {{ shifts[loop.index] }}) |
+    {% endfor %}
+    {% if valued %}
+    of_secret_{{ secrets[0] }}.code::{{ "UHUGEINT" if wide else "UBIGINT" }} |
+    {% endif %}
+    0::{{ "UHUGEINT" if wide else "UBIGINT" }} AS rest,
+    {% for counters in words %}
+    {% for _, secret, code, unit in counters %}
+    CASE WHEN of_secret_{{ secret }}.code = {{ code }} THEN '{{ unit }}'::HUGEINT ELSE 0::HUGEINT END +
+    {% endfor %}
+    {{ 1 if loop.first else 0 }}::{{ "BIGINT" if valued else "HUGEINT" }} AS word_{{ loop.index }}{{ "," if not loop.last }}
+    {% endfor %}
+FROM microdata
+{% for i in order %}
+INNER JOIN of_qid_{{ i }} ON microdata.qid_{{ i }} IS NOT DISTINCT FROM of_qid_{{ i }}.value
+{% endfor %}
+{% for j in secrets %}
+INNER JOIN of_secret_{{ j }} ON microdata.secret_{{ j }} IS NOT DISTINCT FROM of_secret_{{ j }}.value
+{% endfor %};
+
+-- One row per different person, on a cluster, whose numbers have no room for packed codes: a column
+-- for each code by position, and for each counter; how many people are alike.
+{# unpacked_people(order=[2, 1], secrets=[1], valued=False, wide=False, shifts=[9, 0], words=[[[1, 1, 0, 128]], []]), unpacked_people(order=[1], secrets=[1], valued=True, wide=True, shifts=[4], words=[[]]) #}
+CREATE OR REPLACE VIEW unpacked_people AS
+SELECT
+    of_qid_{{ order[0] }}.code::INTEGER AS entry,
+    {% for i in order[1:] %}
+    of_qid_{{ i }}.code::INTEGER AS code_{{ loop.index }},
+    {% endfor %}
+    {% if valued %}
+    of_secret_{{ secrets[0] }}.code::INTEGER AS code_of_secret,
+    {% endif %}
+    count(*) AS people
+    {% for counters in words %}{% for number, secret, code, _ in counters %}
+    , count(*) FILTER (WHERE of_secret_{{ secret }}.code = {{ code }}) AS counter_{{ number }}
+    {% endfor %}{% endfor %}
+FROM microdata
+{% for i in order %}
+INNER JOIN of_qid_{{ i }} ON microdata.qid_{{ i }} IS NOT DISTINCT FROM of_qid_{{ i }}.value
+{% endfor %}
+{% for j in secrets %}
+INNER JOIN of_secret_{{ j }} ON microdata.secret_{{ j }} IS NOT DISTINCT FROM of_secret_{{ j }}.value
+{% endfor %}
+GROUP BY ALL;
+
+-- One row per row of an unpacked table whose first attribute is at `position`: packed as in
+-- coded_people.
+{# packed_people(position=0, order=[2, 1], secrets=[1], valued=False, wide=False, shifts=[9, 0], words=[[[1, 1, 0, 128]], []]), packed_people(position=0, order=[1], secrets=[1], valued=True, wide=True, shifts=[4], words=[[]]) #}
+CREATE OR REPLACE VIEW packed_people AS
+SELECT
+    entry,
+    {% for p in range(position + 1, order | length) %}
+    (code_{{ p }}::{{ "UHUGEINT" if wide else "UBIGINT" }} << {{ shifts[p] }}) |
+    {% endfor %}
+    {% if valued %}
+    code_of_secret::{{ "UHUGEINT" if wide else "UBIGINT" }} |
+    {% endif %}
+    0::{{ "UHUGEINT" if wide else "UBIGINT" }} AS rest,
+    {% for counters in words %}
+    {% for number, _, _, unit in counters %}
+    counter_{{ number }}::HUGEINT * '{{ unit }}'::HUGEINT +
+    {% endfor %}
+    {{ "people" if loop.first else 0 }}::{{ "BIGINT" if valued else "HUGEINT" }} AS word_{{ loop.index }}{{ "," if not loop.last }}
+    {% endfor %}
+FROM unpacked;
+
 -- One row per different person: her codes, and how many are alike. Those who are close by the first
 -- attribute stand close in the table.
 CREATE OR REPLACE VIEW merged AS
@@ -139,11 +215,21 @@ ORDER BY entry;
 
 -- One row per different person of a chunk, in order: her block by the first attribute, and her codes
 -- of the attributes that are undecided, packed. The counters of those who are alike are added, two
--- in a number of 64 bits.
+-- in a number of 64 bits. `lanes` have for each of one or two counters its word and the number of
+-- bits below it there.
+{# chunk_rows(mask=127, lanes=[[[1, 0], [1, 7]], [[2, 0]]]) #}
 CREATE OR REPLACE VIEW chunk_rows AS
+{% macro counter(place) %}((word_{{ place[0] }} >> {{ place[1] }}) & '{{ mask }}'::HUGEINT)::BIGINT::UBIGINT{% endmacro %}
 SELECT
     entry,
-    rest
+    rest,
+    {% for places in lanes %}
+    {{ counter(places[0]) }}
+    {% if places | length == 2 %}
+    | ({{ counter(places[1]) }} << 32)
+    {% endif %}
+    AS lane_{{ loop.index }}{{ "," if not loop.last }}
+    {% endfor %}
 FROM coded
 WHERE entry BETWEEN getvariable('least') AND getvariable('greatest')
 ORDER BY entry, rest;

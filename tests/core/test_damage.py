@@ -152,8 +152,8 @@ def begun(monkeypatch: pytest.MonkeyPatch, tasks: int) -> None:
     """Make the workspace of a sweep that stopped after so many tasks."""
     tables, asked = import_module("qifsql.commands.sweep.tables"), count()
     with monkeypatch.context() as patch:
-        patch.setattr(tables, "CHUNK", 60)
-        patch.setattr(tables, "LEAST", 20)
+        patch.setattr(tables, "CHUNK_ROWS", 60)
+        patch.setattr(tables, "LEAST_ROWS", 20)
         patch.setattr(SweepRun, "_out_of_time", lambda _self: next(asked) > tasks)
         assert run(*SWEEP, "--time-budget", "99s").code in {0, 2}
 

@@ -16,11 +16,13 @@ from sqlglot import exp
 from qifsql.commands.sweep import numba_kernel as kernel
 from qifsql.commands.sweep.kernel_choice import MOST_QUESTIONS, counter_bits, lane_count
 from qifsql.commands.sweep.layout import Layout
-from qifsql.commands.sweep.worker import Chunk, Worker, counter_of_block, typed
+from qifsql.commands.sweep.worker import Chunk, Worker
 from qifsql.engine.connections import Stream
 from qifsql.engine.protocol import LocalEngine
 from qifsql.errors import Interrupted
 from qifsql.query.render import creating, render
+from qifsql.query.shapes import Shape
+from qifsql.query.splice import splice
 
 FIRST_LARGE, FIRST_KINDS = 1 << 14, 1 << 16  # rows of these tables at first (see numba_kernel)
 PEOPLE_SHARE = 8  # of the memory: the part that may hold people
@@ -63,16 +65,12 @@ def settle_subsets(worker: Worker, subsets: Sequence[tuple["People", int]]) -> N
 def _rows_query(worker: Worker, chunk: Chunk) -> exp.Query:
     """Return the query of a chunk's rows, in order: ``entry``, ``rest``, lanes of two counters."""
     layout = worker.layout
-    lanes = []
-    for lane in range(lane_count(layout)):
-        both = typed(counter_of_block(layout, 2 * lane), "UBIGINT")
-        if 2 * lane + 1 <= len(layout.counters):
-            high = typed(counter_of_block(layout, 2 * lane + 1), "UBIGINT")
-            half = exp.Literal.number(32)  # bits
-            shifted = exp.BitwiseLeftShift(this=exp.paren(high), expression=half)
-            both = exp.BitwiseOr(this=both, expression=exp.paren(shifted))
-        lanes.append(exp.alias_(both, f"lane_{lane + 1}"))
-    return worker.statements.query("chunk_rows", coded=chunk.table).select(*lanes)
+    places = [layout.place(i) for i in range(1 + len(layout.counters))]
+    shape: dict[str, Shape] = {
+        "mask": layout.counter_mask,
+        "lanes": [places[i : i + 2] for i in range(0, len(places), 2)],
+    }
+    return splice("sweep/chunk_rows", tables={"coded": chunk.table}, shape=shape)
 
 
 def _store(stream: Stream, answers: pa.Table) -> None:

@@ -120,6 +120,11 @@ class Layout:
         return self.people.bit_length()
 
     @property
+    def counter_mask(self) -> int:
+        """Return the bits of one counter, if it is the lowest of its word."""
+        return (1 << self.counter_bits) - 1
+
+    @property
     def counters(self) -> tuple[tuple[int, int], ...]:
         """Return the counted values as pairs of secret and code, without the people."""
         if self.valued:

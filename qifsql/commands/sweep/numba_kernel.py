@@ -294,23 +294,23 @@ def walk(rows: Any, waiting: Any, first: Any, fields: Any, greatest: int, spare:
         if not has_room or is_short(kinds, large, counts, 3 * size + 2):
             return
         state, open_ = U(waiting[depth, STATE]), U(waiting[depth, OPEN])
-        known, undecided = state >> n, state & every
+        known_bits, undecided = state >> n, state & every
         bit = lowest_bit(open_)
         field, others = fields[bit_number(bit)], open_ & ~bit  # the other open attributes
         remaining = undecided & ~bit
         counts[WORK] += size
         # The block without the attribute, if it may be dropped; without others it is no new block.
-        if others and bit_count(every & ~(known | undecided)) < spare:
+        if others and bit_count(every & ~(known_bits | undecided)) < spare:
             last = drop_attribute(rows, start, end, top, field, runs)
             if others & (others - ONE):  # several are open: the block waits in its place
-                push_block(waiting, depth, top, last, last, known << n | remaining, others)
+                push_block(waiting, depth, top, last, last, known_bits << n | remaining, others)
                 depth, top = depth + 1, last
             else:  # one is open: if it is taken, each row is a block
-                settle_rows(rows, top, last, (known | others) << n | (remaining & ~others), alone,
-                            bits, kinds, times, large, counts)  # fmt: skip
+                settle_rows(rows, top, last, (known_bits | others) << n | (remaining & ~others),
+                            alone, bits, kinds, times, large, counts)  # fmt: skip
         if bit == first:
             others = remaining
-        taken = known | bit
+        taken = known_bits | bit
         is_full = bit_count(taken & ~remaining) >= greatest  # no more may be taken
         state_alone, single, i = (taken | remaining) << n | remaining, 0, start
         while i < end:  # each run of rows that share the code takes the attribute, and is a block

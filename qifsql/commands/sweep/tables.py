@@ -7,7 +7,7 @@ user: it reads the step ``microdata``.
 Each table is cut into chunks by ranges of its first attribute, so no block is in two chunks.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from typing import NamedTuple
@@ -16,17 +16,18 @@ from sqlglot import exp
 
 from qifsql.adversary.spec import Microdata
 from qifsql.commands.sweep import samples
-from qifsql.commands.sweep.layout import Layout
+from qifsql.commands.sweep.layout import WIDE_BITS, Layout
 from qifsql.commands.sweep.plan import Progress, Task, first_attribute
 from qifsql.commands.sweep.samples import Stratum
 from qifsql.commands.sweep.spec import Sizes
-from qifsql.commands.sweep.worker import Chunk, Worker, statements_for, typed
+from qifsql.commands.sweep.worker import Chunk, Worker, statements_for
 from qifsql.commands.sweep.workspace import Workspace
-from qifsql.counting.scales import own_table
+from qifsql.counting.scales import own_name
 from qifsql.query import microdata_steps
-from qifsql.query.columns import fold, same, typed_number
 from qifsql.query.plan import Plan, Step
 from qifsql.query.render import render
+from qifsql.query.shapes import Shape
+from qifsql.query.splice import splice
 
 CHUNK_ROWS = 250_000  # rows that stay in the cache of a core while they are walked
 LEAST_ROWS = 50_000  # rows below which the calls of a walk cost more than its work
@@ -283,115 +284,44 @@ def qualify(table: str) -> str:
 
 def coded_plan(microdata: Microdata, layout: Layout) -> Plan:
     """Return the plan of one row per different person: codes and counters, equal rows merged."""
-    entry, *later = (_code_column(f"qid_{i + 1}") for i in layout.order)
-    codes = {p: typed(code, layout.rest_type) for p, code in enumerate(later, 1)}
-    secret = None
-    if layout.valued:  # the pass has one secret
-        (j,) = layout.secrets
-        secret = typed(_code_column(f"secret_{j}"), layout.rest_type)
-
-    def counted(counter: int, unit: exp.Expr) -> exp.Expr:
-        is_counted = _has_counted_value(layout, counter)
-        return exp.Case().when(is_counted, unit).else_(typed_number(0, "HUGEINT"))
-
-    a_person = typed_number(1, layout.word_type)
-    people = _joined_dictionaries(layout).select(
-        exp.alias_(typed(entry, "INTEGER"), "entry"),
-        *_packed_columns(layout, codes, secret, a_person, counted),
-    )
+    people = splice("sweep/coded_people", tables=_dictionaries(layout), shape=_shape(layout))
     steps = [*microdata_steps.steps(microdata), Step("coded", "One row per person, coded.", people)]
     merged = statements_for(layout.words, valued=layout.valued).query("merged")
     return microdata_steps.plan(microdata, steps, merged)
 
 
 def unpacked_plan(microdata: Microdata, layout: Layout) -> Plan:
-    """Return the plan of one row per different person, with a column for each code and counter.
-
-    The columns are ``entry``, ``code_1 ..`` (by position), the ``code_of_secret`` in a valued pass,
-    the number of ``people``, and the counters ``counter_1 ..``.
-    """
-    codes = {"entry": f"qid_{layout.order[0] + 1}"}
-    codes |= {f"code_{p}": f"qid_{layout.order[p] + 1}" for p in range(1, layout.n)}
-    if layout.valued:
-        (j,) = layout.secrets
-        codes["code_of_secret"] = f"secret_{j}"
-    columns: list[exp.Expr] = [
-        exp.alias_(typed(_code_column(attribute), "INTEGER"), name)
-        for name, attribute in codes.items()
-    ]
-    columns.append(exp.alias_(exp.Count(this=exp.Star()), "people"))
-    for i in range(1, len(layout.counters) + 1):
-        condition = exp.Where(this=_has_counted_value(layout, i))
-        counter = exp.Filter(this=exp.Count(this=exp.Star()), expression=condition)
-        columns.append(exp.alias_(counter, f"counter_{i}"))
-    query = _joined_dictionaries(layout).select(*columns).group_by("ALL")
+    """Return the plan of one row per different person, with a column for each code and counter."""
+    query = splice("sweep/unpacked_people", tables=_dictionaries(layout), shape=_shape(layout))
     return microdata_steps.plan(microdata, microdata_steps.steps(microdata), query)
 
 
 def packed_table(layout: Layout, position: int, table: str) -> exp.Select:
     """Return the query that packs the rows of ``table``, unpacked as in ``unpacked_plan``.
 
-    Its columns are ``entry``, the code of the attribute at ``position``, ``rest`` with the codes of
-    the later ones, and the words of counters.
+    Its first attribute is at ``position``.
     """
-    codes = {
-        p: typed(exp.column(f"code_{p}"), layout.rest_type) for p in range(position + 1, layout.n)
+    shape = _shape(layout) | {"position": position}
+    return splice("sweep/packed_people", tables={"unpacked": table}, shape=shape)
+
+
+def _dictionaries(layout: Layout) -> dict[str, str]:
+    """Return the dictionaries, which number the values, by their names in the views."""
+    names = [f"qid_{i + 1}" for i in layout.order] + [f"secret_{j}" for j in layout.secrets]
+    return {f"of_{name}": own_name(f"dictionary_{name}") for name in names}
+
+
+def _shape(layout: Layout) -> dict[str, Shape]:
+    """Return what varies in the views of people (``sql/sweep/tables.sql``)."""
+    words: list[list[Shape]] = [[] for _ in range(layout.words)]
+    for number, (j, code) in enumerate(layout.counters, 1):
+        word, below = layout.place(number)
+        words[word - 1].append((number, j, code, 1 << below))
+    return {
+        "order": [i + 1 for i in layout.order],
+        "secrets": list(layout.secrets),
+        "valued": layout.valued,
+        "wide": layout.rest_bits == WIDE_BITS,
+        "shifts": [layout.shift(p) for p in range(layout.n)],
+        "words": words,
     }
-    secret = typed(exp.column("code_of_secret"), layout.rest_type) if layout.valued else None
-    people = typed(exp.column("people"), layout.word_type)
-
-    def counted(counter: int, unit: exp.Expr) -> exp.Expr:
-        return exp.Mul(this=typed(exp.column(f"counter_{counter}"), "HUGEINT"), expression=unit)
-
-    columns = _packed_columns(layout, codes, secret, people, counted)
-    return exp.select("entry", *columns).from_(table)
-
-
-def _packed_columns(
-    layout: Layout,
-    codes: Mapping[int, exp.Expr],
-    secret: exp.Expr | None,
-    people: exp.Expr,
-    counted: Callable[[int, exp.Expr], exp.Expr],
-) -> list[exp.Expr]:
-    """Return ``rest``, and ``word_1`` and so on.
-
-    ``rest`` packs the ``codes`` by position, each in its bits, and that of the ``secret`` if any.
-    The words pack the ``people`` and the counters: ``counted`` returns a counter times its unit.
-    """
-    parts = [typed_number(0, layout.rest_type)]
-    for position, code in codes.items():
-        shift = exp.Literal.number(layout.shift(position))
-        parts.append(exp.paren(exp.BitwiseLeftShift(this=code, expression=shift)))
-    if secret is not None:
-        parts.append(secret)
-    words: dict[int, list[exp.Expr]] = {word: [] for word in range(1, layout.words + 1)}
-    words[1].append(people)
-    for i in range(1, len(layout.counters) + 1):
-        word, below = layout.place(i)
-        words[word].append(counted(i, typed_number(1 << below, "HUGEINT")))
-    return [
-        exp.alias_(fold(exp.BitwiseOr, parts), "rest"),
-        *(exp.alias_(fold(exp.Add, terms), f"word_{word}") for word, terms in words.items()),
-    ]
-
-
-def _joined_dictionaries(layout: Layout) -> exp.Select:
-    """Return the people joined with the dictionaries, which number the values; no columns yet."""
-    query = exp.select().from_("microdata")
-    qids = (f"qid_{i + 1}" for i in layout.order)
-    for name in (*qids, *(f"secret_{j}" for j in layout.secrets)):
-        table = exp.alias_(own_table(f"dictionary_{name}"), f"of_{name}", table=True)
-        on = same(exp.column(name, "microdata"), exp.column("value", f"of_{name}"))
-        query = query.join(table, on=on)
-    return query
-
-
-def _code_column(name: str) -> exp.Column:
-    return exp.column("code", table=f"of_{name}")
-
-
-def _has_counted_value(layout: Layout, counter: int) -> exp.Expr:
-    """Return the condition that a person has the value of a secret that a counter counts."""
-    j, code = layout.counters[counter - 1]  # counter 0 counts the people
-    return exp.EQ(this=_code_column(f"secret_{j}"), expression=exp.Literal.number(code))

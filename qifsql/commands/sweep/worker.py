@@ -17,6 +17,7 @@ from qifsql.counting.stream_session import Statements, StreamSession, varying_ma
 from qifsql.engine.connections import Stream
 from qifsql.query.columns import fold, typed_number, without_rows
 from qifsql.query.render import creating, macro, render
+from qifsql.query.shapes import Shape
 from qifsql.query.splice import splice
 from qifsql.query.templates import exists, script
 
@@ -221,74 +222,19 @@ def settled_table(words: int, *, valued: bool) -> str:
     return creating("settled", without_rows({"state": "BIGINT", **counts, "blocks": "BIGINT"}))
 
 
-def kinds_query(layout: Layout) -> exp.Query:
-    """Return the number of settled blocks: one row per state, question and kind of block.
-
-    A kind has ``size`` people, ``mode`` of them with the most frequent value of the secret, and
-    ``values`` different values. In re-identification (question 0) one guess is right in each block.
-    """
-    queries: list[exp.Query] = []
-    if layout.owners:  # the pass answers re-identification, too
-        source = "settled" if layout.valued else _unpacked_blocks(layout, 0)
-        right = typed(_literal(1), "BIGINT")
-        queries.append(_kinds_of_question(source, 0, mode=right, values=exp.column("size")))
-    for j, value_count in layout.secrets.items():
-        if layout.valued:
-            values = exp.column("values", quoted=True)
-            queries.append(_kinds_of_question("settled", j, mode=exp.column("mode"), values=values))
-            continue
-        counts = [exp.column(f"tally_{j}_{code}") for code in range(value_count)]
-        occurs = fold(exp.Add, [typed(exp.paren(c.copy() > 0), "BIGINT") for c in counts])
-        highest = exp.Greatest(this=counts[0], expressions=counts[1:], ignore_nulls=True)
-        mode = highest if len(counts) > 1 else counts[0]
-        source = _unpacked_blocks(layout, j)
-        queries.append(_kinds_of_question(source, j, mode=mode, values=occurs))
-    return exp.union(*queries, distinct=False) if len(queries) > 1 else queries[0]
-
-
-def _kinds_of_question(
-    source: str | exp.Expr, question: int, *, mode: exp.Expr, values: exp.Expr
-) -> exp.Select:
-    """Return the number of blocks of ``source`` by state and kind, for one question."""
-    return (
-        exp.select(
-            "state",
-            exp.alias_(typed(_literal(question), "UTINYINT"), "question"),
-            "size",
-            exp.alias_(mode, "mode"),
-            exp.alias_(values.copy(), "values", quoted=True),
-            exp.alias_(exp.Sum(this=exp.column("blocks")), "blocks"),
-        )
-        .from_(source)
-        .group_by("ALL")
-    )
-
-
-def _unpacked_blocks(layout: Layout, secret: int) -> exp.Subquery:
-    """Return the settled blocks, their counters as columns: ``size``, ``tally_<j>_<code>``.
-
-    Each tally counts the people with a value of the secret ``j``; there are none for secret 0.
-    Other secrets are left out: the engine takes longer for their columns than for few rows. The
-    last value has no counter: its people are those who remain.
-    """
-    columns: list[exp.Expr] = [exp.column("state"), exp.alias_(counter_of_block(layout, 0), "size")]
-    remaining: exp.Expr = counter_of_block(layout, 0)
-    for i, (j, code) in enumerate(layout.counters, 1):
-        if j == secret:
-            columns.append(exp.alias_(counter_of_block(layout, i), f"tally_{j}_{code}"))
-            remaining = exp.Sub(this=remaining, expression=counter_of_block(layout, i))
-    if secret:
-        columns.append(exp.alias_(remaining, f"tally_{secret}_{layout.secrets[secret] - 1}"))
-    return exp.select(*columns, "blocks").from_("settled").subquery("settled")
-
-
-def counter_of_block(layout: Layout, counter: int) -> exp.Expr:
-    """Return a counter of a block, read from its word; 0 is that of the people."""
-    word, below = layout.place(counter)
-    column = exp.column(f"word_{word}")
-    shifted = exp.paren(exp.BitwiseRightShift(this=column, expression=_literal(below)))
-    mask = typed_number((1 << layout.counter_bits) - 1, "HUGEINT")
-    return typed(exp.paren(exp.BitwiseAnd(this=shifted, expression=mask)), "BIGINT")
+def kinds_query(layout: Layout) -> exp.Select:
+    """Return the number of settled blocks by state, question and kind (``sql/sweep/found.sql``)."""
+    counters: dict[int, list[Shape]] = {0: []} if layout.owners else {}
+    counters |= {j: [] for j in layout.secrets}
+    for i, (j, _) in enumerate(layout.counters, 1):
+        counters[j].append(layout.place(i))
+    shape: dict[str, Shape] = {
+        "valued": layout.valued,
+        "mask": layout.counter_mask,
+        "people": layout.place(0),
+        "questions": list(counters.items()),
+    }
+    return splice("sweep/kinds", shape=shape)
 
 
 def typed(tree: exp.Expr, kind: str) -> exp.Expr:

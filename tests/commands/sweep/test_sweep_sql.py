@@ -29,17 +29,18 @@ from qifsql.engine.connections import Stream
 from qifsql.engine.duckdb import DuckDB
 from qifsql.query.plan import Plan
 from qifsql.query.render import render
+from qifsql.query.shapes import is_template
 from qifsql.query.templates import load, script
 
 pytestmark = pytest.mark.xdist_group("sweep_sql")  # their fixtures take long
 
 ON_CLUSTERS = "sweep/added"  # for Spark alone: tests/core/test_spark_sweep.py
-COMPILED = "sweep/chunk_rows"  # of the compiled walk, whose numbers are held against those in SQL
 BY_FAMILIES = {  # of sweeps of many attributes, whose rows test_families.py compares with others
     *("sweep/alone_sums", "sweep/blocks_with_secret", "sweep/codes_of_attribute"),
     *("sweep/family_sums", "sweep/in_one_block", "sweep/owned_blocks", "sweep/sharing_more"),
 }
-FILES = [file for file in SWEPT if file not in {ON_CLUSTERS, COMPILED, *BY_FAMILIES}]
+TEMPLATES = {file for file in SWEPT if is_template(text(file))}  # every sweep needs them
+FILES = [file for file in SWEPT if file not in {ON_CLUSTERS, *BY_FAMILIES, *TEMPLATES}]
 VALUED = [file for file in FILES if file.startswith("sweep_valued/")]
 NARROW = 12  # bits of a word, where counters are to need several
 Connection = duckdb.DuckDBPyConnection

@@ -118,7 +118,7 @@ def test_draws_are_those_that_are_documented(
         return
     file = write(tmp_path_factory.mktemp("u") / "log.parquet", log)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(unicity, "SUBSETS", -1)
+        patch.setattr(unicity, "MOST_SETS", -1)
         done = qifsql.unicity(
             file, person="who", qids=["place", "n"], points=known, draws=20, seed=seed
         )
@@ -133,7 +133,7 @@ def test_an_interval_of_draws_holds_what_is_exact(tmp_path: Path):
     file = write(tmp_path / "log.parquet", log)
     truth = qifsql.unicity(file, person="who", qids=["place", "n"], points=[1, 2]).frame
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(unicity, "SUBSETS", -1)
+        patch.setattr(unicity, "MOST_SETS", -1)
         held = 0
         for seed in range(5):
             row = qifsql.unicity(
@@ -184,7 +184,7 @@ def test_order_of_rows_and_threads_change_nothing(tmp_path: Path):
     for order, threads in ((1, 1), (-1, 2)):
         file = write(tmp_path / "log.parquet", log[::order])
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(unicity, "SUBSETS", 300_000)
+            patch.setattr(unicity, "MOST_SETS", 300_000)
             done = qifsql.unicity(
                 file,
                 person="who",
@@ -242,7 +242,7 @@ def test_draws_that_would_look_at_too_many_people_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     file = write(tmp_path / "log.parquet", [(f"{i}", "x", i % 2) for i in range(10)])
-    monkeypatch.setattr(unicity, "SUBSETS", -1)
+    monkeypatch.setattr(unicity, "MOST_SETS", -1)
     monkeypatch.setattr(traces, "MOST_SUSPECTS", 5)
     with pytest.raises(InputError, match="or less coarse points"):
         qifsql.unicity(file, person="who", qids=["place"], points=1)
