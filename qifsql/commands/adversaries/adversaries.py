@@ -22,7 +22,6 @@ from qifsql.commands.adversaries.stored_sweep import (
     ADVICE,
     SetFunction,
     StoredSweep,
-    has_histogram,
     people_by_bin,
     read_sweep,
 )
@@ -127,10 +126,10 @@ def adversaries(sweep: str | Path | Result, **options: Unpack[AdversariesOptions
         *notation.notes,
         *_remarks(swept, attempt, notation.unnamed),
     ]
-    if has_histogram(swept.histogram):
-        table, remark = _expected_histogram(swept, weights)
-        details |= table
-        notes += remark
+    if swept.histogram is not None:
+        tables, remarks = _expected_histogram(swept, swept.histogram, weights)
+        details |= tables
+        notes += remarks
     stored = swept.stored
     secrets = dict.fromkeys(f.secret for f in swept.functions if f.secret is not None)
     spec = {  # the sweep and what adversaries know, for the manifest
@@ -272,18 +271,17 @@ def _success_by_size(swept: StoredSweep) -> pl.DataFrame:
 
 
 def _expected_histogram(
-    swept: StoredSweep, weights: Mapping[str, Mapping[int, int]]
+    swept: StoredSweep, histogram: pl.DataFrame, weights: Mapping[str, Mapping[int, int]]
 ) -> tuple[dict[str, pl.DataFrame], list[str]]:
     """Return the table ``histogram``, or a remark why there is none (M166).
 
     ``weights`` are by adversary and subset. A bin is a success in percent.
     """
-    table = swept.histogram
-    if table is None or table.height > MOST_BINS:
+    if histogram.height > MOST_BINS:
         return {}, ["the histograms of the sweep are too large to add up; they are left out"]
     rows: list[tuple[Any, ...]] = []
     for function in (f for f in swept.functions if f.measure == "probabilistic"):
-        bins = people_by_bin(table, function)
+        bins = people_by_bin(histogram, function)
         people = {sum(n for _, n in bins.get(subset, ())) for subset in swept.subsets}
         if len(people) > 1:  # every subset has the same people
             return {}, ["the histograms of the sweep are not whole; they are left out"]

@@ -72,8 +72,10 @@ class StoredSweep:
 
     @property
     def histogram(self) -> pl.DataFrame | None:
-        """Return the histograms of people by success, if the sweep stored them."""
-        return self.stored.details.get("histogram")
+        """Return the histograms of people by success; None if the sweep stored none."""
+        table = self.stored.details.get("histogram")
+        columns = {"model", "secret", "subset", "bin", "individuals"}
+        return table if table is not None and columns <= set(table.columns) else None
 
 
 def read_sweep(source: str | Path | Result) -> StoredSweep:
@@ -144,17 +146,9 @@ def _set_functions(frame: pl.DataFrame) -> list[SetFunction]:
 def _are_consistent(functions: tuple[SetFunction, ...], n: int) -> bool:
     """Return whether all functions have the same subsets of n qids, and success from 0 to 1."""
     subsets = functions[0].amounts.keys()
-    return (
-        max(subsets) < 1 << n
-        and all(f.amounts.keys() == subsets for f in functions)
-        and all(0 <= amount <= f.unit for f in functions for amount in f.amounts.values())
-    )
-
-
-def has_histogram(table: pl.DataFrame | None) -> bool:
-    """Return whether a table is a histogram of a sweep."""
-    columns = {"model", "secret", "subset", "bin", "individuals"}
-    return table is not None and columns <= set(table.columns)
+    have_same_subsets = all(f.amounts.keys() == subsets for f in functions)
+    are_shares = all(0 <= amount <= f.unit for f in functions for amount in f.amounts.values())
+    return max(subsets) < 1 << n and have_same_subsets and are_shares
 
 
 def people_by_bin(table: pl.DataFrame, function: SetFunction) -> dict[int, list[tuple[int, Any]]]:

@@ -8,6 +8,7 @@ reports how long that took.
 import os
 import time
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -104,13 +105,13 @@ def chunk_sums(job: Job, people: pa.Table) -> pa.Table:
         progress=silent,
     )
     results: list[pa.Table] = []
-    with open_engine(settings) as engine, engine.single_threaded():
-        stream = engine.stream("a chunk of the sweep", {UNPACKED: people})
-        try:
-            # In a thread, because the main thread would start one for each statement.
-            together([stream], lambda s: results.append(_settle_chunk(job, s)), look=silent)
-        finally:
-            stream.close()
+    with (
+        open_engine(settings) as engine,
+        engine.single_threaded(),
+        closing(engine.stream("a chunk of the sweep", {UNPACKED: people})) as stream,
+    ):
+        # In a thread, because the main thread would start one for each statement.
+        together([stream], lambda s: results.append(_settle_chunk(job, s)), look=silent)
     return results[0]
 
 

@@ -355,9 +355,9 @@ def settle_subset(rows: Any, starts: Any, run: int, fields: Any, state: Any, blo
         for row in range(starts[run], starts[run + 1]):
             rest = rows[row, 0] & fields
             i = hash_key(rest) & last
-            while blocks[i, 1] != 0 and blocks[i, 0] != rest:
+            while blocks[i, 1] != 0 and blocks[i, 0] != rest:  # the place of another block
                 i = (i + ONE) & last
-            if blocks[i, 1] == 0:
+            if blocks[i, 1] == 0:  # nobody is in the block so far
                 blocks[i, 0], places[n] = rest, i
                 n += 1
             for lane in range(1, width):

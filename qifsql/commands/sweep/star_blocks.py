@@ -67,6 +67,7 @@ class StarBlocks:
         table = self._with_blocks(subsets)
         rows = []
         for subset in table.filter(self._may_be_only_extreme)["subset"].unique().sort().to_list():
+            # In the order of the questions: re-identification comes first.
             by_question = sorted(alone(subset), key=lambda row: row["secret"] is not None)
             for question, row in enumerate(by_question):
                 rows.append((subset, question, row["k"], row["l"], row["worst_case"]))

@@ -1,7 +1,6 @@
 """The kinds of sweeps: of all subsets, of those in a list, for a border, from a sample.
 
-A ``Strategy`` has all in which the kinds differ: the first tasks of a pass, the tasks that settle a
-coded table, and the subsets that have answers.
+A ``Strategy`` knows all in which the kinds differ.
 
 Weights are no small counts that can be packed, and people with the same values may have different
 weights. So a sweep with weights attacks its subsets one by one, with the plans of an attack
@@ -10,7 +9,7 @@ need more bits than it has, or if people have several records: a person is then 
 which differs from subset to subset.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import comb
 from typing import Any
@@ -56,30 +55,33 @@ class Answered:
 
 @dataclass(frozen=True, kw_only=True)
 class Strategy:
-    """The parts in which kinds of sweep differ.
+    """The subsets of a sweep, and how they are settled.
 
-    ``subsets`` is the largest possible number of subsets; ``every_subset``: all are included.
-    ``listed`` are the subsets of a list, which are measured one by one. ``staged``: the subsets are
-    settled in stages, one for each attribute that they begin with, so there is a plan of them.
-    ``share`` of the blocks is drawn by ``seed``; without a sample, both are None.
-
-    ``numbers`` returns the subsets, smaller ones first: bit i stands for the i-th quasi-identifier.
-    ``begin`` stores the first tasks of a pass, ``settle`` returns the tasks that settle the subsets
-    with the first attribute of a coded table. ``answered`` returns the subsets that have answers.
+    Subsets of some ``sizes`` are settled in stages, one for each attribute that they begin with; of
+    large tables a ``share`` of the blocks is drawn by ``seed``, if it is given. Subsets that are
+    ``listed`` are settled one by one, and so are those that a search asks for (``searched``).
     """
 
     sizes: Sizes
-    subsets: int
-    every_subset: bool = False
     listed: Sequence[int] = ()
-    staged: bool = False
     searched: bool = False
     share: float | None = None
     seed: int | None = None
-    numbers: Callable[[], Iterable[int]]
-    begin: Callable[[Tables, Worker], None]
-    settle: Callable[[Tables, Worker, CodedTable], list[Task]]
-    answered: Callable[[Workspace, Mapping[int, Layout]], Answered]
+
+    @property
+    def staged(self) -> bool:
+        """Return whether subsets are settled in stages, so that there is a plan of them."""
+        return not self.listed and not self.searched
+
+    @property
+    def subsets(self) -> int:
+        """Return the number of subsets; of a search, the largest possible number."""
+        return len(self.listed) or self.sizes.subsets
+
+    @property
+    def every_subset(self) -> bool:
+        """Return whether all subsets are measured."""
+        return self.staged and self.sizes.every_subset
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -90,6 +92,48 @@ class Strategy:
             "search": self.searched,
             "sample": [self.share, self.seed],
         }
+
+    def numbers(self) -> list[int]:
+        """Return the subsets, smaller ones first: bit i stands for the i-th quasi-identifier."""
+        if self.searched:  # each subset is attacked, as weights need
+            raise InputError(
+                "a search takes no weights; leave one of them out, or limit with --sizes"
+            )
+        return sorted(self.listed, key=int.bit_count) or list(self.sizes.numbers())
+
+    def begin(self, tables: Tables, worker: Worker) -> None:
+        """Store the first tasks of a pass."""
+        if self.listed:
+            tables.begin_with_subsets(worker, self.listed)
+        else:
+            tables.begin(worker)
+
+    def settle(self, tables: Tables, worker: Worker, table: CodedTable) -> list[Task]:
+        """Return the tasks that settle the subsets with the first attribute of a coded table."""
+        if not self.staged:  # each subset has its own task
+            return []
+        if self.share is not None:
+            sampled = tables.sample_tasks(worker, table, self.share, self.seed or 0)
+            if sampled:  # not every table is worth a sample
+                return sampled
+        return tables.walk_tasks(worker, table)
+
+    def answered(self, workspace: Workspace, layouts: Mapping[int, Layout]) -> Answered:
+        """Return the subsets that have answers; ``layouts`` are those of the passes by number.
+
+        In stages these are the subsets that begin with an attribute that all passes have finished.
+        """
+        first = -1  # attributes as bits by position: all of them, until a pass lacks some
+        if not self.staged:
+            tasks = [task for task, _, _ in workspace.done_tasks() if task.kind == "group"]
+            states = {i: {t.state for t in tasks if t.number_of_pass == i} for i in layouts}
+            return Answered(first=first, subsets={i: len(states[i]) for i in layouts})
+        for number, layout in layouts.items():
+            first &= workspace.finished_attributes(number, layout.n)
+        n = self.sizes.n
+        later = [n - 1 - position for position in range(n) if first >> position & 1]
+        subsets = sum(comb(after, size - 1) for after in later for size in self.sizes.range)
+        return Answered(first=first, subsets=dict.fromkeys(layouts, subsets))
 
 
 def strategy_for(microdata: Microdata, request: SweepSpec, seed: int | None = None) -> Strategy:
@@ -129,11 +173,13 @@ def choose_strategy(
     if request.search:
         if request.sizes or listed:
             raise InputError("a search visits no given subsets; leave sizes and subsets out")
-        return _strategy_of_search(n)
+        return Strategy(sizes=Sizes(n, 1, n), searched=True)
     if listed:
         if request.sizes:
             raise InputError("sizes and a list of subsets exclude each other; leave one out")
-        return _strategy_of_list(n, {s if isinstance(s, int) else subset(s, names) for s in listed})
+        subsets = {s if isinstance(s, int) else subset(s, names) for s in listed}
+        counts = [s.bit_count() for s in subsets]
+        return Strategy(sizes=Sizes(n, min(counts), max(counts)), listed=sorted(subsets))
     sizes = spec.parse_sizes(request.sizes, n)
     if sizes.subsets > MOST_SUBSETS:
         number = f"2^{n}" if sizes.every_subset else f"{sizes.subsets:,}"
@@ -144,84 +190,7 @@ def choose_strategy(
             f"{n} quasi-identifiers have {number} subsets, more than a sweep visits: limit them "
             + advice
         )
-    return _strategy_of_sizes(sizes, share, seed)
-
-
-def _strategy_of_sizes(sizes: Sizes, share: float | None, seed: int | None) -> Strategy:
-    """Return the strategy for all subsets of some sizes: walk each coded table in chunks.
-
-    With a ``share``, only that share of the blocks of the first attribute of a large table is
-    walked, drawn at random by ``seed``.
-    """
-
-    def settle(tables: Tables, worker: Worker, table: CodedTable) -> list[Task]:
-        sampled = [] if share is None else tables.sample_tasks(worker, table, share, seed or 0)
-        return sampled or tables.walk_tasks(worker, table)  # not every table is worth a sample
-
-    def answered(workspace: Workspace, layouts: Mapping[int, Layout]) -> Answered:
-        """Return the subsets that begin with an attribute that all passes have finished."""
-        first = -1  # attributes as bits by position: all of them, until a pass lacks some
-        for number, layout in layouts.items():
-            first &= workspace.finished_attributes(number, layout.n)
-        later = [sizes.n - 1 - p for p in range(sizes.n) if first >> p & 1]  # attributes after it
-        subsets = sum(comb(count, size - 1) for count in later for size in sizes.range)
-        return Answered(first=first, subsets=dict.fromkeys(layouts, subsets))
-
-    return Strategy(
-        sizes=sizes,
-        subsets=sizes.subsets,
-        every_subset=sizes.every_subset,
-        staged=True,
-        share=share,
-        seed=None if share is None else seed,
-        numbers=sizes.numbers,
-        begin=Tables.begin,
-        settle=settle,
-        answered=answered,
-    )
-
-
-def _strategy_of_list(n: int, subsets: Iterable[int]) -> Strategy:
-    """Return the strategy for a list of subsets (bits of ``n`` attributes): a task for each."""
-    listed = sorted(subsets)
-    by_size = sorted(listed, key=int.bit_count)
-    return Strategy(
-        sizes=Sizes(n, by_size[0].bit_count(), by_size[-1].bit_count()),
-        subsets=len(listed),
-        listed=listed,
-        numbers=lambda: by_size,
-        begin=lambda tables, worker: tables.begin_with_subsets(worker, listed),
-        settle=lambda *_: [],  # the first tasks settle all subsets
-        answered=_answered_one_by_one,
-    )
-
-
-def _strategy_of_search(n: int) -> Strategy:
-    """Return the strategy of a search among the subsets of ``n`` attributes.
-
-    Its passes begin with coded tables alone; the search adds a task for each subset it measures.
-    """
-
-    def numbers() -> Iterable[int]:  # asked for only to attack each subset, as weights need
-        raise InputError("a search takes no weights; leave one of them out, or limit with --sizes")
-
-    sizes = Sizes(n, 1, n)
-    return Strategy(
-        sizes=sizes,
-        subsets=sizes.subsets,
-        searched=True,
-        numbers=numbers,
-        begin=Tables.begin,
-        settle=lambda *_: [],
-        answered=_answered_one_by_one,
-    )
-
-
-def _answered_one_by_one(workspace: Workspace, layouts: Mapping[int, Layout]) -> Answered:
-    """Return the subsets that a task has settled, whatever their first attribute."""
-    tasks = [task for task, _, _ in workspace.done_tasks() if task.kind == "group"]
-    subsets = {i: len({t.state for t in tasks if t.number_of_pass == i}) for i in layouts}
-    return Answered(first=-1, subsets=subsets)
+    return Strategy(sizes=sizes, share=share, seed=None if share is None else seed)
 
 
 def attack_each(
@@ -247,7 +216,7 @@ def attack_each(
         )
     bound = bound.on(complete(bound.microdata))  # people with a missing attribute are in no row
     prior = _profiles(engine, bound, prior=True)
-    subsets = list(strategy.numbers())
+    subsets = strategy.numbers()
     has_bits = strategy.sizes.n <= MOST_QIDS  # otherwise subsets are numbered in this order
     answers: list[dict[str, Any]] = []
     for place, mask in enumerate(subsets, 1):

@@ -467,7 +467,7 @@ class SweepRun:
         return budget is not None and time.monotonic() - self.began > budget
 
     def _collect(self) -> Collected:
-        """Return the results of the subsets that have answers so far."""
+        """Return the results of the subsets that have answers so far; set whether all are done."""
         layouts = {data_pass.number: data_pass.layout for data_pass in self.passes}
         answered = self.strategy.answered(self.workspace, layouts)
         self.finished = all(
