@@ -216,7 +216,7 @@ def borders(
     for part in questions(frame):  # a row of the lattice per subset, whose number is its index
         lattice = values(part, measure).to_frame("posterior").with_row_index("subset")
         lattice = lattice.with_columns(risky=pl.col("posterior") >= threshold)
-        model, secret = part.row(0)[:2]
+        model, secret = part.select("model", "secret").row(0)
         for border, is_on_border in (("minimal risky", minimal), ("maximal safe", maximal)):
             key = {"model": model, "secret": secret, "measure": measure, "border": border}
             subsets = lattice.filter(is_on_border).with_columns(
@@ -266,15 +266,15 @@ def coarsen_first(
     """
     ranking = drop_first.filter(pl.col("secret").eq_missing(pl.lit(row["secret"], pl.String)))
     rows: list[dict[str, Any]] = []
-    greatest = -1.0  # below every reduction
+    most_saved = -1.0  # below every reduction
     for line in ranking.sort("rank").iter_rows(named=True):
-        if line["saved"] <= greatest:
+        if line["saved"] <= most_saved:  # by dropping it
             break
         position = layout.order.index(list(qids).index(line["qid"]))
         people, mode, certain = coarser(position)
         saved, values = line["posterior_all"] - mode / people, layout.values[position]
         missing = int(layout.missing[position])  # 1 if the missing value is one of the values
-        greatest = max(greatest, saved)
+        most_saved = max(most_saved, saved)
         rows.append(
             {
                 "model": line["model"],

@@ -58,11 +58,11 @@ class SweepRun:
         self.spec = spec
         self.bound = bound
         self.names = [q.name for q in bound.microdata.qids]
-        self.numbers = [q.number for q in bound.microdata.qids]
+        self.numbers = [q.number for q in bound.microdata.qids]  # of the datasets that they are in
         self.secrets = [s.name for s in bound.microdata.secrets]
         self.has_bits = len(self.names) <= MOST_QIDS  # a subset is a number with a bit for each
         self.strategy = strategies.strategy_for(bound.microdata, spec, engine.settings.seed)
-        self.starred = suppressed.has_cells(engine, bound.microdata)
+        self.starred = suppressed.has_cells(engine, bound.microdata)  # some cells are *
         self.on_spark = engine.settings.engine_name == "spark"
         if self.on_spark and spec.sample is not None:
             raise InputError(
