@@ -113,6 +113,17 @@ FROM coded
 GROUP BY ALL
 ORDER BY entry;
 
+-- One row: how many rows the table of all attributes has, and about how many each table has that lacks
+-- the first ones. `masks` are the bits of the codes that are left.
+{# expected_rows(wide=False, masks=[127, 1]), expected_rows(wide=True, masks=[]) #}
+CREATE OR REPLACE VIEW expected_rows AS
+SELECT
+    count(*) AS rows_0
+    {% for mask in masks %}
+    , approx_count_distinct(rest & '{{ mask }}'::{{ "UHUGEINT" if wide else "UBIGINT" }}) AS rows_{{ loop.index }}
+    {% endfor %}
+FROM coded;
+
 -- One row per chunk: a range of values of the first attribute with about the wanted number of rows.
 -- A value with far more rows is a chunk of its own.
 CREATE OR REPLACE VIEW chunks AS

@@ -298,11 +298,7 @@ KILLED = """
 
     if __name__ == "__main__":
         file, temp, out = sys.argv[1:]
-<<<<<<< HEAD
-        distributed.ROWS_HERE, cluster.CHUNK, tables.LEAST = -1, 4000, 2000
-=======
-        distributed.SMALL, tables.LEAST_ROWS = -1, 2000
->>>>>>> 5c080cf7 (Say plainly what the code of sweeps and sample uniques does, in fewer functions)
+        distributed.ROWS_HERE, tables.LEAST_ROWS = -1, 2000
         lost = []
 
         def executors():

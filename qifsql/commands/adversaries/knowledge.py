@@ -61,7 +61,7 @@ def _equal_weights(n: int, size: int) -> dict[int, int]:
     return {sum(subset): 1 for subset in combinations([1 << i for i in range(n)], size)}
 
 
-def listed(name: str, shares: Mapping[int, Fraction]) -> Adversary:
+def of_shares(name: str, shares: Mapping[int, Fraction]) -> Adversary:
     """Return an adversary who knows each subset with its share, taken in proportion."""
     weights = _integer_weights(shares)
     return Adversary(name, len(weights), lambda: weights)

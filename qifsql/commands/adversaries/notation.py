@@ -18,8 +18,8 @@ from qifsql.commands.adversaries.knowledge import (
     Adversary,
     check_names,
     independent,
-    listed,
     mixture,
+    of_shares,
 )
 from qifsql.commands.adversaries.spec import Knowledge
 from qifsql.data.exact import exact
@@ -151,7 +151,7 @@ class Notation:
                 f"the weights of {file} add up to {float(total):.6g}, not to 1; they are taken in "
                 "proportion"
             )
-        return listed(name, shares)
+        return of_shares(name, shares)
 
     def _independent(self, name: str, probabilities: Mapping[str, Fraction]) -> Adversary:
         """Return an adversary; what is not named has the probability of ``*``, or 0."""

@@ -17,7 +17,7 @@ from operator import add
 from sqlglot import exp
 
 from qifsql.adversary.spec import BoundAttack
-from qifsql.commands.sweep.layout import Layout
+from qifsql.commands.sweep.layout import WIDE_BITS, Layout
 from qifsql.commands.sweep.plan import Progress, Task
 from qifsql.commands.sweep.strategies import Strategy
 from qifsql.commands.sweep.tables import ALL_CODES, SAMPLE, Tables, coded_plan, is_heavy, qualify
@@ -27,9 +27,9 @@ from qifsql.commands.sweep.workspace import Workspace
 from qifsql.engine.connections import Stream
 from qifsql.engine.protocol import LocalEngine
 from qifsql.errors import Interrupted
-from qifsql.query.columns import typed_number
 from qifsql.query.plan import Plan
 from qifsql.query.render import dropping, render
+from qifsql.query.splice import splice
 
 MOST_TOGETHER = 64  # subsets that are settled one by one and stored together
 MOST_PEOPLE_TOGETHER = 16_000_000  # people times these subsets: about a tenth of a second
@@ -234,14 +234,14 @@ class Pass:
 
     def expected_rows(self) -> list[float]:
         """Estimate the distinct people by coded table: number p lacks the first p attributes."""
-        counts: list[exp.Expr] = [exp.Count(this=exp.Star())]  # no attribute is dropped: all rows
-        for position in range(self.layout.n - 1):
-            mask = typed_number(self.layout.later(position), self.layout.rest_type)
-            later_codes = exp.BitwiseAnd(this=exp.column("rest"), expression=mask)
-            counts.append(exp.ApproxDistinct(this=later_codes))
-        names = (exp.alias_(c, f"rows_{i}") for i, c in enumerate(counts))
-        query = exp.select(*names).from_(qualify(self.tables.first_table))
-        return [float(x) for x in self.workspace.stream.rows(render(query))[0]]
+        masks = [self.layout.later(position) for position in range(self.layout.n - 1)]
+        query = splice(
+            "sweep/expected_rows",
+            tables={"coded": qualify(self.tables.first_table)},
+            shape={"wide": self.layout.rest_bits == WIDE_BITS, "masks": masks},
+        )
+        (row,) = self.workspace.stream.rows(render(query))
+        return [float(rows) for rows in row]
 
     def report_progress(self) -> None:
         """Report the progress of the sweep."""

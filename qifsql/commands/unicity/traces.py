@@ -59,7 +59,7 @@ class Traces:
             {int(shared): int(n) for _, shared, n in rows if shared is not None},
         )
 
-    def exact(self, size: int) -> float:
+    def unique_share(self, size: int) -> float:
         """Return the share of a person's sets of ``size`` points that nobody else has, on average.
 
         It is a mean over all people with at least ``size`` points.
@@ -71,7 +71,7 @@ class Traces:
         shares = fsum(int(unique) / comb(int(points), size) for points, _, unique in rows)
         return shares / sum(int(people) for _, people, _ in rows)
 
-    def draw(self, size: int, *, draws: int, seed: int) -> int:
+    def draw_unique(self, size: int, *, draws: int, seed: int) -> int:
         """Draw people, and ``size`` points of each; return for how many nobody else has these."""
         numbers = {"wanted_seed": seed, "wanted_points": size, "wanted_draws": draws}
         self.tables.make("asked", splice("unicity/asked", numbers=numbers))

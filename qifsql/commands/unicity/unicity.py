@@ -118,8 +118,8 @@ def _row(
     if not row["people"]:  # unicity stays NULL
         return row, [f"nobody has {plural(n, 'different point')}"]
     if lengths.sets(n) <= MOST_SETS:
-        return row | {"unicity": traces.exact(n), "method": "exact"}, []
-    right = traces.draw(n, draws=draws, seed=seed)
+        return row | {"unicity": traces.unique_share(n), "method": "exact"}, []
+    right = traces.draw_unique(n, draws=draws, seed=seed)
     low, high = wilson_interval(right, draws)
     row |= {"unicity": right / draws, "low": low, "high": high, "method": "sampled", "draws": draws}
     note = (
