@@ -27,6 +27,7 @@ from qifsql.data.topics import (
 RECORDS = 2000  # the first records, which are looked at
 COMPARED = 100  # records that copies have at least
 CATEGORIES = 50  # most values that may be codes of others
+FEW = 12  # values that are compared with those of neighbours
 VALUES = 200  # the most frequent values of a column
 MOST = 0.8  # share of the values that have a shape, or are labels of a subject
 LONGEST = 200  # characters of a value that are looked at
@@ -110,7 +111,8 @@ class Evidence:
     is yes, and one is no.
     ``numbers``: the least and the greatest of its numbers; ``integers``: these are whole;
     ``zeros``: the share of records with 0.
-    ``values``: its labels, to compare them with those of other columns.
+    ``values``: its labels, to compare them with those of other columns; ``domain``: all its values, if
+    they are few.
     """
 
     topic: Topic | None = None
@@ -122,6 +124,7 @@ class Evidence:
     integers: bool = False
     zeros: float = 0
     values: frozenset[str] = frozenset()
+    domain: frozenset[str] = frozenset()
 
 
 NOTHING = Evidence()
@@ -204,6 +207,7 @@ def _of_values(counts: Mapping[str, int]) -> Evidence:
         zeros=sum(n for v, n in plain.items() if _number(v) == 0) / sum(counts.values()),
         values=frozenset(words[v] for v in plain if len(words[v]) > 4 and not _is_number(v))
         - UNSURE.labels,
+        domain=frozenset(counts) if len(counts) <= FEW else frozenset(),
     )
 
 

@@ -64,9 +64,11 @@ UNNAMED = (MEASURED, BINARY, ITEM, CODED, UNKNOWN, UNIQUE, DATED)
 """Reasons that no name gives."""
 BODIES = (25, 250)  # kilogrammes, or pounds of light people
 KILOGRAMS = re.compile("_(kg|kgs|kilos?|kilogram[a-z]*|lbs?|pounds|libras|quilos)_")
-CATEGORICAL = ("sex", "origin", "family", "work", "housing", "possessions")
+CATEGORICAL = ("sex", "origin", "family", "education", "work", "housing", "possessions")
 """Subjects of categories and small numbers, which are not measured."""
 NEWBORN = ((200, 7000), (0.3, 16))  # grammes; kilogrammes or pounds
+FEWEST = 3  # values of a column that its neighbours share
+NEAR = 8  # columns before and after that are its neighbours
 ANSWERS = 4  # columns of yes and no that are the answers to one question
 SHORTEST = 4  # letters of the name of a question
 CATEGORIES = 50  # values of a floating number that may be categories
@@ -147,6 +149,11 @@ class Counted:
         return family(self.type) in ("FLOAT", "DOUBLE", "DECIMAL") and self.distinct > CATEGORIES
 
     @property
+    def has_no_categories(self) -> bool:
+        """Return whether values are measured, or number the records."""
+        return self.floating or (self.unique and family(self.type) in NUMBERS)
+
+    @property
     def measured(self) -> bool:
         """Return whether values are measured or counted: many numbers, or zero for many people."""
         is_number = family(self.type) in NUMBERS and not self.binary
@@ -200,7 +207,25 @@ def guesses(columns: Sequence[Counted]) -> list[Guess]:
             is_same = drafts[copy.name].role == drafts[main.name].role  # no income of a household
             if copy is not main and (is_same or _doubt(drafts[copy.name])):
                 drafts[copy.name] = replace(drafts[main.name], why=COPY)
+    drafts |= _alike_nearby(columns, drafts)
     return _ranked(columns, list(drafts.values()))
+
+
+def _alike_nearby(columns: Sequence[Counted], drafts: Mapping[str, Guess]) -> dict[str, Guess]:
+    """Return guesses of unknown columns among secrets with the same few values, such as 1, 2, 9.
+
+    Registers and questionnaires ask for symptoms or opinions one after the other.
+    """
+    additions = {}
+    for place, column in enumerate(columns):
+        if drafts[column.name].why != UNKNOWN or len(column.seen.domain) < FEWEST:
+            continue
+        window = columns[max(0, place - NEAR) : place + NEAR + 1]
+        neighbours = [drafts[c.name] for c in window if c.seen.domain == column.seen.domain]
+        neighbours = [guess for guess in neighbours if guess.why not in (*UNNAMED, COPY)]
+        if len(neighbours) > 1 and {guess.role for guess in neighbours} == {"secret"}:
+            additions[column.name] = replace(neighbours[0], confidence="low")
+    return additions
 
 
 def _by_name_or_label(column: Counted, context: "_Context") -> Guess:
@@ -308,8 +333,8 @@ def _guess(column: Counted, context: _Context) -> Guess:
     if column.household:
         return Guess("household", reason(HOUSEHOLD), "high")
     visible = _first(QUASI_IDENTIFIERS, f"_{question or name}_")
-    if visible and column.floating and visible.topic.name in CATEGORICAL:  # a short name misled
-        visible = None
+    if visible and visible.topic.name in CATEGORICAL and column.has_no_categories:
+        visible = None  # a short name misled
     guess = (
         _form(column, visible)
         or _weight(column, name, context)

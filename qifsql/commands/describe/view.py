@@ -138,7 +138,10 @@ def proposal(rows: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[str]]:
     """Return the names of the quasi-identifiers and secrets to begin with."""
     usable = [row for row in rows if row["why"] not in (PRODUCT, COPY)]
     qids = ranked(usable, "quasi-identifier")
-    high, medium, low = ([r for r in qids if r["confidence"] == c] for c in CONFIDENCE)
+    low = [row for row in qids if row["confidence"] == "low"]
+    high = [row for row in qids if row["confidence"] == "high" and _is_usual(row)]
+    others = [row for row in qids if row not in high and row not in low]
+    medium = sorted(others, key=_is_usual, reverse=True)
     clear = [*high, *medium[: max(0, MOST_QIDS - len(high))]]
     taken = [*clear, *low[: max(0, QIDS - len(clear))]]
     visible = [row for row in qids if row in taken]
@@ -154,6 +157,11 @@ def _proposed_secrets(secrets: Sequence[Mapping[str, Any]]) -> list[Mapping[str,
     doubtful = [row for row in low if row["why"] in MAYBE_SENSITIVE]
     taken = [*clear, *doubtful[: max(0, DOUBTFUL_SECRETS - len(clear))]]
     return sorted(taken, key=lambda row: row["rank"]) or low[:SECRETS]
+
+
+def _is_usual(row: Mapping[str, Any]) -> bool:
+    """Return whether at least 1 of 10 records has a value in a column."""
+    return bool(10 * (row["records"] - row["missing"]) >= row["records"])
 
 
 def _is_reported(row: Mapping[str, Any]) -> bool:

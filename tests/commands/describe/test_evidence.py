@@ -305,3 +305,19 @@ def test_labels_of_variables_say_what_names_do_not() -> None:
     assert {row["why"] for row in rows} == {"name: health"}
     unlabelled = qifsql.describe(pa.table({"d1": values["d1"]})).frame.row(0, named=True)
     assert unlabelled["suggested_role"] == "secret"
+
+
+def test_unknown_answers_among_those_about_health_are_about_it_too() -> None:
+    """Symptoms in a register: 1, 2, 9 in each; the same values far away say nothing."""
+    codes = ["1", "2", "9"]
+    names = ["tosse", "febre", "xqa", *(f"pq{c}" for c in "abcdefgh"), "xqb"]
+    values = {n: [codes[(r // (i + 1)) % 3] for r in range(RECORDS)] for i, n in enumerate(names)}
+    values |= {n: [r % 5 for r in range(RECORDS)] for n in names if n.startswith("pq")}
+    rows = described(values)
+    assert [rows[n]["why"] == "name: health" for n in ("xqa", "xqb")] == [True, False]
+
+
+def test_numbers_that_number_the_records_are_no_categories() -> None:
+    rows = described({"kid": list(range(RECORDS)), "kids": [i % 4 for i in range(RECORDS)]})
+    roles = [rows[n]["suggested_role"] for n in ("kid", "kids")]
+    assert roles == ["key", "quasi-identifier"]

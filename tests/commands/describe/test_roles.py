@@ -237,6 +237,8 @@ famstand INTEGER 6 quasi-identifier
 hemorragia INTEGER 2 secret
 intvdate DATE 200 time
 cohab TINYINT 2 quasi-identifier
+web_developer TINYINT 2 quasi-identifier
+docvis INTEGER 60 secret
 """
 
 
