@@ -98,10 +98,10 @@ KINDS: dict[str, dict[str, Rows]] = {
     },
     "compose": {
         "results": Rows(
-            columns=["commands.compose.measures.SCHEMA"], more=["commands.compose.measures.TRUTH"]
+            columns=["commands.compose.compose.SCHEMA"], more=["commands.compose.compose.TRUTH"]
         ),
-        "releases": Rows(columns=["commands.compose.measures.RELEASES"]),
-        "curve": Rows(columns=["commands.compose.measures.CURVE"]),
+        "releases": Rows(columns=["commands.compose.compose.RELEASES"]),
+        "curve": Rows(columns=["commands.compose.compose.CURVE"]),
     },
     "describe": {"results": Rows(columns=["commands.describe.describe.SCHEMA"])},
     "dit": {

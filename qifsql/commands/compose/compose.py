@@ -6,23 +6,24 @@ of them. The adversary's Bayesian posterior is computed, too: the product of the
 value in the classes, normalised, and the probability that the best guess is right.
 """
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import Any, Unpack
 
 import polars as pl
-from sqlglot import exp
 
-from qifsql.commands.compose import intersect, measures
-from qifsql.commands.compose.release_steps import plan_people, read_people, read_secrets
+from qifsql.commands.compose import intersect
+from qifsql.commands.compose.intersect import Step, plan_people, read_people, read_secrets
 from qifsql.commands.compose.spec import ComposeOptions
-from qifsql.counting.composition import Bound, Composition
+from qifsql.counting.composition import Bound, Composition, Release
 from qifsql.counting.release_columns import bind
 from qifsql.data.dataset import Tabular
 from qifsql.data.exact import exact
 from qifsql.data.files import path_text
 from qifsql.data.option import as_names, complete
 from qifsql.data.readers import openings
+from qifsql.data.types import Row
 from qifsql.engine.engines import open_engine
 from qifsql.engine.settings import Settings
 from qifsql.engine.tables import Tables
@@ -30,10 +31,76 @@ from qifsql.errors import InputError, plural, quoted
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin, stream, streamed_place
 
-LEVELS = tuple(Fraction(n, 20) for n in range(1, 21))
-_GONE = {"everyone": "may be anybody's, so their secrets are in every class", "out": "left out"}
-_FORMERLY = {"candidates": "everyone", "ignored": "out"}
-FINEST = 10**6  # largest denominator of a level, so that counts stay exact
+MOST_EXACT = 500  # denominators to add as fractions; more are added as floats, rounded once
+TOGETHER, MOST_REVEALING = 0, -1  # numbers of rows about all releases, and each person's worst
+
+SCHEMA: dict[str, pl.DataType] = {
+    **dict.fromkeys(("releases", "people", "located", "contradictions"), pl.Int64()),
+    **dict.fromkeys(("effective_prior", "effective_posterior", "drop"), pl.Float64()),
+    "vulnerable": pl.Int64(),
+    "vulnerable_share": pl.Float64(),
+    "perfect_breach": pl.Int64(),
+    "perfect_breach_share": pl.Float64(),
+    "perfect_breach_before": pl.Int64(),
+    **dict.fromkeys(("prior_success", "posterior_success"), pl.Float64()),
+}
+"""One row for all releases together (progressive: one for the first, the first two, ...).
+
+``people`` are the overlap; ``located`` are in a class of each release (or may be among suppressed
+records); ``contradictions`` are located, but no value of the secret is left for them. Averages are
+over located people without contradiction (NULL if there are none). ``effective_prior`` is the
+average of the fewest distinct secrets in one release (Ganta et al., Definition 8),
+``effective_posterior`` of the number of secrets in all releases, ``drop`` of the difference.
+``vulnerable``: people with a positive drop. ``perfect_breach``: people with one value left;
+``perfect_breach_before``: those of them for whom one release was enough. Shares are of ``people``.
+``prior_success`` and ``posterior_success``: probability that the best guess is right, from the most
+revealing release and from all together (products of class-conditional frequencies, normalised)."""
+
+RELEASES: dict[str, pl.DataType] = {
+    "release": pl.String(),
+    **dict.fromkeys(("records", "classes", "smallest_class", "suppressed"), pl.Int64()),
+    **dict.fromkeys(("in_one_class", "in_several", "in_no_class", "only_suppressed"), pl.Int64()),
+    **dict.fromkeys(("partition_size", "effective_anonymity", "drop"), pl.Float64()),
+    "vulnerable": pl.Int64(),
+    "vulnerable_share": pl.Float64(),
+    "perfect_breach": pl.Int64(),
+    **dict.fromkeys(("success", "baseline"), pl.Float64()),
+}
+"""One row per release. ``smallest_class``: its k. ``suppressed``: records whose cells all stand for
+everything. People of the overlap are ``in_one_class``, ``in_several``, ``in_no_class`` (not
+located), or ``only_suppressed`` (in no class, but they may be among suppressed records). Averages
+are over the same people as in ``SCHEMA``: ``partition_size`` of the records of a person's class,
+``effective_anonymity`` of the distinct secrets in it, ``drop`` of this number minus the posterior.
+``vulnerable``: people with a positive drop. ``perfect_breach``: people for whom this release is
+enough. ``success``: probability that the best guess from this release alone is right.
+``baseline``: share of its most frequent secret."""
+
+COUNT, NUMBER = pl.Int64(), pl.Float64()
+CURVE: dict[str, pl.DataType] = {
+    **{"releases": COUNT, "confidence": NUMBER, "people_before": COUNT, "share_before": NUMBER},
+    **{"people": COUNT, "share": NUMBER, "people_guessed": COUNT, "share_guessed": NUMBER},
+}
+"""One row per level of confidence. ``people``: those with so few values left that each has at least
+this probability (Ganta et al., Definition 9). ``people_before``: the same with the most revealing
+release alone. ``people_guessed``: those whose best guess is right with at least this probability
+(NULL if not computed). Shares are of the overlap; people who are not located and contradictions
+never count."""
+
+TRUTH: dict[str, pl.DataType] = {
+    **dict.fromkeys(("located", "true_value_left"), pl.Int64()),
+    "true_value_left_share": pl.Float64(),
+    **dict.fromkeys(("perfect_breach", "perfect_breach_right", "best_guess_right"), pl.Int64()),
+    "best_guess_right_share": pl.Float64(),
+}
+"""One row if the true secrets are known, over people located without contradiction: the people
+whose true value is left, the perfect breaches that are right, and the best guesses (of equally
+likely values the smallest) that are right. Shares are of ``located``."""
+USUAL_LEVELS = tuple(Fraction(n, 20) for n in range(1, 21))  # of confidence
+SUPPRESSED_TEXTS = {
+    "everyone": "may be anybody's, so their secrets are in every class",
+    "out": "left out",
+}
+FORMER_NAMES = {"candidates": "everyone", "ignored": "out"}  # of the values of ``suppressed``
 
 
 def compose(
@@ -73,7 +140,19 @@ def compose(
     origin = Origin.now(settings, "compose")
     options = complete(options, ComposeOptions)
     levels = _parse_confidence(options["confidence"])
-    spec = _composition(releases, options)
+    spec = Composition.of(
+        releases,
+        options["people"],
+        qids=as_names(options["qids"]),
+        secrets=as_names(options["secret"]),
+        keys=as_names(options["key"] or ()),
+        truth=options["truth"],
+        where=options["where"],
+        hierarchies={n: path_text(path) for n, path in (options["hierarchies"] or {}).items()},
+        plain=as_names(options["plain"]),
+        suppressed=FORMER_NAMES.get(options["suppressed"], options["suppressed"]),
+        strict=options["strict"],
+    )
     files = (spec.people, *spec.releases)
     paths = tuple(dict.fromkeys((*(p for d in files for p in d.paths), *spec.hierarchies.values())))
     out = streamed_place(options["records"], paths)
@@ -89,7 +168,7 @@ def compose(
         if spec.strict:
             intersect.refuse_unlocated(bound, findings)
         crossed = intersect.intersect_releases(
-            tables, bound, findings, _levels_table(levels), every=options["progressive"]
+            tables, bound, findings, levels, every=options["progressive"]
         )
         description = _describe(bound, levels)
         inputs = (bound.people, *(release.dataset for release in bound.releases))
@@ -102,23 +181,6 @@ def compose(
             rows = stream(tables.engine, plan, out, origin, what="writing people")
     origin = origin.about(description, paths)  # with the time of writing, too
     return _make_result(bound, crossed, origin, people=people, levels=levels, written=rows)
-
-
-def _composition(releases: Sequence[Tabular], options: ComposeOptions) -> Composition:
-    """Return the releases, the people and the columns that the options name."""
-    return Composition.of(
-        releases,
-        options["people"],
-        qids=as_names(options["qids"]),
-        secrets=as_names(options["secret"]),
-        keys=as_names(options["key"] or ()),
-        truth=options["truth"],
-        where=options["where"],
-        hierarchies={n: path_text(path) for n, path in (options["hierarchies"] or {}).items()},
-        plain=as_names(options["plain"]),
-        suppressed=_FORMERLY.get(options["suppressed"], options["suppressed"]),
-        strict=options["strict"],
-    )
 
 
 def _make_result(
@@ -134,23 +196,22 @@ def _make_result(
     first = len(bound.releases) - len(crossed.steps) + 1  # the last step is about all releases
     summaries, curves = [], []
     for i, step in enumerate(crossed.steps, first):
-        summaries.append(measures.summary_row(i, people, step.summary, step.chances))
-        curves += measures.curve_rows(i, people, levels, step.curve, bayes=crossed.bayes)
+        summaries.append(summary_row(i, people, step))
+        curves += curve_rows(i, people, levels, step.curve, bayes=crossed.bayes)
     last = crossed.steps[-1]
-    counts = (last.summary, last.by_release, last.chances)
     releases = [
-        measures.release_row(release.title, people, row, counts, release.number)
-        for release, row in zip(bound.releases, crossed.findings, strict=True)
+        release_row(release, people, finding, last)
+        for release, finding in zip(bound.releases, crossed.findings, strict=True)
     ]
     details = {
-        "releases": pl.DataFrame(releases, schema=measures.RELEASES, orient="row"),
-        "curve": pl.DataFrame(curves, schema=measures.CURVE, orient="row"),
+        "releases": pl.DataFrame(releases, schema=RELEASES, orient="row"),
+        "curve": pl.DataFrame(curves, schema=CURVE, orient="row"),
     }
     if last.truths is not None:
-        row = measures.truth_row(last.summary, last.truths, bayes=crossed.bayes)
-        details["truth"] = pl.DataFrame([row], schema=measures.TRUTH)
+        row = truth_row(last.summary, last.truths, bayes=crossed.bayes)
+        details["truth"] = pl.DataFrame([row], schema=TRUTH)
     return Result(
-        frame=pl.DataFrame(summaries, schema=measures.SCHEMA, orient="row"),
+        frame=pl.DataFrame(summaries, schema=SCHEMA, orient="row"),
         origin=origin,
         details=details,
         notes=(*bound.notes, *_notes(bound, crossed)),
@@ -159,7 +220,7 @@ def _make_result(
 
 
 def _parse_confidence(confidence: float | str | Sequence[float | str]) -> tuple[Fraction, ...]:
-    """Return levels of confidence, ascending; by default ``LEVELS``. Refuse what is not a level."""
+    """Return levels of confidence, ascending, by default USUAL_LEVELS; refuse what is no level."""
     texts = [confidence] if isinstance(confidence, int | float | str) else list(confidence)
     levels = set()
     for text in texts:
@@ -169,19 +230,13 @@ def _parse_confidence(confidence: float | str | Sequence[float | str]) -> tuple[
             raise InputError(
                 f"confidence {quoted(str(text))} is not a number; give one such as 0.25"
             ) from e
-        if not 0 < level <= 1 or level.denominator > FINEST:
+        if not 0 < level <= 1 or level.denominator > intersect.MOST_PARTS:
             raise InputError(
                 f"confidence {quoted(str(text))} is not above 0 and at most 1, with six digits at "
                 "most; give one such as 0.25 or 1/3"
             )
         levels.add(level)
-    return tuple(sorted(levels)) or LEVELS
-
-
-def _levels_table(levels: Sequence[Fraction]) -> exp.Select:
-    names = ["level", "numerator", "denominator"]
-    rows = [(i, level.numerator, level.denominator) for i, level in enumerate(levels, 1)]
-    return exp.select("*").from_(exp.values(rows, alias="levels", columns=names))
+    return tuple(sorted(levels)) or USUAL_LEVELS
 
 
 def _describe(bound: Bound, levels: Sequence[Fraction]) -> dict[str, Any]:
@@ -208,20 +263,19 @@ def _describe(bound: Bound, levels: Sequence[Fraction]) -> dict[str, Any]:
 def _notes(bound: Bound, crossed: intersect.Crossed) -> list[str]:
     """Return notes on the location of people in the releases."""
     notes = []
-    for release, row in zip(bound.releases, crossed.findings, strict=True):
-        lost, overlapping, gone = row["nowhere"], row["in_several"], row["suppressed"]
+    for release, finding in zip(bound.releases, crossed.findings, strict=True):
         remarks = []
-        if lost:
+        if n := finding["nowhere"]:
             remarks.append(
-                f"{plural(lost, 'person')} in no class: cells have gaps, or they are not in it"
+                f"{plural(n, 'person')} in no class: cells have gaps, or they are not in it"
             )
-        if overlapping:
+        if n := finding["in_several"]:
             remarks.append(
-                f"{plural(overlapping, 'person')} in several classes, whose cells overlap: "
-                "the union is taken"
+                f"{plural(n, 'person')} in several classes, whose cells overlap: the union is taken"
             )
-        if gone:
-            remarks.append(f"{plural(gone, 'suppressed record')}: {_GONE[bound.spec.suppressed]}")
+        if n := finding["suppressed"]:
+            meaning = SUPPRESSED_TEXTS[bound.spec.suppressed]
+            remarks.append(f"{plural(n, 'suppressed record')}: {meaning}")
         if remarks:
             notes.append(f"{release.title}: {'; '.join(remarks)}")
     if not crossed.bayes:
@@ -230,3 +284,106 @@ def _notes(bound: Bound, crossed: intersect.Crossed) -> list[str]:
             "guess; compose fewer releases for it"
         )
     return notes
+
+
+def share(part: int, total: int) -> float | None:
+    """Return the share of a part in a whole, rounded once; None if the whole is 0."""
+    return part / total if total else None
+
+
+def success(chances: Iterable[Row], release: int, people: int) -> float | None:
+    """Return the mean over people of the probability that the best guess is right; None of nobody.
+
+    A row of ``chances`` has the people's sum of numerators for one denominator and release: its
+    number from 1, or ``TOGETHER`` or ``MOST_REVEALING``. With at most ``MOST_EXACT`` denominators,
+    only the result is rounded. With more, each fraction is rounded once, and their sum is exact.
+    """
+    of_release = [row for row in chances if row["release"] == release]
+    terms = [(int(row["numerator"]), int(row["denominator"])) for row in of_release]
+    if not people or not terms:
+        return None
+    if len(terms) <= MOST_EXACT:
+        return float(sum(Fraction(n, d) for n, d in terms) / people)
+    return math.fsum(n / d for n, d in sorted(terms)) / people
+
+
+def summary_row(releases: int, people: int, step: Step) -> dict[str, Any]:
+    """Return a row of ``SCHEMA`` from counts over the people who are located in all releases."""
+    counted, chances = step.summary, step.chances
+    clear = counted["located"] - counted["contradictions"]  # people with a value left
+    return {
+        "releases": releases,
+        "people": people,
+        "located": counted["located"],
+        "contradictions": counted["contradictions"],
+        "effective_prior": share(counted["prior"], clear),
+        "effective_posterior": share(counted["posterior"], clear),
+        "drop": share(counted["prior"] - counted["posterior"], clear),
+        "vulnerable": counted["vulnerable"],
+        "vulnerable_share": share(counted["vulnerable"], people),
+        "perfect_breach": counted["breached"],
+        "perfect_breach_share": share(counted["breached"], people),
+        "perfect_breach_before": counted["breached"] - counted["breached_anew"],
+        "prior_success": success(chances, MOST_REVEALING, clear),
+        "posterior_success": success(chances, TOGETHER, clear),
+    }
+
+
+def release_row(release: Release, people: int, finding: Row, step: Step) -> dict[str, Any]:
+    """Return the row of ``RELEASES`` of a release.
+
+    ``finding`` has the counts of it alone, ``step`` is about all releases together.
+    """
+    counted, number = step.summary, release.number
+    clear = counted["located"] - counted["contradictions"]  # people with a value left
+    totals: Row = next((row for row in step.by_release if row["release"] == number), {})
+    drop = totals.get("effective", 0) - counted["posterior"]
+    return {
+        "release": release.title,
+        **{name: finding[name] for name in ("records", "classes", "smallest_class", "suppressed")},
+        "in_one_class": finding["in_one"],
+        "in_several": finding["in_several"],
+        "in_no_class": finding["nowhere"],
+        "only_suppressed": finding["only_suppressed"],
+        "partition_size": share(totals.get("size", 0), clear),
+        "effective_anonymity": share(totals.get("effective", 0), clear),
+        "drop": share(drop, clear),
+        "vulnerable": totals.get("vulnerable", 0),
+        "vulnerable_share": share(totals.get("vulnerable", 0), people),
+        "perfect_breach": totals.get("breached", 0),
+        "success": success(step.chances, number, clear),
+        "baseline": share(finding["most_frequent"], finding["records"]),
+    }
+
+
+def curve_rows(
+    releases: int, people: int, levels: Sequence[Fraction], counted: Sequence[Row], *, bayes: bool
+) -> list[dict[str, Any]]:
+    """Return rows of ``CURVE``; ``counted`` has a row for each level by its number from 1."""
+    return [
+        {
+            "releases": releases,
+            "confidence": float(levels[row["level"] - 1]),
+            "people_before": row["before"],
+            "share_before": share(row["before"], people),
+            "people": row["after"],
+            "share": share(row["after"], people),
+            "people_guessed": row["guessed"] if bayes else None,
+            "share_guessed": share(row["guessed"], people) if bayes else None,
+        }
+        for row in counted
+    ]
+
+
+def truth_row(counted: Row, truths: Row, *, bayes: bool) -> dict[str, Any]:
+    """Return the row of ``TRUTH``, from counts of people located, and of those who are right."""
+    clear = counted["located"] - counted["contradictions"]  # people with a value left
+    return {
+        "located": clear,
+        "true_value_left": truths["kept"],
+        "true_value_left_share": share(truths["kept"], clear),
+        "perfect_breach": counted["breached"],
+        "perfect_breach_right": truths["breached"],
+        "best_guess_right": truths["guessed"] if bayes else None,
+        "best_guess_right_share": share(truths["guessed"], clear) if bayes else None,
+    }

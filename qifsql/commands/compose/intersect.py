@@ -2,26 +2,176 @@
 
 People with the same classes in every release so far are one combination of spots. The values of the
 secret left for it are those left before that also occur in its spot in the new release. Source:
-Ganta et al., Algorithm 1, Definitions 7 to 9.
+Ganta et al., Algorithm 1, Definitions 7 to 9. The steps that read people and releases, and write
+people, have the names of the user's columns.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any
 
 from sqlglot import exp
 
-from qifsql.commands.compose.release_steps import read_release
 from qifsql.counting.composition import Bound, Release
 from qifsql.counting.locate import Located, locate
+from qifsql.counting.spans import make_places, make_spans
+from qifsql.data.dataset import Column
+from qifsql.data.domains import Domain, common_domain, domain
+from qifsql.data.expressions import FLOATING, SOURCE, with_one_missing
+from qifsql.data.expressions import column as column_of
+from qifsql.data.readers import relation
+from qifsql.data.types import nested
 from qifsql.engine.tables import Tables
 from qifsql.errors import DatasetError, plural
+from qifsql.query.columns import equal, with_names
+from qifsql.query.microdata_steps import normal
+from qifsql.query.plan import Plan
+from qifsql.query.shapes import Shape
 from qifsql.query.splice import splice
 
-LIMIT = 2**120  # products of frequencies times people stay below, so their sums are exact
+EXACT_LIMIT = 2**120  # products of frequencies times people stay below, so their sums are exact
+MOST_PARTS = 10**6  # largest denominator of a level of confidence
 
 Row = dict[str, Any]
+
+
+def read_people(tables: Tables, bound: Bound, *, keyed: bool) -> int:
+    """Create ``crowd`` (point, truth, people), ``points`` and, if ``keyed``, ``everybody``.
+
+    A point is a combination of raw values, each given by its place in the order of all values.
+    ``everybody`` has a row per person. Return their number; DatasetError if there is nobody.
+    """
+    _load_people(tables, bound)
+    people = tables.count("people")
+    if not people and bound.key is not None:
+        raise DatasetError(
+            f"the overlap is empty: nobody in {bound.people.name} is in every release by the key "
+            f"{bound.key.name}; check that all hold the same identifier, or leave the key out"
+        )
+    if not people:
+        filtered = " under the filter (where)" if bound.where is not None else ""
+        raise DatasetError(
+            f"the overlap is empty: {bound.people.name} has no records{filtered}; name other people"
+        )
+    numbers = [raw.number for raw in bound.raws]
+    for raw in bound.raws:
+        value = exp.column(f"qid_{raw.number}")
+        values = exp.select(value.as_("value"), "count(*) AS people").from_("people")
+        make_places(tables, raw, values.group_by(value))
+    shape: dict[str, Shape] = {"qids": numbers, "key": bound.key is not None}
+    of_coded = shape | {"truth": bound.truth is not None, "position": True}
+    tables.make("coded", splice("cells/coded_people", shape=of_coded))
+    tables.drop("people")
+    tables.make("points", splice("cells/points", places=numbers))
+    tables.make("crowd", splice("cells/crowd", places=numbers))
+    if keyed:
+        tables.make("everybody", splice("compose/everybody", shape=shape))
+    tables.drop("coded")
+    return people
+
+
+def _load_people(tables: Tables, bound: Bound) -> None:
+    """Create ``people``, one row each: raw values, truth, key, and position in the input.
+
+    People whom the filter leaves out are positions, too. With a key, only people in every release.
+    """
+    columns = [exp.alias_(normal(q), f"qid_{i}") for i, q in enumerate(bound.qids, 1)]
+    if bound.truth is not None:
+        columns.append(exp.alias_(_comparable(normal(bound.truth), bound), "truth"))
+    if bound.key is not None:
+        columns.append(exp.alias_(_key_expression(bound.key), "key"))
+    columns.append(exp.alias_(exp.Window(this=exp.RowNumber()), "position"))
+    passes_filter = bound.where.copy() if bound.where is not None else exp.true()
+    columns.append(exp.alias_(passes_filter, "meant"))
+    rows = exp.alias_(relation(bound.people), SOURCE, table=True)
+    inner = exp.select(*columns).from_(rows).subquery("people")
+    query = exp.select(exp.Star(**{"except_": [exp.to_identifier("meant")]})).from_(inner)
+    query = query.where("people.meant")
+    for release in bound.releases:
+        if bound.key is None or release.key is None:
+            continue
+        alias = f"keys_{release.number}"
+        source = exp.alias_(relation(release.dataset), SOURCE, table=True)
+        key = exp.alias_(_key_expression(release.key), "key")
+        keys = exp.select(key).from_(source).subquery(alias)
+        same_key = equal(exp.column("key", "people"), exp.column("key", alias))
+        query = query.join(keys, on=same_key, join_type="semi")
+    tables.make("people", query)
+
+
+def _key_expression(key: Column) -> exp.Expr:
+    tree: exp.Expr = column_of(key)
+    return with_one_missing(tree) if key.type in FLOATING else tree
+
+
+def read_secrets(tables: Tables, bound: Bound) -> None:
+    """Create ``counted_r``, the distinct rows of each release, and ``secret_values`` of all."""
+    for release in bound.releases:
+        columns = []
+        for generalised, attribute in release.cells:
+            is_nested = nested(attribute.type)  # an interval or a set
+            cell = attribute.expression.copy() if is_nested else normal(attribute)
+            columns.append(exp.alias_(cell, f"cell_{generalised.raw.number}"))
+        secret = exp.alias_(_comparable(normal(release.secret), bound), "secret")
+        rows = exp.alias_(relation(release.dataset), SOURCE, table=True)
+        query = exp.select(*columns, secret, "count(*) AS records").from_(rows)
+        positions = [exp.Literal.number(i) for i in range(1, len(columns) + 2)]  # all but records
+        counted = f"counted_{release.number}"
+        tables.doing("reading releases", release.title).make(counted, query.group_by(*positions))
+        if not tables.count(counted):
+            raise DatasetError(f"{release.title} has no records; name another file")
+    numbers = [release.number for release in bound.releases]
+    tables.make("secret_values", splice("compose/secret_values", shape={"releases": numbers}))
+
+
+def _comparable(secret: exp.Expr, bound: Bound) -> exp.Expr:
+    """Return a secret cast to the type that the secrets of all releases have in common."""
+    common: Domain = domain(bound.releases[0].secret.type)
+    for release in bound.releases[1:]:
+        common = common_domain(common, domain(release.secret.type)) or common
+    return exp.cast(secret, common.type, dialect="duckdb")
+
+
+def read_release(tables: Tables, release: Release) -> None:
+    """Create the spans of the columns of a release, its classes and their secrets.
+
+    ``classes_r`` (class, id_j, records) and ``class_secrets_r`` (class, secret, records) are those
+    not suppressed; ``suppressed_secrets_r`` (secret, records) are the records whose cells all stand
+    for everything.
+    """
+    r, columns = release.number, {column.raw.number: column for column, _ in release.cells}
+    counted, coded, classes = f"counted_{r}", f"coded_{r}", f"classes_{r}"
+    names = {"counted": counted, "coded": coded, "classes": classes}
+    for number, column in columns.items():
+        cells = exp.select(exp.column(f"cell_{number}").as_("cell"))
+        make_spans(tables, column, cells.from_(exp.table_(counted)))
+        names |= {f"{name}_{number}": column.names[name] for name in ("cells", "spans")}
+    shape = {"qids": list(columns)}
+    tables.make(coded, splice("compose/coded_release", tables=names, shape=shape))
+    tables.make(classes, splice("compose/classes", tables=names, shape=shape))
+    tables.make(f"class_secrets_{r}", splice("compose/class_secrets", tables=names, shape=shape))
+    tables.make(f"suppressed_secrets_{r}", splice("compose/suppressed_secrets", tables=names))
+    tables.drop(counted, coded, *(column.names["cells"] for column in columns.values()))
+
+
+def plan_people(bound: Bound, *, bayes: bool) -> Plan:
+    """Return the plan of a row per person, in the order of the input: results of all releases.
+
+    The columns are ``person`` from 1 (and the key); for each release the number of the person's
+    classes (``classes_r``), of the records in them (``size_r``) and of their distinct secrets
+    (``effective_r``); then ``prior``, ``posterior``, ``drop``, ``confidence``, ``best_guess`` and
+    ``success``. These are NULL if a person is not in every release or, from ``drop`` on, if no
+    value is left.
+    """
+    last = len(bound.releases)
+    query = splice(
+        "compose/results_of_people",
+        tables={"at_last": f"at_{last}", "told": f"told_{last}"},
+        shape={"releases": range(1, last + 1), "key": bound.key is not None, "bayes": bayes},
+    )
+    return Plan((), with_names(query, {} if bound.key is None else {"key": bound.key.name}))
 
 
 @dataclass
@@ -67,13 +217,14 @@ def find_people(tables: Tables, bound: Bound, release: Release) -> Row:
     A spot is the set of classes that contain somebody's values. The tables that remain are
     ``whereabouts_r`` (point, spot, classes), ``spot_secrets_r`` and ``spot_sizes_r``.
     """
-    r, numbers = release.number, [g.raw.number for g, _ in release.cells]
+    r, columns = release.number, tuple(column for column, _ in release.cells)
+    numbers = [column.raw.number for column in columns]
     tables = tables.doing("reading releases", release.title)
     read_release(tables, release)
     points, pairs = f"points_{r}", f"found_{r}"
     tables.make(points, splice("cells/points", places=numbers, tables={"coded": "points"}))
     tables = tables.doing("locating people", release.title)
-    locate(tables, Located(r, tuple(g for g, _ in release.cells)))
+    locate(tables, Located(r, columns))
     tables.make("reached", template("reached", points=points, found=pairs))
     tables.make("spots", template("spots"))
     results = ("whereabouts", "spot_secrets", "spot_sizes")
@@ -92,13 +243,13 @@ def find_people(tables: Tables, bound: Bound, release: Release) -> Row:
     tables.make(names["spot_sizes"], template("spot_sizes", **names))
     (finding,) = rows(tables, template("finding", **names))
     tables.drop("reached", "spots", points, pairs, "nobody", *(names[name] for name in read))
-    for g, _ in release.cells:
-        tables.drop(g.names["spans"], g.names["members"])
+    for column in columns:
+        tables.drop(column.names["spans"], column.names["members"])
     return extent | finding
 
 
 def intersect_releases(
-    tables: Tables, bound: Bound, findings: list[Row], levels: exp.Query, *, every: bool
+    tables: Tables, bound: Bound, findings: list[Row], levels: Sequence[Fraction], *, every: bool
 ) -> Crossed:
     """Intersect release by release; ``every``: count after each, not only after the last.
 
@@ -108,7 +259,10 @@ def intersect_releases(
     last = len(bound.releases)
     crossed = Crossed(findings, bayes=_is_exact(tables, bound))
     tables = tables.doing("intersecting", bound.people.name)
-    tables.make("levels", levels)
+    names_of_levels = ["level", "numerator", "denominator"]
+    fractions = [(i, level.numerator, level.denominator) for i, level in enumerate(levels, 1)]
+    values = exp.values(fractions, alias="levels", columns=names_of_levels)
+    tables.make("levels", exp.select("*").from_(values))
     summed = exp.select("point", "0::BIGINT AS alike", "sum(people)::BIGINT AS people")
     tables.make("at_0", summed.from_("crowd").group_by("point"))
     tables.make("told_0", template("told_first"))
@@ -118,8 +272,16 @@ def intersect_releases(
         if i == last:
             tables.make("guesses", template("guesses", **names))
         if i == last or every:
-            truth = i == last and bound.truth is not None
-            crossed.steps.append(_count_step(tables, names, truth=truth, bayes=crossed.bayes))
+            has_truth = i == last and bound.truth is not None
+            (summary,) = rows(tables, template("summary", **names))
+            step = Step(
+                summary,
+                tuple(rows(tables, template("by_release", **names))),
+                tuple(rows(tables, template("chances", **names))) if crossed.bayes else (),
+                tuple(rows(tables, template("curve", **names))),
+                rows(tables, template("truths", **names))[0] if has_truth else None,
+            )
+            crossed.steps.append(step)
         tables.drop(f"at_{i - 1}", f"told_{i - 1}", f"shared_{i - 1}", f"standing_{i}")
     tables.drop(f"shared_{last}")
     return crossed
@@ -152,23 +314,10 @@ def _intersect_next(tables: Tables, names: Mapping[str, str], *, first: bool, ba
     tables.drop("present")
 
 
-def _count_step(tables: Tables, names: Mapping[str, str], *, truth: bool, bayes: bool) -> Step:
-    """Return the counts of the releases so far; without ``bayes`` no chances of the best guess."""
-    (summary,) = rows(tables, template("summary", **names))
-    return Step(
-        summary,
-        tuple(rows(tables, template("by_release", **names))),
-        tuple(rows(tables, template("chances", **names))) if bayes else (),
-        tuple(rows(tables, template("curve", **names))),
-        rows(tables, template("truths", **names))[0] if truth else None,
-    )
-
-
 def _is_exact(tables: Tables, bound: Bound) -> bool:
     """Return whether sums over people of products of frequencies are certainly exact.
 
-    A sum is at most the product of the largest frequencies, times values of the secret and people;
-    10^6 is the largest denominator of a level of confidence.
+    A sum is at most the product of the largest frequencies, times values of the secret and people.
     """
     frequencies, values = [], []
     for release in bound.releases:
@@ -178,16 +327,16 @@ def _is_exact(tables: Tables, bound: Bound) -> bool:
         values.append(effective or 1)
     ((people,),) = tables.rows(exp.select("sum(people)::BIGINT").from_("crowd"))
     # The values that are left are in all releases: no more than the fewest.
-    return bool(math.prod(frequencies) * min(values) * people * 10**6 < LIMIT)
+    return bool(math.prod(frequencies) * min(values) * people * MOST_PARTS < EXACT_LIMIT)
 
 
 def refuse_unlocated(bound: Bound, findings: list[Row]) -> None:
     """Refuse people in no class of a release, or in several."""
-    for release, row in zip(bound.releases, findings, strict=True):
-        lost, ambiguous = row["nowhere"] + row["only_suppressed"], row["in_several"]
-        if lost or ambiguous:
+    for release, finding in zip(bound.releases, findings, strict=True):
+        in_none, in_several = finding["nowhere"] + finding["only_suppressed"], finding["in_several"]
+        if in_none or in_several:
             raise DatasetError(
-                f"{bound.people.name} has {plural(lost, 'person')} in no class of {release.title} "
-                f"and {plural(ambiguous, 'person')} in several: its cells have gaps or "
-                "overlap; correct them, or allow this by leaving --strict out"
+                f"{bound.people.name} has {plural(in_none, 'person')} in no class of "
+                f"{release.title} and {plural(in_several, 'person')} in several: its cells have "
+                "gaps or overlap; correct them, or allow this by leaving --strict out"
             )

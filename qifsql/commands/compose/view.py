@@ -12,13 +12,12 @@ from qifsql.presentation.parts import Heading, Paragraph, Part, Spec, Table, Tab
 from qifsql.results.kinds import Kind
 from qifsql.results.stored import Stored
 
-FEW = 6  # most levels of the curve that are all shown
-SHOWN = (0.1, 0.25, 0.5, 0.75, 1.0)  # the levels shown if there are more
+MOST_LEVELS = 6  # of the curve that are all shown
+SHOWN_LEVELS = (0.1, 0.25, 0.5, 0.75, 1.0)  # if there are more
 CLASS = (
     "A class is a block of a release: records with the same cells. As cells stand for several "
     "values, a person may be in several classes, or in none."
 )
-
 
 KIND = Kind(columns=("releases", "effective_posterior"), shared=("releases", "curve", "truth"))
 
@@ -27,8 +26,15 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     """Return a table of each release and all together, sentences, and the confidence curve."""
     row = frame.row(-1, named=True)
     releases = tables["releases"].to_dicts()
+    heading = said(
+        "Inference of {secret} from {releases} about {people}, knowing {qids}",
+        secret=escaping.cell(spec["secrets"][0]),
+        releases=words.releases(row["releases"]),
+        people=words.persons(row["people"]),
+        qids=words.listed([escaping.cell(q) for q in spec["known"]]),
+    )
     parts: list[Part] = [
-        Heading(_heading(row, spec)),
+        Heading(heading),
         _releases_table(row, releases),
         Paragraph(said(CLASS)),
         Paragraph(sentence(row), strong=True),
@@ -40,16 +46,6 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     if "truth" in tables:
         parts.append(Paragraph(_truth_sentence(tables["truth"].row(0, named=True))))
     return parts
-
-
-def _heading(row: Row, spec: Spec) -> str:
-    return said(
-        "Inference of {secret} from {releases} about {people}, knowing {qids}",
-        secret=escaping.cell(spec["secrets"][0]),
-        releases=words.releases(row["releases"]),
-        people=words.persons(row["people"]),
-        qids=words.listed([escaping.cell(q) for q in spec["known"]]),
-    )
 
 
 def _releases_table(row: Row, releases: Sequence[Row]) -> Table:
@@ -108,21 +104,17 @@ def sentence(row: Row) -> str:
         lost = _people_and_share(row["vulnerable"], people)
         sentences = [said(possible, before=before, after=after)]
         sentences.append(said("That removes the anonymity of {people}.", people=lost))
-    sentences.append(_breach_sentence(row))
+    breached = _people_and_share(row["perfect_breach"], people)
+    if row["perfect_breach_before"] and row["releases"] > 1:
+        single = "For {people} a single value is left; one release was enough for {n} of them."
+        before_count = words.count(row["perfect_breach_before"])
+        sentences.append(said(single, people=breached, n=before_count))
+    else:
+        sentences.append(said("For {people} a single value is left.", people=breached))
     if row["contradictions"]:
         contradicted = "For {n} no value is left: the releases contradict each other about them."
         sentences.append(said(contradicted, n=words.count(row["contradictions"])))
     return " ".join(sentences)
-
-
-def _breach_sentence(row: Row) -> str:
-    """Return a sentence on people with one value left, and for how many one release was enough."""
-    people = _people_and_share(row["perfect_breach"], row["people"])
-    enough = row["perfect_breach_before"]
-    if enough and row["releases"] > 1:
-        single = "For {people} a single value is left; one release was enough for {n} of them."
-        return said(single, people=people, n=words.count(enough))
-    return said("For {people} a single value is left.", people=people)
 
 
 def _progress_table(rows: Sequence[Row]) -> Table:
@@ -140,8 +132,8 @@ def _progress_table(rows: Sequence[Row]) -> Table:
 
 def _curve_parts(rows: Sequence[Row], people: int) -> list[Part]:
     """Return a table with one row per level of confidence: shares of people; and what it means."""
-    if len(rows) > FEW:
-        rows = [row for row in rows if row["confidence"] in SHOWN]
+    if len(rows) > MOST_LEVELS:
+        rows = [row for row in rows if row["confidence"] in SHOWN_LEVELS]
     heads = [said("confidence of at least"), said("one release"), said("together")]
     table = Table.of([*heads, said("best guess")], right=range(4))
     for row in rows:
@@ -187,12 +179,12 @@ def _count(n: int | None) -> str:
     return said("none") if n is None else words.count(n)
 
 
-def _number(x: float | None) -> str:
-    return "-" if x is None else number(f"{x:,.2f}".rstrip("0").rstrip("."))
+def _number(value: float | None) -> str:
+    return "-" if value is None else number(f"{value:,.2f}".rstrip("0").rstrip("."))
 
 
-def _percent(x: float | None) -> str:
-    return "-" if x is None else words.percent(x)
+def _percent(share: float | None) -> str:
+    return "-" if share is None else words.percent(share)
 
 
 def chapter(stored: Stored) -> tuple[str, list[Part]]:

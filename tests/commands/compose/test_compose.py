@@ -24,7 +24,7 @@ from places import HOSPITALS
 from terminal import run
 
 import qifsql
-from qifsql.commands.compose import measures
+from qifsql.commands.compose import compose
 from qifsql.counting import locate
 from qifsql.reference import microdata
 
@@ -491,8 +491,8 @@ def test_hierarchies_of_arx_are_read_and_followed(shared: Path) -> None:
 def test_many_fractions_are_added_exactly_or_rounded_once() -> None:
     chances = [{"release": 0, "numerator": 1, "denominator": d} for d in range(1, 700)]
     exact = float(sum(Fraction(1, d) for d in range(1, 700)) / 700)
-    assert measures.success(chances, 0, 700) == pytest.approx(exact, rel=1e-15)
-    assert measures.success(chances, 1, 700) is None
+    assert compose.success(chances, 0, 700) == pytest.approx(exact, rel=1e-15)
+    assert compose.success(chances, 1, 700) is None
 
 
 @pytest.mark.slow(because="2.1 s; every recorded mutant dies without it")
@@ -500,7 +500,7 @@ def test_without_a_bayesian_posterior_the_sets_are_the_same(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     whole = hospitals(A, B, truth=None)
-    monkeypatch.setattr("qifsql.commands.compose.intersect.LIMIT", 1)
+    monkeypatch.setattr("qifsql.commands.compose.intersect.EXACT_LIMIT", 1)
     bare = hospitals(A, B)
     assert bare.frame["posterior_success"].to_list() == [None]
     assert any("too large" in note for note in bare.notes)

@@ -33,7 +33,7 @@ from qifsql.adversary.gains import KINDS
 from qifsql.adversary.models import MODELS
 from qifsql.commands.attack.keyless.calibrate import CALIBRATION, LINKS
 from qifsql.commands.attack.keyless.keyless import KEYLESS
-from qifsql.commands.compose import measures
+from qifsql.commands.compose import compose
 from qifsql.commands.dp.scenario import SCENARIO
 from qifsql.commands.dp.tradeoff import TRADEOFF
 from qifsql.commands.estimate import estimate
@@ -81,7 +81,7 @@ OF_A_SWEEP = (
     *(TRADEOFF, SCENARIO),
     *(result.DROP_FIRST, COARSEN_FIRST, sampling.ERRORS, PLAN),
 )
-OF_RELEASES = (measures.SCHEMA, measures.RELEASES, measures.CURVE, measures.TRUTH, losses.COLUMNS)
+OF_RELEASES = (compose.SCHEMA, compose.RELEASES, compose.CURVE, compose.TRUTH, losses.COLUMNS)
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 PLAIN = {  # measure -> its column in the row of the secret
     "attack": "records",
