@@ -1,16 +1,16 @@
 """The blocks of the partition, and the information that each block reveals."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Literal, Unpack, get_args
+from typing import Any, Literal, Unpack, get_args
 
 from sqlglot import exp
 
 from qifsql.adversary.options import Options
 from qifsql.adversary.spec import Attack, Attribute, BoundAttack, KnownRecords, Microdata, refuse
-from qifsql.commands.inspect.readings import notes_on_people, of_spark
-from qifsql.counting.session import check_records, opened
+from qifsql.counting.session import check_records, note_left_out, opened
 from qifsql.data.collection import Source
+from qifsql.engine.protocol import Engine
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError
 from qifsql.query.columns import (
@@ -29,7 +29,14 @@ from qifsql.results.result import Result
 from qifsql.results.storage import Origin
 
 Order = Literal["smallest", "largest", "revealing"]
-SHOWN = 20  # default number of blocks
+USUAL_LIMIT = 20  # blocks
+NOTES_ON_PEOPLE = {
+    "all": "blocks are of people: the adversary knows all records of a person, and each value is "
+    "the list of those of her records",
+    "one": "blocks are of people: the adversary knows one record of a person, who is in the block "
+    "of each record of hers; her secret is the list of the values of all",
+}
+"""Notes by the records of a person that the adversary knows."""
 
 
 def blocks(
@@ -54,31 +61,29 @@ def blocks(
     origin = Origin.now(settings, "blocks")
     models = "cas" if options.get("secret") else "crs"
     spec = Attack.of(models, source, person=person, **options).fitting()
-    with opened(spec, settings, apart=True, command=of_spark(person)) as (engine, attack):
+    with opened(spec, settings, apart=True, command=spark_command(person)) as (engine, attack):
         bound = attack.on(attack.microdata.known_by(known_records))
         check_records(engine, bound.microdata)
         with_cells = bound.on(replace(bound.microdata, part="shown"))
         rows_plan = blocks_plan(with_cells, order, limit)
         frame = engine.frame(rows_plan, "listing blocks", bound.microdata.dataset.name)
-        reading = {} if person is None else {"known_records": known_records}
-        origin = origin.of(bound, spec, rows_plan, order=order, limit=limit, **reading)
+        details: dict[str, Any] = {"order": order, "limit": limit}
+        if person is not None:
+            details["known_records"] = known_records
+        origin = origin.of(bound, spec, rows_plan, **details)
         notes = notes_on_people(engine, bound.microdata)
         return Result(frame=frame, origin=origin, notes=notes)
 
 
-def choose_order(
-    smallest: int | None, largest: int | None, revealing: int | None
-) -> tuple[Order | None, int | None]:
-    """Return order and number of blocks from three exclusive options; (None, None) if unused."""
-    numbers: list[tuple[Order, int | None]] = [
-        ("smallest", smallest),
-        ("largest", largest),
-        ("revealing", revealing),
-    ]
-    orders = [(order, n) for order, n in numbers if n is not None]
-    if len(orders) > 1:
-        raise InputError("ask for the smallest, the largest or the most revealing blocks, not both")
-    return orders[0] if orders else (None, None)
+def notes_on_people(engine: Engine, microdata: Microdata) -> tuple[str, ...]:
+    """Return notes on the data, on people left out, and on what is known of several records."""
+    notes = (*microdata.notes, *note_left_out(engine, microdata))
+    return notes if microdata.person is None else (*notes, NOTES_ON_PEOPLE[microdata.known_records])
+
+
+def spark_command(person: str | None) -> str:
+    """Return the name of the command for Spark, which does not run it for people with records."""
+    return "inspect" if person is None else ""
 
 
 def blocks_plan(attack: BoundAttack, order: Order, limit: int) -> Plan:
@@ -90,8 +95,12 @@ def blocks_plan(attack: BoundAttack, order: Order, limit: int) -> Plan:
     microdata = attack.microdata
     steps = Steps(attack)
     revealed, *_ = revealed_tables(steps)  # the blocks, with what the first secret reveals
-    ranked = _ranked(microdata, order)
-    steps.push(_chosen_step(revealed, ranked, limit))
+    ranks = _rank_columns(microdata, order)
+    template = load("chosen")
+    chosen = template.query.copy().order_by(*(rank.copy() for rank in ranks), append=False)
+    chosen.set("limit", exp.Limit(expression=exp.Literal.number(limit)) if limit else None)
+    chosen = chosen.from_(exp.to_table(revealed))
+    steps.push(Step("chosen", template.doc, chosen, materialized=True))
     query = exp.select().from_("chosen")
     columns = known_values(microdata, "chosen", SHOWABLE)
     columns.append((exp.column("size", "chosen"), "size"))
@@ -103,17 +112,19 @@ def blocks_plan(attack: BoundAttack, order: Order, limit: int) -> Plan:
         columns.append((exp.column("records", table), "records"))
     columns.append((exp.column("owner_success", "chosen"), "success"))
     for j, secret in enumerate(microdata.secrets_of_individuals, 1):
-        _push_counts(steps, j, secret)
+        steps.need("counts", j)
+        _show_counted_values(steps, secret)
         table, counts = "chosen" if j == 1 else f"revealed_{j}", f"counts_{j}"
         for joined in (counts,) if j == 1 else (table, counts):
             same = same_block("chosen", joined, microdata.width)
             query = query.join(exp.table_(joined), on=same)
         columns += _secret_columns(secret, table, counts)
-    order_again = [_of_chosen(o) for o in ranked]
-    return plan(microdata, steps.steps, query.select(*named(columns)).order_by(*order_again))
+    for column in (node for rank in ranks for node in rank.find_all(exp.Column)):
+        column.set("table", exp.to_identifier("chosen"))  # other tables are joined
+    return plan(microdata, steps.steps, query.select(*named(columns)).order_by(*ranks))
 
 
-def _ranked(microdata: Microdata, order: Order) -> list[exp.Expr]:
+def _rank_columns(microdata: Microdata, order: Order) -> list[exp.Expr]:
     """Return what blocks are ordered by: the order asked for, then the quasi-identifiers."""
     success = "success" if microdata.secrets else "owner_success"
     ranks: Mapping[Order, list[exp.Expr]] = {
@@ -123,14 +134,6 @@ def _ranked(microdata: Microdata, order: Order) -> list[exp.Expr]:
     }
     qids = [exp.column(f"qid_{i}") for i in range(1, microdata.width + 1)]
     return [*ranks[order], *(exp.Ordered(this=qid, nulls_first=False) for qid in qids)]
-
-
-def _chosen_step(revealed: str, ranked: Sequence[exp.Expr], limit: int) -> Step:
-    """Return the step of the first blocks of a table in an order; ``limit`` 0: all."""
-    template = load("chosen")
-    query = template.query.copy().order_by(*ranked, append=False)
-    query.set("limit", exp.Limit(expression=exp.Literal.number(limit)) if limit else None)
-    return Step("chosen", template.doc, query.from_(exp.to_table(revealed)), materialized=True)
 
 
 def _secret_columns(secret: Attribute, table: str, counts: str) -> list[tuple[exp.Expr, str]]:
@@ -144,18 +147,10 @@ def _secret_columns(secret: Attribute, table: str, counts: str) -> list[tuple[ex
     ]
 
 
-def _push_counts(steps: Steps, j: int, secret: Attribute) -> None:
-    """Add the step that counts the values of secret j, with values of types that can be shown."""
-    steps.need("counts", j)
-    query = steps.steps[-1].query.copy()  # of ``counts``, which other attacks have, too
+def _show_counted_values(steps: Steps, secret: Attribute) -> None:
+    """Change the last step, the counts of a secret: its values get types that can be shown."""
+    query = steps.steps[-1].query.copy()  # other attacks have the step, too
     for entry in query.find_all(exp.PropertyEQ):
         if entry.name == "value":
             entry.set("expression", as_native(entry.expression, secret, SHOWABLE))
     steps.steps[-1] = replace(steps.steps[-1], query=query)
-
-
-def _of_chosen(order: exp.Expr) -> exp.Expr:
-    """Return the order with columns of ``chosen``, because other tables are joined."""
-    return order.transform(
-        lambda n: exp.column(n.name, "chosen") if isinstance(n, exp.Column) else n
-    )

@@ -1,6 +1,6 @@
 """``qifsql inspect``."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from qifsql.commands.inspect.spec import OBJECTS, InspectOptions
 from qifsql.engine.settings import Settings
@@ -70,18 +70,22 @@ def inspect(
     the fewest facts that single one person out, and what the release then reveals. With --person
     blocks are of people, and have their records.
     """
-    from qifsql.commands.inspect.blocks import choose_order
     from qifsql.commands.inspect.inspect import inspect as run
     from qifsql.results.storage import STREAMED
 
     show = options.get("show", "blocks")
     if show == "records" and output.format_ is not None:
         raise InputError("records are written to a file alone; leave --format out")
-    order, n = choose_order(smallest, largest, revealing)
+    numbers = {"smallest": smallest, "largest": largest, "revealing": revealing}
+    orders: list[Any] = [order for order, number in numbers.items() if number is not None]
+    if len(orders) > 1:
+        raise InputError("ask for the smallest, the largest or the most revealing blocks, not both")
+    order = orders[0] if orders else None
+    if limit is None and order is not None:
+        limit = numbers[order]
     source = auxiliary.source(data)
     is_streamed = output.out is not None and output.out.suffix.casefold() in STREAMED
     out = output.out if show == "records" or (is_streamed and show in OBJECTS) else None
-    limit = n if limit is None else limit
     result = run(source, **options, order=order, limit=limit, out=out, settings=settings)
     if out is not None:
         rows = "records" if show == "records" else "rows"

@@ -1,11 +1,10 @@
 """The partition behind an attack, in detail: blocks, information flow, records, one person."""
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Unpack, get_args
+from typing import Any, Unpack
 
 from qifsql.adversary.spec import KnownRecords
-from qifsql.commands.inspect.blocks import SHOWN, Order, blocks
+from qifsql.commands.inspect.blocks import USUAL_LIMIT, Order, blocks
 from qifsql.commands.inspect.objects import objects
 from qifsql.commands.inspect.receipt import receipt
 from qifsql.commands.inspect.records import records
@@ -15,10 +14,8 @@ from qifsql.engine.settings import Settings
 from qifsql.errors import InputError, quoted
 from qifsql.results.result import Result
 
-TAKEN = {"blocks": ("order", "limit"), "records": ("out", "measures"), "receipt": ()}
+OWN_OPTIONS = {"blocks": ("order", "limit"), "records": ("out", "measures"), "receipt": ()}
 """The options of one ``show`` alone; objects take ``out``."""
-READINGS = get_args(KnownRecords)
-"""The records of a person that are known: the usual reading first."""
 
 
 def inspect(
@@ -77,43 +74,40 @@ def inspect(
     Flow, 2020.
 
     """
-    rest: dict[str, Any] = dict(options)
-    rest |= _people(rest)
-    show, measures = rest.pop("show", SHOWS[0]), rest.pop("measures", ())
+    adversary: dict[str, Any] = dict(options)
+    show, measures = adversary.pop("show", SHOWS[0]), adversary.pop("measures", ())
+    person, known_records = adversary.pop("person", None), adversary.pop("known_records", "all")
+    _check_person(show, person, known_records)
     if show not in SHOWS:
         raise InputError(f"unknown object {quoted(show)}; use {', '.join(SHOWS)}")
-    named = {"order": order, "limit": limit, "out": out, "measures": measures or None}
-    for name in set(named) - set(TAKEN.get(show, ("out",))):
-        if named[name] is not None:
+    values = {"order": order, "limit": limit, "out": out, "measures": measures or None}
+    for name in set(values) - set(OWN_OPTIONS.get(show, ("out",))):
+        if values[name] is not None:
             raise InputError(f"{show} does not take {name}; leave it out")
+    if show == "receipt":
+        return receipt(source, settings=settings, **adversary)
+    if show == "records" and person is not None:
+        known_records = "one"
+    adversary |= {"person": person, "known_records": known_records, "settings": settings}
     if show == "records":
         if out is None:
             raise InputError("records are written to a file; name it with -o: .parquet or .csv")
-        return records(source, out, measures=measures or (), settings=settings, **rest)
-    if show == "receipt":
-        rest = {n: v for n, v in rest.items() if n not in ("person", "known_records")}
-        return receipt(source, settings=settings, **rest)
+        return records(source, out, measures=measures or (), **adversary)
     if show == "blocks":
-        number = SHOWN if limit is None else limit
-        return blocks(source, order=order or "smallest", limit=number, settings=settings, **rest)
-    return objects(source, show=show, out=out, settings=settings, **rest)
+        number = USUAL_LIMIT if limit is None else limit
+        return blocks(source, order=order or "smallest", limit=number, **adversary)
+    return objects(source, show=show, out=out, **adversary)
 
 
-def _people(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options ``person`` and ``known_records``; refuse those without a meaning.
-
-    Without a person they are None and ``READINGS[0]``: all records are known.
-    """
-    show, reading = options.get("show", SHOWS[0]), options.get("known_records", READINGS[0])
-    if options.get("person") is None:
-        if reading != READINGS[0]:
+def _check_person(show: str, person: str | None, known_records: KnownRecords) -> None:
+    """Refuse a person, or records that are known of her, without a meaning for what is shown."""
+    if person is None:
+        if known_records != "all":
             raise InputError("known_records is about the records of a person; name it (--person)")
-        return {"person": None, "known_records": reading}
-    if show == "receipt":
+    elif show == "receipt":
         raise InputError(
             "a receipt is about one person with one record; leave person out, or write one record "
             "per person first with qifsql anonymise --one-per"
         )
-    if show in OBJECTS and reading != READINGS[0]:
+    elif show in OBJECTS and known_records != "all":
         raise InputError(f"{show} is about people of whom all records are known")
-    return {"person": options["person"], "known_records": "one" if show == "records" else reading}

@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from qifsql.adversary.options import Options
 from qifsql.adversary.spec import Attack, BoundAttack, KnownRecords
-from qifsql.commands.inspect.readings import notes_on_people, of_spark
+from qifsql.commands.inspect.blocks import notes_on_people, spark_command
 from qifsql.commands.inspect.spec import Object
 from qifsql.counting import secret_values, suppressed
 from qifsql.counting.counts import Counts
@@ -33,7 +33,7 @@ RESERVED = (  # columns of results; quasi-identifiers with these names are renam
     "inner", "outer_numerator", "outer_denominator", "outer", "blocks", "block", "value", "count",
     "numerator", "denominator", "probability",
 )  # fmt: skip
-MOST = 100_000  # most rows in memory; more rows need a file
+MOST_ROWS = 100_000  # in memory; more rows need a file
 
 
 def objects(
@@ -57,7 +57,7 @@ def objects(
         check_ending(path, STREAMED)
     spec = _about_one_secret(Attack.of("cas", source, person=person, **options).fitting())
     outputs = [] if path is None else [path]
-    with opened(spec, settings, outputs=outputs, command=of_spark(person)) as (engine, attack):
+    with opened(spec, settings, outputs=outputs, command=spark_command(person)) as (engine, attack):
         bound = attack.on(attack.microdata.known_by(known_records))
         counts = Counts(engine, bound, further_questions=True, tallied=False)
         secret_values.check(counts)
@@ -68,11 +68,11 @@ def objects(
         if path is not None:
             rows = stream(engine, rows_plan, path, origin, what=f"writing the {show}")
             return Result(frame=pl.DataFrame(), origin=origin, notes=notes, written=rows)
-        limited = replace(rows_plan, result=rows_plan.result.limit(MOST + 1))
+        limited = replace(rows_plan, result=rows_plan.result.limit(MOST_ROWS + 1))
         frame = engine.frame(limited, f"making the {show}", bound.microdata.dataset.name)
-        if frame.height > MOST:
+        if frame.height > MOST_ROWS:
             raise InputError(
-                f"the {show} has more than {MOST:,} rows; write it to a .parquet or .csv file"
+                f"the {show} has more than {MOST_ROWS:,} rows; write it to a .parquet or .csv file"
             )
         return Result(frame=frame, origin=origin, notes=notes)
 
@@ -133,10 +133,9 @@ def _pairs_query(steps: Steps, show: Object, native: tuple[str, ...]) -> exp.Sel
         (exp.column("people", table), "count"),
     ]
     if show != "cooccurrence":
-        over = "everybody" if show == "joint" else "value_weight"
-        columns += _fraction_columns(
-            steps, exp.column("weight", table), exp.column(over, table), ""
-        )
+        weight = exp.column("weight", table)
+        total = exp.column("everybody" if show == "joint" else "value_weight", table)
+        columns += _fraction_columns(steps, weight, total, "")
     query = exp.select(*named(columns)).from_(table)
     return query.order_by(exp.column("block", table), exp.column("code", table))
 
@@ -151,15 +150,14 @@ def _hyper_query(steps: Steps, native: tuple[str, ...]) -> exp.Select:
     values = steps.need("secret_values", 1)
     everybody = exp.select(exp.Sum(this=exp.column("weight"))).from_(table).subquery()
     parts = exp.column("parts", table)
-    spread = (
-        exp.select(
-            exp.Column(this=exp.Star(), table=exp.to_identifier(table)),
-            exp.alias_(exp.Unnest(expressions=[parts.copy()]), "one"),
-            exp.alias_(_sum_of_parts(parts), "whole"),
-            exp.alias_(everybody, "everybody"),
-        )
-        .from_(table)
-        .subquery("inners")
+    part = exp.Dot(this=exp.column("p"), expression=exp.to_identifier("part"))
+    body = exp.Lambda(this=part, expressions=[exp.to_identifier("p")], colon=True)
+    weights = exp.Anonymous(this="list_transform", expressions=[parts.copy(), body])
+    entries = exp.select(  # a row per inner and entry of its parts
+        exp.Column(this=exp.Star(), table=exp.to_identifier(table)),
+        exp.alias_(exp.Unnest(expressions=[parts]), "one"),
+        exp.alias_(exp.Anonymous(this="list_sum", expressions=[weights]), "whole"),
+        exp.alias_(everybody, "everybody"),
     )
     part = exp.Dot(this=exp.column("one", "inners"), expression=exp.to_identifier("part"))
     code = exp.Dot(this=exp.column("one", "inners"), expression=exp.to_identifier("code"))
@@ -173,21 +171,15 @@ def _hyper_query(steps: Steps, native: tuple[str, ...]) -> exp.Select:
         (_secret_column(steps, exp.column("value", values), native), "value"),
         *_fraction_columns(steps, part, exp.column("whole", "inners"), ""),
     ]
-    query = exp.select(*named(columns)).from_(spread)
+    query = exp.select(*named(columns)).from_(entries.from_(table).subquery("inners"))
     here = equal(exp.column("block", numbered), exp.column("block", "inners"))
     query = query.join(numbered, on=here)
     query = query.join(values, on=equal(exp.column("code", values), code.copy()))
     return query.order_by(exp.column("inner_number", "inners"), exp.column("code", values))
 
 
-def _sum_of_parts(parts: exp.Expr) -> exp.Expr:
-    part = exp.Dot(this=exp.column("p"), expression=exp.to_identifier("part"))
-    body = exp.Lambda(this=part, expressions=[exp.to_identifier("p")], colon=True)
-    listed = exp.Anonymous(this="list_transform", expressions=[parts.copy(), body])
-    return exp.Anonymous(this="list_sum", expressions=[listed])
-
-
 def _qid_columns(steps: Steps, table: str, native: tuple[str, ...]) -> list[tuple[exp.Expr, str]]:
+    """Return the quasi-identifiers in a table; those with a RESERVED name get another one."""
     names = unique([*RESERVED, *(q.name for q in steps.attack.microdata.qids)])[len(RESERVED) :]
     values = known_values(steps.attack.microdata, table, native)
     return [(value, name) for (value, _), name in zip(values, names, strict=True)]

@@ -21,7 +21,7 @@ from qifsql.query import compiler
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin
 
-MOST = 20  # quasi-identifiers, with a million sets
+MOST_QIDS = 20  # with a million sets
 
 SCHEMA: dict[str, pl.DataType] = {
     "reveals": pl.String(),
@@ -46,8 +46,10 @@ def receipt(
     spec = Attack.of(models, source, **options)
     learnt = attack(models, source, settings=settings, **options)
     with opened(spec, settings) as (engine, bound):
-        if len(bound.microdata.qids) > MOST:
-            raise InputError(f"a receipt is about at most {MOST} quasi-identifiers; name fewer")
+        if len(bound.microdata.qids) > MOST_QIDS:
+            raise InputError(
+                f"a receipt is about at most {MOST_QIDS} quasi-identifiers; name fewer"
+            )
         names = [q.name for q in bound.microdata.qids]
         rows: list[dict[str, object]] = []
         plans = []
@@ -80,9 +82,9 @@ def _minimal_sets(
     else:
         reveals = _sets_with_one_value(n_sets, agreements)
     minimal = []
-    for mask in filter(reveals.__getitem__, range(n_sets)):
+    for mask in range(n_sets):
         facts = [i for i in range(len(names)) if mask >> i & 1]
-        if not any(reveals[mask ^ (1 << i)] for i in facts):
+        if reveals[mask] and not any(reveals[mask ^ (1 << i)] for i in facts):
             minimal.append((len(facts), facts, people[mask]))
     return [
         {"reveals": secret, "n_qids": n, "qids": [names[i] for i in facts], "matches": matches}

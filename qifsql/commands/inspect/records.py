@@ -11,7 +11,7 @@ from sqlglot import exp
 from qifsql.adversary.gains import OF_VALUES
 from qifsql.adversary.options import Options
 from qifsql.adversary.spec import Attack, BoundAttack, KnownRecords, refuse
-from qifsql.commands.inspect.readings import notes_on_people, of_spark
+from qifsql.commands.inspect.blocks import notes_on_people, spark_command
 from qifsql.counting import secret_values
 from qifsql.counting.counts import Counts
 from qifsql.counting.session import check_records, opened
@@ -48,22 +48,22 @@ def records(
     origin = Origin.now(settings, "records")
     path = Path(out)
     check_ending(path, STREAMED)
-    named = record_measures(measures)
+    measure_names = record_measures(measures)
     models = "cas" if options.get("secret") else "crs"
     spec = Attack.of(models, source, person=person, **options).fitting()
     path = check_place(path, spec.dataset.paths)
     places: Access = {"outputs": [path], "ordered": True}
-    command = of_spark(person)
+    command = spark_command(person)
     with opened(spec, settings, apart=True, command=command, **places) as (engine, attack):
         bound = attack.on(attack.microdata.known_by(known_records))
         if bound.gains or bound.beliefs:
             secret_values.check(Counts(engine, bound))
         else:
             check_records(engine, bound.microdata)
-        every = records_plan(bound, native_types(path), named)
+        rows_plan = records_plan(bound, native_types(path), measure_names)
         notes = notes_on_people(engine, bound.microdata)
-        origin = replace(origin.of(bound, spec, every), notes=notes)
-        rows = stream(engine, every, path, origin, what="writing records")
+        origin = replace(origin.of(bound, spec, rows_plan), notes=notes)
+        rows = stream(engine, rows_plan, path, origin, what="writing records")
     return Result(frame=pl.DataFrame(), origin=origin, notes=notes, written=rows)
 
 
@@ -75,10 +75,9 @@ def records_plan(
     Values of types that are not ``native`` become text.
     """
     steps = Steps(attack)
-    tables = revealed_tables(steps)
-    more = _measure_columns(steps, measures)
+    blocks, *_ = tables = revealed_tables(steps)
+    measure_columns = _measure_columns(steps, measures)
     steps.push(everybody(attack.microdata))
-    blocks = tables[0]
     size = exp.func("coalesce", exp.column("size", blocks), exp.Literal.number(0))
     is_alone = exp.EQ(this=size.copy(), expression=exp.Literal.number(1))
     columns: list[tuple[exp.Expr, str]] = [(exp.column(RECORD, "everybody"), RECORD)]
@@ -90,7 +89,7 @@ def records_plan(
         (exp.column("owner_success", blocks), "success"),
     ]
     query = exp.select().from_("everybody")
-    for table in dict.fromkeys([*tables, *(table for table, _, _ in more)]):
+    for table in dict.fromkeys([*tables, *(table for table, _, _ in measure_columns)]):
         on = same_block("everybody", table, len(attack.microdata.qids))
         query = query.join(table, on=on, join_type="left")
     for j, secret in enumerate(attack.microdata.secrets_of_individuals, 1):
@@ -99,7 +98,7 @@ def records_plan(
             (exp.column("success", f"revealed_{j}"), f"success_{secret.name}"),
             (best_guess, f"best_guess_{secret.name}"),
         ]
-    columns += [(value, name) for _, value, name in more]
+    columns += [(value, name) for _, value, name in measure_columns]
     query = query.select(*named(columns)).order_by(exp.column(RECORD, "everybody"))
     return plan(attack.microdata, steps.steps, query)
 

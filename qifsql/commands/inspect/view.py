@@ -1,19 +1,34 @@
 """Blocks, objects of information flow and the facts of one person, as people read them."""
 
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
 import polars as pl
 
 from qifsql.commands.attack import view
-from qifsql.commands.inspect import matrices
 from qifsql.presentation import escaping, words
 from qifsql.presentation.language import said
 from qifsql.presentation.parts import Paragraph, Part, Spec, Table, Tables
+
+MOST_COLUMNS = 12  # blocks of a matrix
+MOST_ROWS = 30  # values of the secret in a matrix
+LISTED_ROWS = 20  # of an object that is too large for a matrix
+TITLES = {
+    "prior": "What the adversary believes before: the prior.",
+    "cooccurrence": "How many people have each value of the secret, in each block.",
+    "joint": "How likely a value of the secret and a block are together: the joint.",
+    "channel": "How likely each block is, given the value of the secret: the channel.",
+    "hyper": "What the adversary believes after, for each different observation: the hyper. Its "
+    "first line says how likely each is (outers); a column is the belief after it (an inner).",
+}
 
 
 def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     """Return the parts of what was shown: blocks have an order, objects a name."""
     if "order" in spec:
         return _block_parts(frame, spec)
-    return matrices.parts(frame, spec) if "show" in spec else _receipt_parts(frame, tables, spec)
+    return _object_parts(frame, spec) if "show" in spec else _receipt_parts(frame, tables, spec)
 
 
 def _block_parts(frame: pl.DataFrame, spec: Spec) -> list[Part]:
@@ -38,6 +53,78 @@ def _block_parts(frame: pl.DataFrame, spec: Spec) -> list[Part]:
         "In brackets: {people} with each value; the first is the best guess.", people=words.people()
     )
     return [table, Paragraph(note)]
+
+
+def _object_parts(frame: pl.DataFrame, spec: Spec) -> list[Part]:
+    """Return one object: values of the secret down, blocks (or inners) across.
+
+    A row of the frame is a value and a block, or an inner, that occur together.
+    """
+    rows, show, secret = frame.to_dicts(), spec["show"], spec["secrets"][0]
+    if show == "prior":
+        if len(rows) > MOST_ROWS:
+            return _list_parts(frame, show)
+        table = Table.of([secret, "people", "prior"], right=(1, 2))
+        for row in rows:
+            value, people = escaping.cell(row["value"]), words.count(row["count"])
+            table.add_row(value, people, _fraction_text(row, ""))
+        return [Paragraph(TITLES["prior"]), table]
+    different_values = {row["value"] for row in rows}
+    values = sorted(different_values - {None})  # all are of one type
+    values += [None] if None in different_values else []
+    across = "inner" if show == "hyper" else "block"
+    first_rows = {row[across]: row for row in reversed(rows)}  # of each block or inner
+    if len(first_rows) > MOST_COLUMNS or len(values) > MOST_ROWS:
+        return _list_parts(frame, show)
+    columns = sorted(first_rows)
+    heads = [_block_label(first_rows[c], len(spec["qids"])) for c in columns]
+    table = Table.of([secret, *heads], right=range(1, len(heads) + 1))
+    if show == "hyper":
+        table.add_row("outer", *(_fraction_text(first_rows[c], "outer_") for c in columns))
+    entries = {(row["value"], row[across]): row for row in rows}
+    for value in values:
+        cells = []
+        for column in columns:
+            entry = entries.get((value, column))
+            if entry is None:
+                cells.append("0")
+            elif show == "cooccurrence":
+                cells.append(str(entry["count"]))
+            else:
+                cells.append(_fraction_text(entry, ""))
+        table.add_row(escaping.cell(value), *cells)
+    return [Paragraph(TITLES[show]), table]
+
+
+def _list_parts(frame: pl.DataFrame, show: str) -> list[Part]:
+    """Return an object that is too large for a matrix as a list of its first LISTED_ROWS rows."""
+    table = Table.of(frame.columns)
+    for row in frame.head(LISTED_ROWS).iter_rows():
+        table.add_row(*(escaping.cell(v) for v in row))
+    more = ""
+    if (n := frame.height - LISTED_ROWS) > 0:
+        more = f"... and {words.count(n)} more rows; -o FILE.parquet writes all."
+    return [Paragraph(TITLES[show]), table, Paragraph(more)]
+
+
+def _block_label(row: Mapping[str, Any], width: int) -> str:
+    """Return the quasi-identifiers of a block; ``(+1)``: another block has the same inner.
+
+    They are the ``width`` columns after ``block``.
+    """
+    names = list(row)
+    start = names.index("block") + 1
+    label = ", ".join(escaping.cell(row[name]) for name in names[start : start + width])
+    return f"{label} (+{row['blocks'] - 1})" if row.get("blocks", 1) > 1 else label
+
+
+def _fraction_text(row: Mapping[str, Any], prefix: str) -> str:
+    """Return a probability as a short fraction, as in papers, or else in digits."""
+    part, total = int(row[f"{prefix}numerator"]), int(row[f"{prefix}denominator"])
+    if total < 10**6:
+        return str(Fraction(part, total))
+    text = f"{part / total:.6g}"
+    return text if text not in ("0", "1") else repr(part / total)  # neither impossible nor certain
 
 
 def _receipt_parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:

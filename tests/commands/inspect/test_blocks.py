@@ -18,7 +18,7 @@ from partitions import MASS, near, parquet
 from strategies import NAMES, Table, tables, weights
 
 import qifsql
-from qifsql.commands.inspect.blocks import SHOWN, Order
+from qifsql.commands.inspect.blocks import USUAL_LIMIT, Order
 from qifsql.query.columns import unique
 from qifsql.reference import microdata
 from qifsql.reference import success as oracle
@@ -121,7 +121,7 @@ def test_a_limit_shows_the_first_blocks(drawn: Table, order: Order, limit: int) 
 
 @pytest.mark.cases(3)
 @pytest.mark.parametrize("order", get_args(Order))
-@pytest.mark.parametrize("limit", [0, SHOWN, 30, EVERY])
+@pytest.mark.parametrize("limit", [0, USUAL_LIMIT, 30, EVERY])
 def test_more_blocks_than_are_shown_unasked_are_all_described(order: Order, limit: int) -> None:
     people = [(q, q * i % 4, i % 3) for q in range(50) for i in range(q % 7 + 1)]
     rows = [dict(zip("qst", person, strict=True)) for person in people]
