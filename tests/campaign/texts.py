@@ -24,9 +24,9 @@ from campaign.work import TEXTS, Outcome, Task
 from qifsql.adversary import changes, gains, laws, names, transitions
 from qifsql.commands.dp import epsilons
 from qifsql.commands.levels import spec as levels
-from qifsql.commands.synthetic import required_bounds
+from qifsql.commands.synthetic import synthetic
 from qifsql.commands.tables import magnitude, remedies, table_release
-from qifsql.commands.unhash import patterns
+from qifsql.commands.unhash import automaton
 from qifsql.data import cells
 from qifsql.data.dataset import Dataset
 from qifsql.data.domains import domain
@@ -184,11 +184,11 @@ def _words(d: Draft) -> dict[str, Reader]:
         "sums": Reader(magnitude.parse_magnitudes, sums),
         "table bounds": Reader(lambda t: remedies.parse_limits([t]), recipes.TABLE_BOUNDS),
         "synthetic bounds": Reader(
-            lambda t: required_bounds.parse_bounds([t]),
+            lambda t: synthetic.parse_bounds([t]),
             ["repU<=0.5", "iS<=1", "UiO>=0", "DiSCO<=0.01"],
         ),
         "epsilons": Reader(epsilons.parse, numbers),
-        "patterns": Reader(patterns.parse, ["[0-9]{2}[AB]", r"\d{2}", "(a|b){1,3}x?", "[^a-c]."]),
+        "patterns": Reader(automaton.parse, ["[0-9]{2}[AB]", r"\d{2}", "(a|b){1,3}x?", "[^a-c]."]),
         "levels": Reader(lambda t: levels.read_levels({"k": t, "l": t, "t": t}), thresholds),
         "seconds": Reader(option_texts.seconds, ["1m", "30s", "0.1s", "5", "1.5h"]),
         "targets": Reader(

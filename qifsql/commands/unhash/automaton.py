@@ -7,19 +7,217 @@ with their words. SQL writes the words by going from state to state. So it needs
 no package of the core provides.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
-from qifsql.commands.unhash.patterns import Chain, Choice, Node, Repeat, Symbols
-from qifsql.errors import InputError
+from qifsql.errors import InputError, quoted
 
-PLACES = 20_000  # most characters in the patterns, written out
-MOVES = 50_000  # most moves between states
-EFFORT = 20_000_000  # most places visited to find all states
+MOST_REPETITIONS = 1000  # of a part
+MOST_CHARACTERS = 70_000  # in one class
+DEEPEST_NESTING = 50  # of brackets
+SURROGATES = frozenset(range(0xD800, 0xE000))  # halves of a pair in UTF-16, no characters
+
+_DIGITS = frozenset(range(ord("0"), ord("9") + 1))
+_ESCAPED: Mapping[str, frozenset[int]] = {
+    "d": _DIGITS,
+    "t": frozenset({ord("\t")}),
+    "n": frozenset({ord("\n")}),
+}
+_ENDLESS = "a repetition without an end; say how often, as in {1,8}"
+MOST_PLACES = 20_000  # characters in the patterns, written out
+MOST_MOVES = 50_000  # between states
+MOST_VISITS = 20_000_000  # of places, to find all states
 START, END = 0, 1  # places
 
 Kind = int  # characters that no pattern distinguishes are of one kind
 State = int
+
+
+@dataclass(frozen=True)
+class Symbols:
+    """One character of a set of code points."""
+
+    codes: frozenset[int]
+
+
+@dataclass(frozen=True)
+class Chain:
+    """All parts, one after the other; without parts: the empty text."""
+
+    parts: tuple["Node", ...]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of the parts."""
+
+    parts: tuple["Node", ...]
+
+
+@dataclass(frozen=True)
+class Repeat:
+    """The part, repeated ``smallest`` to ``largest`` times."""
+
+    part: "Node"
+    smallest: int
+    largest: int
+
+
+Node: TypeAlias = Symbols | Chain | Choice | Repeat
+
+
+def parse(pattern: str) -> Node:
+    """Return a pattern as a tree; InputError if it is invalid, with the place, from 1."""
+    return _Parser(pattern).parse()
+
+
+def parse_all(patterns: Sequence[str]) -> Node:
+    """Return the tree for the words of any of these patterns."""
+    return Choice(tuple(parse(pattern) for pattern in patterns))
+
+
+class _Parser:
+    """A parser that reads a pattern from left to right."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.at = 0  # the place of the next character
+        self.depth = 0  # of round brackets that are open
+
+    def parse(self) -> Node:
+        """Return the whole pattern."""
+        node = self._parse_choice()
+        if self.at < len(self.text):  # only a closing bracket ends a choice early
+            raise self._error("an unopened bracket )")
+        return node
+
+    def _parse_choice(self) -> Node:
+        parts = [self._parse_chain()]
+        while self._skip("|"):
+            parts.append(self._parse_chain())
+        return parts[0] if len(parts) == 1 else Choice(tuple(parts))
+
+    def _parse_chain(self) -> Node:
+        parts: list[Node] = []
+        while self.at < len(self.text) and self.text[self.at] not in "|)":
+            parts.append(self._parse_repetition(self._parse_part()))
+        return parts[0] if len(parts) == 1 else Chain(tuple(parts))
+
+    def _parse_repetition(self, part: Node) -> Node:
+        """Return a part that was read, with the repetition behind it, if there is one."""
+        if self._next() in ("*", "+"):
+            raise self._error(_ENDLESS)
+        if self._skip("?"):
+            return Repeat(part, 0, 1)
+        if self._next() != "{":
+            return part
+        match = re.compile(r"\{(\d{1,9})(,(\d{0,9}))?\}", re.ASCII).match(self.text, self.at)
+        if not match:
+            raise self._error("a bracket { that is not a repetition such as {3} or {2,4}")
+        if match[2] == ",":
+            raise self._error(_ENDLESS)
+        smallest, largest = int(match[1]), int(match[3] or match[1])
+        if smallest > largest or largest > MOST_REPETITIONS:
+            raise self._error(
+                f"a repetition whose bounds are not in order, or above {MOST_REPETITIONS:,}"
+            )
+        self.at = match.end()
+        return Repeat(part, smallest, largest)
+
+    def _parse_part(self) -> Node:
+        """Return the next part: a group, a class, an escape or a character."""
+        character = self.text[self.at]
+        if character == "(":
+            return self._parse_group()
+        if character == "[":
+            return Symbols(self._parse_class())
+        if character in "*+?{}]":
+            raise self._error(f"{character} with nothing to stand behind; \\{character} is itself")
+        if character == ".":
+            raise self._error("a dot, which names no characters; write a class, or \\. for itself")
+        if character in "^$":
+            raise self._error(
+                f"{character}: a pattern says the whole identifier; \\{character} is itself"
+            )
+        if character == "\\":
+            return Symbols(self._parse_escape())
+        self.at += 1
+        return Symbols(frozenset({ord(character)}))
+
+    def _parse_group(self) -> Node:
+        """Return the part in round brackets that begins here."""
+        opened = self.at  # errors name this place
+        self.at += 3 if self.text.startswith("(?:", self.at) else 1
+        if self._next() == "?":
+            raise self._error("an unknown kind of group; use (...)")
+        self.depth += 1
+        if self.depth > DEEPEST_NESTING:
+            raise self._error(f"brackets nested more than {DEEPEST_NESTING} deep")
+        node = self._parse_choice()
+        self.depth -= 1
+        if not self._skip(")"):
+            self.at = opened
+            raise self._error("an unclosed bracket (")
+        return node
+
+    def _parse_class(self) -> frozenset[int]:
+        """Return the code points of the class in square brackets that begins here."""
+        opened, codes = self.at, set[int]()
+        self.at += 1
+        if self._next() == "^":
+            raise self._error("a negated class; list its characters instead")
+        while not self._skip("]"):
+            first = self._parse_member(opened)
+            if self._next() != "-" or self.text[self.at + 1 : self.at + 2] in ("", "]"):
+                codes |= first  # not a range
+                continue
+            self.at += 1
+            last = self._parse_member(opened)
+            if len(first) != 1 or len(last) != 1 or min(first) > min(last):
+                raise self._error("a range whose ends are not in order")
+            codes |= set(range(min(first), min(last) + 1)) - SURROGATES
+            if len(codes) > MOST_CHARACTERS:
+                raise self._error(f"a class of more than {MOST_CHARACTERS:,} characters")
+        if not codes:
+            raise self._error("a class of no characters")
+        return frozenset(codes)
+
+    def _parse_member(self, opened: int) -> frozenset[int]:
+        """Return a character of a class, or those of an escape; the class begins at ``opened``."""
+        character = self._next()
+        if not character:
+            self.at = opened
+            raise self._error("an unclosed bracket [")
+        if character == "\\":
+            return self._parse_escape()
+        self.at += 1
+        return frozenset({ord(character)})
+
+    def _parse_escape(self) -> frozenset[int]:
+        """Return the code points that a backslash and the character after it stand for."""
+        character = self.text[self.at + 1 : self.at + 2]
+        if not character:
+            raise self._error("a backslash at its end; \\\\ is a backslash")
+        if character not in _ESCAPED and character.isalnum():
+            raise self._error(f"\\{character}, which is not known here; there are \\d, \\t and \\n")
+        self.at += 2
+        return _ESCAPED.get(character, frozenset({ord(character)}))
+
+    def _next(self) -> str:
+        """Return the next character; an empty text at the end."""
+        return self.text[self.at : self.at + 1]
+
+    def _skip(self, character: str) -> bool:
+        """Read a character, if it is the next one; return whether it was."""
+        if self._next() != character:
+            return False
+        self.at += 1
+        return True
+
+    def _error(self, what: str) -> InputError:
+        return InputError(f"pattern {quoted(self.text)} has, at character {self.at + 1}, {what}")
 
 
 @dataclass(frozen=True)
@@ -68,17 +266,13 @@ class Automaton:
             if prefixes >= min_prefixes:
                 rows[depth] = prefixes + sum(suffixes[state] for state in level)
             ended += sum(n for state, n in level.items() if state in self.finals)
-            level = self._next_level(level)
+            next_level: dict[State, int] = {}  # with one character more
+            for state, n in level.items():
+                for kind, after in self.moves[state].items():
+                    next_level[after] = next_level.get(after, 0) + n * len(self.kinds[kind])
+            level = next_level
             depth += 1
         return min(rows, key=rows.__getitem__) if rows else depth - 1
-
-    def _next_level(self, level: Mapping[State, int]) -> dict[State, int]:
-        """Return the number of prefixes by state, with one character more than in ``level``."""
-        following: dict[State, int] = {}
-        for state, prefixes in level.items():
-            for kind, after in self.moves[state].items():
-                following[after] = following.get(after, 0) + prefixes * len(self.kinds[kind])
-        return following
 
 
 def build_automaton(node: Node) -> Automaton:
@@ -107,7 +301,7 @@ def build_automaton(node: Node) -> Automaton:
                 waiting.append(after)
             moves[states[here]][kind] = states[after]
             move_count += 1
-        if move_count > MOVES or places.looked_at > EFFORT:
+        if move_count > MOST_MOVES or places.visits > MOST_VISITS:
             raise InputError(
                 "the patterns overlap in too many ways to make each word once; give fewer at a "
                 "time, or make their parts differ earlier"
@@ -122,7 +316,7 @@ class _Places:
     def __init__(self) -> None:
         self.edges: list[list[tuple[frozenset[int], int]]] = [[], []]
         self.free: list[list[int]] = [[], []]
-        self.looked_at = 0
+        self.visits = 0
 
     def reached(
         self, here: Iterable[int], kinds_of_class: Mapping[frozenset[int], Iterable[Kind]]
@@ -182,14 +376,15 @@ class _Places:
                 if place not in closure:
                     closure.add(place)
                     waiting.append(place)
-        self.looked_at += len(closure)
+        self.visits += len(closure)
         return frozenset(place for place in closure if self.edges[place] or place == END)
 
     def _new(self) -> int:
         """Add a place; return its number."""
-        if len(self.edges) >= PLACES:
+        if len(self.edges) >= MOST_PLACES:
             raise InputError(
-                f"the patterns are too long: written out they have more than {PLACES:,} characters"
+                f"the patterns are too long: written out they have more than {MOST_PLACES:,} "
+                "characters"
             )
         self.edges.append([])
         self.free.append([])

@@ -7,13 +7,13 @@ from typing import Annotated, Required, TypedDict
 from qifsql.adversary.options import Where
 from qifsql.data.option import DATA, FILE, RUN, TEXT, TEXTS, WHOLE, WRITTEN, Option
 
-MOST = 1_000_000_000  # most candidates, unless the user allows more
+MOST_CANDIDATES = 1_000_000_000  # unless the user allows more
 
 
 class UnhashOptions(TypedDict, total=False):
     """Options: the column of hashes, and the candidates.
 
-    A candidate of several patterns (``qifsql.commands.unhash.patterns``) is tried once. The hashed
+    A candidate of several patterns (``qifsql.commands.unhash.automaton``) is tried once. The hashed
     text is the salt, the candidate in UTF-8, and the salt after it.
     """
 
@@ -39,7 +39,7 @@ class UnhashOptions(TypedDict, total=False):
     salt: Annotated[str, Option(TEXT, "Salt before the candidate.", usual="")]
     salt_after: Annotated[str, Option(TEXT, "Salt after the candidate.", usual="")]
     most: Annotated[
-        int, Option(WHOLE, "Largest number of candidates.", flags=("--max",), usual=MOST)
+        int, Option(WHOLE, "Largest number of candidates.", flags=("--max",), usual=MOST_CANDIDATES)
     ]
     mapping: Annotated[
         str | Path | None,

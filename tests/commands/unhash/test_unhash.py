@@ -23,10 +23,8 @@ from hypothesis import strategies as st
 from terminal import run
 
 import qifsql
-from qifsql.commands.unhash.automaton import build_automaton
-from qifsql.commands.unhash.dictionary import _word_tables
-from qifsql.commands.unhash.patterns import parse, parse_all
-from qifsql.commands.unhash.unhash import PATTERNS, RECOVERED
+from qifsql.commands.unhash.automaton import build_automaton, parse, parse_all
+from qifsql.commands.unhash.unhash import PATTERNS, RECOVERED, _word_tables
 from qifsql.engine.tables import Tables
 from qifsql.errors import ColumnError, DatasetError, InputError, OutputError
 
