@@ -25,6 +25,7 @@ def demo(
     from qifsql.commands.attack import view
     from qifsql.commands.demo import demo as demonstration
     from qifsql.commands.report.report import report
+    from qifsql.commands.sweep.sweep import sweep
     from qifsql.options import show
     from qifsql.presentation import terminal
     from qifsql.presentation.parts import Heading
@@ -34,7 +35,7 @@ def demo(
     except OSError as e:
         raise OutputError(f"{folder} cannot be a folder for reports: {e.strerror}") from e
     assessment = demonstration.demo(settings=settings)
-    swept = demonstration.sweep_subsets(settings=settings)
+    swept = sweep(demonstration.sample(), **demonstration.ADVERSARY, settings=settings)
     title = demonstration.TITLE
     terminal.draw([Heading(title), *view.parts(assessment.frame, {}, assessment.spec)])
     table, csv = folder / "census.parquet", folder / "census.csv"

@@ -1,14 +1,14 @@
 """The main job on the bundled sample: one release, three questions."""
 
+from pathlib import Path
+from typing import Any
+
 from qifsql.commands.attack.attack import attack
-from qifsql.commands.sweep.result import Sweep
-from qifsql.commands.sweep.sweep import sweep
 from qifsql.data.files import bundled
 from qifsql.engine.settings import Settings
 from qifsql.results.result import Result
 
 TITLE = "A synthetic school census: what do the birth date and the school of a pupil reveal?"
-QIDS = ("birth_day", "birth_month", "birth_year", "school")
 LABELS = {
     "birth_day": "day of birth",
     "birth_month": "month of birth",
@@ -19,7 +19,11 @@ LABELS = {
     "ethnicity": "colour or race",
 }
 PEOPLE = "pupils"
-SECRETS = ("special_needs", "school_transport")
+ADVERSARY: dict[str, Any] = {
+    "qids": ("birth_day", "birth_month", "birth_year", "school"),
+    "secret": ("special_needs", "school_transport"),
+    "histogram": True,
+}
 
 
 def demo(*, settings: Settings | None = None) -> Result:
@@ -40,19 +44,9 @@ def demo(*, settings: Settings | None = None) -> Result:
     Source: M7 to M14.
 
     """
-    source = bundled("data-samples") / "pupils_2019.parquet"
-    return attack(
-        "crs,cas",
-        source,
-        qids=QIDS,
-        secret=SECRETS,
-        histogram=True,
-        by="ethnicity",
-        settings=settings,
-    )
+    return attack("crs,cas", sample(), **ADVERSARY, by="ethnicity", settings=settings)
 
 
-def sweep_subsets(*, settings: Settings | None = None) -> Sweep:
-    """Sweep over all subsets of the quasi-identifiers, to see which of them to drop first."""
-    source = bundled("data-samples") / "pupils_2019.parquet"
-    return sweep(source, qids=QIDS, secret=SECRETS, histogram=True, settings=settings)
+def sample() -> Path:
+    """Return the bundled file of pupils."""
+    return bundled("data-samples") / "pupils_2019.parquet"

@@ -26,8 +26,8 @@ from qifsql.study import policy as policies
 from qifsql.study.sources import SAMPLE, resolved
 
 EXAMPLE = f"{SAMPLE}school_census_2019.parquet"
-UNUSABLE = ("nested", "weight", "constant", "household")  # as the only quasi-identifier
-WIDTH = 28  # of a name, before the comment begins
+UNUSABLE_ROLES = ("nested", "weight", "constant", "household")  # as the only quasi-identifier
+NAME_WIDTH = 28  # before the comment begins
 
 
 def init(
@@ -70,55 +70,64 @@ def init(
     if not path.parent.is_dir():
         raise OutputError(f"{path} cannot be written: there is no folder {path.parent}")
     roles: Mapping[str, Any] = {n: v for n, v in options.items() if n in ("qids", "secret")}
-    chosen = {name: as_names(names) for name, names in roles.items()}
-    reading = {name: value for name, value in options.items() if name in READING and value}
-    named = {name for name, value in options.items() if value}
+    names_of_roles = {role: as_names(names) for role, names in roles.items()}
+    reading: dict[str, Any] = {n: v for n, v in options.items() if n in READING and v}
+    named_options = {name for name, value in options.items() if value}
     options = complete(options, InitOptions)
-    text = EXAMPLE if data is None else path_text(data)
-    _encoded(text)
-    dataset = Dataset.open(resolved(Path(), text), **reading)  # type: ignore[arg-type]
+    source_text = EXAMPLE if data is None else path_text(data)
+    _encode(source_text)  # refuses a path that a study cannot hold
+    dataset = Dataset.open(resolved(Path(), source_text), **reading)
     columns = (described or describe(dataset, settings=settings)).rows()
-    people = _people(columns, options)
+    people = _columns_of_people(columns, options)
     usable = [column for column in columns if column["column"] not in people.values()]
-    qids, secrets = _roles(usable, chosen)
-    if chosen or people.keys() & named:
-        _rehearse(dataset, settings, qids, secrets, sizes=options["sizes"], people=people)
-    places = _role_lines(columns, qids, secrets) | _people_lines(people)
+    qids, secrets = _choose_roles(usable, names_of_roles)
+    if names_of_roles or people.keys() & named_options:  # look up the names in the data
+        adversary: dict[str, Any] = {"qids": qids, **people}
+        if options["sizes"]:
+            of_sweep = {name: value for name, value in adversary.items() if name != "household"}
+            sweep.rehearse(dataset, settings, sizes=options["sizes"], **of_sweep)
+        models = "crs,cas" if secrets else "crs"
+        attack.rehearse(models, dataset, settings, secret=secrets, **adversary)
+    lines = _role_lines(columns, qids, secrets) | _people_lines(people)
     alone = "person" in people or "weight" in people
-    places["swept"] = "" if options["sizes"] else _swept_lines(columns, qids, secrets, alone=alone)
+    lines["swept"] = "" if options["sizes"] else _swept_lines(columns, qids, secrets, alone=alone)
     if options["policy"]:
-        filled = _policy(path, places, options["preset"])
+        text = _fill_policy(path, lines, options["preset"])
     else:
-        filled = _study(path, text, dataset, reading=reading, places=places, options=options)
-    held = _encoded(filled)
+        dataset_path = _path_from_folder(source_text, dataset, path.parent)
+        lines |= {"path": toml(dataset_path), "lang": toml(options["lang"])}
+        lines["csv"] = "".join(f"{option} = {toml(value)}\n" for option, value in reading.items())
+        text = _fill_study(path, dataset, lines, options)
+    content = _encode(text)
     with atomic_file(path, Origin.now()) as temporary:
-        temporary.write_bytes(held)
+        temporary.write_bytes(content)
         if path.exists():  # written by another process since the first check
             raise OutputError(f"{path} exists; name another file, or remove it")
     return path
 
 
-def _encoded(text: str) -> bytes:
+def _encode(text: str) -> bytes:
     try:
         return text.encode("utf-8")
     except UnicodeEncodeError as e:
         raise OutputError(f"{quoted(text[:80])} is not UTF-8; rename the file or column") from e
 
 
-def _roles(
-    columns: Sequence[Mapping[str, Any]], chosen: Mapping[str, Sequence[str]]
+def _choose_roles(
+    columns: Sequence[Mapping[str, Any]], names_of_roles: Mapping[str, Sequence[str]]
 ) -> tuple[list[str], list[str]]:
-    """Return quasi-identifiers and secrets: those of ``chosen``, else the suggested ones.
+    """Return quasi-identifiers and secrets: those of ``names_of_roles``, else the suggested ones.
 
-    ``columns`` are rows of ``describe``. What is chosen for one role is not suggested for another.
+    ``columns`` are rows of ``describe``. A column that is named for one role is not suggested for
+    the other.
     """
     qids, secrets = view.proposal(columns)
     if not qids:  # a study needs at least one
-        usable = [c for c in columns if c["column"] and c["suggested_role"] not in UNUSABLE]
+        usable = [c for c in columns if c["column"] and c["suggested_role"] not in UNUSABLE_ROLES]
         qids = [c["column"] for c in usable[:1]]
-    chosen_secrets = chosen.get("secret", ())
-    qids = list(chosen.get("qids", [name for name in qids if name not in chosen_secrets]))
-    secrets = list(chosen.get("secret", [name for name in secrets if name not in qids]))
+    named_secrets = names_of_roles.get("secret", ())
+    qids = list(names_of_roles.get("qids", [name for name in qids if name not in named_secrets]))
+    secrets = list(names_of_roles.get("secret", [name for name in secrets if name not in qids]))
     return qids, secrets
 
 
@@ -136,45 +145,27 @@ def _role_lines(
     keys = [c["column"] for c in rest if c["suggested_role"] == "key" and c["column"]]
     key = f"key = {toml(keys[0])}" if keys else '#key = "id"'
     return {
-        "qids": _listing("qids", columns, qids, [*other_qids, *rest]),
-        "secret": _listing("secret", columns, secrets, other_secrets),
+        "qids": _list_columns("qids", columns, qids, [*other_qids, *rest]),
+        "secret": _list_columns("secret", columns, secrets, other_secrets),
         "key": f"{key:<30}# the column that identifies a person",
         "models": '["crs", "cas"]' if secrets else '"crs"',
     }
 
 
-def _people(columns: Sequence[Mapping[str, Any]], options: InitOptions) -> dict[str, str]:
+def _columns_of_people(
+    columns: Sequence[Mapping[str, Any]], options: InitOptions
+) -> dict[str, str]:
     """Return the columns of persons, households and weights by role, named or suggested.
 
-    One that is named as an empty text is none.
+    An option that is an empty text means that there is no such column.
     """
-    suggested = {
-        "person": person_of(columns),
-        "household": None if options["person"] else household_of(columns),
-        "weight": None,
-    }
-    named = {"person": options["person"], "household": options["household"]}
-    named["weight"] = options["weight"]
-    people = {role: suggested[role] if name is None else name for role, name in named.items()}
+    person, household = options["person"], options["household"]
+    if household is None and not person:  # the records of a named person are no households
+        household = household_of(columns)
+    if person is None:
+        person = person_of(columns)
+    people = {"person": person, "household": household, "weight": options["weight"]}
     return {role: name for role, name in people.items() if name}
-
-
-def _rehearse(
-    dataset: Dataset,
-    settings: Settings | None,
-    qids: list[str],
-    secrets: list[str],
-    *,
-    sizes: str | int | None,
-    people: Mapping[str, str],
-) -> None:
-    """Look up the names of the study in its data."""
-    options: dict[str, Any] = {"qids": qids, **people}
-    if sizes:
-        without_homes = {name: value for name, value in options.items() if name != "household"}
-        sweep.rehearse(dataset, settings, sizes=sizes, **without_homes)
-    models = "crs,cas" if secrets else "crs"
-    attack.rehearse(models, dataset, settings, secret=secrets, **options)
 
 
 def _people_lines(columns: Mapping[str, str]) -> dict[str, str]:
@@ -188,62 +179,48 @@ def _people_lines(columns: Mapping[str, str]) -> dict[str, str]:
         ),
     }
     lines = {}
-    for role, (example, what) in examples.items():
-        name = columns.get(role)
-        text = f"{role} = {toml(name)}" if name else f"#{role} = {toml(example)}"
-        lines[role] = f"{text:<30}# {what}"
+    for role, (example, meaning) in examples.items():
+        entry = _entry(role, columns.get(role), example)
+        lines[role] = f"{entry:<30}# {meaning}"
     return lines
+
+
+def _entry(key: str, text: str | None, example: str) -> str:
+    """Return the line of a key; without a text, a comment with an example."""
+    return f"{key} = {toml(text)}" if text else f"#{key} = {toml(example)}"
 
 
 def _swept_lines(
     columns: Sequence[Mapping[str, Any]], qids: list[str], secrets: list[str], *, alone: bool
 ) -> str:
     """Return the lines of a sweep that takes seconds; none if that of all columns does."""
-    swept = sweep.affordable(
-        {column["column"]: column for column in columns},
-        qids,
-        secrets,
-        alone=alone,
-    )
+    by_name = {column["column"]: column for column in columns}
+    swept_qids, swept_secrets = sweep.affordable(by_name, qids, secrets, alone=alone)
     lines = ""
-    for key, names, every in zip(("qids", "secret"), swept, (qids, secrets), strict=True):
-        if names != every:
-            lines += f"{key} = {toml(names)}  # so that it takes seconds; left out: all\n"
+    for key, swept, names in (("qids", swept_qids, qids), ("secret", swept_secrets, secrets)):
+        if swept != names:
+            lines += f"{key} = {toml(swept)}  # so that it takes seconds; left out: all\n"
     return lines
 
 
-def _study(
-    path: Path,
-    text: str,
-    dataset: Dataset,
-    *,
-    reading: Mapping[str, Any],
-    places: Mapping[str, str],
-    options: InitOptions,
+def _fill_study(
+    path: Path, dataset: Dataset, lines: Mapping[str, str], options: InitOptions
 ) -> str:
-    """Return the template of a study, filled with the columns of a dataset."""
+    """Return the template of a study, filled with the ``lines`` about a dataset and its columns."""
     name = re.sub(r"[^A-Za-z0-9_-]+", "_", Path(dataset.name).stem).strip("_") or "data"
     sizes = options["sizes"]
-    return _template("template.toml").substitute(
-        places,
+    return _read_template("template.toml").substitute(
+        lines,
         file=quoted(path.name)[1:-1],
         folder=toml(f"{path.stem}-results"),
-        lang=toml(options["lang"]),
-        recipient=_report_line("recipient", options["recipient"], "the research team"),
-        purpose=_report_line("purpose", options["purpose"], "a study of income and health"),
+        recipient=_entry("recipient", options["recipient"], "the research team"),
+        purpose=_entry("purpose", options["purpose"], "a study of income and health"),
         name=name,
-        path=toml(_from_folder(text, dataset, path.parent)),
-        csv="".join(f"{option} = {toml(value)}\n" for option, value in reading.items()),
         sizes='#sizes = "1-3"               ' if sizes is None else f"sizes = {toml(str(sizes))}",
     )
 
 
-def _report_line(key: str, text: str | None, example: str) -> str:
-    """Return the line of a key of the report; with an example, a comment, if it has no text."""
-    return f"{key} = {toml(text)}" if text else f"#{key} = {toml(example)}"
-
-
-def _policy(path: Path, places: Mapping[str, str], preset: str) -> str:
+def _fill_policy(path: Path, lines_of_roles: Mapping[str, str], preset: str) -> str:
     """Return the template of a policy: the rules of a preset, those of others as comments."""
     policies.preset(preset)  # raises for an unknown name
     rules = []
@@ -253,14 +230,15 @@ def _policy(path: Path, places: Mapping[str, str], preset: str) -> str:
             lines = [f"#{line}" if line and not line.startswith("#") else line for line in lines]
         rules.append("\n".join([f"# {f'Preset {name} ':-<86}", *lines, "\n"]))
     file = quoted(path.name)[1:-1]
-    return _template("policy.toml").substitute(places, file=file, rules="\n".join(rules))
+    template = _read_template("policy.toml")
+    return template.substitute(lines_of_roles, file=file, rules="\n".join(rules))
 
 
-def _template(name: str) -> Template:
+def _read_template(name: str) -> Template:
     return Template(Path(__file__).with_name(name).read_text("utf-8"))
 
 
-def _listing(
+def _list_columns(
     key: str,
     columns: Sequence[Mapping[str, Any]],
     names: Sequence[str],
@@ -268,23 +246,23 @@ def _listing(
 ) -> str:
     """Return the lines of the list ``key``: the names, then other columns as comments."""
     by_name = {column["column"]: column for column in columns}
-    lines = [_line(f"{toml(name)},", by_name.get(name)) for name in names]
-    lines += [_line(f"# {toml(c['column'])},", c) for c in others]
+    lines = [_column_line(f"{toml(name)},", by_name.get(name)) for name in names]
+    lines += [_column_line(f"# {toml(c['column'])},", c) for c in others]
     if not names:  # an empty list is an error in policies
         return "\n".join([f'#{key} = ["..."]', *lines])
     return "\n".join([f"{key} = [", *lines, "]"])
 
 
-def _line(start: str, column: Mapping[str, Any] | None) -> str:
+def _column_line(start: str, column: Mapping[str, Any] | None) -> str:
     """Return the line of a column with the guess at its role; an expression has none."""
     if column is None:
         return f"    {start}"
     values = "" if column["distinct"] is None else f", {plural(column['distinct'], 'value')}"
     role = f"{column['suggested_role']}, {column['why']} (confidence: {column['confidence']})"
-    return f"    {start:<{WIDTH}} # {family(column['type'])}{values}: {role}"
+    return f"    {start:<{NAME_WIDTH}} # {family(column['type'])}{values}: {role}"
 
 
-def _from_folder(text: str, dataset: Dataset, folder: Path) -> str:
+def _path_from_folder(text: str, dataset: Dataset, folder: Path) -> str:
     """Return the path of a dataset as seen from the folder of the study."""
     if text.startswith(SAMPLE):
         return text

@@ -114,9 +114,14 @@ def link(
             records, linkable = _count_records(engine, side)
             row |= {f"{name}_records": records, f"{name}_missing": records - linkable}
         row["people_in_both"] = _count_common_people(engine, pair) if keys else None
-        plan = _blocks_plan(pair)
-        blocks = engine.frame(plan, "linking", released.dataset.name)
-        kinds = sorted(starmap(Kind, blocks.iter_rows()), key=lambda k: (k.released, k.alike))
+        width = len(names)
+        pairs_view = "link/pairs" if released.key else "link/no_pairs"
+        pairs = make_step(pairs_view, "pairs", width=width)
+        alike = make_step("link/alike", width=width)
+        steps = (released.step("release"), registered.step("register"), pairs, alike)
+        plan = Plan(steps, load("link/linked").query, _openings(*pair))
+        sizes = engine.frame(plan, "linking", released.dataset.name)  # a row per pair of sizes
+        kinds = sorted(starmap(Kind, sizes.iter_rows()), key=lambda k: (k.released, k.alike))
         is_linked = any(kind.released and kind.registered for kind in kinds)
         different_values = [] if is_linked else _note_on_different_values(engine, pair)
     row |= measured(kinds, records=row["release_records"], truth=bool(keys))
@@ -162,29 +167,19 @@ def _note_on_different_values(engine: Engine, pair: tuple[Side, Side]) -> list[s
     ]
 
 
-def _blocks_plan(pair: tuple[Side, Side]) -> Plan:
-    """Return the plan that counts blocks: a row per pair of sizes in the release and register."""
-    release, register = pair
-    width = len(release.qids)
-    pairs = make_step("link/pairs" if release.key else "link/no_pairs", "pairs", width=width)
-    alike = make_step("link/alike", width=width)
-    steps = (release.step("release"), register.step("register"), pairs, alike)
-    return Plan(steps, load("link/linked").query, _openings(*pair))
-
-
-def _openings(*pair: Side) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(s for side in pair for s in openings(side.dataset)))
+def _openings(*sides: Side) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(s for side in sides for s in openings(side.dataset)))
 
 
 def _count_records(engine: Engine, side: Side) -> tuple[int, int]:
     """Return the number of records, and of those that have all quasi-identifiers."""
-    everything = exp.Count(this=exp.Star())
-    complete = exp.Filter(this=everything.copy(), expression=exp.Where(this=side.complete))
-    plan = Plan((), side.rows(everything, complete), _openings(side))
+    count = exp.Count(this=exp.Star())
+    complete = exp.Filter(this=count.copy(), expression=exp.Where(this=side.complete))
+    plan = Plan((), side.rows(count, complete), _openings(side))
     ((records, linkable),) = engine.rows(plan, "counting records", side.dataset.name)
     if not records:
-        after = " under its filter" if side.where is not None else ""
-        raise DatasetError(f"{side.dataset.name} has no records{after}; there is nobody to link")
+        filtered = " under its filter" if side.where is not None else ""
+        raise DatasetError(f"{side.dataset.name} has no records{filtered}; there is nobody to link")
     return int(records), int(linkable)
 
 

@@ -76,16 +76,16 @@ def _unique_links_sentences(row: Mapping[str, Any]) -> str:
 def _adversary_table(row: Mapping[str, Any]) -> Table:
     """Return a table of the risks of three adversaries, shares (None: nobody matches)."""
     table = Table.of([said("who links"), said("risk"), said("what it is")], right=(1,))
-    target = said("highest chance, if the target is known to be in the release: 1/f")
-    register = said("highest chance, if only the register is known to contain the target: 1/F")
-    many = said("share of the release that is linked right, at best")
-    for name, title, what in (
-        ("prosecutor", said("prosecutor"), target),
-        ("journalist", said("journalist"), register),
-        ("marketer", said("marketer"), many),
+    prosecutor = said("highest chance, if the target is known to be in the release: 1/f")
+    journalist = said("highest chance, if only the register is known to contain the target: 1/F")
+    marketer = said("share of the release that is linked right, at best")
+    for name, title, meaning in (
+        ("prosecutor", said("prosecutor"), prosecutor),
+        ("journalist", said("journalist"), journalist),
+        ("marketer", said("marketer"), marketer),
     ):
         risk = row[f"{name}_risk"]
-        table.add_row(title, said("none") if risk is None else words.percent(risk), what)
+        table.add_row(title, said("none") if risk is None else words.percent(risk), meaning)
     return table
 
 

@@ -40,8 +40,8 @@ def shell(
     ] = None,
 ) -> Answer:
     """Open a DuckDB prompt with views of the blocks ready."""
-    from qifsql.commands.shell.prompt import write_csv
     from qifsql.commands.shell.shell import shell as run
+    from qifsql.commands.shell.shell import write_csv
     from qifsql.presentation import terminal
     from qifsql.presentation.table_columns import table_of_rows
 

@@ -1,34 +1,39 @@
 """A DuckDB prompt with views of the partition."""
 
+import cmd
+import csv
 import sys
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Unpack
+from typing import Any, Unpack
 
 from sqlglot import exp
 
 from qifsql.adversary.options import Joining, Knowledge
 from qifsql.adversary.spec import Attack, BoundAttack
-from qifsql.commands.shell.prompt import Prompt, Show, write_csv
 from qifsql.counting.join import check_keys
 from qifsql.counting.session import opened
 from qifsql.data.collection import Collection, Source
 from qifsql.data.expressions import identifier
 from qifsql.data.readers import openings
+from qifsql.engine.protocol import LocalEngine
 from qifsql.engine.settings import Settings
-from qifsql.errors import InputError, OutputError
+from qifsql.errors import InputError, Interrupted, OutputError, printable
 from qifsql.query import microdata_steps, parameters, render
 from qifsql.query.columns import labelled, labelled_columns, labels, named, unique
 from qifsql.query.plan import Step
 from qifsql.query.splice import splice
 from qifsql.query.templates import load
 
-TAKEN = ("attached", "information_schema", "memory", "pg_catalog", "system", "temp", "")
-DONE = ("ATTACH", "SET TimeZone")  # statements that the engine has run already
-AFTER = {"owners": "blocks", "people": "cells"}  # names of views that other views read
-BEFORE = {
+Show = Callable[[Sequence[str], list[tuple[Any, ...]]], None]
+DESCRIPTION_WIDTH = 120  # of a description in one line
+QUIT_WORDS = (".quit", ".exit", "quit", "exit")
+RESERVED_SCHEMAS = ("attached", "information_schema", "memory", "pg_catalog", "system", "temp", "")
+SETUP = ("ATTACH", "SET TimeZone")  # statements that the engine has run already
+POSTERIOR_NAMES = {"owners": "blocks", "people": "cells"}  # of views that other views read
+PRIOR_NAMES = {
     "cells": "prior_cells",
     "people": "prior_cells",
     "blocks": "prior_blocks",
@@ -36,6 +41,103 @@ BEFORE = {
     "profile": "prior",
 }
 OWNERS = "re-identification"  # the schema of the views without a secret
+
+
+def write_csv(names: Sequence[str], rows: list[tuple[Any, ...]]) -> None:
+    """Write a result as CSV to stdout."""
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer.writerow(names)
+    writer.writerows(rows)
+
+
+class Prompt(cmd.Cmd):
+    """A prompt that runs statements, each up to a semicolon, and shows their rows.
+
+    ``views`` are those of each schema; ``examples`` are queries that work on them. Nothing is
+    remembered.
+    """
+
+    prompt = "qifsql> "
+    more = "   ...> "
+
+    def __init__(
+        self,
+        engine: LocalEngine,
+        show: Show,
+        views: Mapping[str, Sequence[Step]],
+        examples: Sequence[str],
+    ) -> None:
+        """Set up the prompt; ``show`` prints columns and rows, ``views`` are those by schema."""
+        super().__init__()
+        self.engine = engine
+        self.show = show
+        self.views = views
+        queries = "\n".join(f"  {example}" for example in examples)
+        text = (
+            "End a statement with ;  .tables lists the views, .help shows this, Ctrl-D leaves.\n"
+            f"Examples:\n{queries}\n"
+        )
+        self.intro = self.help = printable(text, "\n")
+        self.typed: list[str] = []  # the lines of a statement without its semicolon yet
+        self.failed = False
+        if not sys.stdin.isatty():  # statements come from a file or a pipe: show no prompt
+            self.use_rawinput = False
+            self.prompt = self.more = ""
+            self.intro = ""
+        self.first = self.prompt
+
+    def onecmd(self, line: str) -> bool:
+        """Take a line: run a statement at its semicolon, obey a word; return True to leave."""
+        if line == "EOF":  # the end of the input
+            if self.typed:
+                self._run()
+            return True
+        word = line.strip()
+        if not self.typed and (word.startswith(".") or word in ("", *QUIT_WORDS)):
+            return self._obey(word)
+        self.typed.append(line)
+        if line.rstrip().endswith(";"):
+            self._run()
+        self.prompt = self.more if self.typed else self.first
+        return False
+
+    def _obey(self, word: str) -> bool:
+        """Obey a word that is no statement, such as ``.tables``; return True to leave."""
+        word = word.removesuffix(";")
+        if word == ".tables":
+            self._list_views()
+        elif word == ".help":
+            print(self.help)  # noqa: T201 - the prompt talks to the person at it
+        elif word not in ("", *QUIT_WORDS):
+            self.failed = True
+            _complain("unknown command; there are .tables, .help and .quit")
+        return word in QUIT_WORDS
+
+    def _list_views(self) -> None:
+        """Show each view with its schema and the first sentence about its rows."""
+        rows = []
+        for schema, views in self.views.items():
+            for view in views:
+                sentence = view.doc.partition(". ")[0].rstrip(".")
+                if len(sentence) > DESCRIPTION_WIDTH:  # show the part before a colon
+                    sentence = sentence[: sentence.rfind(":", 0, DESCRIPTION_WIDTH)]
+                rows.append((schema, view.name, sentence))
+        first = 0 if len(self.views) > 1 else 1  # with one schema, its name is left out
+        self.show(["schema", "view", "rows"][first:], [row[first:] for row in rows])
+
+    def _run(self) -> None:
+        """Run the statement that was typed, and show its rows or its error."""
+        statement, self.typed = "\n".join(self.typed), []
+        try:
+            for names, rows in self.engine.script(statement):
+                self.show(names, rows)
+        except (InputError, Interrupted) as e:
+            self.failed = True
+            _complain(str(e))
+
+
+def _complain(message: str) -> None:
+    print(printable(message, "\n\t"), file=sys.stderr)  # noqa: T201 - the prompt talks to the person at it
 
 
 class ShellOptions(Knowledge, Joining, total=False):
@@ -89,7 +191,7 @@ def shell(
         statements = script(bound, views)
         if not init_only:
             for statement in statements:
-                if not statement.startswith(DONE):
+                if not statement.startswith(SETUP):
                     list(engine.script(statement))
             prompt = Prompt(engine, show or write_csv, views, examples(views))
             prompt.cmdloop()
@@ -102,7 +204,7 @@ def schemas(attack: BoundAttack) -> dict[str, list[Step]]:
     """Return the views of each schema: one for each secret, or one without a secret."""
     names = [s.name for s in attack.microdata.secrets] or [OWNERS]
     first = 1 if attack.microdata.secrets else 0  # number 0 is re-identification
-    distinct = unique([*TAKEN, *names])[len(TAKEN) :]  # DuckDB has schemas of the names TAKEN
+    distinct = unique([*RESERVED_SCHEMAS, *names])[len(RESERVED_SCHEMAS) :]
     return {name: views_of(attack, j) for j, name in enumerate(distinct, first)}
 
 
@@ -112,8 +214,13 @@ def script(attack: BoundAttack, views: Mapping[str, Sequence[Step]]) -> list[str
     statements += ["SET TimeZone = 'UTC';"] if attack.microdata.zoned else []
     for schema, views_of_schema in views.items():
         create = exp.Create(this=exp.Table(db=identifier(schema)), kind="SCHEMA", exists=True)
-        statements += [_statement(create), _use(schema), *map(_create_view, views_of_schema)]
-    return [*statements, _use(next(iter(views)))]
+        statements += [f"{render.render(create, pretty=True)};", _set_schema(schema)]
+        for view in views_of_schema:  # each under a comment that describes a row
+            lines = [f"-- {line}" for line in textwrap.wrap(view.doc, 97, break_long_words=False)]
+            name = exp.to_table(view.name)
+            create = exp.Create(this=name, kind="VIEW", replace=True, expression=view.query)
+            statements.append("\n".join([*lines, f"{render.render(create, pretty=True)};"]))
+    return [*statements, _set_schema(next(iter(views)))]
 
 
 def examples(views: Mapping[str, Sequence[Step]]) -> list[str]:
@@ -136,23 +243,25 @@ def views_of(attack: BoundAttack, j: int) -> list[Step]:
 
     These are microdata, the counts after the attack, those of the prior, and the answer.
     """
-    microdata = attack.microdata
-    folder = "weighted/" if microdata.weight is not None else ""
-    counted = ["cells", "blocks"]
+    folder = "weighted/" if attack.microdata.weight is not None else ""
+    count_names = ["cells", "blocks"]
     if not j:  # each record is a value: blocks are counted at once, unless people have weights
-        counted = ["people", "blocks"] if folder else ["owners"]
-    counted = [f"{folder}{name}" for name in counted]
-    answers, profile = ["guesses", "revealed"] if j else ["crowds"], f"{folder}profile"
-    *before, people = microdata_steps.steps(microdata)  # the last one is ``microdata``
+        count_names = ["people", "blocks"] if folder else ["owners"]
+    count_names = [f"{folder}{name}" for name in count_names]
+    profile, guesses = f"{folder}profile", ["guesses", "revealed"] if j else ["crowds"]
     request = parameters.make(attack, "asked", j, 0)  # 0: identity gain
     assert request is not None  # noqa: S101 - it is always made
-    views = [_file_view(name, attack, j, AFTER) for name in (*counted, *answers, profile)]
-    views += [_file_view(name, attack, j, BEFORE, prior=True) for name in (*counted, profile)]
-    views += [request, _file_view(f"{folder}answer", attack, j, {})]
-    names = labels(microdata, [view.query for view in views])
-    people = replace(people, query=_microdata_query(people.query, attack, names))
+    views = [
+        *(_file_view(n, attack, j, POSTERIOR_NAMES) for n in (*count_names, *guesses, profile)),
+        *(_file_view(n, attack, j, PRIOR_NAMES, prior=True) for n in (*count_names, profile)),
+        request,
+        _file_view(f"{folder}answer", attack, j, {}),
+    ]
+    names = labels(attack.microdata, [view.query for view in views])
+    *steps, microdata = microdata_steps.steps(attack.microdata)
+    microdata = replace(microdata, query=_microdata_query(microdata.query, attack, names))
     named_views = (replace(view, query=labelled(view.query, names)) for view in views)
-    return [*before, people, *named_views]
+    return [*steps, microdata, *named_views]
 
 
 def _file_view(
@@ -180,18 +289,6 @@ def _microdata_query(query: exp.Query, attack: BoundAttack, names: Mapping[str, 
     return changed
 
 
-def _create_view(view: Step) -> str:
-    """Return the statement that creates a view, under a comment that describes a row."""
-    lines = [f"-- {line}" for line in textwrap.wrap(view.doc, 97, break_long_words=False)]
-    name = exp.to_table(view.name)
-    create = exp.Create(this=name, kind="VIEW", replace=True, expression=view.query)
-    return "\n".join([*lines, _statement(create)])
-
-
-def _statement(tree: exp.Expr) -> str:
-    return render.render(tree, pretty=True) + ";"
-
-
-def _use(name: str) -> str:
+def _set_schema(name: str) -> str:
     quoted = render.render(identifier(name))
     return f"SET schema = {render.render(exp.Literal.string(quoted))};"

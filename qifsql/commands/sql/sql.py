@@ -1,38 +1,48 @@
 """The SQL of an attack, to read and to paste into a DuckDB prompt. No attack is run here."""
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Unpack, cast
+from typing import Any, Unpack, cast
 
 from sqlglot import exp
 
+from qifsql.adversary.models import Model
 from qifsql.adversary.options import Options
-from qifsql.adversary.spec import Attack, Microdata
-from qifsql.commands.sql.simple import simple as statements
+from qifsql.adversary.spec import Attack, BoundAttack, Microdata
 from qifsql.commands.sql.spec import AdversaryOptions
 from qifsql.counting import suppressed
 from qifsql.counting.session import opened
-from qifsql.data.collection import Source
+from qifsql.data.collection import Collection, Source
 from qifsql.data.dataset import Dataset
-from qifsql.data.expressions import identifier
+from qifsql.data.expressions import SOURCE, identifier
 from qifsql.data.option import check_names
 from qifsql.engine import placing
 from qifsql.engine.decoding import public_sql
 from qifsql.engine.settings import Settings
-from qifsql.errors import InputError, did_you_mean, quoted
-from qifsql.query import compiler, render
-from qifsql.query.columns import named
+from qifsql.errors import InputError, did_you_mean, printable, quoted
+from qifsql.query import compiler, microdata_steps, render
+from qifsql.query.columns import labelled, labelled_columns, labels, named
+from qifsql.query.compiler import numbers
 from qifsql.query.plan import Plan
+from qifsql.query.splice import splice
 from qifsql.query.suppression import STAR
+from qifsql.results.storage import Origin
+from qifsql.results.stored import Stored, read
 
 LANGUAGES = ("duckdb", "spark")
-SUPPRESSED = (
+NOTE_ON_SUPPRESSED = (
     f"-- a record with {STAR} in every quasi-identifier has the value {STAR} here, but may be "
     "anybody's: qifsql attack counts it in no block (M193)"
 )
-NUMBERED = re.compile(r"(_\d+)+$")  # the end of the name of a step about one secret
+STEP_NUMBERS = re.compile(r"(_\d+)+$")  # the end of the name of a step about one secret
+MODELS = ("crs", "cas", "irs", "ias")
+COMPARED_OPTIONS = (
+    *("dataset", "qids", "expressions", "csv", "na", "weight", "where", "null", "target"),
+)
+"""Options that two attacks must share to give the same numbers, besides model and secret."""
 
 
 def sql(
@@ -90,24 +100,13 @@ def sql(
     spec = Attack.of(model, source, person=person, **cast("Options", adversary))
     settings = (settings or Settings()).of_duckdb  # it is not run, on any engine
     with opened(spec, settings, joined=False) as (engine, bound):
-        copies = [
-            f"-- {d.copy_name}: the records of {quoted(d.name)}; create it before you run this"
-            for d in spec.dataset.datasets
-            if d.copy_name
-        ]
-        copies += [
-            f"-- {quoted(path)}: {_first(d)} before you run this"
-            for d in spec.dataset.datasets
-            if d.is_decoded and not d.copy_name
-            for path in d.paths
-        ]
+        comments = _comments_on_files(spec.dataset.datasets)
         if suppressed.condition(bound.microdata) is not None:
-            copies.append(SUPPRESSED)
+            comments.append(NOTE_ON_SUPPRESSED)
         if simple:
-            texts = statements(bound, spec, None if result is None else Path(result))
-            return public_sql("\n".join([*copies, texts]))
-        about = [f"-- {m.acronym.upper()}: {m.title}; {m.source}" for m in bound.models]
-        about += copies
+            texts = simple_statements(bound, spec, None if result is None else Path(result))
+            return public_sql("\n".join([*comments, texts]))
+        titles = [f"-- {m.acronym.upper()}: {m.title}; {m.source}" for m in bound.models]
         plan = compiler.answer_plan(bound)
         if step is not None:
             plan = _plan_until(plan, _step_name(plan, step, bound.microdata), bound.microdata)
@@ -115,14 +114,23 @@ def sql(
             script = placing.script(plan, engine, bound.microdata.dataset.name)
         else:
             script = render.script(plan)
-        return public_sql("\n".join([*about, script]))
+        return public_sql("\n".join([*titles, *comments, script]))
 
 
-def _first(dataset: Dataset) -> str:
-    """Return what to do with a file of which qifsql reads a private copy."""
-    if dataset.table:
-        return f"unpack {quoted(dataset.table)}, and name that file"
-    return f"convert it from {dataset.encoding} to UTF-8"
+def _comments_on_files(datasets: Sequence[Dataset]) -> list[str]:
+    """Return comments on what to do with files of which qifsql reads a private copy."""
+    comments = [
+        f"-- {d.copy_name}: the records of {quoted(d.name)}; create it before you run this"
+        for d in datasets
+        if d.copy_name
+    ]
+    for dataset in datasets:
+        if dataset.is_decoded and not dataset.copy_name:
+            task = f"convert it from {dataset.encoding} to UTF-8"
+            if dataset.table:
+                task = f"unpack {quoted(dataset.table)}, and name that file"
+            comments += [f"-- {quoted(p)}: {task} before you run this" for p in dataset.paths]
+    return comments
 
 
 def _step_name(plan: Plan, step: str, microdata: Microdata) -> str:
@@ -130,12 +138,12 @@ def _step_name(plan: Plan, step: str, microdata: Microdata) -> str:
     names = [s.name for s in plan.steps]
     if step in names:
         return step
-    bare = {name: NUMBERED.sub("", name) for name in names}
-    numbered = [name for name in names if bare[name] == step]
+    stems = {name: STEP_NUMBERS.sub("", name) for name in names}
+    numbered = [name for name in names if stems[name] == step]
     if len(numbered) == 1:
         return numbered[0]
     if not numbered:
-        hint = did_you_mean(step, list(dict.fromkeys([*names, *bare.values()])))
+        hint = did_you_mean(step, list(dict.fromkeys([*names, *stems.values()])))
         raise InputError(f'there is no step "{step}"{hint}')
     subjects = []
     for name in numbered:  # blocks_SECRET or answer_SECRET_GAIN; secret 0 is re-identification
@@ -174,3 +182,121 @@ def _columns(queries: Mapping[str, exp.Query], step: str) -> list[str]:
             return []
         columns += _columns(queries, source.name)
     return columns
+
+
+def simple_statements(attack: BoundAttack, spec: Attack, result: Path | None = None) -> str:
+    """Return a short statement for each model and secret, under a comment about its numbers.
+
+    Raises InputError if there is no simple form, or no row of the attack in ``result``.
+    """
+    _check_attack(attack)
+    stored = None if result is None else _read_stored(result, attack, spec)
+    plan = microdata_steps.plan(attack.microdata, (), exp.select("1"))
+    texts = [f"{statement};\n" for statement in plan.setup]
+    for model in attack.models:
+        for j in numbers(attack.microdata, model):
+            query = _make_query(attack, model, j)
+            texts.append(f"{_header(attack, model, j, query, stored)}\n{render.compact(query)};\n")
+    return "\n".join(texts)
+
+
+def _check_attack(attack: BoundAttack) -> None:
+    """Refuse an attack that needs more than counts of records in one file."""
+    models = [m.acronym for m in attack.models if m.acronym not in MODELS]
+    reasons = {
+        f"model {', '.join(models)}": bool(models),
+        "a collection of datasets": isinstance(attack.microdata.dataset, Collection),
+        "a wave": attack.microdata.dataset.datasets[0].wave is not None,
+        "a weight": attack.microdata.weight is not None,
+        "a gain function": bool(attack.gains),
+        "a prior": bool(attack.beliefs),
+    }
+    for reason, is_present in reasons.items():
+        if is_present:
+            raise InputError(
+                f"{reason} has no simple form; leave --simple out, or attack one dataset with "
+                f"{', '.join(MODELS)}, without weights, gains and prior"
+            )
+
+
+def _make_query(attack: BoundAttack, model: Model, j: int) -> exp.Query:
+    """Return the statement of a model and secret j (0: re-identification), with the user's names.
+
+    It is a file of ``sql/simple/`` whose ``microdata`` is replaced by the user's file: columns,
+    filter and, for a model about one person, the conditions that tell her.
+    """
+    width = 0 if model.individual else len(attack.microdata.qids)
+    query: exp.Query = splice(f"simple/{model.acronym}", width=width, secret=j)
+    names = labels(attack.microdata, [query])
+    own_names = {node.name.casefold() for node in query.find_all(exp.Identifier)}
+    query = labelled(query, names)
+    *_, people = microdata_steps.steps(attack.microdata)
+    inner = next(s for s in query.find_all(exp.Select) if s.args["from_"].this.name == "microdata")
+    columns = {column.alias: column for column in labelled_columns(people.query, names)}
+    inner.set("expressions", [columns.get(item.name, item) for item in inner.expressions])
+    inner.set("from_", people.query.args["from_"].copy())
+    conditions = microdata_steps.agreeing(attack) if model.individual else []
+    for qid, condition in zip(attack.microdata.qids, conditions, strict=bool(conditions)):
+        value = microdata_steps.normal(qid)
+        condition.set("this", value if isinstance(value, exp.Column) else exp.paren(value))
+    if where := people.query.args.get("where"):
+        conditions.insert(0, where.this.copy())
+    if conditions:
+        inner.where(*conditions, copy=False)
+    columns_of_file = [column for column in inner.find_all(exp.Column) if column.table == SOURCE]
+    if not any(column.name.casefold() in own_names for column in columns_of_file):
+        _drop_alias(inner, columns_of_file)
+    return query
+
+
+def _drop_alias(query: exp.Select, columns_of_file: Sequence[exp.Column]) -> None:
+    """Leave out the alias of the file from a query in which no column needs it."""
+    for column in columns_of_file:
+        column.set("table", None)
+    query.args["from_"].this.set("alias", None)
+    selected = []
+    for item in query.expressions:  # not "age AS age"
+        is_itself = isinstance(item, exp.Alias) and item.this == exp.column(item.args["alias"])
+        selected.append(item.this if is_itself else item)
+    query.set("expressions", selected)
+
+
+def _header(
+    attack: BoundAttack, model: Model, j: int, query: exp.Query, stored: Stored | None
+) -> str:
+    """Return comments on the statement of secret j: the attack, and numbers of ``stored``."""
+    secret = attack.microdata.secrets[j - 1].name if j else None
+    title = f"{model.acronym.upper()}: {model.title}"
+    if secret is not None:
+        title += f"; secret {quoted(secret)}"
+    expected = f"Each column equals that of qifsql attack {model.acronym}, same options."
+    if stored is not None:
+        row = _find_row(stored, model, secret)
+        values = ", ".join(f"{name} = {row[name]}" for name in query.named_selects)
+        expected = f"It must give {values}."
+    return f"-- {printable(title)}\n-- {printable(expected)}"
+
+
+def _read_stored(path: Path, attack: BoundAttack, spec: Attack) -> Stored:
+    """Return a stored result of this attack, or of one with more models and secrets."""
+    (stored, *further) = read([path])
+    request = json.loads(json.dumps(Origin.now().of(attack, spec).spec, default=str))
+    differing = [name for name in COMPARED_OPTIONS if request.get(name) != stored.spec.get(name)]
+    if further or stored.kind != "attack" or differing:
+        difference = f": {', '.join(differing)} differ" if differing else ""
+        raise InputError(
+            f"{path} is not a result of this attack{difference}; store one with "
+            "qifsql attack ... -o FILE.json"
+        )
+    return stored
+
+
+def _find_row(stored: Stored, model: Model, secret: str | None) -> Mapping[str, Any]:
+    """Return the row of a model and secret with the identity gain; InputError if there is none."""
+    acronym = model.acronym.upper()
+    for row in stored.frame.to_dicts():
+        is_asked = row["model"] == acronym and row["secret"] == secret
+        if is_asked and row.get("gain") in (None, "identity"):
+            return row
+    about = acronym if secret is None else f"{acronym} and secret {quoted(secret)}"
+    raise InputError(f"the result {stored.name} has no row for {about}")
