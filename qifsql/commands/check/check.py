@@ -16,12 +16,11 @@ from qifsql.adversary.models import Model
 from qifsql.adversary.options import Options
 from qifsql.adversary.spec import Attack, refuse
 from qifsql.commands.attack.attack import attack
-from qifsql.commands.check import comparison, coverage
-from qifsql.commands.check.comparison import Comparison
+from qifsql.commands.check import coverage, rule_levels
 from qifsql.commands.check.coverage import Coverage
 from qifsql.commands.check.questions.three_questions import three_questions
 from qifsql.commands.check.result import READING, SCHEMA, Verdict
-from qifsql.commands.check.rule_levels import levels_of_comparison, levels_of_rule
+from qifsql.commands.check.rule_levels import Comparison, levels_of_comparison, levels_of_rule
 from qifsql.commands.check.spec import CheckArguments, QuestionOptions
 from qifsql.commands.synthetic.synthetic import NOT_LINKED
 from qifsql.counting.session import opened
@@ -184,7 +183,7 @@ def judge(
         results.append(result)
         for rule, model in rules:
             levels[rule.number, model] = levels_of_rule(policy, rule, model, result, last_release)
-    compared = comparison.comparisons(policy, source, settings) if policy.comparisons else []
+    compared = rule_levels.comparisons(policy, source, settings) if policy.comparisons else []
     for release in compared:
         for rule in release.rules:  # about a synthetic release: of no model
             levels[rule.number, None] = levels_of_comparison(policy, rule, release, last_release)
@@ -375,4 +374,4 @@ def rehearse(source: Source, policy: Policy, settings: Settings | None = None) -
         with opened(spec, settings, joined=False, noted=False, command="check"):
             pass
     if policy.comparisons:
-        comparison.rehearse(policy, source, settings)
+        rule_levels.rehearse(policy, source, settings)

@@ -6,23 +6,10 @@ from typing import Any
 
 import polars as pl
 
-from qifsql.presentation import escaping
+from qifsql.presentation import escaping, theme
 from qifsql.presentation.language import said
 from qifsql.presentation.parts import Spec, Tables
-from qifsql.presentation.theme import (
-    BLUE,
-    ORANGE,
-    PERCENT,
-    SKY,
-    Chart,
-    coloured,
-    data,
-    distinct,
-    dressed,
-    extra,
-    hints,
-    labels,
-)
+from qifsql.presentation.theme import BLUE, ORANGE, PERCENT, SKY, Chart
 from qifsql.presentation.words import count, percent
 
 OF_RELEASE = ("UiO", "UiS", "UiOiS", "repU", "iS")
@@ -58,7 +45,7 @@ def pictures(frame: pl.DataFrame, details: Tables, spec: Spec) -> dict[str, Call
 
 def success(frame: pl.DataFrame) -> Chart:
     """Draw the success on the original and on the control with intervals, a line per release."""
-    alt, _ = extra()
+    alt, _ = theme.extra()
     names = {"original": said("the original"), "control": said("the control")}
     rows: list[dict[str, Any]] = []
     words: list[str] = []
@@ -80,12 +67,12 @@ def success(frame: pl.DataFrame) -> Chart:
     scale = alt.Scale(domain=[0, 1])
     share = {"title": said("best guess is right"), "scale": scale, "axis": axis}
     y = alt.Y("known:N", title=None, sort=None).axis(labelLimit=240)
-    tooltip = hints(alt, {"known:N": said("release"), "kind:N": said("guesses about"),
+    tooltip = theme.hints(alt, {"known:N": said("release"), "kind:N": said("guesses about"),
                           "amount:N": said("best guess is right")})  # fmt: skip
     base = alt.Chart(height=alt.Step(16)).encode(
         y=y,
         yOffset=alt.YOffset("kind:N", sort=list(colours)),
-        color=coloured(alt, colours),
+        color=theme.coloured(alt, colours),
         tooltip=tooltip,
     )
     spans = base.transform_filter("isValid(datum.low)").mark_rule(strokeWidth=3)
@@ -97,20 +84,20 @@ def success(frame: pl.DataFrame) -> Chart:
         "Lines are intervals at 95 % confidence. What a release says about the control is about "
         "the population; what it says beyond that about the original is about individuals."
     )
-    return dressed(
+    return theme.dressed(
         chart.resolve_scale(y="independent"), said("Guesses learnt from the release"), below, words
     )
 
 
 def members(subsets: pl.DataFrame) -> Chart:
     """Draw the success on the original against that on the control: a dot per row, equal axes."""
-    alt, _ = extra()
+    alt, _ = theme.extra()
     releases = _release_labels(subsets)
     above, chance = kinds = said("interval above 0"), said("may be chance")
     rows = [
         {
             "question": _title(row["secret"]),
-            "known": ", ".join(labels(row["qids"]).values()),
+            "known": ", ".join(theme.labels(row["qids"]).values()),
             "kind": above if row["individual_leak_low"] > 0 else chance,
             "release": releases[row["file"]],
             "low": row["success_control"],
@@ -141,19 +128,21 @@ def members(subsets: pl.DataFrame) -> Chart:
     ends |= {"x2": alt.datum(greatest), "y2": alt.datum(greatest)}
     diagonal = base.mark_rule(color="#7F7F7F", strokeDash=[4, 4]).encode(**ends)
     dots = base.mark_point(filled=True, size=40, opacity=0.8)
-    dots = dots.encode(x=x, y=y, color=coloured(alt, colours), tooltip=hints(alt, titles))
+    dots = dots.encode(
+        x=x, y=y, color=theme.coloured(alt, colours), tooltip=theme.hints(alt, titles)
+    )
     chart = _stack_panels(alt, diagonal + dots, rows)
     below = said(
         "Each dot is a subset of the quasi-identifiers. Dots on the dashed line say nothing about "
         "individuals; those above it may, where the interval of the difference is above 0. About "
         "1 of 40 subsets is there by chance."
     )
-    return dressed(chart, said("Members against control, by subset"), below, words)
+    return theme.dressed(chart, said("Members against control, by subset"), below, words)
 
 
 def blocks(worst: pl.DataFrame) -> Chart:
     """Draw the number of people that each of the worst blocks gives away: a bar per row."""
-    alt, _ = extra()
+    alt, _ = theme.extra()
     releases = _release_labels(worst)
     rows: list[dict[str, Any]] = []
     words: list[str] = []
@@ -174,7 +163,7 @@ def blocks(worst: pl.DataFrame) -> Chart:
     y = alt.Y("known:N", title=None, sort=None)
     titles = {"amount:N": said("people given away"), "people:N": said("people")}
     titles |= {"kind:N": said("records in the release")}
-    bars = alt.Chart(height=alt.Step(18)).encode(x=x, y=y, tooltip=hints(alt, titles))
+    bars = alt.Chart(height=alt.Step(18)).encode(x=x, y=y, tooltip=theme.hints(alt, titles))
     texts = bars.mark_text(align="left", dx=4).encode(text="amount:N")
     chart = _stack_panels(alt, bars.mark_bar(color=BLUE) + texts, rows, labelLimit=380)
     below = said(
@@ -182,7 +171,7 @@ def blocks(worst: pl.DataFrame) -> Chart:
         "so many people of the original."
     )
     title = said("The blocks that give away most people")
-    return dressed(chart.resolve_scale(y="independent"), title, below, words)
+    return theme.dressed(chart.resolve_scale(y="independent"), title, below, words)
 
 
 def _present_colours(colours: dict[str, str], rows: list[dict[str, Any]]) -> dict[str, str]:
@@ -196,18 +185,18 @@ def _stack_panels(alt: Any, chart: Any, rows: list[dict[str, Any]], **header: in
     questions = list(dict.fromkeys(row["question"] for row in rows))
     facet = alt.Facet("question:N", sort=questions, title=None)
     facet = facet.header(**header) if header else facet
-    values = data(alt, pl.DataFrame(rows, infer_schema_length=None))
+    values = theme.data(alt, pl.DataFrame(rows, infer_schema_length=None))
     return chart.facet(facet=facet, data=values, columns=1)
 
 
 def _title(secret: str) -> str:
-    return said("Inference of {secret}", secret=labels([secret])[secret])
+    return said("Inference of {secret}", secret=theme.labels([secret])[secret])
 
 
 def _release_labels(frame: pl.DataFrame) -> dict[int, str]:
     """Return a label for each release, by its number."""
     pairs = frame.select("file", "release").unique(maintain_order=True).rows()
     texts = [said("all releases together") if not file else escaping.cell(n) for file, n in pairs]
-    short = labels(texts)
-    names = distinct(short[text] for text in texts)
+    short = theme.labels(texts)
+    names = theme.distinct(short[text] for text in texts)
     return dict(zip((file for file, _ in pairs), names, strict=True))

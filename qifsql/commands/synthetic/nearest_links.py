@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from qifsql.commands.synthetic.gower_scales import drop_scales, make_scales, with_place
+from qifsql.commands.synthetic.nearest_people import drop_scales, make_scales, with_place
 from qifsql.commands.synthetic.some_predicates import numbering_step, view_step
 from qifsql.counting.coded import Coded
 from qifsql.counting.compared_files import Files
@@ -21,9 +21,9 @@ from qifsql.query.columns import number, union
 from qifsql.query.plan import Plan
 from qifsql.query.splice import splice
 
-SHARE = 64  # one of so many halves is looked at first
+SAMPLE_SHARE = 64  # one of so many halves is looked at first
 LEAST_SAMPLE = 1000  # halves: a smaller sample is not worth while
-FIRST, SECOND = "first_key", "second_key"
+FIRST_KEY, SECOND_KEY = "first_key", "second_key"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +39,7 @@ class Draws:
 class NearestLinks:
     """The drawn people and their halves.
 
-    ``halves`` are the columns of each half by the name of its key; the table ``halves`` has the
+    ``columns_of_halves`` are by the name of the key of a half; the table ``halves`` has the
     cells of all columns, with a key for each half.
     """
 
@@ -47,7 +47,7 @@ class NearestLinks:
     coded: Coded
     files: Files
     draws: Draws
-    halves: Mapping[str, Sequence[int]]
+    columns_of_halves: Mapping[str, Sequence[int]]
 
     def make_people(self, keys: Sequence[exp.Expr]) -> None:
         """Create ``people_drawn``, a row per pair of halves, and the places of the halves.
@@ -66,19 +66,19 @@ class NearestLinks:
             counts = [number(people == name).as_(name) for name in ("original", "control")]
             queries.append(exp.select(*keys, *counts).from_(exp.table_(f"drawn_{people}")))
         query = exp.select("sum(original)::BIGINT AS original", "sum(control)::BIGINT AS control")
-        query = query.select(FIRST, SECOND).from_(union(queries).subquery("everybody"))
-        self.tables.make("people_drawn", query.group_by(FIRST, SECOND))
+        query = query.select(FIRST_KEY, SECOND_KEY).from_(union(queries).subquery("everybody"))
+        self.tables.make("people_drawn", query.group_by(FIRST_KEY, SECOND_KEY))
         self.tables.drop("drawn_original")
         if self.files.control is not None:
             self.tables.drop("drawn_control")
         self._unit = make_scales(self.tables, self.files.original.microdata.qids)
-        for key in self.halves:
+        for key in self.columns_of_halves:
             self._make_places(f"targets_{key}", "people_drawn", key)
 
     def measures(self, release: int, records: int) -> Iterator[Measure]:
         """Yield the measures of a release, by its number; ``records`` is how many it has."""
         neighbours = min(self.draws.neighbours, records)
-        for key in self.halves:
+        for key in self.columns_of_halves:
             self._find_nearest(release, key, neighbours)
         synthetic = {"synthetic": f"synthetic_{release}"}
         common = splice("synthetic/common_records", columns=synthetic)
@@ -89,7 +89,7 @@ class NearestLinks:
 
     def drop(self) -> None:
         """Drop the tables of drawn people."""
-        self.tables.drop("people_drawn", *(f"targets_{key}" for key in self.halves))
+        self.tables.drop("people_drawn", *(f"targets_{key}" for key in self.columns_of_halves))
         drop_scales(self.tables, self.files.original.microdata.qids)
 
     def _find_nearest(self, release: int, key: str, neighbours: int) -> None:
@@ -105,8 +105,8 @@ class NearestLinks:
         tables.make("alike", splice("synthetic/alike", numbers=numbers, tables=targets))
         tables.make("targets", splice("synthetic/distant", tables=targets))
         sample = "halves_of_records"
-        if tables.count(sample) >= LEAST_SAMPLE * SHARE:
-            is_drawn = filled("hash(key) % share = 0", {"share": number(SHARE)})
+        if tables.count(sample) >= LEAST_SAMPLE * SAMPLE_SHARE:
+            is_drawn = filled("hash(key) % share = 0", {"share": number(SAMPLE_SHARE)})
             tables.make("some_halves", exp.select("*").from_(sample).where(is_drawn))
             sample = "some_halves"
 
@@ -114,7 +114,7 @@ class NearestLinks:
             """Make a table of a view that reads the pairs of targets and ``halves``."""
             pairs = splice(
                 "synthetic/half_pairs",
-                places=[i + 1 for i in self.halves[key]],
+                places=[i + 1 for i in self.columns_of_halves[key]],
                 tables={"halves_of_records": halves},
                 numbers={"scale_unit": self._unit},
             )
@@ -142,7 +142,7 @@ class NearestLinks:
             keyed = keyed.select(total).where(filled("n > 0", counts))
             query = query.select("records")
         query = query.from_(keyed.subquery("keyed"))
-        for i in self.halves[key]:
+        for i in self.columns_of_halves[key]:
             attribute = self.files.original.microdata.qids[i]
             code = self.coded.code_of_key(i, exp.column("key"))
             query = with_place(query, i + 1, attribute, code, self._unit)

@@ -9,8 +9,8 @@ from fractions import Fraction
 
 from sqlglot import exp
 
-from qifsql.commands.synthetic.gower_scales import is_ordered
-from qifsql.commands.synthetic.nearest_links import FIRST, SECOND, Draws, NearestLinks
+from qifsql.commands.synthetic.nearest_links import FIRST_KEY, SECOND_KEY, Draws, NearestLinks
+from qifsql.commands.synthetic.nearest_people import is_ordered
 from qifsql.commands.synthetic.some_predicates import USUAL_COLUMNS, Attempts, SomePredicates
 from qifsql.commands.synthetic.spec import SyntheticOptions
 from qifsql.counting.coded import Coded
@@ -23,7 +23,7 @@ from qifsql.measures import release_measures as measures
 from qifsql.measures.release_measures import Links, Measure, Predicates
 from qifsql.query.splice import splice
 
-PARTS = 2**60  # of a person whose halves are linked
+PARTS_OF_PERSON = 2**60  # of a person whose halves are linked
 MOST_NEIGHBOURS = 100
 CELLS = {"cells": "predicate_cells"}  # the table of cells that SQL reads
 
@@ -54,7 +54,8 @@ class Questions:
         self.tables.make("predicate_cells", self.coded.cells(0))
         people = self.files.original.records, self._control_people
         for release in self.coded.releases:
-            predicates_by_columns = {"one": predicates[release], "all": self._equalities(release)}
+            all_columns = self._count_equalities(release)
+            predicates_by_columns = {"one": predicates[release], "all": all_columns}
             if some is not None:
                 predicates_by_columns["some"] = some.predicates(release)
             for columns, tried_predicates in predicates_by_columns.items():
@@ -72,9 +73,9 @@ class Questions:
         for i, attribute in enumerate(self.files.original.microdata.qids):
             self.tables.make("predicate_cells", self.coded.cells(0, [i]))
             for release in self.coded.releases:
-                predicates[release] += self._equalities(release)
+                predicates[release] += self._count_equalities(release)
                 if is_ordered(attribute.type):
-                    predicates[release] += self._extremes(release, i)
+                    predicates[release] += self._count_extremes(release, i)
                     if some is not None:
                         some.look_up_middle(release, i)
             self.tables.drop("predicate_cells")
@@ -85,7 +86,7 @@ class Questions:
         qids = list(self.files.qids)
         first = [qids.index(name) for name in names]
         second = [i for i in range(len(qids)) if i not in first]
-        halves = {FIRST: first, SECOND: second}
+        halves = {FIRST_KEY: first, SECOND_KEY: second}
         keys = [exp.alias_(self.coded.key(places), name) for name, places in halves.items()]
         columns = [exp.column(name) for name in self.coded.counts]
         self.tables.make("predicate_cells", self.coded.cells(0))
@@ -97,12 +98,12 @@ class Questions:
                 coded=self.coded,
                 files=self.files,
                 draws=self.draws,
-                halves=halves,
+                columns_of_halves=halves,
             )
             nearest.make_people(keys)
         self.tables.drop("predicate_cells")
         for release in self.coded.releases:
-            links = self._links(release)
+            links = self._count_links(release)
             further = [] if nearest is None else nearest.measures(release, links.records)
             for measure in (*measures.linkability(links), *further):
                 yield release, measure
@@ -110,7 +111,7 @@ class Questions:
         if nearest is not None:
             nearest.drop()
 
-    def _links(self, release: int) -> Links:
+    def _count_links(self, release: int) -> Links:
         """Return the people whose halves are linked by equal values of records of a release."""
         column = f"synthetic_{release}"
         right = rows_of(splice("synthetic/links", columns={"synthetic": column}), self.tables)[0]
@@ -118,13 +119,13 @@ class Questions:
         ((records,),) = self.tables.rows(exp.select(total).from_("halves"))
         return Links(
             people=self.files.original.records,
-            right=Fraction(right["original"], PARTS),
+            right=Fraction(right["original"], PARTS_OF_PERSON),
             control=self._control_people,
-            control_right=Fraction(right["control"], PARTS),
+            control_right=Fraction(right["control"], PARTS_OF_PERSON),
             records=records,
         )
 
-    def _equalities(self, release: int) -> list[Predicates]:
+    def _count_equalities(self, release: int) -> list[Predicates]:
         """Return the predicates "has these values" true for one record, by people who fit."""
         columns = {"synthetic": f"synthetic_{release}"}
         query = splice("synthetic/predicates", columns=columns, tables=CELLS)
@@ -133,7 +134,7 @@ class Questions:
             for row in rows_of(query, self.tables)
         ]
 
-    def _extremes(self, release: int, place: int) -> list[Predicates]:
+    def _count_extremes(self, release: int, place: int) -> list[Predicates]:
         """Return "at most the least", "at least the greatest" value, if true for one record."""
         field = self.coded.fields[place]
         query = splice(

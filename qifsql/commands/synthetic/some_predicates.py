@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from qifsql.commands.synthetic.gower_scales import is_ordered
+from qifsql.commands.synthetic.nearest_people import is_ordered
 from qifsql.counting.coded import Coded
 from qifsql.counting.compared_files import Files
 from qifsql.counting.counted import rows_of

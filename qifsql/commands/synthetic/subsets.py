@@ -4,14 +4,13 @@ A subset is reached by leaving out quasi-identifiers, one after another, those o
 most subsets lack these, so most tables are small.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 from sqlglot import exp
 
-from qifsql.commands.synthetic.wide_cells import WideCells
 from qifsql.counting.coded import POOLED_RELEASE, Coded
 from qifsql.counting.compared_files import Files
 from qifsql.counting.counted import Cells, modes_table, release_risks, rows_of, secret_risks
@@ -19,7 +18,11 @@ from qifsql.data.types import Row
 from qifsql.engine.progress import Progress
 from qifsql.engine.tables import Tables
 from qifsql.measures.release_measures import DIFFERENCES, OF_GUESSES, OF_RELEASE, OF_SECRET
+from qifsql.query.plan import Plan, Step
+from qifsql.query.splice import splice
 
+MOST_COUNTERS = 48  # of a row
+WORD_BITS = 62  # of a word of counters
 SUBSETS: dict[str, pl.DataType] = {
     "release": pl.String(),
     "file": pl.Int64(),
@@ -34,6 +37,89 @@ SUBSETS: dict[str, pl.DataType] = {
 ``subset`` is the sum of 2^(i-1) over the quasi-identifiers, numbered from 1. ``release``, ``file``
 and ``secret`` are those of the result. NULL where a measure is about a secret or a control and
 there is none. Ends of intervals end in ``_low`` and ``_high``."""
+
+
+class Counter(NamedTuple):
+    """The place of a counter: its word, from 1, its lowest bit there, and its largest count."""
+
+    word: int
+    bit: int
+    largest: int
+
+
+@dataclass(frozen=True)
+class WideCells:
+    """Rows with a counter for each file and value of one secret, and its usual values.
+
+    ``sizes`` are the numbers of people or records that each column of counts adds up to. ``modal``
+    are the codes of the most frequent values of each release, ``typical`` those of the control.
+    """
+
+    coded: Coded
+    secret: int
+    values: int
+    modal: Mapping[int, Sequence[int]]
+    typical: Sequence[int]
+    sizes: Mapping[str, int]
+
+    @staticmethod
+    def fit(values: int, releases: int, *, has_control: bool) -> bool:
+        """Return whether the counters of a secret of so many values fit into a row."""
+        return values * (1 + has_control + releases) <= MOST_COUNTERS
+
+    def make(self, tables: Tables, name: str, subset: Iterable[int], table: str | None) -> None:
+        """Create the table ``name``: the rows of a subset of the quasi-identifiers (from 0).
+
+        They are made from ``table``, that of a larger subset; None: from the coded records.
+        """
+        words: dict[int, list[tuple[int, int, int]]] = {}  # column of counts, value, lowest bit
+        for column, counters in enumerate(self._counters().values()):
+            for value, counter in enumerate(counters):
+                words.setdefault(counter.word, []).append((column, value, counter.bit))
+        if table is None:
+            query = splice(
+                "synthetic/packed",
+                secret=self.secret or None,
+                columns={f"count_{i}": column for i, column in enumerate(self.sizes)},
+                shape={"words": list(words.values()), "has_secret": bool(self.secret)},
+            )
+        else:
+            tables_read = {"packed": table}
+            query = splice("synthetic/repacked", tables=tables_read, shape={"words": len(words)})
+        query = query.select(*self.coded.masked(subset)).group_by(exp.var("ALL"))
+        tables.make(name, query)
+
+    def totals(self, table: str, release: int) -> Plan:
+        """Return the plan of the counts of blocks: a row per number of guessed values."""
+        counters, modal = self._counters(), self.modal[release]
+        query = splice(
+            "synthetic/packed_blocks",
+            tables={"packed": table},
+            shape={
+                "original": counters["original"],
+                "control": counters.get("control", []),
+                "records": counters[f"synthetic_{release}"],
+                "modal": sorted(modal),
+                "typical": sorted(self.typical),
+                "usual": sorted({*modal} & {*self.typical}),
+            },
+        )
+        doc = "One row per tuple of quasi-identifiers: what the release says about it."
+        return Plan((Step("blocks", doc, query),), splice("synthetic/totals"))
+
+    def _counters(self) -> dict[str, list[Counter]]:
+        """Return the counters by column of counts and code; each has the bits of the total."""
+        counters: dict[str, list[Counter]] = {}
+        word, used_bits = 1, 0
+        for column, size in self.sizes.items():
+            width = size.bit_length()  # no count exceeds the total
+            counters[column] = []
+            for _ in range(self.values):
+                if used_bits + width > WORD_BITS:
+                    word, used_bits = word + 1, 0
+                counters[column].append(Counter(word, used_bits, (1 << width) - 1))
+                used_bits += width
+        return counters
 
 
 @dataclass(kw_only=True)

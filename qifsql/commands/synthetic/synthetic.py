@@ -4,7 +4,7 @@ Source: M111 to M123, M135, M136; Raab, Nowok and Dibben 2024 (synthpop); Giomi 
 (anonymeter).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Unpack
 
 import polars as pl
@@ -13,7 +13,6 @@ from qifsql.adversary import roles
 from qifsql.commands.synthetic.measurements import PEOPLE, Measurements
 from qifsql.commands.synthetic.nearest_people import NOTE_ON_DISTANCES
 from qifsql.commands.synthetic.questions import check_split, parse_attempts, parse_draws
-from qifsql.commands.synthetic.required_bounds import check_bound, failure_note, parse_bounds
 from qifsql.commands.synthetic.spec import MOST_SWEPT_QIDS, SyntheticOptions
 from qifsql.counting import compared_files
 from qifsql.counting.compared_files import Files, Names, Sources
@@ -22,11 +21,13 @@ from qifsql.data.dataset import Tabular
 from qifsql.data.option import as_names, as_tuple, complete
 from qifsql.data.readers import openings
 from qifsql.data.reading import of_files
+from qifsql.data.types import Row
 from qifsql.engine.engines import open_engine
 from qifsql.engine.protocol import LocalEngine
 from qifsql.engine.settings import Settings
-from qifsql.errors import InputError, plural
-from qifsql.measures.measure_bounds import Bound
+from qifsql.errors import InputError, did_you_mean, plural, quoted
+from qifsql.measures import release_measures as measures
+from qifsql.measures.measure_bounds import Bound, read_bound
 from qifsql.query.render import expressions
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin, repeated_people, streamed_place
@@ -66,6 +67,10 @@ a person counts once for each of these, and a block of one is of one person."""
 
 NOT_LINKED = "linkability is not measured: name the quasi-identifiers of one source with --split"
 """A note where the questions are answered without two sources."""
+MEASURES = (
+    *(*measures.OF_RELEASE, *measures.OF_SECRET, *measures.OF_GUESSES, *measures.DIFFERENCES),
+    *(*measures.OF_CLASSIFIERS, *measures.OF_QUESTIONS, *measures.OF_DISTANCES),
+)
 
 
 def synthetic(
@@ -280,3 +285,53 @@ def _notes(files: Files, options: SyntheticOptions, work: Measurements) -> list[
         if row["measure"] == "singling_out_some" and row["people"] < RARE_CONDITIONS
     ]
     return notes
+
+
+def check_bound(
+    bound: Bound, options: SyntheticOptions, *, has_secret: bool, has_control: bool
+) -> None:
+    """Refuse a bound on a measure that these options do not compute."""
+    needs = (  # measures, the option that they need, and the hint
+        (measures.ABOUT_SECRETS, has_secret, "is about a secret; name one with --secret"),
+        (measures.OF_CONTROL, has_control, "needs a control; name one with --control"),
+        (measures.OF_CLASSIFIERS, options["learner"], "is about a classifier; add --learner"),
+        (measures.OF_QUESTIONS, options["questions"], "is about a question; add --questions"),
+        (measures.OF_ATTEMPTS, options["attempts"], "is about attempts; add --attempts"),
+        (measures.OF_NEAREST, options["links"], "is about drawn people; add --links"),
+        (measures.OF_LINKS, options["split"], "is about two sources; add --split"),
+        (measures.OF_DISTANCES, options["distances"], "is about distances; add --distances"),
+    )
+    for names, option, hint in needs:
+        if bound.measure in names and not option:
+            raise InputError(f"bound {quoted(bound.text)} {hint}")
+
+
+def failure_note(bound: Bound, rows: Iterable[Row]) -> str:
+    """Return a note on the releases and secrets that exceed a bound; empty if none does.
+
+    A share of nobody (None) keeps every bound.
+    """
+    failures = []
+    for row in rows:
+        value = row["value"]
+        if row["measure"] == bound.measure and value is not None and bound.distance(value):
+            about = [row["release"], *([row["secret"]] if row["secret"] is not None else [])]
+            failures.append(f"{', '.join(about)}: {value:.4g}")
+    return f"not met: {bound.text} ({'; '.join(failures)})" if failures else ""
+
+
+def parse_bounds(texts: Sequence[str]) -> list[Bound]:
+    """Return the bounds that texts state; raise InputError if a text states none."""
+    bounds = []
+    for text in texts:
+        bound = read_bound(text)
+        if bound is None:
+            raise InputError(
+                f"invalid bound {quoted(text)}; write, for example, repU<=0.01, with a measure of "
+                "the result"
+            )
+        if bound.measure not in MEASURES:
+            hint = did_you_mean(bound.measure, MEASURES)
+            raise InputError(f"there is no measure {quoted(bound.measure)} to bound{hint}")
+        bounds.append(bound)
+    return bounds

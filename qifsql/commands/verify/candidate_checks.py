@@ -12,9 +12,9 @@ from decimal import Decimal
 from typing import Any
 
 from qifsql.commands.verify.input_digests import Inputs
-from qifsql.commands.verify.numbers import Place, Repetition, place_results
 from qifsql.commands.verify.second_engine import read_people
 from qifsql.commands.verify.stored_request import RepetitionError, Request, named_dataset
+from qifsql.commands.verify.verdicts import Place, Repetition, place_results
 from qifsql.data.cells import Cell, UnreadableError, parse
 from qifsql.data.domains import Domain, exact
 from qifsql.data.missing import USUAL

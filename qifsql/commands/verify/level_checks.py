@@ -9,9 +9,9 @@ from typing import Any
 
 from qifsql.commands.verify import people_checks, second_engine
 from qifsql.commands.verify.exact_measures import SHARES
-from qifsql.commands.verify.numbers import RESULTS, Place, Repetition, place_numbers
 from qifsql.commands.verify.people_checks import COUNTED, ROUNDED
 from qifsql.commands.verify.stored_request import RepetitionError, Request, attempt
+from qifsql.commands.verify.verdicts import RESULTS, Place, Repetition, place_numbers
 from qifsql.reference import syntactic_levels
 from qifsql.reference.microdata import Blocks, Counts
 from qifsql.reference.success import Number, Success, compared

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from qifsql.adversary.laws import Law, laws
-from qifsql.commands.verify.numbers import RESULTS, Place, Repetition, place_numbers, questions
 from qifsql.commands.verify.second_engine import read_people, text_of
 from qifsql.commands.verify.stored_request import RepetitionError, Request
+from qifsql.commands.verify.verdicts import RESULTS, Place, Repetition, place_numbers, questions
 from qifsql.engine.bare import Answer
 from qifsql.reference import noisy_knowledge
 from qifsql.reference.microdata import blocks
@@ -32,17 +32,17 @@ def repeat(request: Request) -> Repetition:
     The attack rounds the chances of its laws; numbers that this may change much are left out.
     """
     stored = request.stored
-    named = laws(list(map(str, stored.spec["knows"])))
+    stated_laws = laws(list(map(str, stored.spec["knows"])))
     if any(" were drawn, " in str(note) for note in stored.manifest.get("notes", ())):
         raise RepetitionError("people were drawn, and the numbers are estimates")
-    if any(law.table for law in named):
+    if any(law.table for law in stated_laws):
         raise RepetitionError("tables and matrices of laws are not read again")
     answer = read_people(request)
-    chances = [_reference_law(_find_law(str(qid), named)) for qid in stored.spec["qids"]]
-    rows, weights = _weighted_rows(answer, stored, named)
+    chances = [_reference_law(_find_law(str(qid), stated_laws)) for qid in stored.spec["qids"]]
+    rows, weights = _weighted_rows(answer, stored, stated_laws)
     names = [f"qid_{i}" for i, _ in enumerate(chances)]
     reidentified = Knowledge.of(blocks(rows, names, None, weights), chances)
-    error = _rounding_bound(stored, named, sum(weights))
+    error = _rounding_bound(stored, stated_laws, sum(weights))
     if error > MAX_ERROR:
         raise RepetitionError("the probabilities of what is known are rounded to few digits")
     if reidentified.pairs > MOST_PAIRS:
@@ -63,7 +63,7 @@ def repeat(request: Request) -> Repetition:
             "low": None,
             "high": None,
         }
-        unclear = _unclear_columns(singled_out, after, weights, named, error)
+        unclear = _unclear_columns(singled_out, after, weights, stated_laws, error)
         clear_values = {name: value for name, value in values.items() if name not in unclear}
         numbers |= place_numbers(RESULTS, question.row, clear_values)
     return Repetition(WAY, numbers, error=error)
@@ -73,7 +73,7 @@ def _unclear_columns(
     singled_out: Success,
     after: Success,
     weights: Sequence[int],
-    named: Sequence[Law],
+    stated_laws: Sequence[Law],
     error: Fraction,
 ) -> set[str]:
     """Return the columns that rounding may change by more than ``error``, as a share of them.
@@ -86,14 +86,14 @@ def _unclear_columns(
         people = outcome.deterministic * len(weights)
         if int(people * (1 - error)) != int(people * (1 + error)):
             unclear.add(column)
-    if any(law.kind == "sd" for law in named):
+    if any(law.kind == "sd" for law in stated_laws):
         unclear.add("worst_case")
         if 0 < after.deterministic * sum(weights) < 1:
             unclear.add("posterior_deterministic")
     return unclear
 
 
-def _rounding_bound(stored: Stored, named: Sequence[Law], everybody: int) -> Fraction:
+def _rounding_bound(stored: Stored, stated_laws: Sequence[Law], everybody: int) -> Fraction:
     """Return by how much the attack's rounding changes a number at most, as a share of it.
 
     ``everybody`` is the weight of all people. The chances of a law are rounded to parts of 2^-bits,
@@ -106,7 +106,7 @@ def _rounding_bound(stored: Stored, named: Sequence[Law], everybody: int) -> Fra
         return Fraction()
     part = Fraction(everybody, 2 ** int(bits[1]))  # of 1/everybody, the least success
     error = Fraction()
-    for law in named:
+    for law in stated_laws:
         if law.kind == "right" and not law.certain:
             # The chance of each record of other values is (1 - p) / everybody at least, and one
             # part off. Their errors add up to everybody parts for the true value, of chance p.
@@ -120,7 +120,7 @@ def _rounding_bound(stored: Stored, named: Sequence[Law], everybody: int) -> Fra
 
 
 def _weighted_rows(
-    answer: Answer, stored: Stored, named: Sequence[Law]
+    answer: Answer, stored: Stored, stated_laws: Sequence[Law]
 ) -> tuple[list[dict[str, object]], list[int]]:
     """Return one row per person with the keys qid_0, ..., secret_1, ..., and their weights.
 
@@ -130,7 +130,7 @@ def _weighted_rows(
     """
     qids, secrets = list(map(str, stored.spec["qids"])), len(stored.spec["secrets"])
     width = len(qids)
-    numeric = [_find_law(qid, named).kind in ("within", "sd") for qid in qids]
+    numeric = [_find_law(qid, stated_laws).kind in ("within", "sd") for qid in qids]
     weight = answer.columns.index("weight") if "weight" in answer.columns[width:] else None
     rows = []
     for row in answer.rows:
@@ -143,13 +143,13 @@ def _weighted_rows(
     return rows, [1 if weight is None else int(row[weight]) for row in answer.rows]
 
 
-def _find_law(qid: str, named: Sequence[Law]) -> Law:
-    """Return the law that is named for a quasi-identifier; if none is, it is known exactly.
+def _find_law(qid: str, stated_laws: Sequence[Law]) -> Law:
+    """Return the law that is stated for a quasi-identifier; if none is, it is known exactly.
 
     A law may name the column in another case, or without the number of its dataset (2:age).
     """
     for spelling in (str, str.casefold):  # the same case is preferred
-        for law in named:
+        for law in stated_laws:
             if spelling(law.column) in (spelling(qid), spelling(qid.partition(":")[2])):
                 return law
     return Law(column=qid, kind="exact")

@@ -14,7 +14,14 @@ from sqlglot.errors import SqlglotError
 from qifsql.adversary.laws import laws
 from qifsql.commands.verify import exact_measures
 from qifsql.commands.verify.input_digests import Inputs
-from qifsql.commands.verify.numbers import (
+from qifsql.commands.verify.stored_request import (
+    COPIED,
+    OTHER_SOURCES,
+    SUPPRESSED,
+    RepetitionError,
+    current_source,
+)
+from qifsql.commands.verify.verdicts import (
     MANIFEST,
     RESULTS,
     Place,
@@ -23,13 +30,6 @@ from qifsql.commands.verify.numbers import (
     place_numbers,
     place_results,
     questions,
-)
-from qifsql.commands.verify.stored_request import (
-    COPIED,
-    OTHER_SOURCES,
-    SUPPRESSED,
-    RepetitionError,
-    current_source,
 )
 from qifsql.data.readers import escaped
 from qifsql.engine.bare import Answer, BareDuckDB, OverdueError
@@ -204,7 +204,8 @@ class Pasted:
         numbers |= exact_measures.reidentification_risks(
             posterior, owner=owner, population=bool(spec.get("population"))
         )
-        if question.individual or self.progressive:  # without entropies, guesses and capacity
+        of_one_person = question.model.startswith("I")  # IRS, IAS, ...
+        if of_one_person or self.progressive:  # without entropies, guesses and capacity
             return numbers
         if owner and not spec.get("weight"):
             return numbers | exact_measures.numbers_of_owner(prior, posterior)

@@ -5,8 +5,8 @@ from fractions import Fraction
 from typing import Any
 
 from qifsql.commands.verify import second_engine
-from qifsql.commands.verify.numbers import RESULTS, Place, Repetition, place_numbers, place_results
 from qifsql.commands.verify.stored_request import Request
+from qifsql.commands.verify.verdicts import RESULTS, Place, Repetition, place_numbers, place_results
 from qifsql.query.suppression import STAR
 from qifsql.reference import people_with_records as people
 from qifsql.reference.microdata import Key, Rows

@@ -6,8 +6,8 @@ from fractions import Fraction
 from typing import Any
 
 from qifsql.commands.verify import people_checks, second_engine
-from qifsql.commands.verify.numbers import RESULTS, Place, Repetition, place_numbers
 from qifsql.commands.verify.stored_request import RepetitionError, Request
+from qifsql.commands.verify.verdicts import RESULTS, Place, Repetition, place_numbers
 from qifsql.query.suppression import STAR
 from qifsql.reference import sample_uniques
 from qifsql.reference.microdata import Rows

@@ -11,7 +11,8 @@ from functools import reduce
 from typing import Literal
 
 from qifsql.commands.verify import exact_measures
-from qifsql.commands.verify.numbers import (
+from qifsql.commands.verify.stored_request import RepetitionError, Request
+from qifsql.commands.verify.verdicts import (
     Place,
     Question,
     Repetition,
@@ -19,7 +20,6 @@ from qifsql.commands.verify.numbers import (
     place_results,
     questions,
 )
-from qifsql.commands.verify.stored_request import RepetitionError, Request
 from qifsql.engine.bare import Answer, count_in_sqlite
 from qifsql.errors import EngineError
 from qifsql.query.suppression import STAR

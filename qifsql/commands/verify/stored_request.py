@@ -1,8 +1,12 @@
-"""The request of a stored attack, made again from its manifest."""
+"""The request of a stored attack, made again from its manifest, and the SQL printed for it.
+
+The SQL is made from the request and not from the manifest's SQL, so the two are checked apart.
+"""
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
@@ -14,7 +18,7 @@ from qifsql.adversary.options import Options
 from qifsql.adversary.spec import Attack
 from qifsql.commands.sql.sql import sql
 from qifsql.commands.verify.input_digests import Inputs
-from qifsql.commands.verify.numbers import Repetition
+from qifsql.commands.verify.verdicts import Place, Question, Repetition, place_results, questions
 from qifsql.counting.session import opened
 from qifsql.data.collection import Collection
 from qifsql.data.csv_options import CSV_OPTIONS
@@ -25,6 +29,7 @@ from qifsql.engine.bare import MOST_ROWS, Answer, BareDuckDB
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError, InternalError
 from qifsql.query.render import parsed, render
+from qifsql.reference.success import Number
 from qifsql.results.storage import Origin
 from qifsql.results.stored import Stored
 
@@ -40,6 +45,8 @@ OTHER_SOURCES = {
 }
 """Options of attacks that are not a GROUP BY of one release or collection, and the reason why."""
 SUPPRESSED = "its blocks are without the suppressed records, each of which is one of anything"
+SIMPLE = "two-level SQL"
+PRINTED = "SQL of the request"
 
 
 class RepetitionError(Exception):
@@ -262,3 +269,68 @@ def _check_columns(repeated: Request) -> None:
     differing = [name for name in COMPARED_ENTRIES if again.get(name) != spec.get(name)]
     if differing:
         raise RepetitionError(f"the manifest does not say enough about {', '.join(differing)}")
+
+
+def repeat_printed_sql(request: Request) -> Iterator[Repetition]:
+    """Yield the numbers of a stored attack by each form of the SQL printed for its request."""
+    for way, is_simple, numbers_of in (
+        (SIMPLE, True, _numbers_of_simple),
+        (PRINTED, False, numbers_by_question),
+    ):
+        try:
+            answers = answers_of(request, simple=is_simple)
+        except RepetitionError as e:
+            yield Repetition(way, reason=str(e))
+        else:
+            yield Repetition(way, numbers_of(request.stored, answers))
+
+
+def answers_of(request: Request, *, simple: bool) -> list[Answer]:
+    """Return the answers of the SQL printed for a request, in two levels if ``simple``."""
+    if request.stored.spec.get("suppressed_records"):
+        raise RepetitionError(SUPPRESSED)
+    try:
+        script = request.script(simple=simple)
+    except InputError as e:
+        reason = "there is no two-level SQL for weights, gains, a prior or collections"
+        raise RepetitionError(reason if simple else f"no SQL can be printed: {e}") from e
+    return request.run(script)
+
+
+def _numbers_of_simple(stored: Stored, answers: Sequence[Answer]) -> dict[Place, Number]:
+    """Return the numbers of the two-level SQL, whose answers have a row per model and secret."""
+    rows = [line for answer in answers for line in answer.lines()]
+    stored_questions = questions(stored)
+    if len(rows) != len(stored_questions):  # a progressive attack, also about fewer datasets
+        return {}
+    numbers: dict[Place, Number] = {}
+    for question, row in zip(stored_questions, rows, strict=True):
+        numbers |= _numbers_of_answer(stored, question, row)
+    return numbers
+
+
+def numbers_by_question(stored: Stored, answers: Sequence[Answer]) -> dict[Place, Number]:
+    """Return the numbers of the whole SQL, whose answers have a row for each row of results.
+
+    Rows are matched by model and secret. Of these there is one for each gain: they are in the same
+    order in the answers and in the results, so each takes the first that is not used.
+    """
+    unused: dict[tuple[object, ...], deque[Mapping[str, Any]]] = {}
+    for line in (line for answer in answers for line in answer.lines()):
+        unused.setdefault((line["model"], line["secret"]), deque()).append(line)
+    numbers: dict[Place, Number] = {}
+    datasets = stored.frame["datasets"].max()
+    for question in questions(stored):
+        row = stored.frame.row(question.row, named=True)
+        if row["datasets"] != datasets:  # a prefix of the collection is another request
+            continue
+        if lines := unused.get((row["model"], row["secret"])):
+            numbers |= _numbers_of_answer(stored, question, lines.popleft())
+    return numbers
+
+
+def _numbers_of_answer(
+    stored: Stored, question: Question, row: Mapping[str, Any]
+) -> dict[Place, Number]:
+    values = {name: value for name, value in row.items() if isinstance(value, int | float)}
+    return place_results(stored, question.row, values)

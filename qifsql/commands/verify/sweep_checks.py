@@ -13,15 +13,15 @@ from typing import Any
 
 import polars as pl
 
-from qifsql.commands.verify import printed_sql, second_engine
-from qifsql.commands.verify.numbers import (
+from qifsql.commands.verify import second_engine, stored_request
+from qifsql.commands.verify.stored_request import RepetitionError, Request, attempt
+from qifsql.commands.verify.verdicts import (
     Place,
     Repetition,
     place_numbers,
     place_results,
     questions,
 )
-from qifsql.commands.verify.stored_request import RepetitionError, Request, attempt
 from qifsql.data.types import Row
 from qifsql.engine.bare import Answer
 from qifsql.errors import quoted
@@ -50,25 +50,17 @@ def draw_subsets(stored: Stored, limit: int, seed: int | None) -> dict[Subset, l
     return {subset: rows_of_subset[subset] for subset in sorted(drawn)}
 
 
-def repeat_subsets(request: Request, subsets: Mapping[Subset, Sequence[int]]) -> list[Repetition]:
-    """Return the numbers of subsets in two ways; each has the positions of its rows."""
-    return [
-        attempt(printed_sql.PRINTED, _repeat_by_printed_sql, request, subsets),
-        attempt(second_engine.WAY, _repeat_by_sqlite, request, subsets),
-    ]
-
-
-def _repeat_by_printed_sql(request: Request, subsets: Mapping[Subset, Sequence[int]]) -> Repetition:
+def repeat_by_printed_sql(request: Request, subsets: Mapping[Subset, Sequence[int]]) -> Repetition:
     """Return the numbers of each subset and its rows by the SQL that is printed for its attack."""
     numbers: dict[Place, Number] = {}
     for subset, rows in subsets.items():
         part = request.subset(subset, rows)
-        answers = printed_sql.answers_of(part, simple=False)
-        numbers |= _numbers_in_sweep(rows, printed_sql.numbers_by_question(part.stored, answers))
-    return Repetition(printed_sql.PRINTED, numbers)
+        answers = stored_request.answers_of(part, simple=False)
+        numbers |= _numbers_in_sweep(rows, stored_request.numbers_by_question(part.stored, answers))
+    return Repetition(stored_request.PRINTED, numbers)
 
 
-def _repeat_by_sqlite(request: Request, subsets: Mapping[Subset, Sequence[int]]) -> Repetition:
+def repeat_by_sqlite(request: Request, subsets: Mapping[Subset, Sequence[int]]) -> Repetition:
     """Return the numbers of each subset and its rows, from the people, read once, by SQLite."""
     qids = list(request.stored.spec["qids"])
     second_engine.check_countable(request.stored)

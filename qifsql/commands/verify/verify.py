@@ -12,21 +12,13 @@ from qifsql.commands.verify import (
     noisy_pairs,
     pasted_sql,
     people_checks,
-    printed_sql,
     sample_unique_checks,
     second_engine,
+    stored_request,
     sweep_checks,
     verdicts,
 )
 from qifsql.commands.verify.input_digests import Inputs, locate
-from qifsql.commands.verify.numbers import (
-    RESULTS,
-    Repetition,
-    count_columns,
-    places,
-    questions,
-    relabel_records_as_people,
-)
 from qifsql.commands.verify.spec import SUBSETS, VerifyOptions
 from qifsql.commands.verify.stored_request import (
     RepetitionError,
@@ -34,6 +26,14 @@ from qifsql.commands.verify.stored_request import (
     UnfitError,
     attempt,
     request,
+)
+from qifsql.commands.verify.verdicts import (
+    RESULTS,
+    Repetition,
+    count_columns,
+    places,
+    questions,
+    relabel_records_as_people,
 )
 from qifsql.data.files import path_text, several_paths
 from qifsql.data.option import complete
@@ -162,7 +162,7 @@ def _verdicts(
     except RepetitionError as e:
         return verdicts.unchecked_tables(stored, str(e))
     except UnfitError as e:  # somebody has changed the manifest
-        way, *_ = TABLE_CHECKS.get(stored.kind, (printed_sql.PRINTED,))
+        way, *_ = TABLE_CHECKS.get(stored.kind, (stored_request.PRINTED,))
         broken = [Repetition(way, broken=str(e))]
         return verdicts.verdict_rows(stored, list(places(stored, RESULTS)), broken)
     if stored.kind == "sweep":
@@ -185,14 +185,14 @@ def _repeat_attack(stored: Stored, inputs: Inputs, settings: Settings) -> Iterat
     try:
         repeated = request(stored, inputs, settings)
     except RepetitionError as e:
-        yield Repetition(printed_sql.PRINTED, reason=str(e))
+        yield Repetition(stored_request.PRINTED, reason=str(e))
         return
     except UnfitError as e:  # somebody has changed the manifest
-        yield Repetition(printed_sql.PRINTED, broken=str(e))
+        yield Repetition(stored_request.PRINTED, broken=str(e))
         return
     yield count_columns(stored, len(repeated.source.datasets))
     by_sqlite = attempt(second_engine.WAY, second_engine.repeat, repeated)
-    for repetition in (*printed_sql.repeat(repeated), by_sqlite):
+    for repetition in (*stored_request.repeat_printed_sql(repeated), by_sqlite):
         yield relabel_records_as_people(stored, repetition)
     if questions(stored, noisy=True):
         yield attempt(noisy_pairs.WAY, noisy_pairs.repeat, repeated)
@@ -209,7 +209,10 @@ def _verdicts_on_sweep(repeated: Request, limit: int) -> list[dict[str, Any]]:
     if stored.spec.get("person"):  # the definitions of the answers have one record per person
         repetitions = [attempt(people_checks.WAY, people_checks.repeat, repeated, drawn_rows)]
     else:
-        repetitions = sweep_checks.repeat_subsets(repeated, subsets)
+        repetitions = [
+            attempt(stored_request.PRINTED, sweep_checks.repeat_by_printed_sql, repeated, subsets),
+            attempt(second_engine.WAY, sweep_checks.repeat_by_sqlite, repeated, subsets),
+        ]
         answers = [name for name in sweep_checks.ANSWERS if name in stored.details]
     repetitions.append(count_columns(stored, len(repeated.source.datasets)))
     drawn = [place for place in places(stored, RESULTS) if place.row in drawn_rows]

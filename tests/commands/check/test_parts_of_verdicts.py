@@ -11,9 +11,9 @@ from policies import policy, rule
 
 from qifsql.adversary.models import model
 from qifsql.adversary.spec import Attribute, ColumnRoles
-from qifsql.commands.check import check, comparison, coverage, rule_levels, view
-from qifsql.commands.check.comparison import Comparison
+from qifsql.commands.check import check, coverage, rule_levels, view
 from qifsql.commands.check.result import READING, SCHEMA, Verdict, refused
+from qifsql.commands.check.rule_levels import Comparison
 from qifsql.commands.check.spec import _rules
 from qifsql.data.dataset import Dataset
 from qifsql.errors import InputError
@@ -474,9 +474,9 @@ def test_a_share_of_nobody_is_at_most_anything(
     row = {"TCAP": value, "nobody": nobody}
     if isinstance(says, str):
         with pytest.raises(InputError, match=says):
-            comparison.is_met_by_nobody(about, row)
+            rule_levels.judge_missing_value(about, row)
     else:
-        assert comparison.is_met_by_nobody(about, row) is says
+        assert rule_levels.judge_missing_value(about, row) is says
 
 
 def test_rules_about_a_release_share_a_comparison_of_each_column_of_groups(tmp_path: Path) -> None:
@@ -495,7 +495,7 @@ def test_rules_about_a_release_share_a_comparison_of_each_column_of_groups(tmp_p
         levels = levels_of(tmp_path, *(rules[n] for n in numbers), **known, **split)
         return [
             (by, [r.number for r in rs], opts)
-            for by, rs, opts in comparison._shared_comparisons(levels)
+            for by, rs, opts in rule_levels._shared_comparisons(levels)
         ]
 
     asked = shared | {"split": ("age",), "questions": True}
@@ -554,6 +554,6 @@ def test_one_release_is_compared(tmp_path: Path) -> None:
     known = {"qids": "age", "original": "o.csv"}
     levels = levels_of(tmp_path, rule(model="synthetic", measure="repU"), **known)
     one, two = (Dataset(name, "parquet", (name,)) for name in ("a", "b"))
-    assert comparison.release_of(levels, one) is one
+    assert rule_levels.release_of(levels, one) is one
     with pytest.raises(InputError, match="rule 1 is about one synthetic release"):
-        comparison.release_of(levels, [one, two])
+        rule_levels.release_of(levels, [one, two])

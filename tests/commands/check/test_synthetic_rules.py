@@ -16,10 +16,10 @@ from synthetic_files import Line, frame, lines, plain
 from terminal import run
 
 import qifsql
-from qifsql.commands.check import comparison
+from qifsql.commands.check import rule_levels
 from qifsql.commands.check.junit import junit
 from qifsql.commands.synthetic.individuals import GROUPS
-from qifsql.commands.synthetic.required_bounds import MEASURES
+from qifsql.commands.synthetic.synthetic import MEASURES
 from qifsql.errors import ColumnError, InputError
 from qifsql.measures.release_measures import (
     ABOUT_SECRETS,
@@ -78,7 +78,7 @@ def test_numbers_are_those_of_the_command_in_one_comparison(
     calls: list[Any] = []
     real = qifsql.synthetic  # which the package keeps: imported now, it is not the stand-in
     monkeypatch.setattr(
-        comparison.releases, "synthetic", lambda *a, **o: calls.append(o) or real(*a, **o)
+        rule_levels.releases, "synthetic", lambda *a, **o: calls.append(o) or real(*a, **o)
     )
     levels = written(here, *map(comparing, measures()), split="q")
     verdict = qifsql.check("release.parquet", levels)

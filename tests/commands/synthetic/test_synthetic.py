@@ -20,7 +20,7 @@ from synthetic_files import Line, frame, lines, plain, values
 from terminal import run
 
 import qifsql
-from qifsql.commands.synthetic import wide_cells
+from qifsql.commands.synthetic import subsets
 from qifsql.counting.compared_files import POOLED
 from qifsql.errors import ColumnError, DatasetError, InputError
 from qifsql.measures.intervals import newcombe, paired, wilson
@@ -218,11 +218,11 @@ def test_subsets_are_the_same_in_rows_of_cells_and_in_rows_of_blocks(
     files = frame(original), frame(release)
     held = None if control is None else frame(control)
     packed = qifsql.synthetic(*files, control=held, qids="q,r", secret="t", sweep=True)
-    with patch.object(wide_cells, "MOST_COUNTERS", 0):
+    with patch.object(subsets, "MOST_COUNTERS", 0):
         cells = qifsql.synthetic(*files, control=held, qids="q,r", secret="t", sweep=True)
     assert_frame_equal(packed.details["subsets"], cells.details["subsets"])
-    for patched in (0, wide_cells.MOST_COUNTERS):
-        with patch.object(wide_cells, "MOST_COUNTERS", patched):
+    for patched in (0, subsets.MOST_COUNTERS):
+        with patch.object(subsets, "MOST_COUNTERS", patched):
             alone = qifsql.synthetic(*files, qids="q,r", sweep=True).details["subsets"]
         names = ["UiO", "UiS", "UiOiS", "repU", "iS"]
         assert_frame_equal(alone.select(names), packed.details["subsets"].select(names))
