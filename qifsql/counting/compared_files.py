@@ -9,7 +9,7 @@ from qifsql.adversary.bind import bind
 from qifsql.adversary.options import NullRule
 from qifsql.adversary.spec import Attack, Attribute, KnownRecords, Microdata
 from qifsql.counting.session import check_records
-from qifsql.data.dataset import Dataset, Tabular, datasets, repeated, titles_of
+from qifsql.data.dataset import Dataset, Tabular, datasets, given_again, titles_of
 from qifsql.data.domains import Domain, common_domain, domain
 from qifsql.data.types import comparable, family, generalised
 from qifsql.engine.catalog import Catalog
@@ -63,7 +63,8 @@ class Sources:
         first = Dataset.open(original)
         last = None if control is None else Dataset.open(control)
         inputs = [first, *releases, *([last] if last is not None else [])]
-        twice = [d.name for d in repeated(inputs) if d.frame is None]  # frames may have equal rows
+        # frames may have equal rows
+        twice = [d.name for d in given_again(inputs) if d.frame is None]
         if different and twice:
             raise InputError(
                 f"{twice[0]} is given twice; the original, each release and the control are "

@@ -7,7 +7,7 @@ from sqlglot import exp
 
 from qifsql.adversary.spec import Attribute, BoundAttack
 from qifsql.counting.spans import Generalised, Raw
-from qifsql.data.dataset import Column, Dataset, Tabular, datasets, repeated
+from qifsql.data.dataset import Column, Dataset, Tabular, datasets, given_again
 from qifsql.errors import InputError, plural
 
 SUPPRESSED = ("everyone", "out")
@@ -45,7 +45,7 @@ class Composition:
         opened = datasets(releases)
         if not opened:
             raise InputError("no release is named; name the files of two or more")
-        if twice := repeated(opened):
+        if twice := given_again(opened):
             raise InputError(f"{twice[0].name} is given twice; {instead}")
         (everybody,) = _attached([Dataset.open(people)], first=0)
         composition = cls(_attached(opened), everybody, **options)  # type: ignore[arg-type]

@@ -20,7 +20,7 @@ from qifsql.engine.protocol import Engine
 from qifsql.errors import plural
 from qifsql.query import microdata_steps, suppression
 from qifsql.query.microdata_steps import normal, records_plan
-from qifsql.query.suppression import STAR, everything, may_be_suppressed
+from qifsql.query.suppression import STAR, all_suppressed, may_be_suppressed
 
 
 def marked(engine: Engine, bound: BoundAttack) -> BoundAttack:
@@ -86,7 +86,7 @@ def condition(microdata: Microdata) -> exp.Expr | None:
     """Return the condition that a record of the file is suppressed; None where none can be."""
     if not may_be_suppressed(microdata.qids, written_here=_is_written_here(microdata)):
         return None
-    return everything(microdata.qids, [exp.paren(normal(q)) for q in microdata.qids])
+    return all_suppressed(microdata.qids, [exp.paren(normal(q)) for q in microdata.qids])
 
 
 def of_cell(microdata: Microdata, form: Attribute, cell: exp.Expr) -> exp.Expr | None:
@@ -97,7 +97,7 @@ def of_cell(microdata: Microdata, form: Attribute, cell: exp.Expr) -> exp.Expr |
     """
     if not may_be_suppressed([form], written_here=_is_written_here(microdata)):
         return None
-    return everything([form], [cell])
+    return all_suppressed([form], [cell])
 
 
 def has_cells(engine: Engine, microdata: Microdata) -> bool:
@@ -118,7 +118,7 @@ def by_place(engine: Engine, microdata: Microdata, secret: int) -> pl.DataFrame:
     """
     cells = [exp.column(f"qid_{i}") for i, _ in enumerate(microdata.qids, 1)]
     tests = [of_cell(microdata, *pair) for pair in zip(microdata.qids, cells, strict=True)]
-    query = suppression.by_place(tests, secret)
+    query = suppression.suppressed_cells(tests, secret)
     plan = microdata_steps.plan(microdata, microdata_steps.steps(microdata), query)
     return engine.frame(plan, "counting records", microdata.dataset.name)
 

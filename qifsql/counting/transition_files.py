@@ -6,7 +6,7 @@ from qifsql.adversary import value_files
 from qifsql.adversary.spec import Attribute
 from qifsql.data.dataset import Column, Dataset
 from qifsql.data.expressions import column
-from qifsql.data.formats import named
+from qifsql.data.formats import find_named
 from qifsql.data.types import family
 from qifsql.engine.catalog import open_beside
 from qifsql.engine.protocol import Engine
@@ -43,7 +43,7 @@ def read_lines(engine: Engine, path: str, drifting: Attribute) -> tuple[Dataset,
     }
     query = value_files.lines(dataset, columns_by_name)
     if (about := schema.find("column")) is not None:
-        spellings = named(drifting.name, columns(engine, path), lambda name: [name])
+        spellings = find_named(drifting.name, columns(engine, path), lambda name: [name])
         written = [exp.Literal.string(name) for name in spellings or [drifting.name]]
         query = query.where(exp.In(this=column(about), expressions=written))
     return dataset, Step("transitions", "One row per line of a table of transitions.", query)

@@ -26,11 +26,11 @@ from qifsql.data.formats import (
     ZIPPED,
     Format,
     copy_name,
+    find_named,
     magic,
-    named,
     table_in_zip,
 )
-from qifsql.data.frames import Lazy, Stream, are_records, arrow_table, is_table, path_of
+from qifsql.data.frames import Lazy, Stream, are_records, arrow_table, digest_path, is_table
 from qifsql.data.missing import MissingValues
 from qifsql.errors import ColumnError, DatasetError, did_you_mean, quoted
 
@@ -130,7 +130,7 @@ class Schema:
 
     def find(self, name: str) -> Column | None:
         """Return the column of a name, exact or else without case; refuse an ambiguous name."""
-        matches = named(name, self.columns, lambda column: [column.name])
+        matches = find_named(name, self.columns, lambda column: [column.name])
         if len(matches) > 1:
             if len({c.name for c in matches}) == 1:
                 raise ColumnError(
@@ -309,12 +309,12 @@ class Dataset:
             name = str(title)
         frame, mixed = arrow_table(source, table)
         if frame is not None:
-            path = path_of(frame)
+            path = digest_path(frame)
             return cls(name or "frame", "frame", (path,), na=words, left_out=mixed, frame=frame)
-        return cls._at(path_text(source), words, options)
+        return cls._from_path(path_text(source), words, options)
 
     @classmethod
-    def _at(cls, text: str, na: tuple[str, ...], options: Mapping[str, Any]) -> "Dataset":
+    def _from_path(cls, text: str, na: tuple[str, ...], options: Mapping[str, Any]) -> "Dataset":
         """Return the dataset of a path: files, TABLE@FILE, or a table or URL of Spark."""
         if not text:  # a path without a name is the working folder
             raise DatasetError("the name of a dataset is empty; name a file")
@@ -325,14 +325,14 @@ class Dataset:
             raise DatasetError(f"{text} is not a local file; qifsql never uses the network")
         table_in_file = None if _exists(text) else re.fullmatch(r"(.+)@(.+)", text, re.S)
         if table_in_file is None:
-            return cls._file(text, text, na, options)
+            return cls._from_files(text, text, na, options)
         table, file = table_in_file.groups()
         if file.casefold().endswith(ZIPPED):
-            return cls._file(file, text, na, options, table=table)
-        return cls._table(table, file, text, na, options)
+            return cls._from_files(file, text, na, options, table=table)
+        return cls._from_table(table, file, text, na, options)
 
     @classmethod
-    def _file(
+    def _from_files(
         cls,
         path: str,
         text: str,
@@ -365,7 +365,7 @@ class Dataset:
         return cls(name, format_, files, table, hive=hive, na=na, **options)
 
     @classmethod
-    def _table(
+    def _from_table(
         cls, table: str, file: str, text: str, na: tuple[str, ...], options: Mapping[str, Any]
     ) -> "Dataset":
         """Return the dataset of ``text``, TABLE@FILE: a table of a database, or a sheet."""
@@ -373,7 +373,7 @@ class Dataset:
             raise DatasetError(f"{file} does not exist, so there is no {text}; check the path")
         check_file(file)
         if Path(file).suffix.casefold() == ".xlsx":
-            return replace(cls._file(file, text, na, options), name=text, table=table)
+            return replace(cls._from_files(file, text, na, options), name=text, table=table)
         refuse_options(options, text)
         sqlite = magic(file).startswith(SQLITE)
         if Path(file).suffix.casefold() in (".sqlite", ".sqlite3") and not sqlite:
@@ -421,7 +421,7 @@ def titles_of(datasets: Sequence[Dataset]) -> list[str]:
     return [d.paths[0] if names.count(d.name) > 1 else d.name for d in datasets]
 
 
-def repeated(datasets: Sequence[Dataset]) -> list[Dataset]:
+def given_again(datasets: Sequence[Dataset]) -> list[Dataset]:
     """Return the datasets whose files and table are those of one before them."""
     places = [dataset.place for dataset in datasets]
     return [dataset for i, dataset in enumerate(datasets) if places[i] in places[:i]]

@@ -69,7 +69,7 @@ def copy_tree(tree: exp.Expr) -> exp.Expr:
     """Return a copy of a tree, in less than half the time of ``tree.copy()``."""
     root = _copy_node(tree)
     nodes = [(tree, root)]
-    for node, new in nodes:  # which become more on the way
+    for node, new in nodes:  # the list grows while it is read
         for key, part in node.args.items():
             if isinstance(part, exp.Expr):
                 copied = new.args[key] = _copy_node(part, new, key)

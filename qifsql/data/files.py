@@ -189,7 +189,7 @@ def matches(name: str, pattern: str) -> bool:
     An open bracket that nothing closes is itself.
     """
     closed, bracket, rest = pattern.rpartition("]")
-    literal = rest.replace("[", "[[]")  # each would be looked for its end, to the end of the text
+    literal = rest.replace("[", "[[]")  # fnmatch would look for the end of each in all the text
     return fnmatchcase(name, f"{closed}{bracket}{literal}")
 
 

@@ -89,7 +89,7 @@ def table_in_zip(file: str, table: str = "") -> tuple[str, Format, str]:
         raise DatasetError(f"{file} is damaged, or no .zip; pack it again") from e
     tables = [m for m in members if _format_by_name(m) and not m.startswith("__MACOSX")]
     if table:
-        matching = named(table, tables, lambda member: [member, Path(member).name])
+        matching = find_named(table, tables, lambda member: [member, Path(member).name])
         if len(matching) != 1:
             hint = did_you_mean(table, tables)
             raise DatasetError(f"{file} has no table {quoted(table)}{hint}")
@@ -119,7 +119,7 @@ def magic(file: str | Path) -> bytes:
         raise DatasetError(f"{file} cannot be read: {e.strerror}") from e
 
 
-def named(name: str, items: Iterable[T], names: Callable[[T], Iterable[str]]) -> list[T]:
+def find_named(name: str, items: Iterable[T], names: Callable[[T], Iterable[str]]) -> list[T]:
     """Return the items of which a name is exactly this one, else those of the name in any case."""
     listed = list(items)
     exact = [item for item in listed if name in names(item)]

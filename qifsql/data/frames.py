@@ -141,7 +141,7 @@ def _mixed_columns(frame: Any) -> tuple[str, ...]:
     return tuple(mixed)
 
 
-def path_of(table: Any) -> str:
+def digest_path(table: Any) -> str:
     """Return the path of a data frame; equal data have the same path, however they are chunked."""
     import pyarrow as pa
 

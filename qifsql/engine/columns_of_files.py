@@ -17,7 +17,7 @@ from qifsql.data.collection import Collection, joined_schema
 from qifsql.data.dataset import Column, Dataset, Schema
 from qifsql.data.expressions import identifier
 from qifsql.data.files import mixed_ends, unmarked_encoding
-from qifsql.data.formats import named, partition_columns
+from qifsql.data.formats import find_named, partition_columns
 from qifsql.data.readers import array_of_paths, calling, relation
 from qifsql.data.types import comparable, family, nested
 from qifsql.engine import missing_words, remembered, statistics_files
@@ -269,7 +269,7 @@ def find_table(engine: Engine, dataset: Dataset) -> Dataset:
         schema, table = place
         return [table, f"{schema}.{table}"]
 
-    matches = named(dataset.table, is_stored, names_of)
+    matches = find_named(dataset.table, is_stored, names_of)
     if not matches:
         stored_names = (table for (_, table), flag in is_stored.items() if flag)
         hint = did_you_mean(dataset.table, stored_names)

@@ -56,14 +56,14 @@ def check(stream: Stream, tables: set[str], damaged: str) -> set[str]:
         raise DatasetError(damaged)
     with readable(damaged):
         entries = exp.select("name", "sum(rows)", "sum(digest)").from_(_table(LEDGER))
-        entered = {name: sums for name, *sums in stream.rows(render(entries.group_by("name")))}
-        if not set(entered) <= tables:
+        rows = stream.rows(render(entries.group_by("name")))
+        if not {name for name, *_ in rows} <= tables:
             raise DatasetError(damaged)
-        for name, sums in entered.items():
+        for name, *entered in rows:
             (stored,) = stream.rows(render(exp.select(*_sum_columns()).from_(_source(name))))
-            if stored != tuple(sums):
+            if stored != tuple(entered):
                 raise DatasetError(damaged)
-    return set(entered)
+    return {name for name, *_ in rows}
 
 
 def sums(stream: Stream, table: str) -> list[int]:

@@ -9,7 +9,7 @@ from contextvars import ContextVar
 PRIVATE = 0o077  # of files that only the user may read
 _lock = threading.Lock()
 _private_outputs: ContextVar[bool] = ContextVar("private_outputs", default=False)
-_open: list[int] = []  # the usual mask, once for each context that is open
+_usual_masks: list[int] = []  # one, once for each open context of ``private``
 
 
 @contextmanager
@@ -22,13 +22,13 @@ def private(*, when: bool = True) -> Iterator[None]:
         yield
         return
     with _lock:  # the first context sets the private mask; each keeps the usual one
-        _open.append(_open[-1] if _open else os.umask(PRIVATE))
+        _usual_masks.append(_usual_masks[-1] if _usual_masks else os.umask(PRIVATE))
     try:
         yield
     finally:
         with _lock:
-            usual_mask = _open.pop()
-            if not _open:
+            usual_mask = _usual_masks.pop()
+            if not _usual_masks:
                 os.umask(usual_mask)
 
 
@@ -47,8 +47,8 @@ def usual() -> int:
     if _private_outputs.get():
         return PRIVATE
     with _lock:
-        if _open:  # the mask of the process is private now; this was the user's
-            return _open[-1]
+        if _usual_masks:  # the mask of the process is private now; this was the user's
+            return _usual_masks[-1]
         mask = os.umask(PRIVATE)  # the only way to read it
         os.umask(mask)
         return mask

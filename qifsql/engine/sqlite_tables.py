@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from qifsql.data.dataset import Dataset
 from qifsql.data.expressions import filled, identifier
-from qifsql.data.formats import check_names, named
+from qifsql.data.formats import check_names, find_named
 from qifsql.errors import DatasetError, did_you_mean, quoted
 
 CELLS = 400_000  # cells that are in memory at once
@@ -156,7 +156,7 @@ def _table(connection: sqlite3.Connection, dataset: Dataset) -> tuple[exp.Table,
             if type_ == "table" and not re.match(r"create\s+virtual\b", sql or "", re.I):
                 stored[name] = sql or ""
     requested = dataset.table
-    matches = named(requested, names, lambda name: [name])
+    matches = find_named(requested, names, lambda name: [name])
     if not matches:
         hint = did_you_mean(requested, stored)
         raise DatasetError(f"{dataset.paths[0]} has no table {quoted(requested)}{hint}")

@@ -9,7 +9,7 @@ from typing import Any
 
 from qifsql.data import installation
 from qifsql.data.dataset import Dataset
-from qifsql.data.formats import check_names, named
+from qifsql.data.formats import check_names, find_named
 from qifsql.engine import sheet_text
 from qifsql.engine.csv_header import Rows, first_names, is_number, may_be_header
 from qifsql.errors import DatasetError, did_you_mean, plural, quoted
@@ -102,7 +102,7 @@ def _sheet(book: Any, dataset: Dataset) -> str:
             sheet_text.check_extent(dataset.files[0], name, dataset.name)
     if not requested:
         requested = _only_filled(book, names, dataset)
-    matches = named(requested, names, lambda name: [name])
+    matches = find_named(requested, names, lambda name: [name])
     if not matches:
         hint = did_you_mean(requested, names)
         raise DatasetError(f"{dataset.paths[0]} has no sheet {quoted(requested)}{hint}")

@@ -28,7 +28,7 @@ def may_be_suppressed(qids: Sequence[Attribute], *, written_here: bool) -> bool:
     return bool(qids) and all(q.there is None for q in qids) and (written_here or all(marked))
 
 
-def everything(qids: Sequence[Attribute], cells: Sequence[exp.Expr]) -> exp.Expr:
+def all_suppressed(qids: Sequence[Attribute], cells: Sequence[exp.Expr]) -> exp.Expr:
     """Return the condition that all cells, one per qid, are suppressed: ``*`` or, no text, NULL."""
     tests: list[exp.Expr] = []
     for qid, cell in zip(qids, cells, strict=True):
@@ -38,7 +38,7 @@ def everything(qids: Sequence[Attribute], cells: Sequence[exp.Expr]) -> exp.Expr
     return exp.func("coalesce", exp.paren(exp.and_(*tests)), exp.false())
 
 
-def by_place(tests: Sequence[exp.Expr | None], secret: int) -> exp.Select:
+def suppressed_cells(tests: Sequence[exp.Expr | None], secret: int) -> exp.Select:
     """Return how many individuals have suppressed cells in the same places, and the same secret.
 
     ``tests`` has the condition that each quasi-identifier is suppressed (None: it never is).
@@ -64,11 +64,12 @@ def is_hidden(microdata: Microdata) -> exp.Expr:
     """
     names = [exp.to_identifier(f"qid_{i}") for i, _ in enumerate(microdata.qids, 1)]
     if microdata.person is None or microdata.known_records == "one":
-        return everything(microdata.qids, [exp.Column(this=name) for name in names])
+        return all_suppressed(microdata.qids, [exp.Column(this=name) for name in names])
     record = exp.to_identifier("r")
     fields = [exp.Dot(this=record.copy(), expression=name) for name in names]
-    is_shown = exp.Lambda(this=exp.not_(everything(microdata.qids, fields)), expressions=[record])
-    shown_records = exp.func("list_filter", exp.column("qid_1"), is_shown, dialect="duckdb")
+    is_by_record = exp.not_(all_suppressed(microdata.qids, fields))
+    by_record = exp.Lambda(this=is_shown, expressions=[record])
+    shown_records = exp.func("list_filter", exp.column("qid_1"), by_record, dialect="duckdb")
     return exp.func("len", shown_records, dialect="duckdb").eq(number(0))
 
 
