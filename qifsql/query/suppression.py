@@ -67,7 +67,7 @@ def is_hidden(microdata: Microdata) -> exp.Expr:
         return all_suppressed(microdata.qids, [exp.Column(this=name) for name in names])
     record = exp.to_identifier("r")
     fields = [exp.Dot(this=record.copy(), expression=name) for name in names]
-    is_by_record = exp.not_(all_suppressed(microdata.qids, fields))
+    is_shown = exp.not_(all_suppressed(microdata.qids, fields))
     by_record = exp.Lambda(this=is_shown, expressions=[record])
     shown_records = exp.func("list_filter", exp.column("qid_1"), by_record, dialect="duckdb")
     return exp.func("len", shown_records, dialect="duckdb").eq(number(0))
