@@ -1,5 +1,29 @@
 -- Missing values that may be anything: how the people fit together over all completions.
 
+-- One row per block and value of the secret: the values of the quasi-identifiers, a mask with a bit for
+-- each that is present, the number of the value (1 if the secret is the owner of the record), and how
+-- many people have it. With `open`, a missing value has no number, as it may be any other.
+{# people_by_pattern(qids=[1, 2], secret=0, open=0), people_by_pattern(qids=[1], secret=1, open=1) #}
+CREATE OR REPLACE VIEW people_by_pattern AS
+SELECT
+    {{ qids | each("qid_# AS place_#,") }}
+    {% if secret and open %}
+    CASE WHEN secret_{{ secret }} IS NOT NULL THEN dense_rank() OVER (ORDER BY secret_{{ secret }}) END
+    {% elif secret %}
+    dense_rank() OVER (ORDER BY secret_{{ secret }})
+    {% else %}
+    1::BIGINT
+    {% endif %}
+        AS secret,
+    {{ "people" if secret else "size" }}::BIGINT AS people,
+    (
+        0
+        {% for i in qids %}
+        + CASE WHEN qid_{{ i }} IS NULL THEN 0 ELSE {{ 2 ** (i - 1) }} END
+        {% endfor %}
+    )::BIGINT AS mask
+FROM cells;
+
 -- One row per pattern and secret, as `secret_cells`, but each person who misses the secret has one of
 -- her own: no completion makes fewer guesses right.
 CREATE OR REPLACE VIEW own_secrets AS

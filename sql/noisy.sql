@@ -26,7 +26,7 @@ GROUP BY qid;
 CREATE OR REPLACE VIEW secret_combinations AS
 SELECT
     qid,
-    secret,
+    secret AS value,
     count(*)::HUGEINT AS weight
 FROM microdata
 GROUP BY qid, secret;
@@ -35,7 +35,7 @@ GROUP BY qid, secret;
 CREATE OR REPLACE VIEW weighted_secret_combinations AS
 SELECT
     qid,
-    secret,
+    secret AS value,
     sum(weight) AS weight
 FROM microdata
 GROUP BY qid, secret;
@@ -56,18 +56,49 @@ FROM (
 ) AS counted;
 
 -- One row per combination of what is known exactly: its number, from 1.
+{# exacts(qids=[1, 2]) #}
 CREATE OR REPLACE VIEW exacts AS
 SELECT
-    row_number() OVER (ORDER BY place ASC NULLS LAST) AS exact,
-    place
-FROM (SELECT DISTINCT place FROM combinations) AS different;
+    row_number() OVER (ORDER BY {{ qids | each("qid_# ASC NULLS LAST", ", ") }}) AS exact,
+    {{ qids | each("qid_#", ", ") }}
+FROM (SELECT DISTINCT {{ qids | each("qid_#", ", ") }} FROM combinations) AS different;
+
+-- One row per combination of quasi-identifiers: the number of what is known exactly, that of the
+-- value of each quasi-identifier that is not, and what is counted of the combination.
+{# coded(qids=[2, 3], places=[1]), coded(qids=[], places=[1, 2]) #}
+CREATE OR REPLACE VIEW coded AS
+SELECT
+    {{ "exacts.exact" if qids else "1::BIGINT AS exact" }},
+    {{ places | each("dictionary_#.code AS place_#,") }}
+    combinations.*
+FROM combinations
+{% if qids %}
+INNER JOIN exacts
+    ON {{ qids | each("combinations.qid_# IS NOT DISTINCT FROM exacts.qid_#", " AND ") }}
+{% endif %}
+{% for i in places %}
+INNER JOIN dictionary_{{ i }} ON combinations.qid_{{ i }} IS NOT DISTINCT FROM dictionary_{{ i }}.value
+{% endfor %};
 
 -- One row per value of the secret: its number, from 1 in the order of the values.
 CREATE OR REPLACE VIEW secret_numbers AS
 SELECT
-    row_number() OVER (ORDER BY secret ASC NULLS LAST) AS code,
-    secret
-FROM (SELECT DISTINCT secret FROM secret_cells) AS different;
+    row_number() OVER (ORDER BY value ASC NULLS LAST) AS code,
+    value
+FROM (SELECT DISTINCT value FROM secret_cells) AS different;
+
+-- One row per combination of quasi-identifiers and value of the secret: the numbers of both, what
+-- its records weigh, and one way to be known.
+CREATE OR REPLACE VIEW secret_states AS
+SELECT
+    coded.exact,
+    coded.place,
+    secret_numbers.code AS secret,
+    secret_cells.weight AS mass,
+    1::HUGEINT AS ways
+FROM secret_cells
+JOIN coded ON coded.qid IS NOT DISTINCT FROM secret_cells.qid
+JOIN secret_numbers ON secret_numbers.value IS NOT DISTINCT FROM secret_cells.value;
 
 -- One row: what all records weigh, how many combinations there are, and the mean number of
 -- combinations among which a person is after what is known exactly.
@@ -778,6 +809,78 @@ ASOF JOIN (
     FROM law
 ) AS ranked ON coalesce(lots.spot, 0::HUGEINT) >= ranked.below;
 
+-- One row per drawn person: the number of what is known of her exactly, and what is known of each
+-- quasi-identifier that is not.
+{# drawn_people(places=[1, 2]) #}
+CREATE OR REPLACE VIEW drawn_people AS
+SELECT
+    drawn.draw,
+    {{ places | each("drawn_#.known AS known_#,") }}
+    drawn.exact
+FROM drawn
+{{ places | each("INNER JOIN drawn_# ON drawn.draw = drawn_#.draw") }};
+
+-- One row per drawn person and combination, or combination and secret, that she may have: what it
+-- weighs, and the likelihood of what is known of her. That is the product over the laws of the weight
+-- of what is known. In a law `right` (`mistaken`) any value may be known as any other: in place of a
+-- row for each pair, a true value has the weight `same` of itself, and `other` times the frequency
+-- of others.
+{# drawn_pairs(listed=[1], mistaken=[2], secret=0), drawn_pairs(listed=[], mistaken=[1], secret=1) #}
+CREATE OR REPLACE VIEW drawn_pairs AS
+SELECT *
+FROM (
+    SELECT
+        drawn_people.draw,
+        {{ "coded.secret, coded.mass" if secret else "coded.weight, coded.heaviest, coded.people" }},
+        1::HUGEINT
+        {{ listed | each("* law_#.weight") }}
+        {% for i in mistaken %}
+        * CASE
+            WHEN drawn_people.known_{{ i }} = coded.place_{{ i }} THEN law_{{ i }}.same
+            ELSE seen_{{ i }}.frequency * law_{{ i }}.other
+        END
+        {% endfor %}
+            AS likelihood
+    FROM drawn_people
+    {{ listed | each("INNER JOIN law_# ON drawn_people.known_# = law_#.known") }}
+    INNER JOIN coded
+        ON drawn_people.exact = coded.exact {{ listed | each("AND law_#.code = coded.place_#") }}
+    {% for i in mistaken %}
+    INNER JOIN law_{{ i }} ON coded.place_{{ i }} = law_{{ i }}.code
+    INNER JOIN law_{{ i }} AS seen_{{ i }} ON drawn_people.known_{{ i }} = seen_{{ i }}.code
+    {% endfor %}
+) AS pairs
+WHERE likelihood > 0;
+
+-- One row per drawn person, about whose record it is: the weight of the likeliest one (of records
+-- alike the heaviest), that of all, and how many are possible.
+CREATE OR REPLACE VIEW weighed_records AS
+SELECT
+    draw,
+    max(heaviest * likelihood) AS best,
+    sum(weight * likelihood) AS total,
+    sum(people) AS possible
+FROM drawn_pairs
+GROUP BY draw;
+
+-- One row per drawn person, about her secret: the weight of the likeliest value, that of all, and how
+-- many are possible.
+CREATE OR REPLACE VIEW weighed_secrets AS
+SELECT
+    draw,
+    max(mass) AS best,
+    sum(mass) AS total,
+    count(*) AS possible
+FROM (
+    SELECT
+        draw,
+        secret,
+        sum(mass * likelihood) AS mass
+    FROM drawn_pairs
+    GROUP BY draw, secret
+) AS secrets
+GROUP BY draw;
+
 -- One row per drawn person: the chance of the best guess, and whether it is certain.
 CREATE OR REPLACE VIEW chances AS
 SELECT
@@ -896,3 +999,20 @@ SELECT
     worths.worth::DOUBLE / pow(2, 60) AS success
 FROM exacts
 JOIN worths ON worths.exact = exacts.exact AND each(worths.place = exacts.place);
+
+-- One row per combination of quasi-identifiers: its success with exact knowledge, and the expected
+-- one, at re-identification (0) and at each secret.
+{# people_expected(qids=[1, 2], places=[1], secrets=1), people_expected(qids=[1], places=[], secrets=0) #}
+CREATE OR REPLACE VIEW people_expected AS
+SELECT
+    {{ range(secrets + 1) | each("expected_#.exact_success AS exact_success_#,") }}
+    {{ range(secrets + 1) | each("expected_#.success AS success_#,") }}
+    {{ qids | each("coded.qid_#", ", ") }}
+FROM coded
+{% for j in range(secrets + 1) %}
+INNER JOIN expected_{{ j }}
+    ON coded.exact = expected_{{ j }}.exact
+    {% for i in places %}
+    AND coded.place_{{ i }} = expected_{{ j }}.place_{{ i }}
+    {% endfor %}
+{% endfor %};

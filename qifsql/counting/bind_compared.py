@@ -3,31 +3,30 @@
 Files are numbered in the order given: the original is 1, the first sanitised release 2.
 """
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from qifsql.adversary import names as naming
 from qifsql.adversary import roles
 from qifsql.adversary.bind import people_of_several_records
 from qifsql.adversary.models import model
-from qifsql.adversary.names import QID, SECRET
+from qifsql.adversary.names import SECRET
 from qifsql.adversary.notes import of_records
 from qifsql.adversary.spec import Attribute, BoundAttack, Microdata
 from qifsql.counting import losses
 from qifsql.counting.composition import NOTHING, Compared, Composition
 from qifsql.counting.release_columns import (
-    Tags,
     cells_of,
+    check_tags,
     column_of_release,
     names_of_all,
+    qids_named,
     raw_columns,
+    split_tags,
     tagged_names,
     typed,
 )
 from qifsql.counting.spans import Generalised, Raw
-from qifsql.data.collection import tag_of
-from qifsql.data.dataset import Catalog as Knowledge
 from qifsql.data.dataset import Dataset, titles_of
 from qifsql.data.domains import common_domain, domain
 from qifsql.data.expressions import parse, split_name
@@ -35,7 +34,7 @@ from qifsql.data.types import family
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.protocol import Engine
 from qifsql.engine.tables import Tables
-from qifsql.errors import ColumnError, InputError, did_you_mean, no_records, quoted
+from qifsql.errors import ColumnError, InputError, no_records, quoted
 
 
 def bind(
@@ -59,17 +58,19 @@ def bind(
     catalogs = [Catalog(engine, d) for d in spec.releases]
     original = catalogs[0]
     names, tags = tagged_names(spec.qids, len(catalogs), original.schema)
-    qids = typed(naming.attributes(names, original.schema, QID), original, QID)
-    if not qids:
-        raise ColumnError(
-            f"no quasi-identifiers of {original.schema.dataset}; name some with --qids"
-        )
-    _check_tags(tags, qids)
+    qids = qids_named(original, names, tags, "the original")
+    for (number, name), written in tags.items():
+        if number == 1 and written != name:
+            raise InputError(
+                f"file 1 is the original, whose {quoted(name)} needs no tag; name the column as it "
+                "is there, and tag the others"
+            )
     raws = raw_columns(spec, qids, original.schema)
     if secrets_of_all:
         secrets = _secrets(spec.secrets, catalogs)
     else:
         secrets = [(), *_secrets(spec.secrets, catalogs[1:])]
+    untagged = names_of_all(spec, original.schema)
     titled = zip(catalogs, titles_of(spec.releases), secrets, strict=True)
     files = []
     for number, (catalog, title, file_secrets) in enumerate(titled, 1):
@@ -77,43 +78,33 @@ def bind(
             pairs = zip(raws, qids, strict=True)
             cells = [(Generalised(r, 1, title, r.name, r.type, True), q) for r, q in pairs]
         else:
-            written = _names_in_release(number, raws, tags, names_of_all(spec, original.schema))
-            cells = cells_of(catalog, number, written, tags=tags, plain=spec.plain)
+            usual = {raw: raw.name if raw.name in untagged else None for raw in raws}
+            written_names = {raw: tags.get((number, raw.name), name) for raw, name in usual.items()}
+            cells = cells_of(catalog, number, written_names, tags=tags, plain=spec.plain)
         columns = tuple((replace(g, release=title), a) for g, a in cells)
-        whose, named = (
+        of_person, of_key = (
             None if text is None else _owner_in_file(text, role, original, catalog)
             for text, role in ((person, roles.PERSON), (key, roles.KEY))
         )
         qids_of_file = [attribute for _, attribute in columns]
-        owners = {roles.PERSON: [whose] if whose else [], roles.KEY: [named] if named else []}
+        owners = {
+            roles.PERSON: [of_person] if of_person else [],
+            roles.KEY: [of_key] if of_key else [],
+        }
         attack = _bind_attack(catalog, qids_of_file, file_secrets, spec.where, owners)
-        if whose is None and (number == 1 or not secrets_of_all):
-            attack = attack.on(_noted(attack.microdata, catalog))
-        files.append(Compared(number, title, columns, attack, named))
-    _check_known(raws, files)
+        if of_person is None and (number == 1 or not secrets_of_all):
+            repeated = people_of_several_records(catalog, attack.microdata.where)
+            notes = tuple(of_records(column, here=True) for column in repeated)
+            attack = attack.on(replace(attack.microdata, repeated=repeated, notes=notes))
+        files.append(Compared(number, title, columns, attack, of_key))
+    if len(files) > 1 and not any(file.cells for file in files[1:]):
+        listed = ", ".join(quoted(raw.name) for raw in raws)
+        raise ColumnError(
+            f"no release has any of the quasi-identifiers {listed}; where they have other names, "
+            "say so, as in 2:NAME=COLUMN"
+        )
     _check_owners(files)
     return raws, files
-
-
-def _check_tags(tags: Tags, qids: Sequence[Attribute]) -> None:
-    """Refuse tags (``2:age=AGE``) of no quasi-identifier, and new names in the original itself."""
-    for (number, name), written in tags.items():
-        if name not in {q.name for q in qids}:
-            hint = did_you_mean(name, (q.name for q in qids))
-            raise ColumnError(f"no quasi-identifier of the original is called {quoted(name)}{hint}")
-        if number == 1 and written != name:
-            raise InputError(
-                f"file 1 is the original, whose {quoted(name)} needs no tag; name the column as it "
-                "is there, and tag the others"
-            )
-
-
-def _names_in_release(
-    number: int, raws: Sequence[Raw], tags: Tags, untagged: Set[str]
-) -> dict[Raw, str | None]:
-    """Return the name of each quasi-identifier in a release; None: it has no such column."""
-    usual = {raw: raw.name if raw.name in untagged else None for raw in raws}
-    return {raw: tags.get((number, raw.name), name) for raw, name in usual.items()}
 
 
 def _bind_attack(
@@ -162,13 +153,6 @@ def check_records(tables: Tables, files: Sequence[Compared]) -> None:
             raise no_records(file.title, "nobody to attack", filtered=filtered)
 
 
-def _noted(microdata: Microdata, catalog: Catalog) -> Microdata:
-    """Return the microdata with a note on each column by which people have several records."""
-    repeated = people_of_several_records(catalog, microdata.where)
-    notes = tuple(of_records(column, here=True) for column in repeated)
-    return replace(microdata, repeated=repeated, notes=notes)
-
-
 def _owner_in_file(text: str, role: str, original: Catalog, catalog: Catalog) -> Attribute:
     """Return the column or expression ``text`` of one file that says whose record it is."""
     owners = naming.attributes([text], original.schema, role)
@@ -204,16 +188,12 @@ def _secrets(texts: Sequence[str], catalogs: Sequence[Catalog]) -> list[tuple[At
     ``2:disease=CONDITION`` gives the name of a secret in file 2, if it is another one. Files are
     numbered from 1, the original.
     """
-    untagged, tags = _tagged_secrets(texts, catalogs)
-    secrets = naming.attributes(untagged, catalogs[0].schema, SECRET)
-    for _, name in tags:
-        if name not in {a.name for a in secrets}:
-            raise ColumnError(
-                f"no secret of the original is called {quoted(name)}"
-                f"{did_you_mean(name, (a.name for a in secrets))}"
-            )
+    schema = catalogs[0].schema
+    untagged, tags = split_tags(texts, len(catalogs), schema, SECRET)
+    secrets = naming.attributes(untagged, schema, SECRET)
+    check_tags(tags, secrets, f"{SECRET} of the original")
     # The text that names each secret, which may be an expression.
-    text_of = {a.name: text for text in untagged for a in _secrets_named(text, catalogs[0])}
+    text_of = {a.name: text for text in untagged for a in naming.named(text, schema, SECRET)}
     attributes_by_file = []
     for number, catalog in enumerate(catalogs, 1):
         attributes = []
@@ -227,38 +207,9 @@ def _secrets(texts: Sequence[str], catalogs: Sequence[Catalog]) -> list[tuple[At
     return attributes_by_file
 
 
-def _tagged_secrets(texts: Sequence[str], catalogs: Sequence[Catalog]) -> tuple[list[str], Tags]:
-    """Return the texts of secrets without a tag, each once, and the tags of the others."""
-    untagged: dict[str, None] = {}  # an ordered set
-    tags: Tags = {}
-    for text in texts:
-        tag = None if catalogs[0].schema.find(text) else tag_of(text, len(catalogs))
-        if tag is None:
-            untagged[text] = None
-        else:
-            number, pair = tag
-            name, written = split_name(pair) or (pair.strip(), pair.strip())
-            tags[number, name] = written
-    return list(untagged), tags
-
-
-def _secrets_named(text: str, catalog: Knowledge) -> list[Attribute]:
-    return naming.named(text, catalog.schema, SECRET)
-
-
-def _secret_in_file(text: str, name: str, catalog: Knowledge) -> Attribute:
+def _secret_in_file(text: str, name: str, catalog: Catalog) -> Attribute:
     """Return the attribute ``name`` that ``text`` selects, or is, in one file."""
     if catalog.schema.find(name) is not None:
         text = name if split_name(text) is None else text
-    attributes: Mapping[str, Any] = {a.name: a for a in _secrets_named(text, catalog)}
-    return attributes.get(name) or _secrets_named(name, catalog)[0]
-
-
-def _check_known(raws: Sequence[Raw], files: Sequence[Compared]) -> None:
-    """Refuse quasi-identifiers if no release has any of them."""
-    if len(files) > 1 and not any(file.cells for file in files[1:]):
-        names = ", ".join(quoted(raw.name) for raw in raws)
-        raise ColumnError(
-            f"no release has any of the quasi-identifiers {names}; where they have other names, "
-            "say so, as in 2:NAME=COLUMN"
-        )
+    attributes = {a.name: a for a in naming.named(text, catalog.schema, SECRET)}
+    return attributes.get(name) or naming.named(name, catalog.schema, SECRET)[0]

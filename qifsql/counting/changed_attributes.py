@@ -37,7 +37,7 @@ from qifsql.query import microdata_steps
 
 
 @dataclass(frozen=True)
-class Changed:
+class Changeable:
     """The quasi-identifiers that may be changed, their hierarchies by name, and the filter."""
 
     catalog: Catalog
@@ -52,12 +52,12 @@ class Changed:
         qids: tuple[Attribute, ...],
         files: Mapping[str, str],
         where: exp.Expr | None = None,
-    ) -> "Changed":
+    ) -> "Changeable":
         """Return the quasi-identifiers with their hierarchies.
 
         ``files`` maps names of quasi-identifiers to paths of hierarchies; ``where`` is the filter
-        of the records. Raises ColumnError if a
-        name is of no quasi-identifier, DatasetError if a file is no hierarchy.
+        of the records. Raises ColumnError if a name is of no quasi-identifier, DatasetError if a
+        file is no hierarchy.
         """
         check_qids(files, [q.name for q in qids])
         types = {q.name: q.type for q in qids}
@@ -71,7 +71,7 @@ class Changed:
 
     def type(self, tree: exp.Expr, change: Change) -> str:
         """Return the type of an expression over the column ``value`` of a quasi-identifier."""
-        expression = _substituted(tree, self.qids[change.qid - 1])
+        expression = substituted(tree, "value", self.qids[change.qid - 1].expression)
         return self.catalog.types([expression], [f"change {quoted(change.text)}"])[0]
 
 
@@ -80,13 +80,13 @@ def as_values(qid: Attribute) -> Attribute:
     return Attribute(qid.name, exp.column("value", table=SOURCE), qid.type)
 
 
-def apply(
-    qids: Sequence[Attribute], changes: Sequence[Change], of: Changed
+def apply_changes(
+    qids: Sequence[Attribute], changes: Sequence[Change], changeable: Changeable
 ) -> list[Attribute | None]:
     """Return each quasi-identifier after the changes, made one after the other; None: dropped.
 
-    ``qids`` are unchanged columns ``value`` (``as_values``); ``of`` has their hierarchies. The
-    ``qid`` of a change is the number of its quasi-identifier from 1; a sample, which changes no
+    ``qids`` are unchanged columns ``value`` (``as_values``); ``changeable`` has their hierarchies.
+    The ``qid`` of a change is the number of its quasi-identifier from 1; a sample, which changes no
     quasi-identifier, has 0.
     """
     forms: list[Attribute | None] = list(qids)
@@ -94,25 +94,25 @@ def apply(
         form = forms[change.qid - 1] if change.qid else None
         if form is not None:
             dropped = change.kind == "drop"
-            forms[change.qid - 1] = None if dropped else changed(form, change, of)
+            forms[change.qid - 1] = None if dropped else apply_change(form, change, changeable)
     return forms
 
 
-def changed(attribute: Attribute, change: Change, of: Changed) -> Attribute:
+def apply_change(attribute: Attribute, change: Change, changeable: Changeable) -> Attribute:
     """Return a quasi-identifier after one change, as an expression over the column ``value``.
 
-    ``attribute`` may have earlier changes in its expression; ``of`` has the hierarchies for changes
-    to a level. Raises InputError, ColumnError or ExpressionError if the change does not fit it.
+    ``attribute`` may have earlier changes in its expression; ``changeable`` has the hierarchies.
+    Raises InputError, ColumnError or ExpressionError if the change does not fit it.
     """
     if change.kind in ("top", "bottom"):
-        return _limited(attribute, change, of.catalog)
+        return _limit_values(attribute, change, changeable.catalog)
     if change.kind == "level":
-        return _at_level(attribute, change, of.hierarchies.get(attribute.name))
+        return _replace_by_nodes(attribute, change, changeable.hierarchies.get(attribute.name))
     if QUANTILES.fullmatch(change.how) and is_banded(attribute.type):
-        limits = MARK.join(_quantiles(attribute, change, of))
+        limits = MARK.join(_quantiles(attribute, change, changeable))
         change = replace(change, how=f"{limits}{MARK}")
-    tree = _substituted(_form(attribute, change), attribute)
-    type_ = of.type(tree, change)
+    tree = substituted(_expression_of(attribute, change), "value", attribute.expression)
+    type_ = changeable.type(tree, change)
     if nested(type_):
         raise ColumnError(
             f"change {quoted(change.text)} makes nested values ({family(type_)}); make single ones"
@@ -120,10 +120,11 @@ def changed(attribute: Attribute, change: Change, of: Changed) -> Attribute:
     return replace(attribute, expression=tree, type=type_)
 
 
-def _quantiles(attribute: Attribute, change: Change, of: Changed) -> list[str]:
+def _quantiles(attribute: Attribute, change: Change, changeable: Changeable) -> list[str]:
     """Return the limits of bands with about equally many records, each a value of the attribute."""
-    value = _substituted(microdata_steps.normal(attribute), of.qids[change.qid - 1])
-    limits = of.catalog.quantiles(value, int(change.how[1:]), of.where)
+    original = changeable.qids[change.qid - 1].expression
+    value = substituted(microdata_steps.normal(attribute), "value", original)
+    limits = changeable.catalog.quantiles(value, int(change.how[1:]), changeable.where)
     if not limits:
         raise InputError(
             f"change {quoted(change.text)} makes one band, because {quoted(attribute.name)} has "
@@ -149,7 +150,7 @@ def _readable_schema(attribute: Attribute, name: str | None = None) -> Schema:
     return Schema(where, (Column(name, "value", attribute.type),))
 
 
-def _form(attribute: Attribute, change: Change) -> exp.Expr:
+def _expression_of(attribute: Attribute, change: Change) -> exp.Expr:
     """Return the expression that a change makes of the column ``value``.
 
     ``change.how`` is an expression (``least(age, 90)``) or a coarser form (``5``, ``month``).
@@ -165,12 +166,7 @@ def _form(attribute: Attribute, change: Change) -> exp.Expr:
     raise ExpressionError(f"change {quoted(change.text)} cannot be read; write {HOW}")
 
 
-def _substituted(tree: exp.Expr, attribute: Attribute) -> exp.Expr:
-    """Return the tree with the quasi-identifier, as changed so far, in place of ``value``."""
-    return substituted(tree, "value", attribute.expression)
-
-
-def _limited(attribute: Attribute, change: Change, catalog: Catalog) -> Attribute:
+def _limit_values(attribute: Attribute, change: Change, catalog: Catalog) -> Attribute:
     """Replace values above (``top``) or below the limit ``change.how`` by it; not missing ones."""
     if not has_distances(attribute.type):
         raise ColumnError(
@@ -189,7 +185,9 @@ def _limited(attribute: Attribute, change: Change, catalog: Catalog) -> Attribut
     return replace(attribute, expression=case.else_(value.copy()))
 
 
-def _at_level(attribute: Attribute, change: Change, hierarchy: Hierarchy | None) -> Attribute:
+def _replace_by_nodes(
+    attribute: Attribute, change: Change, hierarchy: Hierarchy | None
+) -> Attribute:
     """Replace each value by its node of the level in ``change.how`` (``@2``).
 
     A line of the hierarchy has the text of a value (level 0) and its nodes of levels 1, 2, ...

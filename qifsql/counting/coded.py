@@ -16,7 +16,7 @@ from qifsql.query.columns import fold, number, same, union
 from qifsql.query.plan import Plan
 from qifsql.query.splice import splice
 
-BITS = 63  # of a word
+BITS_OF_WORD = 63
 POOLED_RELEASE = 0  # the number of all releases together
 
 
@@ -80,7 +80,7 @@ class Coded:
         return self._code_in_word(place, exp.column(f"word_{self.fields[place].word}", table))
 
     def code_of_key(self, place: int, key: exp.Expr) -> exp.Expr:
-        """Return the code of a quasi-identifier in the key of a subset that has it."""
+        """Return the code of a quasi-identifier in a ``key``, which is that of a subset with it."""
         if self.words == 1:
             return self._code_in_word(place, key)
         at = number(self.fields[place].word)
@@ -101,7 +101,7 @@ class Coded:
         columns = len(self.values) + len(self.secret_values)
         self.tables.drop("coded", *(f"dictionary_{i}" for i in range(1, columns + 1)))
 
-    def missing(self, place: int) -> int:
+    def missing_code(self, place: int) -> int:
         """Return the code of a missing value of a quasi-identifier; -1 if it has none."""
         query = exp.select("code").from_(exp.table_(f"dictionary_{place + 1}"))
         rows = self.tables.rows(query.where(exp.column("value").is_(exp.null())))
@@ -126,11 +126,12 @@ def make(tables: Tables, files: Files) -> Coded:
     dictionary has a row per value that occurs in any file, with its code.
     """
     for n, file in enumerate(files.files, 1):
-        query = splice("synthetic/people", width=file.columns)
+        microdata = file.coded_microdata
+        query = splice("synthetic/people", width=file.column_count)
         if file.microdata.person is not None:
             shape = {"qids": files.width, "secrets": len(files.secrets)}
             query = splice("synthetic/people_of_records", shape=shape)
-        plan = microdata_steps.plan(file.alike, microdata_steps.steps(file.alike), query)
+        plan = microdata_steps.plan(microdata, microdata_steps.steps(microdata), query)
         tables.doing("reading", file.title).make(f"people_{n}", plan)
     qids, last_secret = files.width, files.width + len(files.secrets)
     values = []  # how many values each attribute has
@@ -147,7 +148,7 @@ def make(tables: Tables, files: Files) -> Coded:
 
 def _dictionary(files: Files, i: int) -> Plan:
     """Return the plan of the values of attribute ``i`` in all files that have it, with codes."""
-    numbers = [n for n, file in enumerate(files.files, 1) if i <= file.columns]
+    numbers = [n for n, file in enumerate(files.files, 1) if i <= file.column_count]
     value = exp.alias_(exp.column(f"qid_{i}"), "value")
     queries = [exp.select(value.copy()).from_(exp.table_(f"people_{n}")) for n in numbers]
     query = splice("synthetic/dictionary")
@@ -163,7 +164,7 @@ def _packed(values: Sequence[int]) -> tuple[Field, ...]:
     word, used_bits = 1, 0
     for number_of_values in values:
         width = max(1, (number_of_values - 1).bit_length())  # codes are from 0 on
-        if used_bits + width > BITS:  # a code is not split over two words
+        if used_bits + width > BITS_OF_WORD:  # a code is not split over two words
             word, used_bits = word + 1, 0
         fields.append(Field(word, used_bits, width))
         used_bits += width
@@ -221,7 +222,7 @@ def _coded_query(files: Files, fields: Sequence[Field], releases: Sequence[int])
         for name, counts_here in counts.items():
             columns.append(exp.alias_((people if counts_here else zero).copy(), name))
         query = exp.select(*columns).from_(exp.table_(f"people_{n}"))
-        queries.append(decoded(query, f"people_{n}", range(1, file.columns + 1)))
+        queries.append(decoded(query, f"people_{n}", range(1, file.column_count + 1)))
     everybody = exp.union(*queries, distinct=False).subquery("everybody")
     keys = [exp.column(f"word_{i}") for i in range(1, max(f.word for f in fields) + 1)]
     keys += [exp.column(f"secret_{j}") for j, _ in enumerate(files.secrets, 1)]
@@ -237,7 +238,7 @@ def _keys_of_file(files: Files, file: File, fields: Sequence[Field]) -> list[exp
     for j, n in enumerate(range(files.width + 1, last + 1), 1):
         columns.append(exp.alias_(code(n), f"secret_{j}"))
     if files.by is not None:
-        has_group = file.columns > last  # a release has none
+        has_group = file.column_count > last  # a release has none
         group = code(last + 1) if has_group else exp.cast(exp.null(), "BIGINT")
         columns.append(exp.alias_(group, "member"))
     return columns

@@ -100,8 +100,8 @@ class File:
     attributes: tuple[Attribute, ...]
 
     @property
-    def alike(self) -> Microdata:
-        """Return the microdata with all attributes as quasi-identifiers: all get codes in one way.
+    def coded_microdata(self) -> Microdata:
+        """Return the microdata with all attributes as quasi-identifiers, so that all get codes.
 
         If people have several records, secrets stay secrets, since a person has one per record.
         """
@@ -111,7 +111,7 @@ class File:
         return replace(self.microdata, qids=self.attributes[:k], secrets=self.attributes[k:])
 
     @property
-    def columns(self) -> int:
+    def column_count(self) -> int:
         """Return the number of columns of what is known, of secrets and of the group."""
         return self.microdata.width + len(self.attributes) - len(self.microdata.qids)
 
@@ -171,7 +171,13 @@ def read(engine: Engine, sources: Sources, names: Names) -> Files:
     _check_same_names(read_files)
     first = read_files[0].microdata
     qids, secrets = [q.name for q in first.qids], [s.name for s in first.secrets]
-    files = _in_common_types([_in_common_order(file, [*qids, *secrets]) for file in read_files])
+    in_order = []
+    for file in read_files:  # the attributes in one order, and then the group
+        by_name = {a.name: a for a in file.attributes[: _shared_count(file)]}
+        shared = (by_name[name] for name in (*qids, *secrets))
+        group = file.attributes[_shared_count(file) :]
+        in_order.append(replace(file, attributes=(*shared, *group)))
+    files = _in_common_types(in_order)
     notes = tuple(dict.fromkeys(note for file in files for note in file.microdata.notes))
     by = None if first.by is None else first.by.name
     return Files(tuple(files), tuple(qids), tuple(secrets), by, notes)
@@ -213,13 +219,6 @@ def _shared_count(file: File) -> int:
     return len(file.microdata.qids) + len(file.microdata.secrets)
 
 
-def _in_common_order(file: File, names: Sequence[str]) -> File:
-    """Return the file with its attributes in the order of ``names``, and then the group."""
-    by_name = {a.name: a for a in file.attributes[: _shared_count(file)]}
-    group = file.attributes[_shared_count(file) :]
-    return replace(file, attributes=(*(by_name[name] for name in names), *group))
-
-
 def _in_common_types(files: Sequence[File]) -> list[File]:
     """Return the files with each attribute in one type; ColumnError if types do not compare.
 
@@ -235,7 +234,9 @@ def _in_common_types(files: Sequence[File]) -> list[File]:
         shared = _common_domain([(title, columns[place]) for title, columns in having])
         if len({comparable(columns[place].type) for _, columns in having}) > 1:
             for _, columns in having:
-                columns[place] = _cast(columns[place], shared.type)
+                value = exp.paren(columns[place].expression.copy())
+                tree = exp.cast(value, shared.type, dialect="duckdb")
+                columns[place] = replace(columns[place], expression=tree, type=shared.type)
     return [
         replace(file, attributes=tuple(columns))
         for file, columns in zip(files, attributes, strict=True)
@@ -264,8 +265,3 @@ def _common_domain(columns: Sequence[tuple[str, Attribute]]) -> Domain:
             )
         shared = wider
     return shared
-
-
-def _cast(attribute: Attribute, type_: str) -> Attribute:
-    tree = exp.cast(exp.paren(attribute.expression.copy()), type_, dialect="duckdb")
-    return replace(attribute, expression=tree, type=type_)

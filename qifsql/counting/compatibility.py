@@ -9,14 +9,13 @@ that the records of one person are in.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import NamedTuple
 
 from sqlglot import exp
 
-from qifsql.adversary.spec import Attribute
 from qifsql.counting.composition import Compared
 from qifsql.counting.locate import Located, locate
 from qifsql.counting.spans import Generalised, make_spans
@@ -24,7 +23,6 @@ from qifsql.data.dataset import Dataset
 from qifsql.data.expressions import SOURCE
 from qifsql.data.files import MANIFEST, parsed_json
 from qifsql.data.readers import relation
-from qifsql.data.types import nested
 from qifsql.engine.tables import Tables
 from qifsql.errors import DatasetError, InputError, plural, quoted
 from qifsql.measures.bayes import Success
@@ -93,11 +91,11 @@ class Compatible:
 
 
 TABLES = ("classes", "owners", "points", "located", "found")
-COUNTED = ("crowd_of_people", "sizes", "alone", "fitting")
+VIEWS = ("crowd_of_people", "sizes", "alone", "fitting")  # of ``sql/cells/``, kept as tables
 
 
 def find(tables: Tables, original: Compared, release: Compared) -> Compatible:
-    """Return what who knows the people of ``original`` finds in a ``release`` of their records.
+    """Return what somebody finds in a ``release`` who knows the people of ``original``.
 
     The original's values are read (``losses.read_original``). A record is a person's own if both
     have the same key or person; without either, if both are in the same place of files with as many
@@ -105,26 +103,26 @@ def find(tables: Tables, original: Compared, release: Compared) -> Compatible:
     be any value in more than ``MOST_SETS`` sets of columns: people are located once for each.
     """
     _refuse_false_cells(release)
-    numbers = [g.raw.number for g, _ in release.cells]
+    numbers = [column.raw.number for column in release.columns]
     tables = tables.doing("locating people", release.title)
-    is_told = _read(tables, original, release, numbers)
-    spans = {f"spans_{g.raw.number}": g.names["spans"] for g, _ in release.cells}
+    is_told = _make_points_and_classes(tables, original, release, numbers)
+    spans = {f"spans_{column.raw.number}": column.names["spans"] for column in release.columns}
     shape: dict[str, Shape] = {"qids": numbers}
     ((outside,),) = tables.rows(splice("cells/classes_outside", tables=spans, shape=shape))
     _locate(tables, release, _open_sets(tables, release, numbers))
     if release.attack.microdata.person is not None:
         _count_persons(tables, release)
-    for name in COUNTED:
+    for name in VIEWS:
         tables.make(name, splice(f"cells/{name}"))
-    guesses = [_guess(tables, s.name, j) for j, s in enumerate(release.secrets, 1)]
-    success = replace(_count(tables, guesses, is_told=is_told), outside=int(outside))
+    guesses = [_measure_guess(tables, s.name, j) for j, s in enumerate(release.secrets, 1)]
+    success = _measure_naming(tables, guesses, outside=int(outside), is_told=is_told)
     _drop_tables(tables, release)
     return success
 
 
 def _drop_tables(tables: Tables, release: Compared) -> None:
-    tables.drop(*TABLES, *COUNTED)
-    for column, _ in release.cells:
+    tables.drop(*TABLES, *VIEWS)
+    for column in release.columns:
         tables.drop(column.names["spans"], column.names["members"])
 
 
@@ -145,14 +143,20 @@ def _refuse_false_cells(release: Compared) -> None:
             )
 
 
-def _read(tables: Tables, original: Compared, release: Compared, numbers: Sequence[int]) -> bool:
+def _make_points_and_classes(
+    tables: Tables, original: Compared, release: Compared, numbers: Sequence[int]
+) -> bool:
     """Create ``located`` and ``points`` of people, ``owners`` and ``classes`` of records.
 
-    Return whether keys, people or the order of the records tell whose record is whose.
+    Return whether keys, people or the order of the records tell whose record is whose. The order
+    does if both files have as many records, those that the filter leaves out too.
     """
-    files = (original, release)
-    in_order = len({_count_all(tables, file) for file in files}) == 1
-    people, records = (_key(file, in_order=in_order) for file in files)
+    sizes = [
+        tables.rows(exp.select("count(*)").from_(relation(file.attack.microdata.dataset)))
+        for file in (original, release)
+    ]
+    in_order = sizes[0] == sizes[1]
+    people, records = (_owner(file, in_order=in_order) for file in (original, release))
     values = {f"qid_{j}": normal(original.attack.microdata.qids[j - 1]) for j in numbers}
     _read_file(tables, "people", original, values | {"key": people})
     shape: dict[str, Shape] = {"qids": numbers}
@@ -161,28 +165,17 @@ def _read(tables: Tables, original: Compared, release: Compared, numbers: Sequen
     tables.make("points", splice("cells/points", places=numbers))
     tables.make("located", splice("cells/located", places=numbers))
     tables.drop("people", "coded")
-    values = {f"cell_{g.raw.number}": _cell(attribute) for g, attribute in release.cells}
-    values |= {f"secret_{j}": normal(s) for j, s in enumerate(release.secrets, 1)}
-    _read_file(tables, "records", release, values | {"key": records})
+    values = {f"secret_{j}": normal(s) for j, s in enumerate(release.secrets, 1)}
+    _read_file(tables, "records", release, release.cell_values | values | {"key": records})
     _code_records(tables, release, numbers)
     return in_order or release.owner is not None
 
 
-def _count_all(tables: Tables, file: Compared) -> int:
-    """Return the number of records of a file, also of those that the filter leaves out."""
-    ((size,),) = tables.rows(exp.select("count(*)").from_(relation(file.attack.microdata.dataset)))
-    return int(size)
-
-
-def _key(file: Compared, *, in_order: bool) -> exp.Expr:
+def _owner(file: Compared, *, in_order: bool) -> exp.Expr:
     """Return what tells whose record it is: the person, the key, the place, or nothing (NULL)."""
     if file.owner is not None:
         return normal(file.owner)
     return exp.Window(this=exp.RowNumber()) if in_order else exp.cast(exp.null(), "BIGINT")
-
-
-def _cell(attribute: Attribute) -> exp.Expr:
-    return attribute.expression.copy() if nested(attribute.type) else normal(attribute)
 
 
 def _read_file(tables: Tables, name: str, file: Compared, values: Mapping[str, exp.Expr]) -> None:
@@ -209,9 +202,9 @@ def _read_file(tables: Tables, name: str, file: Compared, values: Mapping[str, e
 
 def _code_records(tables: Tables, release: Compared, numbers: Sequence[int]) -> None:
     """Create ``owners`` and ``classes`` of the records, and the spans of their cells."""
-    columns = {g.raw.number: g for g, _ in release.cells}
     names: dict[str, str] = {}
-    for j, column in columns.items():
+    for column in release.columns:
+        j = column.raw.number
         cells = exp.select(exp.column(f"cell_{j}").as_("cell")).from_("records")
         make_spans(tables, column, cells, may_be_lost=True)
         names |= {f"{name}_{j}": column.names[name] for name in ("cells", "spans")}
@@ -219,14 +212,14 @@ def _code_records(tables: Tables, release: Compared, numbers: Sequence[int]) -> 
     shape: dict[str, Shape] = {"qids": numbers}
     coded = splice("cells/coded_records", tables=names, shape=shape | of_secrets)
     tables.make("coded_records", coded)
-    tables.drop("records", *(column.names["cells"] for column in columns.values()))
+    tables.drop("records", *(column.names["cells"] for column in release.columns))
     tables.make("classes", splice("cells/classes_of_records", shape=shape))
     tables.make("owners", splice("cells/owners", shape=shape | of_secrets))
     tables.drop("coded_records")
 
 
 def _open_sets(tables: Tables, release: Compared, numbers: Sequence[int]) -> list[tuple[bool, ...]]:
-    """Return the sets of columns in which classes may have any value: whether, for each column."""
+    """Return the sets of columns in which classes may have any value: a truth value per column."""
     open_columns = splice("cells/open_columns", shape={"qids": numbers})
     sets = tables.rows(open_columns.limit(MOST_SETS + 1))
     if len(sets) > MOST_SETS:
@@ -244,11 +237,11 @@ def _locate(tables: Tables, release: Compared, sets: Sequence[tuple[bool, ...]])
 
     ``sets`` say of each column whether classes may have any value there; all sets that occur.
     """
-    columns = tuple(g for g, _ in release.cells)
     queries: list[exp.Select] = []
     for number, is_open in enumerate(sets, 1):
-        fixed = [column for column, free in zip(columns, is_open, strict=True) if not free]
-        queries.append(_locate_classes(tables, Located(number, tuple(fixed), "points"), columns))
+        open_or_not = zip(release.columns, is_open, strict=True)
+        fixed = tuple(column for column, any_value in open_or_not if not any_value)
+        queries.append(_locate_classes(tables, Located(number, fixed, "points"), release.columns))
     tables.make("found", exp.union(*queries, distinct=False) if len(queries) > 1 else queries[0])
     tables.drop(*(query.find(exp.Table).name for query in queries))  # type: ignore[union-attr]
 
@@ -289,32 +282,39 @@ def _people_at(tables: Tables, points: str) -> int:
     return int(people)
 
 
-def _guess(tables: Tables, secret: str, j: int) -> Guess:
-    """Return the success of guessing secret ``j``."""
+def _measure_guess(tables: Tables, secret: str, j: int) -> Guess:
+    """Return the success of guessing secret ``j``, whose name is ``secret``."""
     tables.make("class_values", splice("cells/class_values", secret=j))
     tables.make("guessed", splice("cells/guessed"))
     tables.make("sure", splice("cells/sure"))
-    before = [(*tables.answer(splice("cells/secrets_at_first"))[0], 1)]
+    ((records_before, best, values),) = tables.answer(splice("cells/secrets_at_first"))
     after = tables.answer(splice("cells/candidate_secrets"))
     certain = _people_at(tables, "sure")
     tables.drop("class_values", "guessed", "sure")
     ((records,),) = tables.rows(exp.select("count(*)").from_("located"))
-    return Guess(secret, _inference(before, 1, 0), _inference(after, records, certain))
+    before = _success_at_guessing([(records_before, best, values, 1)], people=1, certain=0)
+    return Guess(secret, before, _success_at_guessing(after, people=records, certain=certain))
 
 
-def _inference(rows: Sequence[tuple[int, int, int, int]], everybody: int, certain: int) -> Success:
-    """Return the success of rows: records, those with the best guess, values, of how many."""
-    sure = sum(n for _, _, values, n in rows if values == 1)
-    share = sum((Fraction(n * best, size) for size, best, _, n in rows), Fraction()) / everybody
-    worst = max((Fraction(best, size) for size, best, _, _ in rows), default=Fraction())
-    return Success(Fraction(sure, everybody), share, float(worst), certain)
+def _success_at_guessing(
+    rows: Sequence[tuple[int, int, int, int]], *, people: int, certain: int
+) -> Success:
+    """Return the success of guessing a secret about ``people``, of whom so many are ``certain``.
+
+    A row is about the people who have as many candidates, as many of these with the most frequent
+    secret, and as many secrets among them; the last number is how many people these are.
+    """
+    sure = sum(n for _, _, secrets, n in rows if secrets == 1)
+    right = sum((Fraction(n * best, candidates) for candidates, best, _, n in rows), Fraction())
+    worst = max((Fraction(best, candidates) for candidates, best, _, _ in rows), default=Fraction())
+    return Success(Fraction(sure, people), right / people, float(worst), certain)
 
 
 class _Tally(NamedTuple):
-    """Records of people with a number of candidates.
+    """A number of candidates, and how many records of people have so many.
 
-    They are all of them, those whose own record is ``present`` in the release, and those of which
-    it is among the candidates (``fitting``).
+    ``present`` is how many of them are in the release, ``fitting`` how many of them are there among
+    their candidates.
     """
 
     candidates: int
@@ -323,8 +323,13 @@ class _Tally(NamedTuple):
     fitting: int
 
 
-def _count(tables: Tables, guesses: Sequence[Guess], *, is_told: bool) -> Compatible:
-    """Return the numbers of candidates; ``is_told``: it is known whose record is whose."""
+def _measure_naming(
+    tables: Tables, guesses: Sequence[Guess], *, outside: int, is_told: bool
+) -> Compatible:
+    """Return the result, with the success at naming the own record.
+
+    ``outside`` is that of the result; ``is_told``: it is known whose record is whose.
+    """
     rows = [_Tally(*row) for row in tables.answer(splice("cells/candidates"))]
     ((total,),) = tables.rows(exp.select("sum(records)::BIGINT").from_("classes"))
     singled_out, people = (_people_at(tables, points) for points in ("alone", "points"))
@@ -338,17 +343,18 @@ def _count(tables: Tables, guesses: Sequence[Guess], *, is_told: bool) -> Compat
         people,
         Fraction(sum(row.candidates * row.records for row in rows), records),
         least=min((r.candidates for r in counted if r.candidates and r.present), default=0),
-        before=_naming([_Tally(total, records, present, present)], singled_out=0),
-        after=_naming(counted, singled_out),
-        believed=_naming(believed, singled_out).probabilistic,
+        before=_success_at_naming([_Tally(total, records, present, present)], singled_out=0),
+        after=_success_at_naming(counted, singled_out),
+        believed=_success_at_naming(believed, singled_out).probabilistic,
         singled_out=singled_out,
         misled=misled,
         lost=sum(row.records for row in rows if not row.candidates),
         guesses=tuple(guesses),
+        outside=outside,
     )
 
 
-def _naming(rows: Sequence[_Tally], singled_out: int) -> Success:
+def _success_at_naming(rows: Sequence[_Tally], singled_out: int) -> Success:
     """Return the success at naming the own record among the candidates."""
     everybody = sum(row.records for row in rows)
     located = [row for row in rows if row.candidates]
@@ -361,20 +367,16 @@ def _naming(rows: Sequence[_Tally], singled_out: int) -> Success:
 
 def notes(release: Compared, success: Compatible) -> list[str]:
     """Return notes on what is not counted, and of whom a release says something false."""
-    of_people = [] if release.attack.microdata.person is None else [ONE_RECORD]
-    return [*of_people, *_notes_on_truth(release, success), *_notes_on_nearest(release, success)]
-
-
-def _notes_on_nearest(release: Compared, success: Compatible) -> list[str]:
-    """Return a note on cells beside the values of people who are not found, such as means."""
-    is_found = not (success.lost if success.misled is None else success.misled)
-    if is_found or not success.outside:
-        return []
-    return [
-        f"{release.title} has cells that contain no raw value, such as centroids: the view "
-        "compatible does not measure who looks for the nearest one, and its success may be far too "
-        "low; use the view cells"
-    ]
+    texts = [] if release.attack.microdata.person is None else [ONE_RECORD]
+    texts += _notes_on_truth(release, success)
+    all_found = not (success.lost if success.misled is None else success.misled)
+    if success.outside and not all_found:
+        texts.append(
+            f"{release.title} has cells that contain no raw value, such as centroids: the view "
+            "compatible does not measure who looks for the nearest one, and its success may be far "
+            "too low; use the view cells"
+        )
+    return texts
 
 
 def _notes_on_truth(release: Compared, success: Compatible) -> list[str]:

@@ -8,9 +8,11 @@ from sqlglot import exp
 from qifsql.adversary.spec import Attribute, BoundAttack
 from qifsql.counting.spans import Generalised, Raw
 from qifsql.data.dataset import Column, Dataset, Tabular, datasets, given_again
+from qifsql.data.types import nested
 from qifsql.errors import InputError, plural
+from qifsql.query.microdata_steps import normal
 
-SUPPRESSED = ("everyone", "out")
+SUPPRESSED_RULES = ("everyone", "out")
 
 
 @dataclass(frozen=True)
@@ -49,8 +51,8 @@ class Composition:
             raise InputError(f"{twice[0].name} is given twice; {instead}")
         (everybody,) = _attached([Dataset.open(people)], first=0)
         composition = cls(_attached(opened), everybody, **options)  # type: ignore[arg-type]
-        if composition.suppressed not in SUPPRESSED:
-            raise InputError(f"suppressed records are one of {', '.join(SUPPRESSED)}")
+        if composition.suppressed not in SUPPRESSED_RULES:
+            raise InputError(f"suppressed records are one of {', '.join(SUPPRESSED_RULES)}")
         if len(composition.keys) not in (0, 1, len(opened) + 1):  # none, one for all, one for each
             raise InputError(
                 f"{plural(len(composition.keys), 'key')} for people and "
@@ -103,7 +105,8 @@ NOTHING = Attribute("nothing", exp.true(), "BOOLEAN")  # the known column if all
 class Compared:
     """One compared file: its title, its columns by quasi-identifier, and the attack on it.
 
-    ``key`` is the column that names each record in all files, if there is one.
+    ``cells`` are pairs: how the cells of a column are read, and the column. ``key`` is the column
+    that names each record in all files, if there is one.
     """
 
     number: int
@@ -111,6 +114,19 @@ class Compared:
     cells: tuple[tuple[Generalised, Attribute], ...]
     attack: BoundAttack
     key: Attribute | None = None
+
+    @property
+    def columns(self) -> tuple[Generalised, ...]:
+        """Return the columns of the quasi-identifiers that the file has."""
+        return tuple(column for column, _ in self.cells)
+
+    @property
+    def cell_values(self) -> dict[str, exp.Expr]:
+        """Return the cells of each column as they are compared, by the name ``cell_j``."""
+        return {
+            f"cell_{column.raw.number}": a.expression.copy() if nested(a.type) else normal(a)
+            for column, a in self.cells
+        }
 
     @property
     def secrets(self) -> tuple[Attribute, ...]:

@@ -19,7 +19,9 @@ from qifsql.query.templates import load
 class Cells:
     """The cells of one subset and secret in a table of the engine, as one release sees them.
 
-    ``modes`` is the table of the usual values of the secret, which is the same for all subsets.
+    ``modes`` is the table that says which values of the secret are most frequent in the release,
+    and in the control. It is the same for all subsets. ``words`` is the number of columns
+    ``word_i``.
     """
 
     tables: Tables
@@ -29,7 +31,7 @@ class Cells:
     release: int
 
     def make_modes(self) -> None:
-        """Create the table of the usual values of the secret."""
+        """Create the table ``modes`` of the most frequent values of the secret."""
         self.tables.make(self.modes, self.query("modes"))
 
     def query(self, view: str) -> exp.Select:
@@ -51,7 +53,7 @@ class Cells:
         return rows_of(self.plan("totals"), self.tables)
 
     def priors(self) -> Row:
-        """Return what is known of the secret without quasi-identifiers."""
+        """Return the row of the view ``priors``: what is known without quasi-identifiers."""
         return rows_of(self.plan("priors", ()), self.tables)[0]
 
     def worst(self) -> list[Row]:
@@ -60,7 +62,7 @@ class Cells:
 
 
 def modes_table(secret: int, release: int) -> str:
-    """Return the name of the table of the usual values of a secret."""
+    """Return the name of the table of the most frequent values of a secret."""
     return f"modes_{secret}_{release}"
 
 
@@ -71,7 +73,7 @@ def rows_of(query: exp.Query | Plan, tables: Tables) -> list[Row]:
 
 
 def sums(rows: Iterable[Row]) -> dict[str, int]:
-    """Return the sums of all counts."""
+    """Return the sum of each column of counts over all rows."""
     totals: dict[str, int] = {}
     for row in rows:
         for name, count in row.items():

@@ -31,9 +31,9 @@ from qifsql.query.compiler import Question
 from qifsql.query.microdata_steps import KNOWN_KINDS, PERSONS, lasting_steps
 from qifsql.query.plan import Plan
 
-TALLIED_VALUES = 8  # most values of a secret that is counted by tallies, one per value
-TALLIES = 24  # most tallies in one pass
-FORM = 3  # version of the tables in a file of counts
+MOST_TALLIED_VALUES = 8  # of a secret that is counted by tallies, one per value
+MOST_TALLIES = 24  # in one pass
+STORE_VERSION = 3  # of the tables in a file of counts
 
 
 def _by_question(
@@ -112,7 +112,10 @@ class Counts:
         else:
             ledger.begin(self._ledger)  # only now, so that a refused attack leaves an empty file
             self._keep_cells(True, tallied=False)  # later runs may ask anything
-            self._store_question()
+            text = json.dumps({"question": self._question(), "records": self.records})
+            query = exp.select(exp.alias_(exp.Literal.string(text), "asked"))
+            self.engine.keep("question", Plan((), query), "counting", self.where)
+            ledger.enter(self._ledger, "question")
 
     def profiles(
         self, questions: Sequence[Question], *, prior: bool, reported: bool = False
@@ -285,14 +288,9 @@ class Counts:
                 self.keep("cells", j)
         if further_questions and 0 in self._secret_numbers() and not self.values:
             self.keep("cells" if microdata.weight else "blocks", 0)
-        if microdata.by:
-            self._keep_members()
-
-    def _keep_members(self) -> None:
-        """Keep the counts by group of the secrets without tallies, which the owner has, too."""
         with_tallies = {*self.values, 0} if self.values else set[int]()
-        for j in self._secret_numbers() - with_tallies:
-            self.keep("members", j)
+        for j in self._secret_numbers() - with_tallies if microdata.by else ():
+            self.keep("members", j)  # counts by group
 
     def _keep_known_kinds(self) -> None:
         """Keep the kinds of blocks of equal records, if those of sets of records follow from them.
@@ -318,7 +316,7 @@ class Counts:
         for j in range(1, len(self.bound.microdata.secrets) + 1):
             values = self.domain(j).values
             # few values of one secret, and not too many together for one pass
-            if values <= TALLIED_VALUES and sum(tallied.values()) + values <= TALLIES:
+            if values <= MOST_TALLIED_VALUES and sum(tallied.values()) + values <= MOST_TALLIES:
                 tallied[j] = values
         return tallied
 
@@ -374,16 +372,11 @@ class Counts:
             raise DatasetError(damaged)
         return int(stored["records"])
 
-    def _store_question(self) -> None:
-        """Store the question of these counts; a file without it is refused."""
-        text = json.dumps({"question": self._question(), "records": self.records})
-        query = exp.select(exp.alias_(exp.Literal.string(text), "asked"))
-        self.engine.keep("question", Plan((), query), "counting", self.where)
-        if self._ledger is not None:
-            ledger.enter(self._ledger, "question")
-
     def _question(self) -> Mapping[str, Any]:
-        """Return all that determines the counts, as plain data that can be compared."""
+        """Return all that determines the counts, as plain data that can be compared.
+
+        A store whose question differs, or that has none, is refused.
+        """
         people, dataset = self.bound.microdata, self.bound.microdata.dataset
         stats = [Path(path).stat() for path in dataset.paths if digest_of(path) is None]
 
@@ -391,7 +384,7 @@ class Counts:
             return None if attribute is None else render.render(attribute.expression)
 
         return {
-            "form": FORM,
+            "form": STORE_VERSION,
             "engine": ledger.ENGINE,
             "dataset": [dataset.name, dataset.table, list(dataset.paths)],
             "join": public_sql(dataset.statement) if isinstance(dataset, Dataset) else None,

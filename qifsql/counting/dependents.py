@@ -19,17 +19,17 @@ from qifsql.query import microdata_steps
 from qifsql.query.plan import Plan
 from qifsql.query.splice import splice
 
-NEARLY = 0.99
+DEPENDENT_SHARE = 0.99
 """The share of the people from which on a column counts as a function of a quasi-identifier."""
 
-CONSTANT = 0.95
+CONSTANT_SHARE = 0.95
 """The share of its most frequent value from which on a column counts as constant."""
 
-TOGETHER = 5
+FEWEST_RECORDS = 5
 """The mean number of records with one value of the quasi-identifier below which all columns would
 be functions of it."""
 
-AT_ONCE = 20
+COLUMNS_AT_ONCE = 20
 """Columns that one statement counts."""
 
 
@@ -38,7 +38,7 @@ class Dependent:
     """A column that is nearly a function of a quasi-identifier.
 
     ``share``: the share of the people whose value of the column is the most frequent one of their
-    value of the quasi-identifier, in [``NEARLY``, 1].
+    value of the quasi-identifier, in [``DEPENDENT_SHARE``, 1].
     """
 
     column: str
@@ -75,30 +75,27 @@ def dependents(
     functions: list[Dependent] = []
     plans: list[Plan] = []
     for qid in generalised:
-        for first in range(0, len(candidates), AT_ONCE):
-            some = candidates[first : first + AT_ONCE]
-            about = replace(people, qids=(qid,), secrets=some, by=None, person=None)
-            plans.append(_plan_guesses(about))
+        for first in range(0, len(candidates), COLUMNS_AT_ONCE):
+            counted = candidates[first : first + COLUMNS_AT_ONCE]
+            about = replace(people, qids=(qid,), secrets=counted, by=None, person=None)
+            shape = {"columns": len(counted), "weighted": about.weight is not None}
+            query = splice("compare/best_guesses", shape=shape)
+            plans.append(microdata_steps.plan(about, microdata_steps.steps(about), query))
             rows = engine.rows(plans[-1], "columns that depend on others", people.dataset.name)
             functions += _find_functions(about, rows)
     return functions, plans
 
 
-def _plan_guesses(about: Microdata) -> Plan:
-    """Return the plan that counts the best guesses of some columns, from one quasi-identifier."""
-    shape = {"columns": len(about.secrets), "weighted": about.weight is not None}
-    query = splice("compare/best_guesses", shape=shape)
-    return microdata_steps.plan(about, microdata_steps.steps(about), query)
-
-
 def _find_functions(about: Microdata, rows: Sequence[tuple[Any, ...]]) -> list[Dependent]:
     """Return the columns that are functions, from the rows of ``best_guesses``."""
-    guesses = {row[:2]: row[2:] for row in rows}  # by column, and with or without the other
+    # By number of the column, and whether the quasi-identifier is known.
+    guesses = {(column, is_known): counts for column, is_known, *counts in rows}
     functions = []
     for number, column in enumerate(about.secrets, 1):
-        records, values, weight, mode = guesses.get((number, True), (0, 0, 0, 0))
-        share = mode / weight if weight else 0.0
-        is_constant = not weight or guesses[number, False][3] >= CONSTANT * weight
-        if share >= NEARLY and records >= TOGETHER * values and not is_constant:
+        records, values, weight, right = guesses.get((number, True), (0, 0, 0, 0))
+        share = right / weight if weight else 0.0
+        (*_, most_frequent) = guesses[number, False] if weight else (0,)
+        is_constant = most_frequent >= CONSTANT_SHARE * weight
+        if share >= DEPENDENT_SHARE and records >= FEWEST_RECORDS * values and not is_constant:
             functions.append(Dependent(column.name, about.qids[0].name, share))
     return functions

@@ -19,8 +19,8 @@ from qifsql.data.types import INTEGERS, family
 from qifsql.errors import InputError, quoted
 
 WIDTHS = (5, 10, 50, 100, 500, 1000, 5000, 10_000, 50_000, 100_000, 500_000, 1_000_000)
-DATES = ("month", "quarter", "year", "5y", "10y")
-CUTS = 12  # characters of the longest texts that are cut, one by one
+PERIODS = ("month", "quarter", "year", "5y", "10y")
+MOST_CHARACTERS = 12  # of texts that are cut, one by one
 
 
 def named_steps(changes: Sequence[Change], qids: Sequence[Attribute]) -> list[list[Change]]:
@@ -60,7 +60,7 @@ def usual_steps(
     steps = []
     for number, (qid, reach, length) in enumerate(zip(qids, reaches, lengths, strict=True), 1):
         of_qid = []
-        for form in _forms(qid, reach, length, hierarchies.get(qid.name)):
+        for form in _usual_forms(qid, reach, length, hierarchies.get(qid.name)):
             kind = "level" if form.startswith("@") else "coarser"
             of_qid.append(Change(f"{qid.name}:{form}", kind, number, form))
         steps.append([*of_qid, Change(f"drop={qid.name}", "drop", number, "")])
@@ -83,7 +83,7 @@ def common_length(
     return longest if shortest == longest else None
 
 
-def _forms(
+def _usual_forms(
     qid: Attribute, reach: int, length: int | None, hierarchy: Hierarchy | None
 ) -> list[str]:
     """Return the usual coarser forms of a quasi-identifier, finest first: HOW in NAME:HOW.
@@ -99,9 +99,9 @@ def _forms(
     if kind in INTEGERS and kind != "UHUGEINT":
         return [str(width) for width in WIDTHS if width < reach]
     if kind == "DATE":
-        return list(DATES)
+        return list(PERIODS)
     if kind.startswith("TIMESTAMP"):
-        return ["day", *DATES]
-    if length is not None and 1 < length <= CUTS:
+        return ["day", *PERIODS]
+    if length is not None and 1 < length <= MOST_CHARACTERS:
         return [str(n) for n in range(length - 1, 0, -1)]
     return []

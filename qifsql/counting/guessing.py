@@ -36,7 +36,7 @@ from qifsql.query.plan import Plan
 from qifsql.query.splice import splice
 
 PARTS = 2**40  # of a probability
-BATCH = 4_000_000  # probabilities in memory at a time
+PROBABILITIES_AT_ONCE = 4_000_000  # in memory
 RAPID = Fraction(3, 10)
 """The usual threshold of RAPID: three tenths of the confidence that is possible over the base."""
 
@@ -72,13 +72,14 @@ class Learner:
 
 @dataclass(frozen=True, kw_only=True)
 class Scores:
-    """The people about whom a learner is right; ties are shared.
+    """Numbers of people, also of those guessed right; of several best guesses each counts in part.
 
-    ``people`` are those of the original, with ``values`` of the secret; ``prior`` of them have the
-    most frequent one. ``records`` are those that are learned from. ``present`` people have the
-    quasi-identifiers of a record. ``certain`` people have the value that gets all
-    confidence. ``confident`` people are those of RAPID. ``blocks``, ``singled_out`` and
-    ``worst_case`` are about the blocks of the people.
+    ``people`` are those of the original, who have ``values`` different secrets; ``prior`` of them
+    have the most frequent one, and ``right`` are guessed right. ``records`` are those that are
+    learned from. ``present`` people have the quasi-identifiers of a record; ``present_right`` of
+    them are guessed right. ``certain`` people have the value that gets all confidence.
+    ``confident`` people are those of RAPID. ``control`` has the same numbers of the people of the
+    control. ``blocks``, ``singled_out`` and ``worst_case`` are about the blocks of the people.
     """
 
     people: int
@@ -114,9 +115,9 @@ class Guessing:
         base = self._answer(cells, secret)
         level = self._learner.level
         numbers = {"level": level.numerator, "scale": level.denominator}
-        rows = rows_of(Plan((), splice("learning/scores", numbers=numbers)), self._tables)
+        rows = rows_of(splice("learning/scores", numbers=numbers), self._tables)
         extent = splice("learning/extent", words=cells.words, numbers={"modal": modal})
-        (blocks,) = rows_of(Plan((), extent), self._tables)
+        (blocks,) = rows_of(extent, self._tables)
         self._tables.drop("answers")
         totals = sums(rows)
         return Scores(
@@ -141,7 +142,7 @@ class Guessing:
         """Create ``answers``, the guesses about people; return the row of the view ``prior``."""
         self._tables.make("verdicts", cells.plan("verdicts"))
         self._tables.make("bases", self._view("bases", cells))
-        (base,) = rows_of(Plan((), self._view("prior", cells)), self._tables)
+        (base,) = rows_of(self._view("prior", cells), self._tables)
         try:
             if self._learner.name == TABLE:
                 query = self._view("table_answers", cells)
@@ -169,7 +170,14 @@ class Guessing:
         A row is a tuple of quasi-identifiers and a value of the secret: ``word_1 ..``, ``secret``,
         and the columns of ``_answers``.
         """
-        student = self._new_student()
+        # A linear classifier reads the codes of numbers as these.
+        columns = range(len(self._coded.fields)) if self._learner.name == LINEAR else ()
+        student = Student(
+            name=self._learner.name,
+            seed=self._learner.seed,
+            threads=self._tables.engine.threads,
+            scales=[self._numbers_by_code(i) for i in columns],
+        )
         words, secrets, weights = self._lessons(cells, secret)
         student.learn(self._unpacked_codes(words), secrets, weights)
         if not student.converged:
@@ -178,11 +186,11 @@ class Guessing:
                 "than they could be; coarsen columns of many values, or use another --learner"
             ] = None
         path = self._tables.engine.scratch / "predictions.parquet"
-        columns = [(name, pa.int64()) for name in (*_words(cells), "secret", "ties", "part")]
-        schema = pa.schema([*columns, ("best", pa.bool_())])
+        types = [(name, pa.int64()) for name in (*_words(cells), "secret", "ties", "part")]
+        schema = pa.schema([*types, ("best", pa.bool_())])
         with pq.ParquetWriter(path, schema) as file:
             questions = self._view("questions", cells).order_by(*_words(cells), "secret")
-            size = max(1, BATCH // len(student.classes))
+            size = max(1, PROBABILITIES_AT_ONCE // len(student.classes))
             for batch in _matrices(self._tables, questions, size):
                 answers = self._answers(student, batch[:, :-1], batch[:, -1])
                 arrays = [pa.array(numbers) for numbers in (*batch.T, *answers)]
@@ -220,10 +228,12 @@ class Guessing:
         ((distinct, values),) = self._tables.rows(counts.from_(lessons.subquery("all_lessons")))
         name = self._files.secrets[secret - 1]
         if values > MOST_VALUES:
+            is_pooled = cells.release == POOLED_RELEASE
+            title = POOLED if is_pooled else self._files.releases[cells.release - 1].title
             raise InputError(
-                f"secret {quoted(name)} has {values:,} values in "
-                f"{self._title(cells.release)}, and a classifier guesses one of {MOST_VALUES} at "
-                "most; make it coarser, as in NAME=column//1000, or use --learner table"
+                f"secret {quoted(name)} has {values:,} values in {title}, and a classifier guesses "
+                f"one of {MOST_VALUES} at most; make it coarser, as in NAME=column//1000, or "
+                "use --learner table"
             )
         limit = min(MOST_LESSONS, MOST_COUNTERS // max(1, values))
         if distinct > limit:
@@ -239,9 +249,6 @@ class Guessing:
         rows = numpy.concatenate(batches)
         return rows[:, :-2], rows[:, -2], rows[:, -1]
 
-    def _title(self, release: int) -> str:
-        return POOLED if release == POOLED_RELEASE else self._files.releases[release - 1].title
-
     def _unpacked_codes(self, words: Any) -> Any:
         """Return a matrix of codes, a column per quasi-identifier, from rows of packed words."""
         numpy = import_module("numpy")
@@ -251,13 +258,6 @@ class Guessing:
         ]
         return numpy.stack(columns, axis=1)
 
-    def _new_student(self) -> Student:
-        """Return the classifier, untrained; a linear one reads the codes of numbers as these."""
-        name, seed, threads = self._learner.name, self._learner.seed, self._tables.engine.threads
-        columns = range(len(self._coded.fields)) if name == LINEAR else ()
-        scales = [self._numbers_by_code(i) for i in columns]
-        return Student(name=name, seed=seed, threads=threads, scales=scales)
-
     def _numbers_by_code(self, i: int) -> Any:
         """Return the values of a quasi-identifier by code; None if these are no numbers."""
         if family(self._files.original.attributes[i].type) not in NUMBERS:
@@ -265,7 +265,7 @@ class Guessing:
         numpy = import_module("numpy")
         value = exp.cast(exp.column("value"), "DOUBLE")
         query = exp.select(value).from_(exp.table_(f"dictionary_{i + 1}")).order_by("code")
-        batches = list(_matrices(self._tables, query, BATCH))
+        batches = list(_matrices(self._tables, query, PROBABILITIES_AT_ONCE))
         return numpy.concatenate(batches)[:, 0].astype(numpy.float64)
 
 

@@ -17,8 +17,8 @@ from typing import Any
 
 LIBRARY = "highspy"
 SCALE = 2**30  # multipliers are rounded to parts of 1 / SCALE
-NODES = 200  # branches that are looked at before only a bound is returned
-CLOSE = 1e-6  # a number this close to a whole one is looked at as whole
+MOST_NODES = 200  # branches that are looked at before only a bound is returned
+NEARLY_WHOLE = 1e-6  # a number at most this far from a whole one is taken for it
 PRIMAL, DUAL = 4, 1  # strategies of the simplex method
 
 Array = tuple[int, ...]
@@ -146,7 +146,7 @@ class Program:
         goal: Mapping[int, int],
         attained: int | None = None,
         *,
-        nodes: int = NODES,
+        nodes: int = MOST_NODES,
         first: bool = False,
     ) -> Least:
         """Return the least value of a goal, a sum of columns times factors, by branch and bound.
@@ -205,7 +205,7 @@ class Program:
             return _Node(bound)
         fractions = [abs(value - round(value)) for value in point]
         largest = max(fractions, default=0.0)
-        if largest > CLOSE:
+        if largest > NEARLY_WHOLE:
             k = fractions.index(largest)  # the column furthest from a whole number is split
             return _Node(bound, self._branches(limits, k, point[k]))
         array = [low for low, _ in self.bounds]

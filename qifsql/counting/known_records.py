@@ -16,7 +16,7 @@ from qifsql.query.microdata_steps import KNOWN_KINDS
 
 @dataclass(frozen=True)
 class OneRecord:
-    """The blocks of equal records by kind, and the people who have one that tells.
+    """The blocks of equal records by kind, and how many people one of their records gives away.
 
     ``singled_out`` people have a record that nobody else has, ``certain`` ones a record in a block
     with one secret. ``hidden`` is the profile of suppressed records alone (None: there are none).
@@ -66,7 +66,7 @@ class OneRecord:
         return profile, records_of_people.success(profile, certain, guesses)
 
     def _beside(self, blocks: pl.DataFrame) -> pl.DataFrame:
-        """Return the blocks by kind, and further ones."""
+        """Return the blocks by kind with further ones."""
         columns = ("size", "mode", "values", "blocks", "records")
         tables = (self.profile.select(*columns), blocks.select(*columns))
         return pl.concat([table.cast(pl.Int64()) for table in tables])

@@ -17,8 +17,8 @@ from qifsql.query.plan import Plan, Step
 from qifsql.query.shapes import Shape
 from qifsql.query.splice import splice
 
-ROUNDS = 40  # most rounds of cuts
-MOST = 4_000_000  # most boxes of the classes after cells with gaps are written out
+MOST_ROUNDS = 40  # of cuts
+MOST_BOXES = 4_000_000  # of the classes after cells with gaps are written out
 COVERED = "One row per cell and place that it covers."
 
 
@@ -35,43 +35,25 @@ class Located:
         return self.points if table == "points" and self.points else f"{table}_{self.number}"
 
 
-@dataclass(frozen=True)
-class Axes:
-    """The columns of a release: boxes have one place in the ``exact`` ones, a span in others."""
-
-    exact: tuple[Generalised, ...]
-    spanned: tuple[Generalised, ...]
-
-    @property
-    def exact_numbers(self) -> list[int]:
-        """Return the numbers of the quasi-identifiers with one place."""
-        return [column.raw.number for column in self.exact]
-
-    @property
-    def spanned_numbers(self) -> list[int]:
-        """Return the numbers of the quasi-identifiers with spans."""
-        return [column.raw.number for column in self.spanned]
-
-    @property
-    def shape(self) -> dict[str, Shape]:
-        """Return the shape of views about boxes and points."""
-        return {"exact": self.exact_numbers, "spanned": self.spanned_numbers}
-
-
 def locate(tables: Tables, release: Located) -> None:
     """Create ``found_r``: one row per point and class of release r whose cells contain it.
 
     ``points_r`` has a row per point, with its places; ``classes_r`` one per class, with its cells
     (id_j); the caller leaves suppressed classes out.
     """
-    exact = _choose_axes(tables, release)
-    axes = Axes(tuple(exact), tuple(c for c in release.columns if c not in exact))
-    _make_boxes(tables, release, axes)
-    _make_nodes(tables, release, axes)
-    _halve(tables, release, axes.spanned_numbers)
-    for column in axes.spanned:
-        if _has_gaps(tables, column):
-            _remove_gaps(tables, release, column)
+    exact = _choose_axes(tables, release)  # columns in which a box has one place
+    spanned = [column for column in release.columns if column not in exact]
+    numbers = [column.raw.number for column in spanned]
+    shape: dict[str, Shape] = {"exact": [c.raw.number for c in exact], "spanned": numbers}
+    _make_first_nodes(tables, release, exact, shape)
+    _halve(tables, release, numbers)
+    for column in spanned:
+        if _has_gaps(tables, column):  # remove the pairs whose point is in a gap of the cell
+            names = {name: release.name(name) for name in ("found", "classes", "points")}
+            columns = {f"own_{name}": f"{name}_{column.raw.number}" for name in ("id", "place")}
+            names = {**column.names, **names}
+            query = splice("cells/without_gaps", tables=names, columns=columns)
+            tables.repeatable(release.name("found"), query)()
 
 
 def _choose_axes(tables: Tables, release: Located) -> list[Generalised]:
@@ -87,7 +69,7 @@ def _choose_axes(tables: Tables, release: Located) -> list[Generalised]:
     for column in sorted(release.columns, key=lambda c: (boxes_alone[c], c.raw.number)):
         few_boxes = 1.1 * classes
         if _has_gaps(tables, column):  # its spans alone would say little
-            few_boxes = max(MOST, 4 * classes)
+            few_boxes = max(MOST_BOXES, 4 * classes)
         if count_rows(tables, [*axes, column], table) <= few_boxes:
             axes.append(column)
     return axes
@@ -98,24 +80,24 @@ def _has_gaps(tables: Tables, column: Generalised) -> bool:
     return bool(gaps)
 
 
-def _make_boxes(tables: Tables, release: Located, axes: Axes) -> None:
-    """Create the table of boxes: one row per class and combination of places in exact columns."""
+def _make_first_nodes(
+    tables: Tables, release: Located, exact: Sequence[Generalised], shape: dict[str, Shape]
+) -> None:
+    """Create the boxes and points of the first nodes: one for each tuple of exact places.
+
+    A box is a class and a combination of places in the exact columns.
+    """
     names = {f"spans_{c.raw.number}": c.names["spans"] for c in release.columns}
-    names["classes"] = release.name("classes")
+    names |= {"classes": release.name("classes"), "points": release.name("points")}
     covered = [
         Step(f"covered_{c.raw.number}", COVERED, splice("cells/covered", tables=c.names))
-        for c in axes.exact
+        for c in exact
     ]
-    boxes = splice("cells/boxes", tables=names, shape=axes.shape)
+    boxes = splice("cells/boxes", tables=names, shape=shape)
     tables.make("boxes", Plan(tuple(covered), boxes))
-
-
-def _make_nodes(tables: Tables, release: Located, axes: Axes) -> None:
-    """Create the boxes and points of the first nodes: one for each tuple of exact places."""
-    tables.make("nodes", splice("cells/nodes", shape={"exact": axes.exact_numbers}))
-    names = {"points": release.name("points")}
+    tables.make("nodes", splice("cells/nodes", shape={"exact": shape["exact"]}))
     for name in ("boxes", "points"):
-        query = splice(f"cells/node_{name}", tables=names, shape=axes.shape)
+        query = splice(f"cells/node_{name}", tables=names, shape=shape)
         tables.make(f"{name}_at_0", query)
     tables.drop("boxes", "nodes")
 
@@ -127,9 +109,9 @@ def _halve(tables: Tables, release: Located, spanned: Sequence[int]) -> None:
     ``spanned``. Each round keeps the pairs (point, class) of nodes that are not cut in ``met_``.
     """
     met_tables: list[str] = []
-    for depth in range(ROUNDS + 1):
+    for depth in range(MOST_ROUNDS + 1):
         names = {name: f"{name}_at_{depth}" for name in ("points", "boxes")}
-        cuts = _make_cuts(tables, names, spanned if depth < ROUNDS else ())
+        cuts = _make_cuts(tables, names, spanned if depth < MOST_ROUNDS else ())
         # Leave out points of cut nodes before the join with all boxes.
         tables.make("uncut", splice("cells/uncut", places=spanned, tables=names))
         met_tables.append(release.name(f"met_{depth}"))
@@ -157,12 +139,3 @@ def _make_cuts(tables: Tables, names: dict[str, str], spanned: Sequence[int]) ->
     tables.make("cuts", splice("cells/cuts", places=spanned))
     tables.drop("loads", "sides")
     return tables.count("cuts")
-
-
-def _remove_gaps(tables: Tables, release: Located, column: Generalised) -> None:
-    """Remove the pairs of ``found_r`` whose point is in a gap of a column's cell."""
-    j = column.raw.number
-    names = {name: release.name(name) for name in ("found", "classes", "points")}
-    columns = {"own_id": f"id_{j}", "own_place": f"place_{j}"}
-    query = splice("cells/without_gaps", tables={**column.names, **names}, columns=columns)
-    tables.repeatable(release.name("found"), query)()

@@ -1,7 +1,7 @@
 """Information loss of each column of a release: counted in SQL, divided in Python."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -15,7 +15,7 @@ from qifsql.counting.spans import Generalised, Raw, make_places, make_spans
 from qifsql.data.expressions import SOURCE
 from qifsql.data.missing import USUAL
 from qifsql.data.readers import relation
-from qifsql.data.types import family, nested
+from qifsql.data.types import family
 from qifsql.engine.tables import Tables
 from qifsql.measures import utility
 from qifsql.measures.utility import Mass
@@ -24,8 +24,8 @@ from qifsql.query.microdata_steps import normal
 from qifsql.query.plan import Plan
 from qifsql.query.splice import splice
 
-BATCH = 100_000  # pairs of masses that are read at a time
-WIDTHS = 1000  # most different widths of cells for exact parts of records
+MASSES_AT_ONCE = 100_000  # that are read
+MOST_WIDTHS = 1000  # different widths of cells, for exact parts of records
 FRACTIONAL = ("DECIMAL", "FLOAT", "DOUBLE")  # numbers whose distances are not whole
 
 COLUMNS: dict[str, pl.DataType] = {
@@ -43,11 +43,11 @@ it); ``values`` is the number of values of the original, ``cells`` that of diffe
 release. Two columns are shares of the records in [0, 1]: ``generalised`` (the cell contains several
 values of the original, or none, or is suppressed, as is an empty one that the original has not) and
 ``outside`` (it contains no value of the original). A cell outside is lost, as if it were
-suppressed, and counts as mass on no value. But a number between those of the original, such as a
-centroid, represents others, as does a number or date that a class (records that are equal in all
-quasi-identifiers) has in more records than all of an original that is no smaller: each number or
-date of its column then stands for the shortest stretch of the original's values around it with as
-many records as the smallest class that has it, which is at most what the class spanned.
+suppressed, and counts as mass on no value. But a number or date between those of the original, such
+as a centroid, represents others, as does a number or date that a class (records that are equal in
+all quasi-identifiers) has in more records than all of an original that is no smaller: each number
+or date of its column then stands for the shortest stretch of the original's values around it with
+as many records as the smallest class that has it, which is at most what the class spanned.
 ``certainty_penalty`` (``utility.penalty``) and ``total_variation`` (``utility.distances``) are in
 [0, 1]. ``divergence`` is in bits; it is infinite if the release excludes a value of the original.
 """
@@ -142,9 +142,9 @@ def loss_rows(
     release has none of the columns, these are all its records. The tables of its cells stay
     (``drop_cells``).
     """
-    columns = {g.raw.number: g for g, _ in file.cells}
+    columns = {column.raw.number: column for column in file.columns}
     counted = f"counted_{file.number}"
-    count_query = _count_cells(tables, file, counted)
+    count_query = _combine_cells(tables, file, counted)
     ((records,),) = tables.rows(count_query)
     ((original,),) = tables.rows(exp.select("sum(people)::BIGINT").from_("places_1"))
     sizes = Sizes(original, records)
@@ -167,19 +167,16 @@ def loss_rows(
 
 def drop_cells(tables: Tables, file: Compared) -> None:
     """Drop the tables of the cells of a release, which ``loss_rows`` leaves."""
-    for column, _ in file.cells:
+    for column in file.columns:
         tables.drop(*(_tables_of(column, file)[n] for n in ("cells", "spans", "members", "told")))
 
 
-def _count_cells(tables: Tables, file: Compared, counted: str) -> exp.Select:
-    """Create the table named ``counted``; return the query of the number of all its records.
+def _combine_cells(tables: Tables, file: Compared, counted: str) -> exp.Select:
+    """Create the table named ``counted``; return a query that counts all its records.
 
     It has a row per combination of the cells of a release: ``cell_1 ..``, ``records``.
     """
-    cells = [
-        exp.alias_(a.expression.copy() if nested(a.type) else normal(a), f"cell_{g.raw.number}")
-        for g, a in file.cells
-    ]
+    cells = [exp.alias_(tree, name) for name, tree in file.cell_values.items()]
     rows = rows_of(file.attack.microdata, [*cells, exp.alias_(exp.true(), "there")])
     keys = [exp.column(cell.alias) for cell in cells]
     query = exp.select(*keys, "count(*) AS records").from_(rows.subquery("rows"))
@@ -198,23 +195,29 @@ def _loss_of_column(
 ) -> dict[str, Any]:
     """Return the row of ``COLUMNS`` for one column of a release, by the view ``compare/lost``."""
     original, records = sizes
-    j, r = scale.raw.number, file.number
-    held = exp.select(exp.column(f"cell_{j}").as_("cell"), "sum(records)::BIGINT AS records")
-    held = held.select("min(records)::BIGINT AS smallest").from_(exp.table_(f"counted_{r}"))
+    cell = exp.column(f"cell_{scale.raw.number}").as_("cell")
+    held = exp.select(cell, "sum(records)::BIGINT AS records", "min(records)::BIGINT AS smallest")
+    held = held.from_(exp.table_(f"counted_{file.number}"))
     tables.make("held", held.group_by("1"))
     make_spans(tables, column, exp.select("cell").from_("held"), may_be_lost=True)
     names = _tables_of(column, file)
     represented = _stretch_numbers(tables, names, scale, sizes)
     tables.make(names["told"], splice("compare/told", tables=names))
-    tables.make("units", units_step(scale, 1))
+    tables.make("units", units_query(scale, 1))
     tables.make("contained", splice("compare/contained", tables=names))
-    parts = _parts_of_record(tables)
+    # The mass of a record is cut into parts: each cell (of ``width`` values) can then give all its
+    # values the same whole number of them.
+    width = exp.select("width").from_("contained").where("width > 0").distinct()
+    widths = [n for (n,) in tables.rows(width.limit(MOST_WIDTHS + 1))]
+    parts = utility.parts(widths) if len(widths) <= MOST_WIDTHS else utility.PARTS
     lost = Lost(*tables.rows(splice("compare/lost", tables=names))[0])
     cells = tables.count("held")
     tables.drop("units")
-    tables.make("units", units_step(scale, parts))
+    tables.make("units", units_query(scale, parts))
     tables.make("shares", splice("compare/shares", tables=names))
-    masses = _masses(tables, names)
+    plan = Plan((), splice("compare/masses", tables=names))
+    frames = tables.engine.batches(plan, tables.what, tables.where, rows=MASSES_AT_ONCE)
+    masses = (Mass(*map(int, row)) for frame in frames for row in frame.iter_rows())
     distances = utility.distances(masses, original=original, release=records, parts=parts)
     tables.drop("held", "units", "contained", "shares")
     by_distance = scale.by_distance
@@ -235,15 +238,19 @@ def _loss_of_column(
 
 
 def _stretch_numbers(tables: Tables, names: Mapping[str, str], scale: Scale, sizes: Sizes) -> int:
-    """Let values of a column of representatives span others.
+    """Let numbers and dates of a release span the values of the original that they represent.
 
-    Return how many records have a number between those of the original. Spans stay as they are if
+    Return how many records have one between those of the original. Spans stay as they are if
     there is none, and no class has more records with a value than all of the original.
     """
     if not scale.by_distance:
         return 0
-    for name in ("reached", "standing"):
-        tables.make(name, splice(f"compare/{name}", tables=names))
+    kind = family(scale.raw.type)
+    shape = {"dated": kind == "DATE" or kind.startswith("TIMESTAMP")}
+    unit = {"microseconds": 86_400_000_000 if kind == "DATE" else 1}  # of positions (``position``)
+    tables.make("reached", splice("compare/reached", tables=names))
+    standing = splice("compare/standing", tables=names, shape=shape, numbers=unit)
+    tables.make("standing", standing)
     ((between, representing),) = tables.rows(splice("compare/represented", tables=names))
     if between or (representing and sizes.release <= sizes.original):
         tables.make("stretched", splice("compare/stretched", tables=names))
@@ -254,30 +261,13 @@ def _stretch_numbers(tables: Tables, names: Mapping[str, str], scale: Scale, siz
     return int(between)
 
 
-def _parts_of_record(tables: Tables) -> int:
-    """Return into how many parts the mass of a record is cut.
-
-    Each cell (of ``width`` values) can then give all its values the same whole number of parts.
-    """
-    query = exp.select("width").from_("contained").where("width > 0").distinct().limit(WIDTHS + 1)
-    widths = [n for (n,) in tables.rows(query)]
-    return utility.parts(widths) if len(widths) <= WIDTHS else utility.PARTS
-
-
 def _tables_of(column: Generalised, file: Compared) -> dict[str, str]:
+    """Return the names of the tables of one column of a release, by their names in ``sql/``."""
     j = column.raw.number
     return {**column.names, "positions": f"positions_{j}", "told": f"told_{file.number}_{j}"}
 
 
-def _masses(tables: Tables, names: dict[str, str]) -> Iterator[Mass]:
-    """Yield the masses of the values: people and mass (parts of records), and how many have it."""
-    plan = Plan((), splice("compare/masses", tables=names))
-    for frame in tables.engine.batches(plan, tables.what, tables.where, rows=BATCH):
-        for people, mass, values in frame.iter_rows():
-            yield Mass(int(people), int(mass), int(values))
-
-
-def units_step(scale: Scale, parts: int) -> exp.Select:
+def units_query(scale: Scale, parts: int) -> exp.Select:
     """Return the one row of ``units``: units per position, units in all, and parts of a record."""
     numbers = {"whole": scale.length, "parts": parts}
     columns = [exp.cast(exp.Literal.string(repr(scale.unit)), "DOUBLE").as_("unit")]

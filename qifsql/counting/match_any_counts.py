@@ -20,18 +20,19 @@ from qifsql.measures.completions import Counts, SecretEnds
 from qifsql.query.columns import number
 from qifsql.query.microdata_steps import plan
 from qifsql.query.plan import Plan, Step
+from qifsql.query.shapes import Shape
 from qifsql.query.splice import splice
 from qifsql.query.steps import Steps
 
-WIDEST = 62  # most quasi-identifiers, one bit each
-COMPARED = 50_000_000  # most pairs of an incomplete pattern and a set of columns
-STEPS = {  # views that are read by one other
+MOST_QIDS = 62  # one bit each
+MOST_PAIRS = 50_000_000  # of an incomplete pattern and a set of columns
+STEPS_OF_VIEW = {  # views that are read by one other
     "mates": ("shadows",),
     "fits": ("complete_cuts",),
     "key_counts": ("extensions", "key_modes", "fitting"),
     "broken": ("breakable",),
 }
-TWICE = ("shadows", "breakable")  # views that it reads twice
+READ_TWICE = ("shadows", "breakable")  # views that another one reads twice
 TABLES = ("patterns", "pattern_secrets", "masks", "mates", "cuts", "keys", "fits", "key_counts")
 
 
@@ -42,8 +43,8 @@ def check(bound: BoundAttack) -> None:
         raise InputError(
             "null match-any is about one release; of a collection, attack one dataset alone"
         )
-    if len(microdata.qids) > WIDEST:
-        raise InputError(f"null match-any takes at most {WIDEST} quasi-identifiers; name fewer")
+    if len(microdata.qids) > MOST_QIDS:
+        raise InputError(f"null match-any takes at most {MOST_QIDS} quasi-identifiers; name fewer")
     if cells := [quoted(q.name) for q in microdata.qids if generalised(q.type)]:
         raise InputError(
             f"null match-any is about plain values, and cells of {', '.join(cells)} are "
@@ -98,34 +99,17 @@ class _SecretTables:
         return Counts(**counts, masks=masks, ends=ends)
 
     def _people_by_pattern(self) -> Plan:
-        """Return the plan of the people by pattern and secret.
-
-        One row per block and value of the secret: ``place_1 ..`` (the values of quasi-identifiers),
-        ``mask`` (bit i - 1 is set if the i-th is present), ``secret`` (the number of the value; 1
-        if the secret is the owner; NULL if it is missing and may be anything), ``people``.
-        """
+        """Return the plan of the people by their values that are present, and their secret."""
         bound = self.counts.bound
         steps = Steps(bound, catalogs=self.counts.catalogs, values=self.counts.values)
-        names = [f"qid_{i}" for i in range(1, self.width + 1)]
-        mask: exp.Expr = number(0)
-        for i, name in enumerate(names):
-            present = exp.not_(exp.column(name).is_(exp.null()))
-            bit = exp.Case().when(present, number(2**i)).else_(number(0))
-            mask = exp.Add(this=mask, expression=bit)
-        places = [exp.alias_(exp.column(name), f"place_{i}") for i, name in enumerate(names, 1)]
-        people: exp.Expr = exp.column("size")
-        secret: exp.Expr = number(1)
-        if self.secret:
-            people = exp.column("people")
-            order = exp.Order(expressions=[exp.Ordered(this=exp.column(f"secret_{self.secret}"))])
-            secret = exp.Window(this=exp.Anonymous(this="dense_rank"), order=order)
-            if self.complete_secrets:
-                missing = exp.column(f"secret_{self.secret}").is_(exp.null())
-                secret = exp.Case().when(missing, exp.null()).else_(secret)
         table = steps.need("cells", self.secret) if self.secret else steps.need("blocks", 0)
-        columns = [("mask", exp.paren(mask)), ("secret", secret), ("people", people)]
-        named = [exp.alias_(exp.cast(tree, "BIGINT"), name) for name, tree in columns]
-        return plan(bound.microdata, steps.steps, exp.select(*places, *named).from_(table))
+        shape: dict[str, Shape] = {
+            "qids": range(1, self.width + 1),
+            "secret": self.secret,
+            "open": self.complete_secrets,
+        }
+        people = splice("match_any/people_by_pattern", shape=shape, tables={"cells": table})
+        return plan(bound.microdata, steps.steps, people)
 
     def _patterns_with_mates(self) -> Plan:
         """Return the plan of the incomplete patterns that may share a block with another such one.
@@ -137,7 +121,7 @@ class _SecretTables:
         patterns = exp.select("pattern").from_("patterns").where(is_incomplete)
         counted = exp.select("count(*)").from_(patterns.subquery("incomplete"))
         incomplete = int(self.tables.rows(counted)[0][0])
-        if incomplete * self.tables.count("masks") > COMPARED:
+        if incomplete * self.tables.count("masks") > MOST_PAIRS:
             return Plan((), patterns)
         return self._view("mates")
 
@@ -147,7 +131,7 @@ class _SecretTables:
 
     def _view(self, name: str) -> Plan:
         """Return the plan of a view; the views that it reads and that are no tables are steps."""
-        steps = [Step(n, n, self._query(n), n in TWICE) for n in STEPS.get(name, ())]
+        steps = [Step(n, n, self._query(n), n in READ_TWICE) for n in STEPS_OF_VIEW.get(name, ())]
         return Plan(tuple(steps), self._query(name))
 
     def _query(self, name: str) -> exp.Select:

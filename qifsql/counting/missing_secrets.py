@@ -42,11 +42,11 @@ class Reported:
         out, and the success against those who do is None.
         """
         if self.prior is None or self.after is None:
-            nothing = dict.fromkeys(bayes.REPORTED)
-            return nothing | {"reported": 0, "certain_reported": 0} | self._missing
+            counts = {"reported": 0, "certain_reported": 0, "certain_missing": self.unreported}
+            return dict.fromkeys(bayes.REPORTED) | counts
         before, then = (gain.success(p, *self.question) for p in (self.prior, self.after))
         row = bayes.reported_row(before, then, self.after.individuals)
-        return row | self._missing | {"l": self.after.least("values")}
+        return row | {"certain_missing": self.unreported, "l": self.after.least("values")}
 
     def columns_of_one(self) -> dict[str, Any]:
         """Return the same columns if one record of a person is known; ``certain_missing``: None."""
@@ -56,10 +56,6 @@ class Reported:
         before = gain.success(self.prior, *self.question)
         row = bayes.reported_row(before, then, self.prior.individuals)
         return row | {"certain_missing": None, "l": profile["values"].min()}
-
-    @property
-    def _missing(self) -> dict[str, int]:
-        return {"certain_missing": self.unreported}
 
 
 def measure(counts: Counts, questions: Sequence[Question]) -> dict[Question, Reported]:

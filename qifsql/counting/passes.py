@@ -43,7 +43,7 @@ class Coded:
 
     @property
     def first_parts(self) -> dict[str, str]:
-        """Return the column of the parts that people are in before any cut; one part without."""
+        """Return the column with the part of a record before any cut, if there are strata."""
         return {"own_stratum": f"place_{self.width}"} if self.stratum else {}
 
     @property
@@ -58,7 +58,7 @@ class Coded:
 
     @property
     def person_column(self) -> dict[str, str]:
-        """Return which column stands for a person in views, if some people have several records."""
+        """Return the column that stands for a person in views, if people have several records."""
         return {} if self.owners is None else {"person": self.owners.person}
 
     def judges(self, limits: ClassLimits) -> bool:
@@ -218,7 +218,10 @@ class Passes:
         self._send(self._texts[key])
 
     def broken(self, limits: ClassLimits) -> int:
-        """Return of how many strata a class of all records breaks a limit; of one without any."""
+        """Return in how many strata a class of all their records breaks a limit.
+
+        Without strata, all records are one.
+        """
         plan = self.coded.refused(limits, self.query("everybody"))
         return len(self.stream.rows(render.statement(plan)))
 

@@ -29,7 +29,7 @@ def bind(engine: Engine, spec: Composition) -> Bound:
     catalogs = [Catalog(engine, dataset) for dataset in spec.releases]
     people = Catalog(engine, spec.people)
     names, tags = tagged_names(spec.qids, len(catalogs), people.schema)
-    qids = _people_qids(people, names, tags)
+    qids = qids_named(people, names, tags, "the people")
     raws = raw_columns(spec, qids, people.schema)
     secret, secret_tags = _secret_names(spec, len(catalogs))
     named = _NamesInReleases(
@@ -42,15 +42,29 @@ def bind(engine: Engine, spec: Composition) -> Bound:
         for number, (title, catalog) in enumerate(zip(titles, catalogs, strict=True), 1)
     )
     _check_together(releases, raws, secret)
-    truth = None if spec.truth is None else _true_secret(people, spec.truth, releases[0])
+    truth = None
+    if spec.truth is not None:
+        (named_truth, *_) = naming.attributes([spec.truth], people.schema, "truth")
+        (truth,) = typed([named_truth], people, "truth")
+        what = f"truth {quoted(truth.name)} of {people.schema.dataset}"
+        _check_same(truth, releases[0].secret, what)
     key = people.schema[keys[0]] if keys else None
     for release in releases:
         if key is not None and release.key is not None:
             _check_keys(key, release, people.schema.dataset)
     where = people.filter(spec.where)
-    notes = tuple(_lacking(release, raws) for release in releases if len(release.cells) < len(raws))
-    notes += (*people.remarks, *notes_on_hierarchies(raws))
-    return Bound(spec, _dataset(people), qids, raws, releases, secret, key, truth, where, notes)
+    notes = []
+    for release in releases:
+        present = {column.raw.number for column, _ in release.cells}
+        if lacking := [quoted(raw.name) for raw in raws if raw.number not in present]:
+            notes.append(
+                f"{release.title} has no {', '.join(lacking)}: people are found in it by the other "
+                "columns alone"
+            )
+    notes += [*people.remarks, *notes_on_hierarchies(raws)]
+    return Bound(
+        spec, _dataset(people), qids, raws, releases, secret, key, truth, where, tuple(notes)
+    )
 
 
 @dataclass(frozen=True)
@@ -101,16 +115,23 @@ def _release(
     return release
 
 
-def _people_qids(people: Catalog, names: Sequence[str], tags: Tags) -> Attributes:
-    """Return the quasi-identifiers of the people; refuse ``tags`` (names in releases) of others."""
-    qids = typed(naming.attributes(names, people.schema, QID), people, QID)
+def qids_named(catalog: Catalog, names: Sequence[str], tags: Tags, whose: str) -> Attributes:
+    """Return the quasi-identifiers of these names, with types; check ``tags`` (``check_tags``)."""
+    qids = typed(naming.attributes(names, catalog.schema, QID), catalog, QID)
     if not qids:
-        raise ColumnError(f"no quasi-identifiers of {people.schema.dataset}; name some with --qids")
-    for _, name in tags:
-        if name not in {q.name for q in qids}:
-            hint = did_you_mean(name, (q.name for q in qids))
-            raise ColumnError(f"no quasi-identifier of the people is called {quoted(name)}{hint}")
+        where = catalog.schema.dataset
+        raise ColumnError(f"no quasi-identifiers of {where}; name some with --qids")
+    check_tags(tags, qids, f"{QID} of {whose}")
     return qids
+
+
+def check_tags(tags: Tags, attributes: Attributes, what: str) -> None:
+    """Refuse tags, names in releases, of columns other than ``attributes`` (``what``)."""
+    names = [a.name for a in attributes]
+    for _, name in tags:
+        if name not in names:
+            hint = did_you_mean(name, names)
+            raise ColumnError(f"no {what} is called {quoted(name)}{hint}")
 
 
 def _check_together(releases: Sequence[Release], raws: Sequence[Raw], secret: str) -> None:
@@ -126,15 +147,6 @@ def _check_together(releases: Sequence[Release], raws: Sequence[Raw], secret: st
             )
 
 
-def _true_secret(people: Catalog, name: str, release: Release) -> Attribute:
-    """Return the people's column ``name`` of true secrets, comparable with those of a release."""
-    (named, *_) = naming.attributes([name], people.schema, "truth")
-    (truth,) = typed([named], people, "truth")
-    what = f"truth {quoted(truth.name)} of {people.schema.dataset}"
-    _check_same(truth, release.secret, what)
-    return truth
-
-
 def _dataset(catalog: Catalog) -> Dataset:
     assert isinstance(catalog.dataset, Dataset)  # noqa: S101 - built from one
     return catalog.dataset
@@ -143,37 +155,47 @@ def _dataset(catalog: Catalog) -> Dataset:
 def tagged_names(texts: Sequence[str], last: int, schema: Schema) -> tuple[list[str], Tags]:
     """Return the names of the people's quasi-identifiers, and their names in releases.
 
-    ``texts`` are as the user wrote them, ``last`` is the number of the last release, and ``schema``
-    has the people's columns. The text ``2:age=AGE`` says that the quasi-identifier age is named AGE
-    in release 2; ``2:age``: it is named age there.
+    The arguments are those of ``split_tags``. A column of the people that is only named with a tag
+    is a quasi-identifier, too.
     """
-    names: dict[str, None] = {}  # a set in order
+    untagged, tags = split_tags(texts, last, schema, QID)
+    bare_names = {(split_name(n) or (n,))[0] for n in untagged}  # age of ``age=EXPRESSION``
+    tagged = [name for _, name in tags if name not in bare_names and schema.find(name) is not None]
+    return [*untagged, *dict.fromkeys(tagged)], tags
+
+
+def split_tags(
+    texts: Sequence[str], last: int, schema: Schema, role: str
+) -> tuple[list[str], Tags]:
+    """Return the texts without a tag, each once, and the names that the others give in one file.
+
+    ``texts`` name columns of a ``role``, as the user wrote them. The text ``2:age=AGE`` says that
+    age is named AGE in file 2; ``2:age``: it is named age there. ``last`` is the number of the last
+    file. A text that is a column of ``schema`` has no tag.
+    """
+    untagged: dict[str, None] = {}  # a set in order
     tags: Tags = {}
     for text in texts:
         tag = None if schema.find(text) else tag_of(text, last)
         if tag is None:
-            names[text] = None
+            untagged[text] = None
             continue
-        number, rest = tag
-        name, written = split_name(rest) or (rest.strip(), rest.strip())
+        number, pair = tag
+        name, written = split_name(pair) or (pair.strip(), pair.strip())
         if (number, name) in tags:
-            raise ColumnError(f"quasi-identifier {quoted(text)} is given twice; name it once")
+            raise ColumnError(f"{role} {quoted(text)} is given twice; name it once")
         tags[number, name] = written
-    bare_names = {(split_name(n) or (n,))[0] for n in names}  # age of ``age=EXPRESSION``
-    for _, name in tags:  # a column that is only named with a tag is a quasi-identifier, too
-        if name not in bare_names and schema.find(name) is not None:
-            names.setdefault(name)
-    return list(names), tags
+    return list(untagged), tags
 
 
 def names_of_all(spec: Composition, schema: Schema) -> set[str]:
-    """Return the names without a tag, which mean every release that has them."""
-    texts = [t for t in spec.qids if schema.find(t) or tag_of(t, len(spec.releases)) is None]
-    return {a.name for a in naming.attributes(texts, schema, QID)} if texts else set()
+    """Return the names of quasi-identifiers without a tag, which mean every release with them."""
+    untagged, _ = split_tags(spec.qids, len(spec.releases), schema, QID)
+    return {a.name for a in naming.attributes(untagged, schema, QID)} if untagged else set()
 
 
 def typed(attributes: Sequence[Attribute], catalog: Catalog, role: str) -> tuple[Attribute, ...]:
-    """Return the attributes with their types; ColumnError, which names the ``role``, if nested."""
+    """Return the attributes with their types; refuse nested ones, named by ``role`` in errors."""
     whats = [f"{role} {quoted(a.name)}" for a in attributes]
     types = catalog.types([a.expression for a in attributes], whats)
     for what, type_ in zip(whats, types, strict=True):
@@ -243,10 +265,17 @@ def cells_of(
             continue
         cell = column_of_release(catalog, text, raw.name)
         column = text if tagged else cell.name
-        decimal = catalog.dataset.decimal if isinstance(catalog.dataset, Dataset) else None
-        is_plain = raw.name in plain
-        released = Generalised(raw, number, "", column, cell.type, is_plain, decimal=decimal)
-        released = replace(released, order=_dataset(catalog).date_order)
+        dataset = _dataset(catalog)
+        released = Generalised(
+            raw,
+            number,
+            "",
+            column,
+            cell.type,
+            plain=raw.name in plain,
+            decimal=dataset.decimal,
+            order=dataset.date_order,
+        )
         cells.append((released, cell))
     return cells
 
@@ -307,9 +336,3 @@ def _check_keys(key: Column, release: Release, people: str) -> None:
             f"key {quoted(release.key.name)} is {family(release.key.type)} in {release.title} but "
             f"{family(key.type)} in {people}: values are not converted; write both with one type"
         )
-
-
-def _lacking(release: Release, raws: Sequence[Raw]) -> str:
-    have = {g.raw.number for g, _ in release.cells}
-    lacking = ", ".join(quoted(r.name) for r in raws if r.number not in have)
-    return f"{release.title} has no {lacking}: people are found in it by the other columns alone"

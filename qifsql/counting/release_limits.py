@@ -8,7 +8,7 @@ from qifsql.data.exact import exact
 from qifsql.errors import InputError
 
 Number = int | float | str | Fraction
-DIGITS = 10**9  # denominators of limits are at most that, so that SQL compares whole numbers
+LARGEST_DENOMINATOR = 10**9  # of limits, so that SQL compares whole numbers
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ def fraction(value: Number, what: str) -> Fraction:
         number = exact(value)
     except ValueError as e:
         raise InputError(f"{what} is not a number; give one such as 0.2") from e
-    if number.denominator > DIGITS or abs(number.numerator) > DIGITS**2:
+    if number.denominator > LARGEST_DENOMINATOR or abs(number.numerator) > LARGEST_DENOMINATOR**2:
         raise InputError(f"{what} has too many digits; nine behind the point are enough")
     return number
 

@@ -7,10 +7,10 @@ from qifsql.adversary.gains import STAKED
 from qifsql.counting.counts import Counts
 from qifsql.errors import InputError, plural, quoted
 
-PAIRS = 1_000_000_000  # most pairs of a guess and a value to compute gains for
-ADDITIONS = 20_000_000_000  # most terms to add up, each of a block, a guess and a value
-TRIES = 999_999  # the largest values that the engine can list
-CLOSE = 1e-9  # largest distance of the sum of beliefs from 1
+MOST_PAIRS = 1_000_000_000  # of a guess and a value to compute gains for
+MOST_ADDITIONS = 20_000_000_000  # of terms, each of a block, a guess and a value
+MOST_TRIES = 999_999  # values that the engine can list
+LARGEST_DEVIATION = 1e-9  # of the sum of beliefs from 1
 
 
 def check(counts: Counts) -> list[str]:
@@ -45,14 +45,16 @@ def _check_flag(counts: Counts) -> None:
 
 
 def _check_tries(tries: int, answers: int, answer: str, what: str) -> list[str]:
-    """Return a note if there are more tries than answers; refuse more than ``TRIES``."""
+    """Return a note if there are more tries than answers; refuse more than ``MOST_TRIES``."""
     if tries > answers:
         return [
             f"{what} allows more guesses than the {plural(answers, answer)} there are: one of them "
             "is always right, with the release and without it"
         ]
-    if tries > TRIES:
-        raise InputError(f"{what} allows more than {TRIES:,} guesses; use at most tries:{TRIES}")
+    if tries > MOST_TRIES:
+        raise InputError(
+            f"{what} allows more than {MOST_TRIES:,} guesses; use at most tries:{MOST_TRIES}"
+        )
     return []
 
 
@@ -77,7 +79,7 @@ def _check_beliefs(counts: Counts, j: int) -> list[str]:
             f"{what} has no probability for {plural(row['missing'], 'value')} of the release; "
             "add them, with 0 for those that the adversary rules out"
         )
-    if abs(row["total"] - 1) > CLOSE:
+    if abs(row["total"] - 1) > LARGEST_DEVIATION:
         raise InputError(f"{what} sums to {row['total']:.9g}, not to 1; scale the probabilities")
     if not row["ruled_out"]:
         return []
@@ -103,7 +105,7 @@ def _check_stakes(counts: Counts, j: int, g: int, what: str) -> list[str]:
     for step in ("scale", "stakes", "unusual"):
         counts.keep(step, j, g, lasting=False)
     additions = counts.frame("effort", [(j, g)])["additions"][0]
-    if additions > ADDITIONS:
+    if additions > MOST_ADDITIONS:
         raise InputError(
             f"{what} differs for so many pairs that {additions:,} sums would be added up; group "
             "the values of the secret by an expression, or use tolerance:T or worth:FILE"
@@ -134,7 +136,7 @@ def _notes_on_stakes(row: Mapping[str, Any], what: str, *, meets_missing: bool) 
 def _check_computed(counts: Counts, j: int, g: int, what: str) -> dict[str, Any]:
     """Return the row of ``gains_check``: lowest, highest, unusable; refuse too many pairs."""
     pairs = counts.domain(j).values ** 2
-    if pairs > PAIRS:
+    if pairs > MOST_PAIRS:
         raise InputError(
             f"{what} would be computed for {pairs:,} pairs of a guess and a value; group the "
             "values by an expression, or use worth:FILE or tolerance:T"

@@ -26,7 +26,7 @@ from qifsql.query import compiler
 from qifsql.query.microdata_steps import records_plan, weights_plan
 from qifsql.query.plan import Plan
 
-WAVES = 100  # releases in one long table, at most
+MOST_WAVES = 100  # of one long table
 
 
 @contextmanager
@@ -102,9 +102,9 @@ def _split_waves(engine: Engine, dataset: Dataset, column: str) -> tuple[list[Da
     ((without,),) = engine.query(rows, dataset.name)
     query = exp.select(text).from_(everything.copy()).where(exp.not_(missing.copy()))
     query = query.group_by(text.copy()).order_by(exp.Min(this=wave.copy()), text.copy())
-    values = [value for (value,) in engine.query(query.limit(WAVES + 1), dataset.name)]
-    if len(values) > WAVES or not values:
-        many = f"more than {WAVES}" if values else "no"
+    values = [value for (value,) in engine.query(query.limit(MOST_WAVES + 1), dataset.name)]
+    if len(values) > MOST_WAVES or not values:
+        many = f"more than {MOST_WAVES}" if values else "no"
         raise InputError(
             f"column {quoted(column)} of {dataset.name} has {many} values; a wave is a release, "
             "such as a year: name another column"

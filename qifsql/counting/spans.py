@@ -32,8 +32,8 @@ from qifsql.query.plan import Plan
 from qifsql.query.splice import splice
 
 LABELS = "a column whose cells are labels needs its hierarchy (--hierarchy COLUMN=FILE)"
-BATCH = 50_000  # cells that are read at a time
-SCHEMA = pa.schema(
+CELLS_AT_ONCE = 50_000  # that are read in Python
+PARSED = pa.schema(
     [
         ("id", pa.int64()),
         ("everything", pa.bool_()),
@@ -49,7 +49,7 @@ SCHEMA = pa.schema(
     ]
 )
 _FIELDS = [f.name for f in fields(Cell)]
-HELD = ("cells", "parsed", "ranges", "members", "spans", "readings")
+COLUMN_TABLES = ("cells", "parsed", "ranges", "members", "spans", "readings")  # of one column
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ class Generalised:
     @property
     def names(self) -> Mapping[str, str]:
         """Return the names of this column's tables."""
-        names = {name: f"{name}_{self.number}_{self.raw.number}" for name in HELD}
+        names = {name: f"{name}_{self.number}_{self.raw.number}" for name in COLUMN_TABLES}
         return names | {"places": f"places_{self.raw.number}"}
 
     def clash(self, cells: str) -> ColumnError:
@@ -113,18 +113,17 @@ def make_places(tables: Tables, raw: Raw, values: exp.Query) -> None:
     if raw.hierarchy is None:
         tables.make(f"raw_values_{j}", source.select("NULL AS leaf"))
     else:
-        _make_ordered(tables, raw, source)
+        _number_leaves(tables, raw, raw.hierarchy, source)
     tables.make(f"places_{j}", splice("cells/places", tables={"raw_values": f"raw_values_{j}"}))
     tables.drop(f"counted_values_{j}", f"raw_values_{j}")
 
 
-def _make_ordered(tables: Tables, raw: Raw, source: exp.Select) -> None:
+def _number_leaves(tables: Tables, raw: Raw, hierarchy: Hierarchy, source: exp.Select) -> None:
     """Create ``raw_values_j``: ``source`` (value, people), with the number of its ``leaf``."""
-    assert raw.hierarchy is not None  # noqa: S101 - the caller has checked
     j = raw.number
     leaves = [
         exp.Tuple(expressions=[exp.Literal.string(leaf), exp.Literal.number(i)])
-        for i, leaf in enumerate(raw.hierarchy.leaves, 1)
+        for i, leaf in enumerate(hierarchy.leaves, 1)
     ]
     listed = exp.alias_(exp.Values(expressions=leaves), "leaves", table=["label", "leaf"])
     text = exp.cast(exp.column("value"), "VARCHAR")
@@ -136,7 +135,7 @@ def _make_ordered(tables: Tables, raw: Raw, source: exp.Select) -> None:
     if values:
         raise ColumnError(
             f"the hierarchy of {quoted(raw.name)} lacks {values:,} of its values, which {people:,} "
-            f"people of {raw.people} have; add a line for each to {raw.hierarchy.path}"
+            f"people of {raw.people} have; add a line for each to {hierarchy.path}"
         )
 
 
@@ -153,7 +152,10 @@ def make_spans(
     different = cells.distinct().subquery("different")
     cell = "cell::VARCHAR AS cell" if mode == "text" else "cell"
     tables.make(names["cells"], exp.select("row_number() OVER () AS id", cell).from_(different))
-    _parse_cells(tables, column, mode, values, USUAL if may_be_lost else ())
+    if mode == "text":
+        _parse_texts(tables, column, values, USUAL if may_be_lost else ())
+    else:  # the engine reads these cells itself
+        tables.make(names["parsed"], splice(f"cells/parsed_{mode}", tables=names, domain=values))
     views = ("listed", "begun", "absent")
     listed, begun, absent = (splice(f"cells/{v}", tables=names, domain=values) for v in views)
     tables.make(names["members"], exp.union(exp.union(listed, begun), absent))
@@ -162,23 +164,15 @@ def make_spans(
     tables.drop(names["parsed"], names["ranges"])
 
 
-def _parse_cells(
-    tables: Tables, column: Generalised, mode: str, values: Domain, words: Sequence[str]
-) -> None:
-    """Create the table ``parsed``, a row per different cell, read as ``mode`` says.
-
-    ``mode`` and ``values`` are of ``_reading_mode``; ``words`` stand for a missing value.
-    """
+def _parse_texts(tables: Tables, column: Generalised, values: Domain, words: Sequence[str]) -> None:
+    """Create the table ``parsed``, a row per different cell; ``words`` mean a missing value."""
     names = column.names
-    if mode != "text":  # the engine reads these cells itself
-        tables.make(names["parsed"], splice(f"cells/parsed_{mode}", tables=names, domain=values))
-        return
     nodes = column.raw.hierarchy.nodes if column.raw.hierarchy else None
     unread = splice("cells/unread", tables=names)  # text that is no value of the people as it is
     if nodes is not None or values.kind != "text":
         unread = exp.select("id", "cell").from_(names["cells"]).where("cell IS NOT NULL")
     path = tables.engine.scratch / f"{names['readings']}.parquet"
-    source = CellSource(
+    source = _CellSource(
         column.column,
         column.release,
         values,
@@ -201,11 +195,12 @@ def _parse_cells(
 
 
 @dataclass(frozen=True)
-class CellSource:
-    """A source of cells: its column and release, for messages, and its domain.
+class _CellSource:
+    """The way to read texts: their column and release, for messages, and the domain of values.
 
-    ``labels`` is the hint for unreadable cells, except ``words``, which contain nothing. ``comma``:
-    its numbers have a decimal comma; ``order``: that of day and month in dates.
+    ``nodes`` are those of the hierarchy. ``labels`` is the hint for unreadable cells, except
+    ``words``, which contain nothing. ``comma``: numbers have a decimal comma; ``order``: that of
+    day and month in dates.
     """
 
     column: str
@@ -217,7 +212,7 @@ class CellSource:
     comma: bool = False
     order: str | None = None
 
-    def usual(self, text: str) -> str:
+    def normalised(self, text: str) -> str:
         """Return a cell with decimal points and ISO dates, as they are parsed.
 
         A number that is a node of the hierarchy but for its decimals, all 0, is that node.
@@ -242,7 +237,7 @@ def _order_of_dates(tables: Tables, column: Generalised) -> str:
     return "mdy" if has_day_first is False else "dmy"
 
 
-def _write_parsed(tables: Tables, query: exp.Query, path: Path, source: CellSource) -> int:
+def _write_parsed(tables: Tables, query: exp.Query, path: Path, source: _CellSource) -> int:
     """Write the parsed cells of a query (id, cell) to a Parquet file; count the generalised ones.
 
     A row is an id and the fields of ``Cell``. Raises ColumnError if some cells do not parse: it
@@ -250,39 +245,31 @@ def _write_parsed(tables: Tables, query: exp.Query, path: Path, source: CellSour
     """
     refused: Counter[str] = Counter()  # cells that do not parse, by form
     seen = generalised = 0
-    with pq.ParquetWriter(path, SCHEMA) as writer:
-        frames = tables.engine.batches(Plan((), query), tables.what, source.release, rows=BATCH)
+    with pq.ParquetWriter(path, PARSED) as writer:
+        frames = tables.engine.batches(
+            Plan((), query), tables.what, source.release, rows=CELLS_AT_ONCE
+        )
         for frame in frames:
             rows: list[dict[str, object]] = []
             seen += frame.height
             for number, text in frame.iter_rows():
-                if (cell := _parse(text, source, refused)) is not None:
-                    generalised += _is_generalised(cell, text)
-                    rows.append({"id": number, **{name: getattr(cell, name) for name in _FIELDS}})
-            writer.write_table(pa.Table.from_pylist(rows, SCHEMA))
+                try:
+                    cell = parse(source.normalised(text), source.domain, source.nodes)
+                except UnreadableError as e:
+                    if text not in source.words:
+                        refused[str(e)] += 1
+                        continue
+                    cell = Cell()  # a word for a missing value: it contains nothing
+                is_set = len(cell.items) != 1 or cell.missing or text.startswith("{")
+                generalised += is_set or cell.items[0] != text
+                rows.append({"id": number, **{name: getattr(cell, name) for name in _FIELDS}})
+            writer.write_table(pa.Table.from_pylist(rows, PARSED))
     if refused:
         raise ColumnError(_refusal(source, refused, seen))
     return generalised
 
 
-def _parse(text: str, source: CellSource, refused: Counter[str]) -> Cell | None:
-    """Return the cell of a text; None if it does not parse: its form is counted in ``refused``."""
-    try:
-        return parse(source.usual(text), source.domain, source.nodes)
-    except UnreadableError as e:
-        if text in source.words:
-            return Cell()  # a word for a missing value: it contains nothing
-        refused[str(e)] += 1
-        return None
-
-
-def _is_generalised(cell: Cell, text: str) -> bool:
-    """Return whether a cell is more than its text as one plain value."""
-    is_value = len(cell.items) == 1 and not cell.missing and not text.startswith("{")
-    return not is_value or cell.items[0] != text
-
-
-def _refusal(source: CellSource, refused: Counter[str], seen: int) -> str:
+def _refusal(source: _CellSource, refused: Counter[str], seen: int) -> str:
     """Return the message about cells that do not parse, counted by form, of ``seen`` cells."""
     forms = "; ".join(f"{n:,} {form}" for form, n in refused.most_common())
     hint = source.labels

@@ -1,12 +1,13 @@
 """Families of subsets of quasi-identifiers, which are counted together, in SQL.
 
-A family are subsets that share all quasi-identifiers but the first one. People are parted by what
-they share once, and those blocks by each first quasi-identifier; who is alone by what is shared
-stays alone. The blocks by the last quasi-identifiers are kept for the families that follow.
+The subsets of a family share all quasi-identifiers but the first one. People are parted once by
+what the subsets share, and then these blocks by each first quasi-identifier. Whoever is alone by
+what is shared stays alone, and is left out. The blocks by the last quasi-identifiers are kept for
+the families that follow.
 
-Families have no limit on the number of quasi-identifiers; the walks of ``sweep`` and ``suda`` are
-faster where they are so few that a number has a bit for each.
-Subsets have numbers: from 1, the smaller first, in the order of their bits.
+Families may have any number of quasi-identifiers. The walks of ``sweep`` and ``suda`` are faster,
+but need a bit of a number for each quasi-identifier (``MOST_BITS``). Subsets are numbered from 1:
+the smaller first, those of one size in the order of their bits.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,19 +24,19 @@ from qifsql.query.columns import without_rows
 from qifsql.query.render import creating, render
 from qifsql.query.splice import splice
 
-ROWS = 2_000_000  # people times subsets of one statement, whose groups fit in memory
-PER_ROW = 90e-9  # seconds of one thread per person, subset and question
-PER_FAMILY = 6e-3  # seconds of one thread per family, however few the people
-CODING = 15e-3  # seconds per quasi-identifier whose values are numbered
+MOST_ROWS = 2_000_000  # people times subsets in one statement, whose groups fit in memory
+SECONDS_PER_ROW = 90e-9  # of one thread per person, subset and question
+SECONDS_PER_FAMILY = 6e-3  # of one thread per family, however few the people
+SECONDS_PER_CODING = 15e-3  # per quasi-identifier whose values are numbered
 MOST_BITS = 28  # quasi-identifiers, up to which the number of a subset has a bit for each
-CODED = {"person": "BIGINT", "attribute": "USMALLINT", "code": "INTEGER"}
+COLUMNS_OF_CODES = {"person": "BIGINT", "attribute": "USMALLINT", "code": "INTEGER"}
 
 
 @dataclass(frozen=True)
 class Family:
-    """Subsets of ``shared`` quasi-identifiers and one of those from ``least`` to ``greatest``.
+    """Subsets of the ``shared`` quasi-identifiers and one more, from ``least`` to ``greatest``.
 
-    All are positions. ``before`` is the number of the subset with ``least``, less ``least``.
+    All are positions. The number of a subset is ``before`` plus the position of the one more.
     """
 
     shared: tuple[int, ...]
@@ -60,7 +61,7 @@ def families(n: int, sizes: range, people: int, number: int = 1) -> Iterator[Fam
     Subsets are numbered from ``number``. A family has so few that a statement counts ``people`` by
     all of them.
     """
-    width = max(1, ROWS // max(1, people))
+    width = max(1, MOST_ROWS // max(1, people))
     for size in sizes:
         for shared in _combinations(size - 1, 1, n):
             first = shared[0] if shared else n  # all before it are first in some subset
@@ -117,7 +118,9 @@ def members(number: int, n: int, sizes: range) -> list[int]:
 def expected_seconds(subsets: int, families: int, people: int, questions: int) -> float:
     """Return the seconds of one thread that the count of all subsets is expected to take."""
     rows = subsets * people
-    return questions * (rows * PER_ROW + max(families, rows // ROWS) * PER_FAMILY)
+    return questions * (
+        rows * SECONDS_PER_ROW + max(families, rows // MOST_ROWS) * SECONDS_PER_FAMILY
+    )
 
 
 def coding(codes: str, people: str, dictionaries: Mapping[str, int]) -> Iterator[str]:
@@ -125,7 +128,7 @@ def coding(codes: str, people: str, dictionaries: Mapping[str, int]) -> Iterator
 
     ``dictionaries`` has the number of each attribute by its column, whose dictionary is made.
     """
-    yield creating(codes, without_rows(CODED), temporary=False)
+    yield creating(codes, without_rows(COLUMNS_OF_CODES), temporary=False)
     for column, attribute in dictionaries.items():
         of_one = splice(
             "sweep/codes_of_attribute",

@@ -140,12 +140,11 @@ def _is_written_here(microdata: Microdata) -> bool:
     """Return whether qifsql wrote the file as a release, as the manifest beside it says."""
     if isinstance(microdata.dataset, Collection):
         return False
-    return any(_says_release(Path(path + MANIFEST)) for path in microdata.dataset.paths)
-
-
-def _says_release(manifest: Path) -> bool:
-    try:
-        origin = parsed_json(manifest.read_bytes())
-    except (OSError, ValueError):
-        return False
-    return isinstance(origin, dict) and origin.get("result") == "anonymise"
+    for path in microdata.dataset.paths:
+        try:
+            origin = parsed_json(Path(path + MANIFEST).read_bytes())
+        except (OSError, ValueError):
+            continue
+        if isinstance(origin, dict) and origin.get("result") == "anonymise":
+            return True
+    return False

@@ -64,6 +64,16 @@ SELECT
 FROM (SELECT exact, qid, count(*) AS records FROM people GROUP BY exact, qid) AS alike
 CROSS JOIN numbering;
 
+-- One row per kind of record: also the shares of the records of its release with its value of each
+-- column that may change, and with its values of those that must match exactly.
+{# kinds_with_shares(drift=[1, 2]), kinds_with_shares(drift=[]) #}
+CREATE OR REPLACE VIEW kinds_with_shares AS
+SELECT
+    *,
+    {{ drift | each("sum(records) OVER (PARTITION BY qid_#)::DOUBLE / sum(records) OVER ()::DOUBLE AS share_#,") }}
+    sum(records) OVER (PARTITION BY exact)::DOUBLE / sum(records) OVER ()::DOUBLE AS exact_share
+FROM kinds;
+
 -- One row per record of the focal release: its kind, its observation, its secrets, its key.
 CREATE OR REPLACE VIEW placed AS
 SELECT
@@ -81,12 +91,13 @@ SELECT
 FROM placed
 GROUP BY sight, kind;
 
--- One row per observation of the focal release, kind of record and secret: how many records.
+-- One row per observation of the focal release, kind of record and secret: how many records. The
+-- column of any secret is called `secret` here.
 CREATE OR REPLACE VIEW secret_crowd AS
 SELECT
     sight AS first_sight,
     kind,
-    secret,
+    secret AS secret,
     count(*) AS records
 FROM placed
 GROUP BY sight, kind, secret;
@@ -143,6 +154,13 @@ SELECT coalesce(sum(mine.kinds * theirs.spots), 0)::BIGINT AS pairs
 FROM (SELECT exact, count(*) AS kinds FROM kinds GROUP BY exact) AS mine
 JOIN (SELECT exact, count(*) AS spots FROM spots GROUP BY exact) AS theirs
     ON theirs.exact = mine.exact;
+
+-- One row: how many pairs of kinds would be compared if the column `own` matched exactly, too.
+CREATE OR REPLACE VIEW explosion_without_drift AS
+SELECT coalesce(sum(mine.kinds * theirs.spots), 0)::BIGINT AS pairs
+FROM (SELECT exact, own, count(*) AS kinds FROM kinds GROUP BY exact, own) AS mine
+JOIN (SELECT exact, own, count(*) AS spots FROM spots GROUP BY exact, own) AS theirs
+    ON theirs.exact = mine.exact AND theirs.own IS NOT DISTINCT FROM mine.own;
 
 -- One row per kind of record and candidates alike in the next release: the weight that is left to
 -- each of them by all others who claim it, at least 1.

@@ -12,7 +12,7 @@ from sqlglot import exp
 from qifsql.adversary.changes import Change
 from qifsql.adversary.spec import Attribute
 from qifsql.counting import changed_attributes
-from qifsql.counting.changed_attributes import Changed, as_values
+from qifsql.counting.changed_attributes import Changeable, as_values
 from qifsql.data.coarsen import AGE, BAND, MARK, QUANTILES
 from qifsql.data.types import INTEGERS, family, scale_of
 from qifsql.query import microdata_steps
@@ -129,7 +129,7 @@ def makes_labels(changes: Sequence[Change]) -> bool:
     return is_banded and all(c.kind in ("coarser", "top", "bottom") for c in changes)
 
 
-def nominal_interval(i: int, changes: Sequence[Change], changed: Changed) -> Nominal | None:
+def nominal_interval(i: int, changes: Sequence[Change], changed: Changeable) -> Nominal | None:
     """Return the intervals that ``changes`` of quasi-identifier number ``i`` define.
 
     None if its type or one of the changes has no ends that could be computed: intervals then end
@@ -138,14 +138,14 @@ def nominal_interval(i: int, changes: Sequence[Change], changed: Changed) -> Nom
     values = list(map(as_values, changed.qids))
     if age := AGE.fullmatch(changes[0].how) if changes else None:
         years = replace(changes[0], how=f"age@{age[2]}")
-        values[i - 1] = changed_attributes.changed(values[i - 1], years, changed)
+        values[i - 1] = changed_attributes.apply_change(values[i - 1], years, changed)
         changes = [replace(changes[0], how=age[1] or "1"), *changes[1:]]
     qid = values[i - 1]
     kind = family(qid.type)
     widths = [change for change in changes if change.kind == "coarser"]
     if kind in WIDE or kind == "TIMESTAMP_NS" or (len(widths) > 1 and kind not in INTEGERS):
         return None
-    begin = changed_attributes.apply(values, widths, changed)[i - 1]
+    begin = changed_attributes.apply_changes(values, widths, changed)[i - 1]
     if begin is None or {c.kind for c in changes} - {"coarser", "top", "bottom"}:
         return None
     limits = {name: tuple(c.how for c in changes if c.kind == name) for name in ("top", "bottom")}

@@ -18,7 +18,7 @@ from qifsql.commands.anonymise.generalise import Content
 from qifsql.commands.anonymise.nominal import Nominal, makes_labels, nominal_interval
 from qifsql.commands.anonymise.release_request import Request
 from qifsql.counting import changed_attributes, generalisation, scales
-from qifsql.counting.changed_attributes import Changed, as_values
+from qifsql.counting.changed_attributes import Changeable, as_values
 from qifsql.counting.scales import has_distances, own_name, own_table
 from qifsql.data.expressions import identifier
 from qifsql.data.types import INTEGERS, family
@@ -53,12 +53,12 @@ class ValueStep:
         return [change.text for change in self.changes]
 
 
-def value_step(i: int, changes: Sequence[Change], changed: Changed) -> ValueStep:
+def value_step(i: int, changes: Sequence[Change], changed: Changeable) -> ValueStep:
     """Return the step of quasi-identifier number ``i`` that applies all ``changes`` to its values.
 
     Raises InputError, ColumnError or ExpressionError where there is no such form.
     """
-    forms = changed_attributes.apply(list(map(as_values, changed.qids)), changes, changed)
+    forms = changed_attributes.apply_changes(list(map(as_values, changed.qids)), changes, changed)
     form, kinds = forms[i - 1], {change.kind for change in changes}
     content: Content = "interval" if has_distances(changed.qids[i - 1].type) else "set"
     if not changes:
@@ -104,10 +104,10 @@ class RequestedSteps:
     request: Request
 
     @cached_property
-    def changed(self) -> Changed:
+    def changed(self) -> Changeable:
         """Return the quasi-identifiers with their hierarchies."""
         microdata, files = self.microdata, self.request.hierarchies
-        return Changed.of(self.catalog, microdata.qids, files, microdata.where)
+        return Changeable.of(self.catalog, microdata.qids, files, microdata.where)
 
     def steps(self) -> list[list[ValueStep]]:
         """Return the steps of each quasi-identifier, finest first; none for Mondrian and MDAV."""

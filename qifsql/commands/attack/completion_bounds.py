@@ -5,19 +5,17 @@ from fractions import Fraction
 from typing import Any
 
 from qifsql.adversary.options import MATCH_ANY
-from qifsql.commands.attack.spec import AttackOptions
+from qifsql.commands.attack.spec import IDENTITY_GAINS, AttackOptions
 from qifsql.errors import InputError
 from qifsql.measures import gain
 from qifsql.measures.completions import Bound, Counts, Number
 from qifsql.measures.profile import Profile
 
 SUCCESS = "posterior_probabilistic"  # the measure of the columns low and high
-ENDS = ("low", "high")
 REFUSED = (
     *("weight", "target", "member", "prior", "by", "thresholds", "quantiles", "histogram"),
     *("measures", "population", "progressive", "store", "person", "household", "key", "wave"),
 )
-IDENTITY_GAINS = (None, "identity", ("identity",), ["identity"])
 Rows = list[dict[str, Any]]
 
 
@@ -65,22 +63,13 @@ def rows(counts: Counts, secret: int, prior: Profile, after: Profile) -> Rows:
     if guesses is not None:
         bounds["prior_deterministic"] = counts.certain_before().over(n), before.deterministic
         bounds["prior_probabilistic"] = guesses.over(n), before.probabilistic
-    return [
-        _row(name, bound.attained(value), value) | {"secret": secret, "gain": 0}
-        for name, (bound, value) in bounds.items()
-    ]
-
-
-def _row(name: str, bound: Bound, value: Number) -> dict[str, Any]:
-    """Return a measure: its ``value`` if missing is a value, and its bounds for any values."""
-    return {
-        "measure": name,
-        "value": float(value),
-        "low": float(bound.low),
-        "high": float(bound.high),
-        "low_sharp": bound.low_sharp,
-        "high_sharp": bound.high_sharp,
-    }
+    lines = []
+    for name, (bound, value) in bounds.items():
+        sharp = bound.attained(value)
+        line = {"secret": secret, "gain": 0, "measure": name, "value": float(value)}
+        line |= {"low": float(sharp.low), "high": float(sharp.high)}
+        lines.append(line | {"low_sharp": sharp.low_sharp, "high_sharp": sharp.high_sharp})
+    return lines
 
 
 def bound_columns(details: Mapping[str, Rows], secret: int) -> dict[str, Any]:
@@ -93,7 +82,8 @@ def bound_columns(details: Mapping[str, Rows], secret: int) -> dict[str, Any]:
 def notes(bounds: Rows) -> list[str]:
     """Return notes on the completion of the other numbers, and on bounds that may be too wide."""
     successes = [r for r in bounds if r["measure"] in ("posterior_deterministic", SUCCESS)]
-    unsharp = [f"{r['measure']} ({e})" for r in successes for e in ENDS if not r[f"{e}_sharp"]]
+    ends = ("low", "high")
+    unsharp = [f"{r['measure']} ({e})" for r in successes for e in ends if not r[f"{e}_sharp"]]
     first = (
         "the numbers besides the bounds take a missing value as one value more, which is one of "
         "its completions"

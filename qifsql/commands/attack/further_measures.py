@@ -21,12 +21,10 @@ from qifsql.query.compiler import Question
 from qifsql.results.assessment import DETAILS, MEASURES
 
 Profiles = Mapping[Question, Profile]
-GROUPS = 10_000  # most groups in one table
-PAIRS = 20_000_000  # most pairs of values in one block, over all blocks, for the Bayes security
-CHANCES = ("identity", "tries", "tolerance")  # gain functions whose gain is a probability
-
-
-CHANNEL = frozenset({"shannon", "guessing", "capacity", "pointwise", "security"})
+MOST_GROUPS = 10_000  # in one table
+MOST_PAIRS = 20_000_000  # of values in one block, over all blocks, for the Bayes security
+PROBABILITY_GAINS = ("identity", "tries", "tolerance")  # gain functions whose gain is a probability
+CHANNEL_MEASURES = frozenset({"shannon", "guessing", "capacity", "pointwise", "security"})
 """Measures of the channel from secrets to blocks."""
 
 
@@ -36,15 +34,15 @@ def measures_of_channel(
     """Return the requested measures of a secret's channel by column (0: the record itself)."""
     values: dict[str, Any] = {}
     if {"shannon", "guessing"} & set(extras.measures):
-        of_both = entropies(counts, secret, prior, after)
-        columns = {c for name in extras.measures for c in MEASURES[name]}
-        values |= {column: value for column, value in of_both.items() if column in columns}
+        entropies = _entropies(counts, secret, prior, after)
+        requested = {column for name in extras.measures for column in MEASURES[name]}
+        values |= {column: value for column, value in entropies.items() if column in requested}
     if "capacity" in extras.measures:
-        values |= capacity(counts, secret, after)
+        values |= _capacity(counts, secret, after)
     if "pointwise" in extras.measures:
-        values |= pointwise(counts, secret, after)
+        values |= _pointwise(counts, secret, after)
     if "security" in extras.measures:
-        values |= {"bayes_security": security(counts, secret, after)}
+        values |= {"bayes_security": _security(counts, secret, after)}
     return values
 
 
@@ -54,7 +52,7 @@ def measures_of_blocks(
     """Return the requested measures of blocks by column: risks, k and l (None for secret 0)."""
     values: dict[str, Any] = {}
     if "risks" in extras.measures:
-        values |= risks(counts, secret, after, population=extras.population is not None)
+        values |= _risks(counts, secret, after, population=extras.population is not None)
     if "anonymity" in extras.measures:
         values |= {"k": after.least("size"), "l": after.least("values") if secret else None}
     return values
@@ -66,17 +64,17 @@ def details(
     """Return the rows of the requested details by name; each names its question (secret, gain)."""
     names = ["histogram"] if extras.histogram else []
     names += [name for name in ("thresholds", "quantiles") if getattr(counts.bound, name)]
-    tables = distributions(counts, questions, names, prior)
+    tables = _distributions(counts, questions, names, prior)
     if counts.bound.microdata.household is not None:
         tables["households"] = households.risks(counts, questions)
     if counts.bound.microdata.by:
-        tables["groups"] = groups(counts, questions, prior)
+        tables["groups"] = _groups(counts, questions, prior)
         if "capacity" in extras.measures:
-            tables["group_capacity"] = group_capacity(counts, questions, tables["groups"])
+            tables["group_capacity"] = _group_capacity(counts, questions, tables["groups"])
     return tables
 
 
-def entropies(counts: Counts, secret: int, prior: Profile, after: Profile) -> dict[str, Any]:
+def _entropies(counts: Counts, secret: int, prior: Profile, after: Profile) -> dict[str, Any]:
     """Return Shannon entropy in bits and guessing entropy, before and after (thesis appendix B).
 
     Guessing entropy is the expected number of guesses until the right one, if the most
@@ -90,13 +88,14 @@ def entropies(counts: Counts, secret: int, prior: Profile, after: Profile) -> di
         else:
             questions = [(secret, 0)]
             row = counts.frame("uncertainty", questions, prior=when == "prior").row(0, named=True)
-            bits, total = row["entropy"], row["guessing"]  # guesses: a mean only if weighted,
-            guesses = float(total) if weighted else int(total) / profile.individuals  # else a sum
+            bits, guesses = row["entropy"], float(row["guessing"])
+            if not weighted:  # the view has the sum over people, not the mean
+                guesses = int(row["guessing"]) / profile.individuals
         values |= {f"{when}_entropy": bits, f"{when}_guessing": guesses}
     return values | {"mutual_information": values["prior_entropy"] - values["posterior_entropy"]}
 
 
-def capacity(counts: Counts, secret: int, after: Profile) -> dict[str, Any]:
+def _capacity(counts: Counts, secret: int, after: Profile) -> dict[str, Any]:
     """Return the multiplicative Bayes capacity, a factor, and its bits; None for one target."""
     if counts.bound.target:
         return {"capacity": None, "capacity_bits": None}
@@ -107,10 +106,10 @@ def capacity(counts: Counts, secret: int, after: Profile) -> dict[str, Any]:
     return {"capacity": factor, "capacity_bits": bayes_capacity.bits(factor)}
 
 
-def pointwise(counts: Counts, secret: int, after: Profile) -> dict[str, Any]:
+def _pointwise(counts: Counts, secret: int, after: Profile) -> dict[str, Any]:
     """Return the spread over people of the pointwise maximal leakage; None if undefined here."""
     names = MEASURES["pointwise"]
-    if _has_shares(counts, secret):
+    if _is_undefined(counts, secret):
         return dict.fromkeys(names)
     everybody = after.individuals
     if secret:  # a row per kind of block, with the people of the value whose share rises most in it
@@ -126,20 +125,22 @@ def pointwise(counts: Counts, secret: int, after: Profile) -> dict[str, Any]:
     return dict(zip(names, leakage(ratios), strict=True))
 
 
-def security(counts: Counts, secret: int, after: Profile) -> float | None:
+def _security(counts: Counts, secret: int, after: Profile) -> float | None:
     """Return the Bayes security; None if undefined here, or if too many pairs are to be compared.
 
     Of re-identification it is 0 as soon as there are two blocks: two people in different blocks
     are told apart.
     """
-    if _has_shares(counts, secret):
+    if _is_undefined(counts, secret):
         return None
     if not secret:
         return 1.0 if after.blocks == 1 else 0.0
-    n_values, n_pairs = counts.domain(secret).values, pairs(after)  # pairs of values in one block
+    n_values = counts.domain(secret).values
+    rows = after.frame.select("values", "blocks").rows()
+    n_pairs = sum(blocks * n * (n - 1) // 2 for n, blocks in rows)  # of values in one block
     if n_pairs < n_values * (n_values - 1) // 2:
         return 0.0  # some two values are in no block together
-    if n_pairs > PAIRS:
+    if n_pairs > MOST_PAIRS:
         return None
     row = counts.frame("security", [(secret, 0)]).row(0, named=True)
     if not row["pairs"]:  # no two values are in a block, so there is no least overlap
@@ -148,35 +149,29 @@ def security(counts: Counts, secret: int, after: Profile) -> float | None:
     return bayes_capacity.security(n_values, row["pairs"], overlap)
 
 
-def pairs(after: Profile) -> int:
-    """Return the number of pairs of values that are in one block, over all blocks."""
-    rows = after.frame.select("values", "blocks").rows()
-    return sum(blocks * values * (values - 1) // 2 for values, blocks in rows)
-
-
 def remarks(counts: Counts, extras: Extras, profiles: Profiles) -> list[str]:
     """Return remarks on measures that have no value here."""
     names = [name for name in ("pointwise", "security") if name in extras.measures]
     if not names or counts.bound.target:
         return []
-    if any(_has_shares(counts, j) for j, _ in profiles):
+    if any(_is_undefined(counts, j) for j, _ in profiles):
         return [f"{' and '.join(names)}: not computed with weights or a prior from a file"]
     by_secret = {j: after for (j, _), after in profiles.items() if j and "security" in names}
     return [
         f"bayes_security of {quoted(counts.bound.microdata.secrets[j - 1].name)} is not computed: "
-        f"more than {PAIRS:,} pairs of values are in one block; use a coarser secret"
+        f"more than {MOST_PAIRS:,} pairs of values are in one block; use a coarser secret"
         for j, after in by_secret.items()
-        if security(counts, j, after) is None
+        if _security(counts, j, after) is None
     ]
 
 
-def _has_shares(counts: Counts, secret: int) -> bool:
-    """Return whether there is one target, or people have weights or beliefs and not one each."""
+def _is_undefined(counts: Counts, secret: int) -> bool:
+    """Return whether measures of counts of people are undefined: of one target, with weights."""
     bound = counts.bound
     return bool(bound.target) or bound.microdata.weight is not None or secret in bound.beliefs
 
 
-def risks(counts: Counts, secret: int, after: Profile, *, population: bool) -> dict[str, Any]:
+def _risks(counts: Counts, secret: int, after: Profile, *, population: bool) -> dict[str, Any]:
     """Return the re-identification risks of disclosure control, by name; None for a secret."""
     names = ("prosecutor_risk", "journalist_risk", "marketer_risk")
     if secret:
@@ -194,76 +189,79 @@ def risks(counts: Counts, secret: int, after: Profile, *, population: bool) -> d
     return dict(zip(names, (highest, row["highest"], row["mean"]), strict=True))
 
 
-def distributions(
+def _distributions(
     counts: Counts, all_questions: Sequence[Question], names: Collection[str], prior: Profiles
 ) -> dict[str, list[dict[str, Any]]]:
     """Return the rows of histogram, thresholds and quantiles, by name; each names its question."""
     tables: dict[str, list[dict[str, Any]]] = {}
-    chances = [(j, g) for j, g in all_questions if counts.bound.gain(g).kind in CHANCES]
+    chances = [(j, g) for j, g in all_questions if counts.bound.gain(g).kind in PROBABILITY_GAINS]
     for name in names:
         questions = chances if name == "histogram" else all_questions  # its bins are percentages
         tables[name] = counts.frame(name, questions).to_dicts() if questions else []
     for row in tables.get("thresholds", ()):
         people = prior[row["secret"], row["gain"]].individuals
         row["share"] = row["individuals"] / people
-    if "histogram" in tables:
-        tables["histogram"] = _with_empty_bins(tables["histogram"])
+    if "histogram" in tables:  # add the empty bins
+        rows = tables["histogram"]
+        individuals = {(r["secret"], r["gain"], r["bin"]): r["individuals"] for r in rows}
+        tables["histogram"] = [
+            {"secret": j, "gain": g, "bin": b, "individuals": individuals.get((j, g, b), 0)}
+            for j, g in dict.fromkeys((r["secret"], r["gain"]) for r in rows)
+            for b in range(101)
+        ]
     place = {q: i for i, q in enumerate(all_questions)}
     return {name: sorted(rows, key=partial(_detail_order, place)) for name, rows in tables.items()}
 
 
-def groups(counts: Counts, questions: Sequence[Question], prior: Profiles) -> list[dict[str, Any]]:
+def _groups(counts: Counts, questions: Sequence[Question], prior: Profiles) -> list[dict[str, Any]]:
     """Return a row for each question and group: its success, and the gap to the least success."""
     by = counts.bound.microdata.by
     rows = counts.frame("groups", questions).to_dicts()
-    if len(rows) > GROUPS * len(questions):
+    if len(rows) > MOST_GROUPS * len(questions):
         raise InputError(
-            f"{by.name if by else ''} makes more than {GROUPS:,} groups; group its values by an "
-            "expression, as in --by NAME=value//10"
+            f"{by.name if by else ''} makes more than {MOST_GROUPS:,} groups; group its values by "
+            "an expression, as in --by NAME=value//10"
         )
     of_secrets = [(j, g) for j, g in questions if j and not g]  # gain 0 is identity
     right = counts.frame("guessed_right", of_secrets).to_dicts() if of_secrets else []
-    shares = {(r["secret"], 0, r["member_of"]): r["guessed_right"] for r in right}
+    guessed_right = {(r["secret"], 0, r["member_of"]): r["guessed_right"] for r in right}
     lowest: dict[Question, float] = {}  # the least success in any group
     for row in rows:
         q = row["secret"], row["gain"]
         lowest[q] = min(lowest.get(q, math.inf), row["probabilistic"])
     for row in rows:
         q = row["secret"], row["gain"]
-        row.update(_success_of_group(row, float(success(prior[q], *q).probabilistic)))
-        row.update(by=by.name if by else None, gap=row["probabilistic"] - lowest[q])
-        row["guessed_right"] = shares.get((*q, row["member_of"]))
+        before, after = float(success(prior[q], *q).probabilistic), row["probabilistic"]
+        row |= {
+            "by": by.name if by else None,
+            "group": row["member_of"],
+            "individuals_certain": row["certain"],
+            "posterior_deterministic": row["deterministic"],
+            "prior_probabilistic": before,
+            "posterior_probabilistic": after,
+            "degradation_probabilistic": after / before if before else None,
+            "gap": after - lowest[q],
+            "guessed_right": guessed_right.get((*q, row["member_of"])),
+        }
     place = {q: i for i, q in enumerate(questions)}
     return sorted(rows, key=partial(_group_order, place))
 
 
-def _success_of_group(row: Mapping[str, Any], before: float) -> dict[str, Any]:
-    """Return the columns of the success about a group, a row of the view ``groups``."""
-    return {
-        "group": row["member_of"],
-        "individuals_certain": row["certain"],
-        "posterior_deterministic": row["deterministic"],
-        "prior_probabilistic": before,
-        "posterior_probabilistic": row["probabilistic"],
-        "degradation_probabilistic": row["probabilistic"] / before if before else None,
-    }
-
-
-def group_capacity(
-    counts: Counts, questions: Sequence[Question], members: Sequence[Mapping[str, Any]]
+def _group_capacity(
+    counts: Counts, questions: Sequence[Question], groups: Sequence[Mapping[str, Any]]
 ) -> list[dict[str, Any]]:
-    """Return ``members``, the rows of ``groups``, with the capacity of each group (M171)."""
+    """Return the rows of ``groups`` with the capacity of each group (M171)."""
     identity = sorted({(j, 0) for j, _ in questions})  # no gain function changes a capacity
-    shares: dict[tuple[int, Any], list[tuple[int, int]]] = {}
+    people_by_group: dict[tuple[int, Any], list[tuple[int, int]]] = {}
     for row in counts.frame("group_capacity", identity).iter_rows(named=True):
         pair = int(row["people"]), int(row["everybody"])  # with a value: in the group, in all
-        shares.setdefault((row["secret"], row["member_of"]), []).append(pair)
-    capacities = {key: bayes_capacity.capacity(pairs) for key, pairs in shares.items()}
+        people_by_group.setdefault((row["secret"], row["member_of"]), []).append(pair)
+    capacities = {key: bayes_capacity.capacity(n) for key, n in people_by_group.items()}
     rows = []
-    for member in members:
-        factor = capacities.get((member["secret"], member["member_of"]))
+    for group in groups:
+        factor = capacities.get((group["secret"], group["member_of"]))
         bits = None if factor is None else bayes_capacity.bits(factor)
-        rows.append(dict(member) | {"capacity": factor, "capacity_bits": bits})
+        rows.append(dict(group) | {"capacity": factor, "capacity_bits": bits})
     return rows
 
 
@@ -284,12 +282,3 @@ def _detail_order(place: Mapping[Question, int], row: Mapping[str, Any]) -> tupl
 def _group_order(place: Mapping[Question, int], row: Mapping[str, Any]) -> tuple[object, ...]:
     group = row["member_of"]
     return place[row["secret"], row["gain"]], -row["probabilistic"], group is None, str(group)
-
-
-def _with_empty_bins(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    individuals = {(r["secret"], r["gain"], r["bin"]): r["individuals"] for r in rows}
-    return [
-        {"secret": j, "gain": g, "bin": b, "individuals": individuals.get((j, g, b), 0)}
-        for j, g in dict.fromkeys((r["secret"], r["gain"]) for r in rows)
-        for b in range(101)
-    ]

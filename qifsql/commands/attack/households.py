@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from qifsql.adversary.spec import BoundAttack
 from qifsql.counting.counts import Counts
 from qifsql.measures import household_risk
 from qifsql.measures.gain import success
@@ -45,8 +44,12 @@ def rows(counts: Counts, after: Mapping[Question, Profile], measured: Rows) -> R
 
     The tables of ``counts`` must be dropped before.
     """
+    bound, household = counts.bound, counts.bound.microdata.household
+    if household is not None:
+        of_sets = bound.on(bound.microdata.of_sets(household))
+        bound = replace(of_sets, gains=(), asked_gains=(0,), thresholds=(), quantiles=())
     questions = sorted((secret, gain) for secret, gain in after if not gain)
-    records = Counts(counts.engine, _as_records(counts.bound))
+    records = Counts(counts.engine, bound)
     prior, posterior = (records.profiles(questions, prior=p) for p in (True, False))
     counts.plans += records.plans
     records.forget()
@@ -64,12 +67,3 @@ def rows(counts: Counts, after: Mapping[Question, Profile], measured: Rows) -> R
         }
         finished.append(row | as_record)
     return finished
-
-
-def _as_records(bound: BoundAttack) -> BoundAttack:
-    """Return the attack on households, each the set of the records of its members."""
-    household = bound.microdata.household
-    if household is None:
-        return bound
-    of_sets = bound.on(bound.microdata.of_sets(household))
-    return replace(of_sets, gains=(), asked_gains=(0,), thresholds=(), quantiles=())

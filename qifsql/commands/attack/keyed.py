@@ -282,7 +282,7 @@ class _Run:
             j: further_measures.measures_of_blocks(counts, extras, j, then)
             for j, _, then in profiles
         }
-        if microdata.suppressed and further_measures.CHANNEL & {*extras.measures}:
+        if microdata.suppressed and further_measures.CHANNEL_MEASURES & {*extras.measures}:
             counts.forget()
             as_value = self.bound.on(replace(microdata, suppressed=0))
             counts = Counts(counts.engine, as_value, further_questions=True)

@@ -21,7 +21,7 @@ from qifsql.presentation.parts import Heading, Paragraph, Part, Spec, Table, Tab
 from qifsql.results.kinds import Kind
 from qifsql.results.stored import Stored
 
-NAMED = 6  # most quasi-identifiers that a title names
+MOST_NAMED = 6  # quasi-identifiers in a title
 KIND = Kind(
     columns=("model", "secret", "datasets", "qids", "posterior_probabilistic"),
     shared=(
@@ -94,8 +94,12 @@ def _success_table(row: Row) -> Table:
 
 def _progress(rows: Sequence[Row]) -> list[Part]:
     """Return a table per question, one line per number of datasets (PoPETs Table 8)."""
+
+    def question_of(row: Row) -> tuple[bool, str, str]:
+        return row["secret"] is not None, row["secret"] or "", row.get("gain") or ""
+
     parts: list[Part] = []
-    for _, group in groupby(sorted(rows, key=_question), key=_question):
+    for _, group in groupby(sorted(rows, key=question_of), key=question_of):
         lines = sorted(group, key=lambda row: row["datasets"])
         parts.append(Heading(words.heading(lines[-1])))
         parts += [steps(lines), Paragraph(words.sentence(lines[-1]))]
@@ -117,10 +121,6 @@ def steps(rows: Sequence[Row]) -> Table:
             words.degradation(row),
         )
     return table
-
-
-def _question(row: Row) -> tuple[bool, str, str]:
-    return row["secret"] is not None, row["secret"] or "", row.get("gain") or ""
 
 
 def chapter(stored: Stored) -> tuple[str, list[Part]]:
@@ -152,7 +152,7 @@ def chapter(stored: Stored) -> tuple[str, list[Part]]:
             sections += drawn(name, partial(charts.DETAILS[name], table))
     qids: list[str] = max(stored.frame["qids"].to_list(), key=len, default=[])
     title = said("Someone who knows {qids}", qids=words.listed(qids)) if qids else stored.name
-    if len(qids) > NAMED:
+    if len(qids) > MOST_NAMED:
         title = counted("Someone who knows {n} fact", "Someone who knows {n} facts", len(qids))
     return title, sections
 
@@ -180,20 +180,19 @@ def headline(stored: Stored) -> list[str]:
     if "candidates" in stored.frame.columns:
         return candidates.headline(stored.frame)
     rows = stored.frame.iter_rows(named=True)
-    special = [row for row in rows if row.get("target") is not None or _is_gain(row)]
-    return [_chances(row) if words.is_chance(row) else _gain_sentence(row) for row in special]
+    return [
+        _headline_sentence(row) for row in rows if row.get("target") is not None or _is_gain(row)
+    ]
 
 
 def _is_gain(row: Row) -> bool:
     return row.get("gain") not in (None, "identity")
 
 
-def _gain_sentence(row: Row) -> str:
-    return f"{words.goal(row)}: {words.sentence(row)}"
-
-
-def _chances(row: Row) -> str:
-    """Return the chances before and after in a sentence, on one scale."""
+def _headline_sentence(row: Row) -> str:
+    """Return a sentence on the success before and after; chances to be right are on one scale."""
+    if not words.is_chance(row):
+        return f"{words.goal(row)}: {words.sentence(row)}"
     before, after = row["prior_probabilistic"], row["posterior_probabilistic"]
     scale = words.scale(before, after)
     message = "{goal}: guesses are right for {before} before the release and for {after} after it."

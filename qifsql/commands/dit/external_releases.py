@@ -10,7 +10,7 @@ from qifsql.adversary.spec import Attribute
 from qifsql.commands.dit.release_sources import ReleaseSource
 from qifsql.counting.passes import Passes
 from qifsql.counting.scales import own_name, own_table, scale_table
-from qifsql.counting.spans import HELD, Generalised, Raw, make_places, make_spans
+from qifsql.counting.spans import COLUMN_TABLES, Generalised, Raw, make_places, make_spans
 from qifsql.data.dataset import Column, Dataset
 from qifsql.data.domains import common_domain, domain
 from qifsql.data.expressions import SOURCE, column
@@ -78,7 +78,7 @@ class ExternalReleases:
         self.passes.keep("patterns", patterns)
         self.passes.make("tallies", "dit/tallied", {"wanted_width": self.passes.coded.width})
         self.passes.make("totals", "dit/counted")
-        spans = [self._column(raw).names[name] for raw in self.raws for name in HELD]
+        spans = [self._column(raw).names[name] for raw in self.raws for name in COLUMN_TABLES]
         covers = [f"{table}_{j}" for table in ("spotted", "covers") for j in numbers]
         self.passes.drop("shown", *spans, *covers)
 

@@ -19,7 +19,7 @@ from qifsql.commands.suda.spec import MOST_QIDS
 from qifsql.counting.scales import own_name
 from qifsql.counting.stream_session import Statements, StreamSession
 from qifsql.counting.subset_families import (
-    CODING,
+    SECONDS_PER_CODING,
     Family,
     PartedPeople,
     coding,
@@ -54,7 +54,9 @@ def expected(n: int, size_limit: int, people: int, streams: int) -> tuple[int, f
     """Return the number of subsets up to a size, and the seconds that the search may take."""
     sizes = range(1, size_limit + 1)
     subsets, shared = (sum(comb(n, size - less) for size in sizes) for less in (0, 1))
-    return subsets, 2 * n * CODING + expected_seconds(subsets, shared, people, 1) / streams
+    return subsets, 2 * n * SECONDS_PER_CODING + expected_seconds(
+        subsets, shared, people, 1
+    ) / streams
 
 
 def too_many(n: int, subsets: int, size_limit: int) -> str:

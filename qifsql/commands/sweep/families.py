@@ -17,7 +17,7 @@ from qifsql.commands.sweep.tables import qualify
 from qifsql.commands.sweep.worker import statements_for
 from qifsql.commands.sweep.workspace import Workspace
 from qifsql.counting.subset_families import (
-    CODING,
+    SECONDS_PER_CODING,
     Family,
     PartedPeople,
     coding,
@@ -66,7 +66,7 @@ class FamilySweep:
         n, sizes = self.sizes.n, self.sizes.range
         shared = sum(comb(n, size - 1) for size in sizes)
         seconds = expected_seconds(self.sizes.subsets, shared, self.people, len(self.questions))
-        return seconds / self.streams + n * CODING
+        return seconds / self.streams + n * SECONDS_PER_CODING
 
     def run(self) -> bool:
         """Code the people unless that is done, and measure all families; return whether all are."""

@@ -119,7 +119,9 @@ def write_records(
 def _codes_of_records(coded: Coded, files: Files) -> Plan:
     """Return the plan of the original in codes: a row per record, by its position in the input."""
     qids, secrets = len(files.qids), len(files.secrets)
-    alike = replace(files.original.alike, qids=files.original.attributes[: qids + secrets])
+    alike = replace(
+        files.original.coded_microdata, qids=files.original.attributes[: qids + secrets]
+    )
     record = exp.column(microdata_steps.RECORD, table="everybody")
     columns = [record, *codes.words(coded.fields)]
     columns += [exp.alias_(codes.code(qids + j), f"secret_{j}") for j in range(1, secrets + 1)]

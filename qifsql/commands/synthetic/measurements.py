@@ -277,7 +277,7 @@ def _has_no_common_value(coded: Coded, release: int, column: int) -> bool:
     width = len(coded.fields)  # columns: the quasi-identifiers, then the secrets
     secret = exp.column(f"secret_{column - width + 1}")
     code = coded.code_of(column, "coded") if column < width else secret
-    is_reported = exp.NEQ(this=code.copy(), expression=number(coded.missing(column)))
+    is_reported = exp.NEQ(this=code.copy(), expression=number(coded.missing_code(column)))
     synthetic = exp.column(f"synthetic_{release}")
     in_both = filled("sum(original) > 0 AND sum(synthetic) > 0", {"synthetic": synthetic})
     groups = exp.select("1 AS common").from_("coded").where(is_reported)

@@ -140,7 +140,7 @@ class Questions:
         query = splice(
             "synthetic/extremes",
             columns={"synthetic": f"synthetic_{release}", "code": f"word_{field.word}"},
-            numbers={"missing_code": self.coded.missing(place) << field.shift},
+            numbers={"missing_code": self.coded.missing_code(place) << field.shift},
             tables=CELLS,
         )
         row = rows_of(query, self.tables)[0]

@@ -55,7 +55,7 @@ class SomePredicates:
         self._scales: dict[int, Scale] = {}
         for i, attribute in enumerate(files.original.microdata.qids):
             if is_ordered(attribute.type):
-                missing = coded.missing(i)
+                missing = coded.missing_code(i)
                 self._scales[i] = Scale(missing, coded.values[i] - 1 - (missing >= 0))
         self._middles: dict[tuple[int, int], int] = {}
 

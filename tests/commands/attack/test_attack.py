@@ -380,7 +380,13 @@ def many_values(draw: st.DrawFn) -> tuple[list[dict[str, Any]], list[str]]:
     """One to five secrets of 1 to 30 values, a missing one among them or not."""
     rng = random.Random(draw(st.integers(0, 2**32)))
     few = st.sampled_from(
-        (1, 2, counts.TALLIED_VALUES - 1, counts.TALLIED_VALUES, counts.TALLIED_VALUES + 1)
+        (
+            1,
+            2,
+            counts.MOST_TALLIED_VALUES - 1,
+            counts.MOST_TALLIED_VALUES,
+            counts.MOST_TALLIED_VALUES + 1,
+        )
     )
     sizes = draw(st.lists(few | st.integers(1, 30), min_size=1, max_size=5))
     n = draw(st.integers(30, 90))
@@ -403,7 +409,7 @@ def test_secrets_of_any_number_of_values_are_counted_as_by_the_oracle(
     with parquet(pa.Table.from_pylist(rows, schema)) as path:
         result = qifsql.attack("crs,cas", path, qids="qid", secret=secrets)
     assert found(result) == expected(rows, ["qid"], secrets)
-    few = [len({row[s] for row in rows}) <= counts.TALLIED_VALUES for s in secrets]
+    few = [len({row[s] for row in rows}) <= counts.MOST_TALLIED_VALUES for s in secrets]
     assert ("tallies" in result.origin.sql) == any(few)
 
 
@@ -412,7 +418,7 @@ def test_secrets_of_any_number_of_values_are_counted_as_by_the_oracle(
 def test_tallies_and_cells_give_the_same_profile(drawn: Table) -> None:
     with parquet(to_arrow(drawn)) as path, pytest.MonkeyPatch.context() as patch:
         tallies = qifsql.attack("crs,cas", path, qids=drawn.qids, secret=drawn.secrets)
-        patch.setattr(counts, "TALLIED_VALUES", 0)
+        patch.setattr(counts, "MOST_TALLIED_VALUES", 0)
         cells = qifsql.attack("crs,cas", path, qids=drawn.qids, secret=drawn.secrets)
     same(tallies, cells)
     assert "tallies" in tallies.origin.sql

@@ -326,12 +326,12 @@ def test_what_cannot_be_asked_is_refused_by_name(options: dict[str, Any], messag
 
 
 def test_every_option_of_an_attack_is_answered_or_refused() -> None:
-    from qifsql.commands.attack.learning.learning import ANSWERED
+    from qifsql.commands.attack.learning.learning import TAKEN_OPTIONS
     from qifsql.commands.attack.spec import AttackOptions
     from qifsql.data.option import declared
 
     refused = test_what_cannot_be_asked_is_refused_by_name.pytestmark[0].args[1]
-    assert {*ANSWERED, *(name for options, _ in refused for name in options)} == set(
+    assert {*TAKEN_OPTIONS, *(name for options, _ in refused for name in options)} == set(
         declared(AttackOptions)
     )
 

@@ -536,7 +536,7 @@ def test_gains_of_too_many_terms_are_refused(
     table = {(guess, value): F() for guess in "xy" for value in "abcde"}
     table |= {("x", "a"): F(1), ("x", "b"): F(1, 2), ("y", "b"): F(1)}
     file = write(tmp_path / "m.csv", long(table, pa.string()))
-    monkeypatch.setattr("qifsql.counting.secret_values.ADDITIONS", most)
+    monkeypatch.setattr("qifsql.counting.secret_values.MOST_ADDITIONS", most)
     says = pytest.raises(InputError, match="10 sums would be added up")
     with says if refused else nullcontext():
         qifsql.attack("cas", people, qids="q", secret="s", gain=f"matrix:{file}")

@@ -90,7 +90,7 @@ def test_no_capacity_is_below_the_leakage_that_is_expected_of_a_block() -> None:
 
 
 def test_too_many_pairs_are_not_compared_and_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(further_measures, "PAIRS", 2)
+    monkeypatch.setattr(further_measures, "MOST_PAIRS", 2)
     frame = pl.DataFrame({"q": [0, 0, 0], "s": [1, 2, 3]})
     result = qifsql.attack("cas", frame, qids="q", secret="s", measures="security")
     assert one(result)["bayes_security"] is None

@@ -47,6 +47,8 @@ def one_column(kind: str, form: str, cells: Sequence[Cell], people: Sequence[Any
 
 MISSING, ANY = Members((None,)), Everything()
 OVER_ZERO = Interval(0, None, missing=True)
+DATE_AFTER = date(2020, 1, 31)
+DATES_BETWEEN = [Members((date(2020, 1, 1),)), Members((DATE_AFTER,)), Members((DATE_AFTER,))]
 
 
 @given(cases())
@@ -61,6 +63,7 @@ OVER_ZERO = Interval(0, None, missing=True)
 @example(one_column("whole", "plain", [Members((2,)), Members((2,)), Members((6,))], [1, 3, 3, 6]))
 @example(one_column("whole", "plain", [Members((4,))] * 3 + [Members((6,))], [1, 3, 5, 6]))
 @example(one_column("whole", "plain", [Members((4,)), Members((9,)), MISSING], [1, 3, 5, 6]))
+@example(one_column("date", "plain", [*DATES_BETWEEN, MISSING], [date(2019, 12, 31), DATE_AFTER]))
 @settings(max_examples=examples(12))
 def test_every_number_is_that_of_the_oracle(case: Case) -> None:
     with tempfile.TemporaryDirectory() as folder:

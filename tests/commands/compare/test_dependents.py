@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import qifsql
-from qifsql.counting.dependents import CONSTANT, NEARLY, TOGETHER
+from qifsql.counting.dependents import CONSTANT_SHARE, DEPENDENT_SHARE, FEWEST_RECORDS
 
 ROWS = st.lists(
     st.tuples(st.integers(0, 2), st.integers(0, 40)), min_size=1, max_size=60
@@ -37,7 +37,11 @@ def test_a_column_is_named_if_it_is_nearly_a_function(drawn: list[tuple[int, int
     notes = qifsql.compare(frame, qids="q", change="q:10").notes
     overall = share([(0, value) for _, value in rows])
     blocks = len({q for q, _ in rows})
-    expected = share(rows) >= NEARLY and overall < CONSTANT and len(rows) >= TOGETHER * blocks
+    expected = (
+        share(rows) >= DEPENDENT_SHARE
+        and overall < CONSTANT_SHARE
+        and len(rows) >= FEWEST_RECORDS * blocks
+    )
     assert any('"same" is' in note and 'a function of "q"' in note for note in notes) == expected
     assert not any('column "p" is' in note for note in notes)
 

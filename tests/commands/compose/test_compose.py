@@ -448,7 +448,7 @@ def test_cutting_finds_what_comparing_all_finds(
         )
 
     cut = found()
-    monkeypatch.setattr(locate, "ROUNDS", 0)
+    monkeypatch.setattr(locate, "MOST_ROUNDS", 0)
     whole = found()
     assert cut.frame.equals(whole.frame)
     assert cut.details["releases"].equals(whole.details["releases"])

@@ -31,7 +31,7 @@ def test_families_of_subsets_have_the_rows_of_a_sweep(drawn: Release, data: st.D
         wanted = qifsql.sweep(path, **asked)
         for module in (answers, strategies, sweep_run):
             patch.setattr(module, "MOST_QIDS", 0)
-        patch.setattr(subset_families, "ROWS", data.draw(st.sampled_from((1, 100, 10**6))))
+        patch.setattr(subset_families, "MOST_ROWS", data.draw(st.sampled_from((1, 100, 10**6))))
         result = qifsql.sweep(path, **asked)
     for name in ("best", "histogram"):
         tables = (r.details[name].drop("subset") for r in (result, wanted))

@@ -13,7 +13,6 @@ from sqlglot import exp
 
 from qifsql.adversary import roles
 from qifsql.adversary.notes import of_categories, of_lost_words
-from qifsql.adversary.spec import Microdata
 from qifsql.commands.attack.spec import (
     IDENTITY_GAINS,
     AttackOptions,
@@ -66,11 +65,13 @@ candidate is their own, or whose candidates have one secret, and ``candidates`` 
 ``blocks`` is NULL."""
 
 WHO = "an attack with raw knowledge of people (people)"
-TAKEN = ("qids", "secret", "where", "people", "person", "key", "hierarchies")
+TAKEN_OPTIONS = ("qids", "secret", "where", "people", "person", "key", "hierarchies")
 FREE: dict[str, tuple[object, ...]] = {
-    **{"null": ("distinct",), "absent": ("null",), "gain": IDENTITY_GAINS}
+    "null": ("distinct",),
+    "absent": ("null",),
+    "gain": IDENTITY_GAINS,
 }
-"""Values of options that ask for nothing special."""
+"""Values of other options that ask for nothing special."""
 INSTEAD = {
     "null": "an empty cell is a missing value, or any value if the release has more of them",
     "weight": "people and records count once",
@@ -101,7 +102,7 @@ def specify(
     """Return the request; raise InputError if raw knowledge of people cannot answer it."""
     if settings is not None and settings.engine_name == "spark":
         raise InputError(f"{WHO} runs on DuckDB alone; use --engine duckdb")
-    refuse_others(WHO, options, TAKEN, FREE, INSTEAD)
+    refuse_others(WHO, options, TAKEN_OPTIONS, FREE, INSTEAD)
     models = tuple(m.acronym for m in models_named(model))
     secrets = as_names(options.get("secret"))
     if not {*models} <= {"crs", "cas"}:
@@ -134,28 +135,34 @@ def run(request: Request, settings: Settings | None) -> Result:
     origin = Origin.now(settings, "attack")
     files = request.files
     with open_engine(settings, sources=files.releases, command="attack", ordered=True) as engine:
-        bound = _bind(engine, request)
-        tables = Tables(engine, "reading the people", bound.people.title)
-        check_records(tables, (bound.people, bound.release))
-        losses.read_original(tables, bound.raws, bound.people.attack.microdata)
-        as_values = suppressed.marked(engine, bound.release.attack)
+        raws, people, release = _bind(engine, request)
+        tables = Tables(engine, "reading the people", people.title)
+        check_records(tables, (people, release))
+        losses.read_original(tables, raws, people.attack.microdata)
+        as_values = suppressed.marked(engine, release.attack)
         of_cells, plans = risks.measure(engine, as_values)
-        success = compatibility.find(tables, bound.people, bound.release)
+        success = compatibility.find(tables, people, release)
         opened_by = [s for dataset in files.releases for s in openings(dataset)]
         statements = dict.fromkeys([*opened_by, *tables.statements])
-        notes = [*_notes(bound, as_values.microdata, success), *remarks(engine)]
-        notes += _notes_on_texts(engine, bound.release)
+        notes = [*people.attack.microdata.notes, *as_values.microdata.notes]
+        present = {column.raw.number for column in release.columns}
+        if lacking := [quoted(raw.name) for raw in raws if raw.number not in present]:
+            notes.append(
+                f"{release.title} has no {', '.join(lacking)}: nothing is told of it there"
+            )
+        notes += [*compatibility.notes(release, success), *remarks(engine)]
+        notes += _notes_on_texts(engine, release)
     paths = (*(path for d in files.releases for path in d.paths), *files.hierarchies.values())
+    qids = [raw.name for raw in raws]
     hidden = as_values.microdata.suppressed
-    origin = origin.about(
-        _plain_request(request, bound, hidden), tuple(dict.fromkeys(paths)), *plans
-    )
+    plain = _plain_request(request, qids, people, release, suppressed_records=hidden)
+    origin = origin.about(plain, tuple(dict.fromkeys(paths)), *plans)
     origin = origin.sending(statements)
-    attacked = [file.attack.microdata for file in (bound.people, bound.release)]
+    attacked = [file.attack.microdata for file in (people, release)]
     origin = origin.listing(roles.of_files(microdata.columns for microdata in attacked))
     schema = SCHEMA | (PEOPLE if request.person is not None else {}) | CANDIDATES
-    common: dict[str, Any] = {"datasets": 1, "n_qids": len(bound.raws), "seconds": origin.seconds}
-    common |= {"qids": [raw.name for raw in bound.raws]}
+    common: dict[str, Any] = {"datasets": 1, "n_qids": len(raws), "seconds": origin.seconds}
+    common |= {"qids": qids}
     rows = [common | row for row in _rows(request.models, of_cells, success)]
     frame = pl.DataFrame([{name: row.get(name) for name in schema} for row in rows], schema=schema)
     return Result(frame=frame, origin=origin, notes=tuple(dict.fromkeys(notes)))
@@ -167,20 +174,12 @@ def look_up(request: Request, settings: Settings | None) -> None:
         _bind(engine, request)
 
 
-@dataclass(frozen=True)
-class _Bound:
-    """The quasi-identifiers, and the files of the people and of the release, looked up."""
-
-    raws: Sequence[Raw]
-    people: Compared
-    release: Compared
-
-
-def _bind(engine: Engine, request: Request) -> _Bound:
+def _bind(engine: Engine, request: Request) -> tuple[Sequence[Raw], Compared, Compared]:
+    """Return the quasi-identifiers, and the files of the people and of the release."""
     raws, (people, release) = bind(
         engine, request.files, request.person, request.key, secrets_of_all=False
     )
-    return _Bound(raws, people, release)
+    return raws, people, release
 
 
 def _notes_on_texts(engine: Engine, release: Compared) -> list[str]:
@@ -227,31 +226,25 @@ def _row_of_candidates(success: Compatible, question: Compatible | Guess) -> dic
     }
 
 
-def _notes(bound: _Bound, attacked: Microdata, success: Compatible) -> Iterator[str]:
-    """Yield notes on both files, on columns that the release lacks, and on whom it is false.
-
-    ``attacked`` is the release with its suppressed records.
-    """
-    yield from bound.people.attack.microdata.notes
-    yield from attacked.notes
-    present = {g.raw.number for g, _ in bound.release.cells}
-    if lacking := [quoted(raw.name) for raw in bound.raws if raw.number not in present]:
-        yield f"{bound.release.title} has no {', '.join(lacking)}: nothing is told of it there"
-    yield from compatibility.notes(bound.release, success)
-
-
-def _plain_request(request: Request, bound: _Bound, suppressed_records: int) -> dict[str, Any]:
+def _plain_request(
+    request: Request,
+    qids: list[str],
+    people: Compared,
+    release: Compared,
+    *,
+    suppressed_records: int,
+) -> dict[str, Any]:
     """Return the request as plain data."""
     files = request.files
-    attacked = [file.attack.microdata for file in (bound.release, bound.people)]
+    attacked = [file.attack.microdata for file in (release, people)]
     named = [attribute for m in attacked for attribute in (*m.qids, *m.secrets)]
     optional = {"person": request.person, "key": request.key}
     return {
         "models": list(request.models),
-        "dataset": bound.release.title,
-        "people": bound.people.title,
-        "qids": [raw.name for raw in bound.raws],
-        "secrets": [secret.name for secret in bound.release.secrets],
+        "dataset": release.title,
+        "people": people.title,
+        "qids": qids,
+        "secrets": [secret.name for secret in release.secrets],
         "expressions": expressions(named),
         "where": files.where,
         "null": "distinct",

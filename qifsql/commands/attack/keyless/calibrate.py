@@ -22,7 +22,7 @@ from qifsql.errors import DatasetError, InputError, plural, quoted
 from qifsql.query.plan import Plan, Step
 from qifsql.query.templates import load
 
-ENOUGH_PAIRS = 100  # fewest pairs to learn from without a key, as some are two people
+FEWEST_PAIRS = 100  # to learn from without a key, as some are two people
 
 LINKS: dict[str, pl.DataType] = {
     **dict.fromkeys(("step", "records", "with_candidates"), pl.Int64()),
@@ -47,7 +47,7 @@ def learn(chain: Chain, rules: Sequence[Rule], *, keyed: bool) -> tuple[list[Rul
     With a key, they are learned from people in both releases. Without a key, they are learned from
     pairs of records that the exactly matching columns single out in both releases. Some of these
     pairs are two people, so the estimate may be too low. Raise InputError if there are no pairs or,
-    without a key, fewer than ``ENOUGH_PAIRS``.
+    without a key, fewer than ``FEWEST_PAIRS``.
     """
     learned: list[Rule] = []
     notes: list[str] = []
@@ -85,7 +85,7 @@ def _learn_stay(chain: Chain, k: int, name: str, *, keyed: bool) -> tuple[Fracti
             f"nothing says how often {quoted(name)} stays: {source} in two releases; "
             "write a number, as in stay=0.93" + ("" if keyed else ", or name a --key")
         )
-    if not keyed and pairs < ENOUGH_PAIRS:
+    if not keyed and pairs < FEWEST_PAIRS:
         raise InputError(
             f"only {plural(pairs, 'pair')} of records are alone with their exact columns in "
             f"two releases: too few to learn how often {quoted(name)} stays; write a "

@@ -96,17 +96,14 @@ class Chain:
             beginning = exp.alias_(exp.Literal.number(i * MOST_KINDS), "beginning")
             numbering = Step("numbering", "One row: where numbers begin.", exp.select(beginning))
             kinds = Step("kinds", load("keyless/kinds").doc, self.query("kinds", **names))
-            self.tables.make(f"kinds_{i}", Plan((numbering, kinds), self._frequencies()))
+            shares = splice("keyless/kinds_with_shares", shape={"drift": range(1, self.width + 1)})
+            self.tables.make(f"kinds_{i}", Plan((numbering, kinds), shares))
             self.tables.make(f"spots_{i}", self.query("spots", **names))
         names = {"people": "people_1", "kinds": "kinds_1"}
         self.tables.make("placed", self.query("placed", **names))
         self.tables.make("crowd", self.query("crowd"))
         for j in range(1, len(self.releases[0].secrets) + 1):
-            secret = self.of_secret("secret_crowd", j)
-            renamed = exp.select(
-                "first_sight", "kind", exp.alias_(exp.column(f"secret_{j}"), "secret"), "records"
-            ).from_(secret.subquery("own"))
-            self.tables.make(f"secret_crowd_{j}", renamed)
+            self.tables.make(f"secret_crowd_{j}", self.of_secret("secret_crowd", j))
 
     def missed_secrets(self) -> list[int]:
         """Return the numbers of the secrets that some, not all, records of release 1 miss."""
@@ -128,17 +125,6 @@ class Chain:
         for n, view in enumerate(("reported_crowd", "doubled_crowd"), first):
             query = self.query(view, secret_crowd=f"secret_crowd_{j}")
             self.tables.make(f"secret_crowd_{n}", query)
-
-    def _frequencies(self) -> exp.Select:
-        """Return the kinds of records, with the share of each of their values in the release."""
-        total = exp.Window(this=exp.Sum(this=exp.column("records")))
-        query = exp.select("*").from_("kinds")
-        columns = {f"qid_{k}": f"share_{k}" for k in range(1, self.width + 1)}
-        for column, name in {"exact": "exact_share", **columns}.items():
-            window = exp.Window(this=total.this.copy(), partition_by=[exp.column(column)])
-            numerator, denominator = (exp.cast(tree.copy(), "DOUBLE") for tree in (window, total))
-            query = query.select(exp.alias_(exp.Div(this=numerator, expression=denominator), name))
-        return query
 
     def _count_pairs(self, earlier: int, later: int) -> int:
         """Return the number of pairs of kinds to compare between two releases; refuse too many.
@@ -163,16 +149,13 @@ class Chain:
         """Return a hint with the column whose exact match would leave the fewest candidates."""
         options = []
         for k, column in enumerate(self.releases[0].drift, 1):
-            both = [exp.column("exact"), exp.column(f"qid_{k}")]
-            earlier_kinds, later_kinds = (
-                exp.select(*both, "count(*) AS n").from_(table).group_by(*both).subquery(name)
-                for table, name in ((f"kinds_{earlier}", "one"), (f"spots_{later}", "other"))
+            query = splice(
+                "keyless/explosion_without_drift",
+                columns={"own": f"qid_{k}"},
+                tables={"kinds": f"kinds_{earlier}", "spots": f"spots_{later}"},
             )
-            alike = [same(exp.column(c.name, "one"), exp.column(c.name, "other")) for c in both]
-            query = exp.select("CAST(sum(one.n * other.n) AS BIGINT)").from_(earlier_kinds)
-            query = query.join(later_kinds, on=exp.and_(*alike))
             ((pairs,),) = self.tables.answer(query, "counting candidates")
-            options.append((int(pairs or 0), column.name))
+            options.append((int(pairs), column.name))
         hint = "add a column that matches exactly to the link rules"
         if options:
             fewest, name = min(options)
@@ -185,16 +168,15 @@ class Chain:
         ``pairs`` are numbers of releases, ``sources`` the table of the kinds to include, by default
         all.
         """
-        linked = self._settled_pairs if self.matched else self._likely_pairs
-        query = union([linked(earlier, later, sources) for earlier, later in pairs])
-        if self.matched:
-            return (Step("weighed", load("keyless/matched").doc, query),)
-        return (Step("linked", LIKELIHOODS, query), self.step("weighed"))
-
-    def _settled_pairs(self, earlier: int, later: int, sources: str) -> exp.Select:
-        names = {"offers": f"offers_{earlier}_{later}", "spots": f"spots_{later}"}
-        query = self.query("matched", **names)
-        return query.where(_is_kind_of(sources, "offers")) if sources else query
+        if not self.matched:
+            query = union([self._likely_pairs(i, j, sources) for i, j in pairs])
+            return (Step("linked", LIKELIHOODS, query), self.step("weighed"))
+        queries = [
+            self.query("matched", offers=f"offers_{i}_{j}", spots=f"spots_{j}") for i, j in pairs
+        ]
+        if sources:
+            queries = [query.where(_is_kind_of(sources, "offers")) for query in queries]
+        return (Step("weighed", load("keyless/matched").doc, union(queries)),)
 
     def compared(self, earlier: int, later: int) -> Step:
         """Return pairs of kinds: the likelihood, and that of a new person by shares of values."""

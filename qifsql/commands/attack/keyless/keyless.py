@@ -63,8 +63,8 @@ the probability that the best link of a record (in longer collections: the best 
 right; ``link_accuracy``, the share of best links that are right by the truth (two releases only);
 ``one_to_one``, true if people compete for records."""
 
-SLIGHT = 1e-9  # differences of success up to this are rounding
-LINKED = [name for name, m in MODELS.items() if m.longitudinal and m.goal != "membership"]
+SLIGHT_DIFFERENCE = 1e-9  # differences of success up to this are rounding
+LINKED_MODELS = [name for name, m in MODELS.items() if m.longitudinal and m.goal != "membership"]
 REFUSED = ("prior", "by", "thresholds", "quantiles", "weight", "wave", "member")
 
 
@@ -108,8 +108,10 @@ def specify(
     """Return the request; raise InputError if it cannot be answered without a key."""
     _check_options(options)
     models = models_named(model)
-    if not models or any(m.acronym not in LINKED for m in models):
-        raise InputError(f"link rules are for the models {', '.join(LINKED)}: releases over time")
+    if not models or any(m.acronym not in LINKED_MODELS for m in models):
+        raise InputError(
+            f"link rules are for the models {', '.join(LINKED_MODELS)}: releases over time"
+        )
     if len({m.individual for m in models}) > 1:
         raise InputError("individual and collective models cannot be combined; run them separately")
     releases = source.datasets if isinstance(source, Collection) else tuple(datasets(source))
@@ -240,12 +242,20 @@ def _link_releases(
     """Return the linked releases, learned rules, notes, and the target's values in each release."""
     catalogs, sequence = _bind_releases(engine, request)
     target_values = bind_target(request.models[0], request.target, sequence, catalogs[0])
-    tables = [_read_table(engine, r, sequence[0], k) for k, r in _with_table(request.rules)]
+    transitions: dict[int, Step] = {}  # the lines of tables, by number of their column
+    for k, rule in _with_table(request.rules):
+        drifting = sequence[0].drift[k - 1]
+        dataset, transitions[k] = transition_files.read_lines(engine, rule.table, drifting)
+        transition_files.check(engine, transitions[k], dataset, drifting)
     chain = Chain(engine, sequence)
     if keys := request.truth or request.keys:
         calibrate.check_keys(chain, keys[0])
     rules, notes = calibrate.learn(chain, request.rules, keyed=bool(keys))
-    _make_transitions(chain, tables)
+    for k, step in transitions.items():  # their probabilities for every number of steps of a link
+        chain.tables.make(f"moves_{k}_1", Plan((step,), chain.query("known_transitions")))
+        for steps in range(2, chain.last):
+            names = {"earlier": f"moves_{k}_{steps - 1}", "later": f"moves_{k}_1"}
+            chain.tables.make(f"moves_{k}_{steps}", chain.query("transitions", **names))
     chain.link(rules, request.presence)
     notes += match.match(chain) if request.one_to_one else ()
     return chain, rules, notes, target_values
@@ -277,22 +287,6 @@ def _with_table(rules: Sequence[Rule]) -> list[tuple[int, Rule]]:
     """Return the rules with a table of transitions, with the number of their column."""
     drifting = [rule for rule in rules if rule.drifts]
     return [(k, rule) for k, rule in enumerate(drifting, 1) if rule.kind == "table"]
-
-
-def _read_table(engine: Engine, rule: Rule, focal: Release, k: int) -> tuple[int, Step]:
-    drifting = focal.drift[k - 1]
-    dataset, step = transition_files.read_lines(engine, rule.table, drifting)
-    transition_files.check(engine, step, dataset, drifting)
-    return k, step
-
-
-def _make_transitions(chain: Chain, tables: Sequence[tuple[int, Step]]) -> None:
-    """Store the transition probabilities of the tables for every number of steps of a link."""
-    for k, step in tables:
-        chain.tables.make(f"moves_{k}_1", Plan((step,), chain.query("known_transitions")))
-        for steps in range(2, chain.last):
-            names = {"earlier": f"moves_{k}_{steps - 1}", "later": f"moves_{k}_1"}
-            chain.tables.make(f"moves_{k}_{steps}", chain.query("transitions", **names))
 
 
 def _rows_with_key(request: Request, settings: Settings | None) -> list[dict[str, Any]]:
@@ -343,7 +337,7 @@ def _note_excess(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     doubtful = []
     for (knowledge, model, secret), chance in rates.items():
         with_key = rates.get(("with the key", model, secret), 1)  # 1, never exceeded: no truth
-        if knowledge == "linked" and chance > with_key + SLIGHT:
+        if knowledge == "linked" and chance > with_key + SLIGHT_DIFFERENCE:
             doubtful.append(model if secret is None else f"{model} of {quoted(secret)}")
     if not doubtful:
         return []

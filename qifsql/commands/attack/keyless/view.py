@@ -11,8 +11,7 @@ from qifsql.presentation import words
 from qifsql.presentation.language import said
 from qifsql.presentation.parts import Heading, Paragraph, Part, Table, Tables
 
-LINES = 10  # lines of the shown calibration
-GUESSED = {
+GUESS_SENTENCES = {
     (False, False): (
         "Someone who links the releases guesses {what} correctly with probability {linked}."
     ),
@@ -29,7 +28,7 @@ GUESSED = {
         "against {alone} from the first release alone and {keyed} with the key."
     ),
 }
-"""The gain from later releases, compared with the first alone and with the key if known."""
+"""The gain from later releases, by two comparisons: with the first release alone, with the key."""
 
 
 def parts(frame: pl.DataFrame, tables: Tables) -> list[Part]:
@@ -103,7 +102,7 @@ def _gain(rows: Sequence[Row]) -> str:
         k: words.percent(row["posterior_probabilistic"]) for k, row in rows_by_knowledge.items()
     }
     values = {"alone": rates.get("focal alone"), "keyed": rates.get("with the key")}
-    message = GUESSED["focal alone" in rates, "with the key" in rates]
+    message = GUESS_SENTENCES["focal alone" in rates, "with the key" in rates]
     text = said(message, what=what, linked=rates["linked"], **values)
     if linked.get("best_guess") is None:
         return text
@@ -138,13 +137,13 @@ def _links_sentence(row: Row) -> str:
 
 def _calibration(frame: pl.DataFrame) -> list[Part]:
     """Return the share of right links by their probability in the model."""
-    # 100 % is in the last line, 90 to 100 %.
-    bins = frame.with_columns((pl.col("bin") // LINES).clip(upper_bound=LINES - 1)).sort("bin")
+    # Ten lines of ten percent; 100 % is in the last one.
+    tenths = frame.with_columns((pl.col("bin") // 10).clip(upper_bound=9)).sort("bin")
     heads = [said("chance of a link"), said("links"), said("right by the model"), said("right")]
     table = Table.of(heads, right=(1, 2, 3))
-    for tenth, n, predicted, right in pooled(bins, "bin").iter_rows():
-        low, high = LINES * tenth, LINES * (tenth + 1) - (tenth < LINES - 1)
-        chance = said("{low} to {high}", low=low, high=f"{high} %")
+    for tenth, n, predicted, right in pooled(tenths, "bin").iter_rows():
+        high = 100 if tenth == 9 else 10 * tenth + 9
+        chance = said("{low} to {high}", low=10 * tenth, high=f"{high} %")
         table.add_row(chance, words.count(n), words.percent(predicted), words.percent(right))
     fits = (
         "If the model fits, the last two columns agree. If fewer links are right than "

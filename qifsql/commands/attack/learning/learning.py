@@ -3,7 +3,7 @@
 Source: M117 (a strategy made on one file and paid on another), M130 to M133.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -67,7 +67,7 @@ FREE: dict[str, tuple[object, ...]] = {
     "gain": IDENTITY_GAINS,
 }
 """Values of options that ask for nothing special."""
-ANSWERED = ("qids", "secret", "where", "null", "learn", "learner", "rapid")
+TAKEN_OPTIONS = ("qids", "secret", "where", "null", "learn", "learner", "rapid")
 INSTEAD = {
     "weight": "people and records count once",
     "by": "attack a file of each group of people",
@@ -104,7 +104,7 @@ def specify(
             "an attack that learns (learn) runs on DuckDB alone; use --engine duckdb, or attack on "
             "Spark without --learn"
         )
-    refuse_others(WHO, options, ANSWERED, FREE, INSTEAD)
+    refuse_others(WHO, options, TAKEN_OPTIONS, FREE, INSTEAD)
     null = options.get("null", "distinct")
     if null == "match-any" or null not in NULL_RULES:
         rules = " or ".join(NULL_RULES)
@@ -153,9 +153,14 @@ def run(request: Request, settings: Settings | None) -> Result:
     rows = [row | {"seconds": origin.seconds} for row in rows]
     schema = SCHEMA | LEARNED
     frame = pl.DataFrame([{name: row[name] for name in schema} for row in rows], schema=schema)
-    dropped = _notes_on_dropped(files, rows[0])
-    notes = dict.fromkeys([*files.notes, *guessing.notes, *notes_on_reading, *dropped])
-    return Result(frame=frame, origin=origin, notes=tuple(notes))
+    notes = [*files.notes, *guessing.notes, *notes_on_reading]
+    for file, column in zip(files.files, ("records", "train_records"), strict=True):
+        if dropped := file.records - rows[0][column]:
+            notes.append(
+                f"{dropped:,} of {plural(file.records, 'record')} of {file.title} with missing "
+                "values are left out"
+            )
+    return Result(frame=frame, origin=origin, notes=tuple(dict.fromkeys(notes)))
 
 
 def _score_guesses(tables: Tables, coded: Coded, guessing: Guessing, secret: int) -> Scores:
@@ -167,16 +172,6 @@ def _score_guesses(tables: Tables, coded: Coded, guessing: Guessing, secret: int
     scores = guessing.scores(cells, secret)
     tables.drop(table, f"modes_{secret}")
     return scores
-
-
-def _notes_on_dropped(files: Files, row: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a note on each file of which records miss a value; ``row`` has how many are used."""
-    for file, column in zip(files.files, ("records", "train_records"), strict=True):
-        if dropped := file.records - row[column]:
-            yield (
-                f"{dropped:,} of {plural(file.records, 'record')} of {file.title} with missing "
-                "values are left out"
-            )
 
 
 def look_up(request: Request, settings: Settings | None) -> None:

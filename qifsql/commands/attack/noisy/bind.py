@@ -12,10 +12,10 @@ from qifsql.data.types import NUMBERS, family
 from qifsql.errors import ColumnError, InputError, did_you_mean, quoted
 
 BITS = 124  # most bits of a weight: those of all people and of all laws together
-FINEST = 60  # most bits of the weights of one law
-INEXACT = Fraction(1, 100)  # most by which rounding may change a probability, as a share
-COARSEST = 30  # fewest bits of the weights of a law that is rounded
-FAR = 6  # standard deviations; larger errors are left out
+MOST_BITS_OF_LAW = 60  # of the weights of one law
+FEWEST_BITS_OF_LAW = 30  # of the weights of a law that is rounded
+LARGEST_ERROR = Fraction(1, 100)  # by which rounding may change a probability, as a share
+WIDEST_ERROR = 6  # standard deviations of a law of numbers; larger errors are left out
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,24 +95,28 @@ def _check_type(qid: NoisyQid) -> None:
 
 
 def with_scales(
-    noisy: Sequence[NoisyQid], people: int, wholes: dict[int, int | None]
+    noisy: Sequence[NoisyQid], people: int, whole_scales: dict[int, int | None]
 ) -> tuple[NoisyQid, ...]:
     """Return the laws with scales that make all weights whole numbers of at most 124 bits.
 
-    ``people`` is the weight of all records. ``wholes`` has, by number, the scale that makes the
-    weights of a law of the kind ``right`` whole; None if there is none. Laws without such a scale
-    share the bits that are left, and are rounded.
+    ``people`` is the weight of all records. ``whole_scales`` has, by number, the scale that makes
+    the weights of a law of the kind ``right`` whole; None if there is none. Laws without such a
+    scale share the bits that are left, and are rounded.
     """
-    exact = {q.number: _exact_scale(q, wholes) for q in noisy}
+    exact = {q.number: _exact_scale(q, whole_scales) for q in noisy}
     spare_bits = BITS - people.bit_length()
     spare_bits -= sum(scale.bit_length() for scale in exact.values() if scale is not None)
     rounded = [number for number, scale in exact.items() if scale is None]
-    bits = min(FINEST, spare_bits // len(rounded)) if rounded else 0
+    bits = min(MOST_BITS_OF_LAW, spare_bits // len(rounded)) if rounded else 0
     scales = tuple(
         replace(q, scale=exact[q.number] or 2 ** max(0, bits), rounded=exact[q.number] is None)
         for q in noisy
     )
-    if spare_bits < 0 or (rounded and bits < COARSEST) or relative_error(scales, people) > INEXACT:
+    if (
+        spare_bits < 0
+        or (rounded and bits < FEWEST_BITS_OF_LAW)
+        or relative_error(scales, people) > LARGEST_ERROR
+    ):
         raise InputError(
             "the laws of knows need more digits together than are added exactly; write "
             "probabilities with fewer digits, weigh records with smaller numbers, or let fewer "
@@ -129,15 +133,15 @@ def relative_error(noisy: Sequence[NoisyQid], people: int) -> Fraction:
     )
 
 
-def _exact_scale(qid: NoisyQid, wholes: dict[int, int | None]) -> int | None:
+def _exact_scale(qid: NoisyQid, whole_scales: dict[int, int | None]) -> int | None:
     """Return the scale that makes a law's weights whole (see ``with_scales``); None: round them."""
     law = qid.law
-    scale = wholes.get(qid.number)
+    scale = whole_scales.get(qid.number)
     if law.kind == "within":
         scale = int(2 * law.number + 1)
     elif law.kind == "missing":
         scale = law.number.denominator
-    if scale is not None and scale.bit_length() > FINEST:
+    if scale is not None and scale.bit_length() > MOST_BITS_OF_LAW:
         if law.kind == "right":
             return None
         raise InputError(
@@ -166,4 +170,4 @@ def shifts(law: Law, scale: int) -> list[tuple[int, int]]:
 
 def widest_shift(law: Law) -> int:
     """Return the largest error of a law of numbers: w of ``+-w``, six standard deviations."""
-    return int(law.number) if law.kind == "within" else math.ceil(FAR * law.number)
+    return int(law.number) if law.kind == "within" else math.ceil(WIDEST_ERROR * law.number)

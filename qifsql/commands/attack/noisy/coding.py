@@ -14,11 +14,10 @@ from qifsql.engine.protocol import Engine
 from qifsql.engine.tables import Tables
 from qifsql.measures.bayes import Success
 from qifsql.query import microdata_steps
-from qifsql.query.columns import number, same, same_block
 from qifsql.query.plan import Plan
 from qifsql.query.splice import Numbers, splice
 
-FREQUENCIES = 50  # most different frequencies of values for weights that are whole numbers
+MOST_FREQUENCIES = 50  # different frequencies of values, for weights that are whole numbers
 
 
 class Coded:
@@ -38,14 +37,14 @@ class Coded:
         self.width = len(bound.microdata.qids)
         # Numbers from 1 of qids that are not known exactly.
         self.places = [q.number for q in noisy if q.number <= self.width]
-        self.tables.make("combinations", self._of_microdata(self._combinations))
+        self.tables.make("combinations", self._plan_of_people(self._combinations))
         self.values = {q.number: self._make_dictionary(q) for q in noisy}  # how many there are
         self._make_coded()
         ((total, records),) = self.tables.rows(_sums().from_("combinations"))
         self.people, self.records = int(total), int(records)
         self.attacked = self.people
-        wholes = {q.number: self._whole_scale(q) for q in noisy if q.mistaken}
-        scaled = with_scales(noisy, self.people, wholes)
+        whole_scales = {q.number: self._whole_scale(q) for q in noisy if q.mistaken}
+        scaled = with_scales(noisy, self.people, whole_scales)
         self.noisy = tuple(q for q in scaled if q.number <= self.width)
         self.randomised = {q.number - self.width: q for q in scaled if q.number > self.width}
         self.notes: list[str] = []
@@ -66,12 +65,12 @@ class Coded:
         guessed, certain = Fraction(int(best), int(total)), possible == 1
         return Success(Fraction(certain), guessed, float(guessed), certain * self.records)
 
-    def of(self, microdata: Microdata) -> "Coded":
-        """Return the same tables and laws, for an attack on some or other individuals of them."""
+    def attack_on(self, microdata: Microdata) -> "Coded":
+        """Return the same tables and laws, for an attack on other individuals of these data."""
         part = copy(self)
         part.bound = self.bound.on(microdata)
         part.tables = replace(self.tables, statements=[])  # the manifest has those of everybody
-        plan = part._of_microdata(self._combinations)
+        plan = part._plan_of_people(self._combinations)
         ((total, records),) = self.tables.rows(
             replace(plan, result=_sums().from_(plan.result.subquery("combinations")))
         )
@@ -105,7 +104,7 @@ class Coded:
         return _renamed(query, {"own": f"place_{number_of_qid}"})
 
     def query_values(self, qid: NoisyQid, name: str, numbers: Numbers | None = None) -> exp.Select:
-        """Return the query of a view of the values of a column: its ``dictionary`` is theirs."""
+        """Return the query of a view about the values of one column, which reads its dictionary."""
         tables = {"dictionary": f"dictionary_{qid.number}"}
         return self.query(name, qid, numbers=numbers, tables=tables)
 
@@ -113,24 +112,17 @@ class Coded:
         """Create the table ``state_0``: a row per combination and value of secret ``j``.
 
         ``secret`` is the number of the value, ``mass`` the weight of its people, ``ways`` 1. Of a
-        secret that was randomised, the values are all true ones that are possible.
+        secret that was randomised, the values are all true ones that are possible. Of
+        re-identification (0) a row is a combination.
         """
+        if not j:
+            self.tables.make("state_0", self.query("people", places=self.places))
+            return
         law = self.randomised.get(j)
         self._make_secret_cells(j)
-        renamed = exp.select(exp.alias_(exp.column(f"secret_{j}"), "secret")).from_("secret_cells")
-        numbers = with_table(self.query("secret_numbers"), "secret_cells", renamed)
-        self.tables.make("secret_numbers", numbers)
-        columns = ["exact", *(f"place_{i}" for i in self.places)]
-        query = exp.select(*(exp.column(c, "coded") for c in columns))
-        query = query.select(
-            exp.alias_(exp.column("code", "secret_numbers"), "secret"),
-            exp.alias_(exp.column("weight", "secret_cells"), "mass"),
-            exp.alias_(exp.cast(number(1), "HUGEINT"), "ways"),
-        ).from_("secret_cells")
-        query = query.join("coded", on=same_block("coded", "secret_cells", self.width))
-        secret = same(exp.column("secret", "secret_numbers"), exp.column(f"secret_{j}"))
-        query = query.join("secret_numbers", on=secret)
-        self.tables.make("released_0" if law else "state_0", query)
+        self.tables.make("secret_numbers", self.query("secret_numbers"))
+        states = self.query("secret_states", places=self.places)
+        self.tables.make("released_0" if law else "state_0", states)
         self.tables.drop("secret_cells", "secret_numbers")
         if law:
             tables = {"state": "released_0", "law": f"law_{law.number}"}
@@ -141,11 +133,12 @@ class Coded:
         """Create the table ``secret_cells``: a row per combination and value of secret ``j``."""
         weighted = self.bound.microdata.weight is not None
         view = "weighted_secret_combinations" if weighted else "secret_combinations"
-        self.tables.make("secret_cells", self._of_microdata(view, secret=j))
+        self.tables.make("secret_cells", self._plan_of_people(view, secret=j))
 
-    def _of_microdata(self, name: str, secret: int | None = None) -> Plan:
+    def _plan_of_people(self, view: str, secret: int | None = None) -> Plan:
+        """Return the plan of a view of ``sql/noisy.sql`` that reads the microdata."""
         microdata = self.bound.microdata
-        query = splice(f"noisy/{name}", width=self.width, secret=secret)
+        query = splice(f"noisy/{view}", width=self.width, secret=secret)
         return microdata_steps.plan(microdata, microdata_steps.steps(microdata), query)
 
     @property
@@ -162,7 +155,7 @@ class Coded:
             return self.tables.count(name)
         self._make_secret_cells(secret)
         query = splice("noisy/dictionary", tables={"combinations": "secret_cells"})
-        self.tables.make(name, _renamed(query, {"own": f"secret_{secret}"}))
+        self.tables.make(name, _renamed(query, {"own": "value"}))
         self.tables.drop("secret_cells")
         return self.tables.count(name)
 
@@ -173,24 +166,10 @@ class Coded:
         value of each quasi-identifier i that is not (``places``).
         """
         exact = [i for i in range(1, self.width + 1) if i not in self.places]
-        columns: list[exp.Expr] = [exp.alias_(exp.cast(number(1), "BIGINT"), "exact")]
-        query = exp.select().from_("combinations")
         if exact:
-            names = {f"place_{i}": f"qid_{i}" for i in exact}
-            self.tables.make("exacts", _renamed(splice("noisy/exacts", places=exact), names))
-            alike = [
-                same(exp.column(f"qid_{i}", "combinations"), exp.column(f"qid_{i}", "exacts"))
-                for i in exact
-            ]
-            query = query.join("exacts", on=exp.and_(*alike))
-            columns = [exp.column("exact", "exacts")]
-        for i in self.places:
-            name = f"dictionary_{i}"
-            value = same(exp.column("value", name), exp.column(f"qid_{i}", "combinations"))
-            query = query.join(exp.table_(name), on=value)
-            columns.append(exp.alias_(exp.column("code", name), f"place_{i}"))
-        query = query.select(*columns, exp.column(exp.Star(), "combinations"))
-        self.tables.make("coded", query)
+            self.tables.make("exacts", splice("noisy/exacts", shape={"qids": exact}))
+        shape = {"qids": exact, "places": self.places}
+        self.tables.make("coded", splice("noisy/coded", shape=shape))
         if exact:
             self.tables.drop("exacts")
 
@@ -200,10 +179,10 @@ class Coded:
         A value y is known in place of x with (1 - right) frequency(y) / (people - frequency(x)).
         """
         table = exp.table_(f"dictionary_{qid.number}")
-        query = exp.select("frequency").distinct().from_(table).limit(FREQUENCIES + 1)
+        query = exp.select("frequency").distinct().from_(table).limit(MOST_FREQUENCIES + 1)
         rows = self.tables.rows(query)
         complements = [self.people - int(f) for (f,) in rows if int(f) != self.people]
-        if len(rows) > FREQUENCIES:
+        if len(rows) > MOST_FREQUENCIES:
             return None
         scale = qid.law.number.denominator * math.lcm(*complements)
         return scale if scale.bit_length() <= BITS else None

@@ -88,10 +88,7 @@ def eliminate(
     ``limit`` pairs. In ``state_i``, what is known stands for the first i quasi-identifiers.
     """
     tables = coded.tables
-    if secret:
-        coded.make_states(secret)
-    else:
-        tables.make("state_0", coded.query("people", places=coded.places))
+    coded.make_states(secret)
     sequence, states, pairs = elimination_order(coded), ["state_0"], 0
     for i, qid in enumerate(sequence, 1):
         if qid is sequence[-1] and qid.mistaken and _is_truth_likeliest(coded, qid, secret):

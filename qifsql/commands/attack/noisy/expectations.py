@@ -14,8 +14,10 @@ from qifsql.commands.attack.noisy import elimination
 from qifsql.commands.attack.noisy.coding import Coded
 from qifsql.commands.attack.noisy.elimination import States
 from qifsql.errors import InputError
-from qifsql.query.columns import as_native, equal, named, native_types, same_block
+from qifsql.query.columns import as_native, named, native_types, same_block
 from qifsql.query.microdata_steps import RECORD, everybody, plan
+from qifsql.query.shapes import Shape
+from qifsql.query.splice import splice
 from qifsql.results.storage import Origin, stream
 
 
@@ -27,10 +29,15 @@ def write(coded: Coded, path: Path, origin: Origin, notes: Sequence[str]) -> int
     knowledge, and the expected one with noisy knowledge.
     """
     microdata = coded.bound.microdata
-    questions = range(len(microdata.secrets) + 1)
-    for j in questions:
+    for j in range(len(microdata.secrets) + 1):
         _make_expected(coded, j)
-    coded.tables.make("people_expected", _all_successes(coded, questions))
+    qids = range(1, coded.width + 1)
+    shape: dict[str, Shape] = {
+        "qids": qids,
+        "places": coded.places,
+        "secrets": len(microdata.secrets),
+    }
+    coded.tables.make("people_expected", splice("noisy/people_expected", shape=shape))
     columns: list[tuple[exp.Expr, str]] = [(exp.column(RECORD, "everybody"), RECORD)]
     if microdata.key:
         key = as_native(exp.column("key", "everybody"), microdata.key, native_types(path))
@@ -84,17 +91,3 @@ def _carry_back(coded: Coded, states: States) -> None:
         tables.drop("worth")
         tables.make("worth", exp.select("*").from_("earlier"))
         tables.drop("earlier", *needed)
-
-
-def _all_successes(coded: Coded, questions: Sequence[int]) -> exp.Select:
-    """Return the query of a row per combination of quasi-identifiers: its successes by secret."""
-    qids = [exp.column(f"qid_{i}", "coded") for i in range(1, coded.width + 1)]
-    query = exp.select(*qids).from_("coded")
-    for j in questions:
-        name = f"expected_{j}"
-        columns = ("exact", *(f"place_{i}" for i in coded.places))
-        alike = [equal(exp.column(c, name), exp.column(c, "coded")) for c in columns]
-        query = query.join(exp.table_(name), on=exp.and_(*alike))
-        for column in ("exact_success", "success"):
-            query = query.select(exp.alias_(exp.column(column, name), f"{column}_{j}"))
-    return query

@@ -29,7 +29,6 @@ SLIGHT_ERROR = 1e-6  # relative errors up to this are not mentioned
 LARGEST_NUMBER = 2**60  # with a law
 COLUMNS_OF_LAW = ("value", "known as", "probability")
 ORIGINS = "One row per true value and released value that a matrix may make of it."
-PAIRS = exp.select("origin", "code", "probability", "share").from_("origins").limit(MOST_PAIRS + 1)
 RESTORED = "One row per released value and true value that it may stand for: the chance of that."
 
 
@@ -194,10 +193,17 @@ def _plan_restored(coded: Coded, qid: NoisyQid, dataset: Dataset, step: Step) ->
     transition_files.check(coded.tables.engine, step, dataset, qid.attribute)
     origins = Step("origins", ORIGINS, coded.query_values(qid, "origins"))
     has_shares = _tells_shares(coded, dataset.name, step)
-    pairs = Plan((step, origins), PAIRS)
+    columns = exp.select("origin", "code", "probability", "share")
+    pairs = Plan((step, origins), columns.from_("origins").limit(MOST_PAIRS + 1))
     shares = _true_shares(coded, qid, dataset.name, pairs, has_shares=has_shares)
     _check_that_some_fit(coded, qid, dataset.name, step)
-    query = with_table(coded.query_values(qid, "restored"), "shares", _shares_query(shares))
+    numbers = exp.Anonymous(this="range", expressions=[number(1), number(len(shares) + 1)])
+    values = exp.Array(expressions=[double(share) for share in shares])
+    lists = {"origin": numbers, "share": values}  # true values, by their numbers from 1
+    true_shares = exp.select(
+        *(exp.alias_(exp.Anonymous(this="unnest", expressions=[v]), n) for n, v in lists.items())
+    )
+    query = with_table(coded.query_values(qid, "restored"), "shares", true_shares)
     return _plan_labelled(coded, qid, step, origins, Step("listed", RESTORED, query))
 
 
@@ -280,13 +286,3 @@ def _told_shares(
     rest = 1 - sum(as_released.values())
     shares = {origin: share for origin, _, _, share in rows}
     return [as_released[o] if share is None else rest * share for o, share in shares.items()]
-
-
-def _shares_query(shares: Sequence[float]) -> exp.Select:
-    """Return the query of the shares of true values, by their numbers from 1."""
-    values = exp.Array(expressions=[double(share) for share in shares])
-    numbers = exp.Anonymous(this="range", expressions=[number(1), number(len(shares) + 1)])
-    columns = {"origin": numbers, "share": values}
-    return exp.select(
-        *(exp.alias_(exp.Anonymous(this="unnest", expressions=[v]), n) for n, v in columns.items())
-    )

@@ -285,8 +285,8 @@ def _count_reported(coded: Coded, row: Mapping[str, Any], j: int) -> dict[str, A
     microdata = coded.bound.microdata
     secret = microdata.secrets[j - 1]
     alone = replace(microdata, secrets=(secret,), reported=True)
-    twice = coded.of(replace(microdata, secrets=(twice_where_reported(secret),)))
-    reporting, missing = (elimination.measure(part, 1) for part in (coded.of(alone), twice))
+    twice = coded.attack_on(replace(microdata, secrets=(twice_where_reported(secret),)))
+    reporting, missing = (elimination.measure(part, 1) for part in (coded.attack_on(alone), twice))
     if reporting is None or missing is None:
         return _uncounted_reported(row)
     share = missing.success.deterministic * twice.attacked / coded.attacked

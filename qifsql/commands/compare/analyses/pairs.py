@@ -13,7 +13,7 @@ import polars as pl
 from sqlglot import exp
 
 from qifsql.commands.compare.analyses.analysed_columns import MOST, Analysed, ReadFile
-from qifsql.counting.losses import BATCH, WIDTHS
+from qifsql.counting.losses import MASSES_AT_ONCE, MOST_WIDTHS
 from qifsql.engine.tables import Tables
 from qifsql.errors import quoted
 from qifsql.measures import association, utility
@@ -184,7 +184,9 @@ class Pairs:
     def _read_whole_numbers(self, query: exp.Select) -> Iterator[tuple[int, ...]]:
         """Yield the rows of a query, which are read a batch at a time."""
         tables = self.tables
-        for frame in tables.engine.batches(Plan((), query), tables.what, tables.where, rows=BATCH):
+        for frame in tables.engine.batches(
+            Plan((), query), tables.what, tables.where, rows=MASSES_AT_ONCE
+        ):
             for row in frame.iter_rows():
                 yield tuple(map(int, row))
 
@@ -198,8 +200,8 @@ class Pairs:
         total = exp.select("coalesce(sum(area * pairs), 0)::HUGEINT").from_(areas.subquery("areas"))
         if release.too_wide & {*pair} or self.tables.rows(total)[0][0] > MOST:
             return None
-        sizes = [int(area) for area, _ in self.tables.rows(areas.limit(WIDTHS + 1))]
-        parts = utility.parts(sizes) if len(sizes) <= WIDTHS else utility.PARTS
+        sizes = [int(area) for area, _ in self.tables.rows(areas.limit(MOST_WIDTHS + 1))]
+        parts = utility.parts(sizes) if len(sizes) <= MOST_WIDTHS else utility.PARTS
         units = exp.cast(exp.Literal.string(str(parts)), "HUGEINT").as_("parts")
         self.tables.make("units", exp.select(units))
         self.tables.make("spread", splice("compare/spread", tables=names))

@@ -14,7 +14,7 @@ from sqlglot import exp
 from qifsql.adversary.spec import Attribute, BoundAttack
 from qifsql.counting import suppressed
 from qifsql.counting.composition import NOTHING
-from qifsql.counting.losses import Scale, rows_of, units_step
+from qifsql.counting.losses import Scale, rows_of, units_query
 from qifsql.data.dataset import Dataset
 from qifsql.data.expressions import SOURCE
 from qifsql.engine.tables import Tables
@@ -201,7 +201,7 @@ class States:
             scale = self.scales[j - 1]
             states = exp.select(exp.column(f"state_{state}").as_("state"), "people", "position")
             self.tables.make("states", states.from_(exp.table_(f"codes_{j}")))
-            self.tables.make("units", units_step(scale, 1))
+            self.tables.make("units", units_query(scale, 1))
             self.tables.make("contained", splice("compare/merged"))
             ((records, _, _, _, listed, spanned),) = self.tables.rows(splice("compare/lost"))
             self.tables.drop("states", "units", "contained")

@@ -13,7 +13,7 @@ from qifsql.adversary.spec import Attribute, BoundAttack
 from qifsql.commands.compare.changes.change_lattice import States, Variant
 from qifsql.commands.compare.changes.smallest_change import Node, Search
 from qifsql.counting import changed_attributes, generalisation, losses, risks, suppressed
-from qifsql.counting.changed_attributes import Changed, as_values
+from qifsql.counting.changed_attributes import Changeable, as_values
 from qifsql.counting.losses import Scale
 from qifsql.counting.risks import Risk
 from qifsql.counting.session import check_records
@@ -49,7 +49,7 @@ class Work:
         self.suppressed: dict[int, None] = {}  # how many records are, in the releases measured
         self.tried = 0
         microdata = bound.microdata
-        self.changed = Changed.of(catalog, microdata.qids, trees, microdata.where)
+        self.changed = Changeable.of(catalog, microdata.qids, trees, microdata.where)
         self.remarks = self.changed.remarks
         self.trees = self.changed.hierarchies
         self.raws = [
@@ -105,7 +105,7 @@ class Work:
         """
         rates = [change.rate for change in combination if change.kind == "sample"]
         originals = [forms_of_qid[0] for forms_of_qid in forms]
-        changed = changed_attributes.apply(originals, combination, self.changed)
+        changed = changed_attributes.apply_changes(originals, combination, self.changed)
         states: list[int | None] = []
         for forms_of_qid, form in zip(forms, changed, strict=True):
             if form is not None and form not in forms_of_qid:  # None: the column is dropped
