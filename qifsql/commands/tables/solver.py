@@ -9,29 +9,22 @@ import hashlib
 import json
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import chain
 from typing import Any
 
 from sqlglot import exp
 
+from qifsql.commands.tables import proofs
 from qifsql.commands.tables.arrays import Cell, Solved
 from qifsql.commands.tables.component_bounds import solve
 from qifsql.commands.tables.component_program import Component, System
 from qifsql.commands.tables.hypergraph import NOTHING, Edge, Link, maximal_edges, triangulate
 from qifsql.commands.tables.kept_components import KeptComponents
 from qifsql.commands.tables.margins import ContradictionError, Margins, places
-from qifsql.commands.tables.measured import in_components
-from qifsql.commands.tables.proofs import (
-    MOST_COUNTED_CELLS,
-    Proofs,
-    Question,
-    bounded_clique,
-    clique_cells,
-    complete_margin,
-    free_attributes,
-)
+from qifsql.commands.tables.measured import Measured, in_components
+from qifsql.commands.tables.proofs import Question
 from qifsql.commands.tables.small_components import Bounded, bounded_cells
 from qifsql.counting.integer_programs import InfeasibleError, OpenError
 from qifsql.data.expressions import filled
@@ -65,29 +58,25 @@ _Programs = Mapping[Question, _Cliques]
 
 
 def solve_components(
-    margins: Margins,
-    proofs: Mapping[Question, Proofs],
-    components: Set[int],
-    deadline: float,
-    memory: KeptComponents | None,
+    measured: Measured, deadline: float, memory: KeptComponents | None
 ) -> Iterator[tuple[int, Outcome]]:
-    """Yield the numbers of ``components`` that are solved, with what is proved of each.
+    """Yield the numbers of open components that are solved, with what is proved of each.
 
     Those with the fewest columns come first; some stay open at the ``deadline``. An outcome in
     ``memory`` (None: no file) is not computed again. ContradictionError if tables contradict.
     """
-    programs = _solvable_components(margins, proofs, components)
+    programs = _solvable_components(measured)
     for start in range(0, len(programs), COMPONENTS_PER_BATCH):
         if time.monotonic() > deadline:
             return
-        batch = _Batch(margins, proofs, dict(programs[start : start + COMPONENTS_PER_BATCH]))
+        batch = _Batch(measured, dict(programs[start : start + COMPONENTS_PER_BATCH]))
         texts = {} if memory is None else memory.read(list(batch.digests.values()))
         fresh: dict[str, str] = {}  # outcomes to store, by digest
         try:
             for k, (component, digest) in enumerate(batch.digests.items(), start):
-                margins.tables.engine.settings.progress(WHAT, k / len(programs))
+                measured.margins.tables.engine.settings.progress(WHAT, k / len(programs))
                 if digest in texts:
-                    yield component, _from_json(texts[digest], list(proofs))
+                    yield component, _from_json(texts[digest], measured.questions)
                     continue
                 try:
                     outcome = batch.outcome(component, deadline)
@@ -100,22 +89,21 @@ def solve_components(
                 memory.write(fresh)
 
 
-def _solvable_components(
-    margins: Margins, proofs: Mapping[Question, Proofs], components: Set[int]
-) -> list[tuple[int, _Programs]]:
+def _solvable_components(measured: Measured) -> list[tuple[int, _Programs]]:
     """Return the components that can be solved, each with its cliques, the fewest cells first.
 
     Few cells are all columns of one program; else the cells of cliques are, if they are few.
     """
+    margins, components = measured.margins, measured.open_components
     programs: dict[int, _Programs] = {}
     columns: dict[int, int] = {}  # numbers of cells, which become columns of programs
-    all_cells = _all_cells(margins, proofs)  # of components with few cells; None: not listed
+    all_cells = _all_cells(measured)  # of components with few cells; None: not listed
     if all_cells is not None:
         counted = _count_columns(margins, all_cells.tables)
         columns = {c: n for c, n in counted.items() if c in components}
-        programs = dict.fromkeys(columns, dict.fromkeys(proofs, all_cells))
+        programs = dict.fromkeys(columns, dict.fromkeys(measured.questions, all_cells))
     large = components - columns.keys()
-    by_question = _cliques_by_question(margins, list(proofs)) if large else None
+    by_question = _cliques_by_question(margins, measured.questions) if large else None
     if by_question is not None:
         names = {name for cliques in by_question.values() for name in cliques.tables}
         counted = _count_columns(margins, names)
@@ -125,23 +113,23 @@ def _solvable_components(
     return [(c, programs[c]) for c in sorted(programs, key=lambda c: (columns[c], c))]
 
 
-def _all_cells(margins: Margins, proofs: Mapping[Question, Proofs]) -> _Cliques | None:
+def _all_cells(measured: Measured) -> _Cliques | None:
     """Return one clique of all attributes, with the cells of components that have few.
 
     None if possible cells are too many to count, or an attribute is in no table.
     """
-    every = margins.domain.every
-    support = next(iter(proofs.values())).support
+    margins, every = measured.margins, measured.margins.domain.every
+    support = next(iter(measured.proofs.values())).support  # equal for all questions
     if support is None:  # too many to count
         return None
     is_small = filled("cells <= n", {"n": number(MOST_CELLS_OF_PROGRAM)})
     chosen = margins.keep(exp.select("component").from_(support).where(is_small))
-    if table := complete_margin(margins, every):
+    if table := proofs.complete_margin(margins, every):
         cells = exp.select("component", "lower", "upper", *places(every)).from_(table)
-    elif free_attributes(margins, every):
+    elif proofs.free_attributes(margins, every):
         return None
     else:
-        possible = clique_cells(margins, every, bounded=True).subquery("possible")
+        possible = proofs.clique_cells(margins, every, bounded=True).subquery("possible")
         cells = exp.select("*").from_(possible)
     cells = cells.join(chosen, using=["component"], join_type="semi")
     return _Cliques((Link(every, NOTHING, None),), (margins.keep(cells, WHAT),))
@@ -162,7 +150,7 @@ def _cliques_by_question(margins: Margins, questions: Sequence[Question]) -> _Pr
 
     None if a clique has too many cells, or an attribute is in no table.
     """
-    if free_attributes(margins, margins.domain.every):
+    if proofs.free_attributes(margins, margins.domain.every):
         return None
     by_question = {}
     for question in questions:
@@ -172,8 +160,10 @@ def _cliques_by_question(margins: Margins, questions: Sequence[Question]) -> _Pr
         links = triangulate(maximal_edges(margins.edges), [e for e in first if e])
         tables: list[str] = []
         for link in links:
-            table = complete_margin(margins, link.edge)
-            table = table or bounded_clique(margins, link.edge, MOST_COUNTED_CELLS, WHAT)
+            table = proofs.complete_margin(margins, link.edge)
+            table = table or proofs.bounded_clique(
+                margins, link.edge, proofs.MOST_COUNTED_CELLS, WHAT
+            )
             if table is None:
                 return None
             tables.append(table)
@@ -184,11 +174,10 @@ def _cliques_by_question(margins: Margins, questions: Sequence[Question]) -> _Pr
 class _Batch:
     """The problems of some components, with a digest of each."""
 
-    def __init__(
-        self, margins: Margins, proofs: Mapping[Question, Proofs], programs: Mapping[int, _Programs]
-    ) -> None:
+    def __init__(self, measured: Measured, programs: Mapping[int, _Programs]) -> None:
         """Read the cells of the ``programs`` (cliques by component and question) and of tables."""
-        self.margins, self.programs = margins, programs
+        self.margins, self.programs = measured.margins, programs
+        margins = measured.margins
         node = exp.select("component").from_(margins.nodes[margins.shared])
         self.chosen = margins.keep(node.where(in_components(programs)))
         # The cells of the tables of each component, with their bounds.
@@ -206,8 +195,8 @@ class _Batch:
                     cells = bounded_cells(margins, name, link.edge, self.chosen, "upper > 0")
                     self.cells[link.edge, name] = cells
         self.brackets: dict[Question, dict[int, tuple[int, int]]] = {}
-        for question in proofs:
-            query = exp.select("component", "lowest", "highest").from_(proofs[question].bracket)
+        for question, proved in measured.proofs.items():
+            query = exp.select("component", "lowest", "highest").from_(proved.bracket)
             query = query.join(self.chosen, using=["component"], join_type="semi")
             brackets = margins.tables.rows(query)
             self.brackets[question] = {c: (low, high) for c, low, high in brackets}

@@ -92,10 +92,7 @@ def _solve_by_programs(measured: Measured, deadline: float, memory: KeptComponen
             "tables (see docs/start/install.md)"
         )
         return
-    outcomes = solver.solve_components(
-        measured.margins, measured.proofs, measured.open_components, deadline, memory
-    )
-    for component, outcome in outcomes:
+    for component, outcome in solver.solve_components(measured, deadline, memory):
         for question, solution in outcome.solved.items():
             measured.solved[question][component] = solution
         for edge, cell in outcome.settled:
