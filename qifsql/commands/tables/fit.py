@@ -28,7 +28,7 @@ WHAT, GUESSING = "fitting expected counts", "looking for the best guess"
 MOST_ROUNDS = 300  # of fitting
 ROUNDS_PER_CHECK = 5  # rounds between two looks at what still moves
 SETTLED_SHARE = 1e-8  # a component is settled if a round moves a smaller share of its people
-MOST_CELLS = 50_000_000  # of a clique, or of the combinations that the best guess depends on
+MOST_CELLS = 50_000_000  # combinations that the best guess depends on
 SCALE = 2**40  # parts of a person: expected counts are added as whole numbers of them
 
 FitStep = Callable[[], None]
@@ -46,7 +46,7 @@ class Fit:
 
 
 def fit_margins(margins: Margins) -> Fit | None:
-    """Return the expected counts of the cells of cliques; None: one has more than ``MOST_CELLS``.
+    """Return the expected counts of the cells of cliques; None: one has too many cells.
 
     They are exact if all tables are exact and form a tree, else fitted by rounds of SQL.
     """
@@ -65,7 +65,7 @@ def fit_margins(margins: Margins) -> Fit | None:
             query = exp.select(*places(link.edge), "component", "lower", "upper")
             query = query.from_(margins.nodes[link.edge]).where("upper > 0")
             tables.append(margins.keep(query, WHAT))
-        elif table := bounded_clique(margins, link.edge, MOST_CELLS, WHAT):
+        elif table := bounded_clique(margins, link.edge, WHAT):
             tables.append(table)
         else:
             return None

@@ -310,7 +310,7 @@ def clique_cells(
     )
 
 
-def bounded_clique(margins: Margins, edge: Edge, limit: int, what: str) -> str | None:
-    """Return a table of the possible cells of a clique, 0 to all people; None above ``limit``."""
+def bounded_clique(margins: Margins, edge: Edge, what: str) -> str | None:
+    """Return a table of the possible cells of a clique, 0 to all people; None: too many."""
     query = clique_cells(margins, edge, bounded=True)
-    return margins.keep(query, what) if has_at_most(margins, query, limit) else None
+    return margins.keep(query, what) if has_at_most(margins, query, MOST_COUNTED_CELLS) else None

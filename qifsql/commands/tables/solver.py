@@ -161,9 +161,7 @@ def _cliques_by_question(margins: Margins, questions: Sequence[Question]) -> _Pr
         tables: list[str] = []
         for link in links:
             table = proofs.complete_margin(margins, link.edge)
-            table = table or proofs.bounded_clique(
-                margins, link.edge, proofs.MOST_COUNTED_CELLS, WHAT
-            )
+            table = table or proofs.bounded_clique(margins, link.edge, WHAT)
             if table is None:
                 return None
             tables.append(table)
