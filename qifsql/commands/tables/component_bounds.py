@@ -101,10 +101,11 @@ class _Bracket:
             if self.question.secret is None:
                 (columns,) = block
                 right = added.column(min(lowest, 1), min(highest, 1), goal=1)
+                # people <= highest * right: it is 1 if there are any
                 factors = [*[1] * len(columns), -highest]
                 added.rows.append(Row([*columns, right], factors, -highest, 0))
             else:
-                right = added.column(lowest, highest, goal=1)
+                right = added.column(lowest, highest, goal=1)  # >= each count
                 for columns in block:
                     added.rows.append(Row([right, *columns], [1, *[-1] * len(columns)], 0, highest))
         return self._solve(added, attained)
@@ -122,10 +123,10 @@ class _Bracket:
         for block, ends, (lowest, highest) in self._block_ends():
             if self.question.secret is None:  # 1 if the block is not empty
                 (columns,) = block
-                right = added.column(min(lowest, 1), min(highest, 1), goal=-1)
+                right = added.column(min(lowest, 1), min(highest, 1), goal=-1)  # <= people
                 added.rows.append(Row([*columns, right], [*[1] * len(columns), -1], 0, highest))
                 continue
-            # The column is at most one count of the block: that whose choice, 0 or 1, is 1.
+            # The column is at most that count of the block whose choice is 1; others' are 0.
             right = added.column(lowest, highest, goal=-1)
             able = [  # only these counts can be the largest
                 (columns, low)
@@ -135,7 +136,8 @@ class _Bracket:
             choices = [added.column(0, 1) for _ in able]
             added.rows.append(Row(choices, [1] * len(choices), 1, 1))
             for (columns, low), choice in zip(able, choices, strict=True):
-                slack = highest - low  # without the choice, the row holds for any counts
+                # right <= count + slack * (1 - choice), which always holds if the choice is 0
+                slack = highest - low
                 factors = [1, *[-1] * len(columns), slack]
                 added.rows.append(Row([right, *columns, choice], factors, -highest, slack))
         return self._solve(added, -attained)

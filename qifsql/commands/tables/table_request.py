@@ -100,13 +100,14 @@ class Request:
         """
         resume = self.options["resume"]
         path = None if resume is None else Path(resume)
-        files = [] if path is None else [path]
-        for file in files:
-            if why := misplaced(file):
-                raise InputError(f"{file} {why}; name a file with --resume")
-            if any(file.resolve() == Path(source).resolve() for source in self.paths):
-                raise InputError(f"{file} is the input; name another file with --resume")
-        with open_engine(self.settings, sources=[*self.sources, *files]) as engine:
+        sources: list[Dataset | Path] = [*self.sources]
+        if path is not None:
+            if why := misplaced(path):
+                raise InputError(f"{path} {why}; name a file with --resume")
+            if any(path.resolve() == Path(source).resolve() for source in self.paths):
+                raise InputError(f"{path} is the input; name another file with --resume")
+            sources.append(path)
+        with open_engine(self.settings, sources=sources) as engine:
             work = Tables(engine, "making tables", self.title)
             release = self._make_release(engine, work)
             if path is None:
