@@ -92,7 +92,8 @@ def solve_components(
 def _solvable_components(measured: Measured) -> list[tuple[int, _Programs]]:
     """Return the components that can be solved, each with its cliques, the fewest cells first.
 
-    Few cells are all columns of one program; else the cells of cliques are, if they are few.
+    The columns of a program are all cells of the component if these are few; else the cells of
+    its cliques, if those are few.
     """
     margins, components = measured.margins, measured.open_components
     programs: dict[int, _Programs] = {}

@@ -191,8 +191,8 @@ class ReleaseMaker:
     ) -> tuple[dict[str, str], dict[int, list[str]]]:
         """Rename the columns of values in the cells of tables by the numbers of dimensions.
 
-        Return the new engine table by that of the cells, and the new ones that have a dimension, by
-        its number. A table without dimensions, a total of all, has none.
+        Return the name of each new engine table by that of the cells, and for each dimension the
+        names of the new tables that have it. A total of all, without dimensions, gets no new table.
         """
         raw_tables: dict[str, str] = {}
         sources: dict[int, list[str]] = defaultdict(list)

@@ -121,8 +121,8 @@ def _finds_all_alone(measured: Measured, question: Question) -> bool:
 def _open_components(measured: Measured) -> set[int]:
     """Return the numbers of the components whose bounds are not known to be sharp.
 
-    If what is asked is decomposable, a component is sharp if no cell of its tables is open; if the
-    cells that are asked for are all listed, it is if none of these is open.
+    There are two tests for a sharp component: all that is asked is decomposable, and no cell of its
+    tables is open; or all cells that are asked for are listed, and none of them is open.
     """
     margins = measured.margins
     scope = proofs.asked_scopes(measured.questions, margins.domain.every)
@@ -130,7 +130,7 @@ def _open_components(measured: Measured) -> set[int]:
     if set(scope) <= set(margins.edges) and all(a <= b for a, b in pairwise(ordered)):
         # Tables lie in one another: their sums are a tree, on which propagation finds everything.
         return set()
-    edge_sets: list[Sequence[Edge]] = []  # margins, without open cells of which it is sharp
+    edge_sets: list[Sequence[Edge]] = []  # a component is sharp if one has no open cell in it
     if all(proofs.is_decomposable(margins.edges, attributes) for attributes in scope):
         edge_sets.append(margins.edges)
     if all(proofs.complete_margin(margins, attributes) for attributes in scope):
@@ -154,10 +154,12 @@ def contradiction_error(release: Release, published: Sequence[Published]) -> Inp
             f"{listed} contradicts the number of people, {release.domain.people:,}{rest}: no "
             "counts within its protection add up to it; check what is counted, and the protection"
         )
-    where = _disagreeing_cells(release, tables[0], tables[1]) if len(tables) == 2 else ""
-    pairs = "" if len(tables) == 2 else ", though fewer of them do not"
+    where, limit = "", ", though fewer of them do not"
+    if len(tables) == 2:
+        first, second = tables
+        where, limit = _disagreeing_cells(release, first, second), ""
     return InputError(
-        f"the tables {listed} contradict each other{pairs}: no counts agree with all of them"
+        f"the tables {listed} contradict each other{limit}: no counts agree with all of them"
         f"{where}; correct a count, or say how the tables are protected"
     )
 
