@@ -42,7 +42,7 @@ class Bound:
         return Bound(low, high, low_sharp=False, high_sharp=False)
 
     def per(self, bound: "Bound", *, least: Number) -> "Bound":
-        """Return outer bounds of the ratio to a number in ``bound``, above 0; at least ``least``."""
+        """Return outer bounds of the ratio to a number above 0 in ``bound``, at least ``least``."""
         low = max(Fraction(self.low) / bound.high, least)
         high = max(Fraction(self.high) / bound.low, least)
         return Bound(low, high, low_sharp=False, high_sharp=False)

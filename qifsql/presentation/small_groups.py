@@ -122,10 +122,9 @@ def _numbered(table: pl.DataFrame, by: Set[str]) -> pl.DataFrame:
 
 def _without_numbers(rows: pl.DataFrame, exceptions: tuple[str, ...], name: str) -> pl.DataFrame:
     """Return the rows with one name and without numbers, except in the columns ``exceptions``."""
-    numbers = [
-        c for c, t in rows.schema.items() if t.is_numeric() and c not in ("place", *exceptions)
-    ]
-    nothing = (pl.lit(None, rows.schema[c]).alias(c) for c in numbers)
+    numbers = {c: t for c, t in rows.schema.items() if t.is_numeric()}
+    cleared = [c for c in numbers if c not in ("place", *exceptions)]
+    nothing = (pl.lit(None, numbers[c]).alias(c) for c in cleared)
     return rows.with_columns(*nothing, group=pl.lit(name))
 
 
