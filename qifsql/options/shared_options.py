@@ -223,7 +223,7 @@ class Charts:
         if self.charts is not None:
             from qifsql.presentation import figures
 
-            figures.check(self.charts, self.chart_format)
+            figures.prepare_folder(self.charts, self.chart_format)
 
     def histogram(self, has_histogram: bool) -> bool:
         """Return whether histograms are counted: on request, and for charts."""

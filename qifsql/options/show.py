@@ -54,6 +54,7 @@ def show(display: Display, output: Output, *, met: bool = True, unmet: str = "")
 
 
 def _show(display: Display, output: Output) -> None:
+    """Write a result to its file, and to stdout unless a file is enough."""
     if output.out is not None:
         save(display, output.out)
         if output.format_ is None and not sys.stdout.isatty():

@@ -32,7 +32,7 @@ PAGE = """<!DOCTYPE html>
 """
 
 
-def check(folder: Path, kind: str) -> None:
+def prepare_folder(folder: Path, kind: str) -> None:
     """Make the folder for charts; refuse charts (``kind``: svg, ...) that cannot be written."""
     if f".{kind}" not in ENDINGS:
         endings = ", ".join(ending[1:] for ending in ENDINGS)

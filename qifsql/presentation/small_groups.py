@@ -96,8 +96,8 @@ def masked(
     has_sizes = size_column(table) is not None
     flags = []
     for by, group in table.select("by", "group").iter_rows():
-        may_be_small = not has_sizes or group in hidden_groups(by)
-        flags.append(by is not None and may_be_small)
+        is_group = by is not None  # NULL: everybody together
+        flags.append(is_group and (not has_sizes or group in hidden_groups(by)))
     is_hidden = pl.Series(flags, dtype=pl.Boolean)
     visible, rest = _numbered(rows.filter(~is_hidden), unnamed), rows.filter(is_hidden)
     if "met" in table.columns:

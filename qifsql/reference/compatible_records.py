@@ -43,11 +43,11 @@ def find_people(
     owners: Sequence[Hashable],
     secrets: Sequence[Hashable],
 ) -> dict[str, Any]:
-    """Return what people of whom one record is known find: others with one like it (M200).
+    """Return what people with several records find from one: those who have one like it (M200).
 
-    ``persons`` says of whom each record in ``people`` is, ``owners`` that of the release; records
-    without one (None) are those of different people, of whom nothing tells who they are. The secret
-    of a person is the multiset of the secrets of her records in the release.
+    ``persons`` names the person of each record in ``people``, ``owners`` that of each record of the
+    release. Records without a name (None) are of different people whom nothing identifies. The
+    secret of a person is the multiset of the secrets of her records in the release.
     """
     named = [("alone", i) if name is None else ("named", name) for i, name in enumerate(owners)]
     values: dict[Hashable, Counter[Hashable]] = {}

@@ -29,8 +29,8 @@ def multiset(rows: Rows, names: Names) -> Multiset:
 def all_known(rows: Rows, person: str, qids: Names, secret: str | None) -> list[dict[str, Any]]:
     """Return a record per person: ``known``, the multiset of her tuples (M178), and her ``secret``.
 
-    This is the multiset of her values (M179), or her number without a secret; ``reported`` is that
-    of the values that are not missing, None if all are.
+    The secret is the multiset of her values (M179), or her number without a secret. ``reported`` is
+    the multiset of her values that are not missing, None if all are missing.
     """
     people: list[dict[str, Any]] = []
     for place, records in enumerate(records_of(rows, person)):

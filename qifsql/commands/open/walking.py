@@ -149,6 +149,7 @@ class Walk:
             for s, r in rows.items()
         }
         sizes = sorted({r["n_qids"] for r in rows.values()})
+        # of two neighbours, the set with the column has the greater number
         ordered = sorted(near, key=lambda s: (-rows[s][success], s))
         drawn_dots = dots.values() if len(dots) <= MOST_DOTS else [dots[s] for s in (*near, subset)]
         return Place(

@@ -60,7 +60,7 @@ def report(
     path = Path(out)
     check_ending(path, ENDINGS)
     if charts is not None:
-        figures.check(Path(charts), chart_format)
+        figures.prepare_folder(Path(charts), chart_format)
     if minimum < 1:
         raise InputError("the least size of a group is at least 1")
     kind = path.suffix.casefold()

@@ -232,7 +232,7 @@ def _public_result(stored: Stored, masks: _Masks) -> Stored:
     frame = _public_table(stored.frame, stored, masks)
     if "target" in stored.frame.columns:
         frame = frame.with_columns(pl.lit(said("one person")).alias("target"))
-    note = dict(stored.manifest)
+    note = dict(stored.manifest)  # from here on without folders, literals and the seed
     names = _file_names(stored)
     inputs = [dict(file) | {"path": names[str(file["path"])]} for file in note.get("inputs", ())]
     changed = names | _title_texts(stored)
