@@ -185,10 +185,10 @@ class _Masks:
         It reveals none if all results with these groups have the same filter.
         """
         where = str(stored.spec.get("where") or "")
-        read = _columns_of(where) | _columns_of(str(stored.spec.get("register_where") or ""))
+        texts = (where, str(stored.spec.get("register_where") or ""))
         for columns, groups in self.hidden.items():
             filters_differ = self.filters[columns] != {where}
-            if groups and filters_differ and columns & read:
+            if groups and filters_differ and any(columns & _columns_of(text) for text in texts):
                 return True
         return False
 
