@@ -27,6 +27,7 @@ from qifsql.data.topics import (
 RECORDS = 2000  # the first records, which are looked at
 COMPARED = 100  # records that copies have at least
 CATEGORIES = 50  # most values that may be codes of others
+WORDS = 15  # of a value that may be a label
 FEW = 12  # values that are compared with those of neighbours
 VALUES = 200  # the most frequent values of a column
 MOST = 0.8  # share of the values that have a shape, or are labels of a subject
@@ -111,8 +112,8 @@ class Evidence:
     is yes, and one is no.
     ``numbers``: the least and the greatest of its numbers; ``integers``: these are whole;
     ``zeros``: the share of records with 0.
-    ``values``: its labels, to compare them with those of other columns; ``domain``: all its values, if
-    they are few.
+    ``values``: its labels, to compare them with those of other columns; ``domain``: all its
+    values, if they are few.
     """
 
     topic: Topic | None = None
@@ -321,7 +322,9 @@ def _topic(counts: Mapping[str, int], words: Mapping[str, str]) -> Topic | None:
         if not topic.telling.isdisjoint(spellings):
             return topic
     answers = UNSURE.labels | (YES_OR_NO.labels if _is_yes_or_no(words.values()) else set())
-    labels = {v: n for v, n in counts.items() if words[v] not in answers}  # no is no country here
+    labels = {  # no is no country here, and a sentence no label
+        v: n for v, n in counts.items() if words[v] not in answers and len(v.split()) <= WORDS
+    }
     if not labels or _numbers(labels):
         return None
     about = {value: topics_of(words[value]) for value in labels}

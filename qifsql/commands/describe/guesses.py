@@ -129,6 +129,12 @@ class Counted:
         return counts[0] == counts[1] and math.isclose(self.entropy, base.entropy, abs_tol=1e-9)
 
     @property
+    def derivation(self) -> tuple[bool, bool, int]:
+        """Return how much it looks like made of another: codes of labels, longer names."""
+        is_code = bool(CODE.confidence(spelled(self.name)))
+        return self.seen.numbers is not None, is_code, len(self.name)
+
+    @property
     def handful(self) -> bool:
         """Return whether the values are too few to be names or addresses."""
         return self.distinct <= 20 and 10 * self.distinct <= self.records
@@ -201,8 +207,8 @@ def guesses(columns: Sequence[Counted]) -> list[Guess]:
         base = None if column.copied is None else context.columns.get(column.copied)
         if base and drafts[column.name].role != "constant" and column.may_equal(base):
             alike.setdefault(base.name, [base]).append(column)
-    for members in alike.values():  # the surest tells what they are, labels before codes
-        main = min(members, key=lambda c: (_doubt(drafts[c.name]), c.seen.numbers is not None))
+    for members in alike.values():
+        main = min(members, key=lambda c: (_doubt(drafts[c.name]), *c.derivation))
         for copy in members:
             is_same = drafts[copy.name].role == drafts[main.name].role  # no income of a household
             if copy is not main and (is_same or _doubt(drafts[copy.name])):
@@ -388,7 +394,12 @@ def _identity(column: Counted, name: str, visible: _Match | None) -> Guess | Non
     is_common = visible is not None and visible.topic.name != "education"
     is_numbered = column.unique or (visible is None and not column.handful)
     if number == "high" and is_numbered and not _sentence(column.name):
-        return Guess("key" if column.unique else "identifier", reason(NUMBER), "high")
+        if column.unique:
+            return Guess("key", reason(NUMBER), "high")
+        is_of_people = numbers_people(column.name) and (
+            PERSON.confidence(name) or "_" not in name[1:-1]
+        )
+        return Guess("identifier", reason(NUMBER), "high" if is_of_people else "medium")
     if numbers_people(column.name) and column.unique:
         return Guess("key", reason(NUMBER), "high")
     is_many = family(column.type) == "VARCHAR" and 3 * column.distinct >= column.records

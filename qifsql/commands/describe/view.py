@@ -55,7 +55,7 @@ QIDS, SECRETS = 12, 3
 """The number of quasi-identifiers and secrets that are taken at first, if none are clear."""
 MOST_QIDS, MOST_SECRETS = 24, 40
 """The greatest number of clear ones that are taken, beside quasi-identifiers that are sure."""
-DOUBTFUL_SECRETS = 16
+DOUBTFUL_SECRETS = 20
 """The number of secrets up to which doubtful ones that may be sensitive are taken."""
 FEWEST = 5
 """The number of records from which on a doubtful secret is taken, or half of all records."""

@@ -321,3 +321,14 @@ def test_numbers_that_number_the_records_are_no_categories() -> None:
     rows = described({"kid": list(range(RECORDS)), "kids": [i % 4 for i in range(RECORDS)]})
     roles = [rows[n]["suggested_role"] for n in ("kid", "kids")]
     assert roles == ["key", "quasi-identifier"]
+
+
+def test_dates_of_which_no_word_says_what_happened_are_less_sure() -> None:
+    days = [f"2020-{1 + i % 12:02}-{1 + i % 28:02}" for i in range(RECORDS)]
+    rows = described({"date_x": days, "admission_date": days[::-1]})
+    assert [rows[n]["confidence"] for n in ("date_x", "admission_date")] == ["medium", "high"]
+
+
+def test_sentences_are_no_labels() -> None:
+    sentences = ["It is important for a person to be " + "very " * 12 + "positive"] * RECORDS
+    assert not role([*sentences, "no"])[1].startswith("values:")
