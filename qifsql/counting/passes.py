@@ -190,8 +190,8 @@ class Passes:
 
     def people(self, name: str) -> int:
         """Return how many records are in a table with a column ``people``."""
-        total = exp.func("coalesce", exp.Sum(this=exp.column("people")), exp.Literal.number(0))
-        return int(self.row(exp.select(total).from_(own_table(name)))[0])
+        (people,) = self.row(exp.select("coalesce(sum(people), 0)").from_(own_table(name)))
+        return int(people)
 
     def set(self, name: str, value: int) -> None:
         """Set a variable of the session."""

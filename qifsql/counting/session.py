@@ -98,7 +98,7 @@ def _split_waves(engine: Engine, dataset: Dataset, column: str) -> tuple[list[Da
     wave = with_one_missing(wave) if original.type in FLOATING else wave
     missing = exp.paren(wave).is_(exp.null())
     everything = relation(catalog.dataset)
-    rows = exp.select(exp.Count(this=exp.Star())).from_(everything).where(missing)
+    rows = exp.select("count(*)").from_(everything).where(missing)
     ((without,),) = engine.query(rows, dataset.name)
     query = exp.select(text).from_(everything.copy()).where(exp.not_(missing.copy()))
     query = query.group_by(text.copy()).order_by(exp.Min(this=wave.copy()), text.copy())

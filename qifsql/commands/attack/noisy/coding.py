@@ -190,8 +190,7 @@ class Coded:
 
 def _sums() -> exp.Select:
     """Return the query of the weight of all combinations, and of how many records they have."""
-    sums = (exp.cast(exp.Sum(this=exp.column(c)), "HUGEINT") for c in ("weight", "people"))
-    return exp.select(*sums)
+    return exp.select("sum(weight)::HUGEINT", "sum(people)::HUGEINT")
 
 
 def _renamed(query: exp.Select, names: Mapping[str, str]) -> exp.Select:

@@ -94,7 +94,9 @@ def eliminate(
         if qid is sequence[-1] and qid.mistaken and _is_truth_likeliest(coded, qid, secret):
             _finish_without_pairs(coded, qid, secret, states[-1])
             return States(names=tuple(states), pairs=pairs, closed=True)
-        new_pairs = _replace_values(coded, qid, secret, (states[-1], f"state_{i}"), limit)
+        new_pairs = _replace_values(
+            coded, qid, secret, before=states[-1], after=f"state_{i}", limit=limit
+        )
         if new_pairs > limit:
             tables.drop(*states)
             return None
@@ -108,24 +110,22 @@ def eliminate(
 
 
 def _replace_values(
-    coded: Coded, qid: NoisyQid, secret: int, states: tuple[str, str], limit: int
+    coded: Coded, qid: NoisyQid, secret: int, *, before: str, after: str, limit: int
 ) -> int:
-    """Create a table with what is known of ``qid`` in place of its true values; return its pairs.
+    """Create the table ``after``: ``before`` with what is known of ``qid`` for its true values.
 
-    ``states`` are the names of the table before and of the new one, which is not created if it has
-    more than ``limit`` pairs.
+    Return the number of pairs that this makes. With more than ``limit`` there is no new table.
     """
-    tables, (state, new_state) = coded.tables, states
-    names = {"law": f"law_{qid.number}", "state": state}
+    tables, names = coded.tables, {"law": f"law_{qid.number}", "state": before}
     if qid.mistaken:
         tables.make("choices", coded.query("choices", qid, tables={"law": names["law"]}))
-        count, view = coded.query("choice_pairs", qid, tables={"state": state}), "confused"
+        count, view = coded.query("choice_pairs", qid, tables={"state": before}), "confused"
     else:
         count, view = coded.query("law_pairs", qid, tables=names), "spread"
     ((pairs,),) = tables.rows(count)
     if pairs <= limit:
         view = f"secret_{view}" if secret else view
-        tables.make(new_state, coded.query(view, qid, tables=names))
+        tables.make(after, coded.query(view, qid, tables=names))
     if qid.mistaken:
         tables.drop("choices")
     return int(pairs)
@@ -138,9 +138,7 @@ def _is_truth_likeliest(coded: Coded, qid: NoisyQid, secret: int) -> bool:
     """
     if not secret:
         return True
-    same = exp.column("same")
-    different = exp.Mul(this=exp.column("frequency"), expression=exp.column("other"))
-    margin = exp.select(exp.Min(this=exp.Sub(this=same, expression=different)))
+    margin = exp.select("min(same - frequency * other)")
     ((least,),) = coded.tables.rows(margin.from_(exp.table_(f"law_{qid.number}")))
     return bool(least >= 0)
 

@@ -109,7 +109,7 @@ def _make_law(coded: Coded, qid: NoisyQid, lines: Mapping[int, tuple[Dataset, St
     coded.tables.make(f"law_{qid.number}", plan)
     if not qid.mistaken:
         return
-    least = exp.select(exp.Min(this=exp.column("same")))
+    least = exp.select("min(same)")
     ((smallest,),) = coded.tables.rows(least.from_(exp.table_(f"law_{qid.number}")))
     if smallest <= 0:  # the chance of a true value is rounded away
         raise InputError(
