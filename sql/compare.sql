@@ -11,11 +11,9 @@ FROM places
 INNER JOIN positions ON places.place = positions.place
 WHERE places.place > 0 AND isfinite(positions.position);
 
--- One row per cell that is one number or date of the original, or one between them: the records of the
--- smallest class that has it, and of the original; the place of the last value that is not above it,
--- the records up to it, and those up to the first that is not below it. Dates (`dated`) have positions
--- in units of so many `microseconds`.
-{# standing(dated=0), standing(dated=1) #}
+-- One row per cell that is one number or date of the original, or a number between them: the records
+-- of the smallest class that has it, and of the original; the place of the last value that is not
+-- above it, the records up to it, and those up to the first that is not below it.
 CREATE OR REPLACE VIEW standing AS
 SELECT
     single.id,
@@ -28,12 +26,7 @@ FROM (
     SELECT
         cells.id,
         held.smallest AS records,
-        {% if dated %}
-        coalesce(own.position, epoch_us(TRY_CAST(cells.cell::VARCHAR AS TIMESTAMP)) / microseconds)
-        {% else %}
-        coalesce(own.position, TRY_CAST(cells.cell::VARCHAR AS DOUBLE))
-        {% endif %}
-            AS position
+        coalesce(own.position, TRY_CAST(cells.cell::VARCHAR AS DOUBLE)) AS position
     FROM cells
     INNER JOIN held ON cells.cell IS NOT DISTINCT FROM held.cell
     INNER JOIN spans ON cells.id = spans.id
@@ -49,7 +42,7 @@ FROM (
 ASOF INNER JOIN reached AS below ON single.position >= below.position
 ASOF INNER JOIN reached AS above ON single.position <= above.position;
 
--- One row: how many records have a number or date between those of the original, and how many one that
+-- One row: how many records have a number between those of the original, and how many one that
 -- represents others: a class has more records with it than all of the original.
 CREATE OR REPLACE VIEW represented AS
 SELECT

@@ -43,8 +43,8 @@ it); ``values`` is the number of values of the original, ``cells`` that of diffe
 release. Two columns are shares of the records in [0, 1]: ``generalised`` (the cell contains several
 values of the original, or none, or is suppressed, as is an empty one that the original has not) and
 ``outside`` (it contains no value of the original). A cell outside is lost, as if it were
-suppressed, and counts as mass on no value. But a number or date between those of the original, such
-as a centroid, represents others, as does a number or date that a class (records that are equal in
+suppressed, and counts as mass on no value. But a number between those of the original, such as a
+centroid, represents others, as does a number or date that a class (records that are equal in
 all quasi-identifiers) has in more records than all of an original that is no smaller: each number
 or date of its column then stands for the shortest stretch of the original's values around it with
 as many records as the smallest class that has it, which is at most what the class spanned.
@@ -240,17 +240,13 @@ def _loss_of_column(
 def _stretch_numbers(tables: Tables, names: Mapping[str, str], scale: Scale, sizes: Sizes) -> int:
     """Let numbers and dates of a release span the values of the original that they represent.
 
-    Return how many records have one between those of the original. Spans stay as they are if
+    Return how many records have a number between those of the original. Spans stay as they are if
     there is none, and no class has more records with a value than all of the original.
     """
     if not scale.by_distance:
         return 0
-    kind = family(scale.raw.type)
-    shape = {"dated": kind == "DATE" or kind.startswith("TIMESTAMP")}
-    unit = {"microseconds": 86_400_000_000 if kind == "DATE" else 1}  # of positions (``position``)
-    tables.make("reached", splice("compare/reached", tables=names))
-    standing = splice("compare/standing", tables=names, shape=shape, numbers=unit)
-    tables.make("standing", standing)
+    for name in ("reached", "standing"):
+        tables.make(name, splice(f"compare/{name}", tables=names))
     ((between, representing),) = tables.rows(splice("compare/represented", tables=names))
     if between or (representing and sizes.release <= sizes.original):
         tables.make("stretched", splice("compare/stretched", tables=names))

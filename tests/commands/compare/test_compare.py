@@ -223,6 +223,7 @@ def stretched(
         and known
         and min(known) <= found[0] <= max(known)
         and not isinstance(cells[i], Everything)
+        and (contained[i] or not isinstance(found[0], date))  # a date between them is outside
     }
     between = any(not contained[i] for i in singles)
     many = len(cells) <= len(values) and any(n > values.count(x) for x, n in singles.values())

@@ -70,7 +70,7 @@ class Chain:
         i = release.number
         plan = Plan((), release.step.query, tuple(openings(release.dataset)))
         self.tables.make(f"given_{i}", plan)
-        counted = exp.select("count(*)").from_(f"given_{i}")
+        counted = exp.select("count(*)").from_(exp.table_(f"given_{i}"))
         ((records,),) = self.tables.answer(counted, "counting records")
         if not records:
             after = " under the filter (where)" if release.where is not None else ""
