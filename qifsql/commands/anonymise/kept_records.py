@@ -86,7 +86,8 @@ def _make_shown(recoding: Recoding, node: Node) -> None:
     """Make the table ``shown`` of the classes of a node that stay, with their steps and records."""
     steps = recoding.judged_steps(recoding.smallest_source(node).table, node)
     if not recoding.limits.of_secret:
-        steps = [*steps[:1], make_step("anonymise/none_refused", "refused")]
+        people, *_ = steps
+        steps = [people, make_step("anonymise/none_refused", "refused")]
     query = recoding.view("shown_of_node", people=recoding.counts_people)
     text = render.keeping(Plan(tuple(steps), query), "shown", LOADED, again=True)
     rows = recoding.passes.stream.count(text)

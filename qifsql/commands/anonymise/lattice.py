@@ -283,5 +283,4 @@ class Lattice:
 
 
 def _is_finer(node: Node, coarser: Node) -> bool:
-    """Return whether a node is at least as fine as another."""
     return all(a <= b for a, b in zip(node, coarser, strict=True))

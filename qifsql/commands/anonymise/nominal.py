@@ -113,8 +113,10 @@ def _interval(unit: str, number: int = 1) -> exp.Interval:
 
 def _length(how: str) -> exp.Interval:
     """Return the length of a period (``month``) or of a band of several (``10y``)."""
-    band = BAND.fullmatch(how)
-    return _interval(UNITS[band[2]], int(band[1])) if band else _interval(how.upper())
+    if match := BAND.fullmatch(how):
+        periods, unit = match.groups()
+        return _interval(UNITS[unit], int(periods))
+    return _interval(how.upper())
 
 
 def makes_labels(changes: Sequence[Change]) -> bool:
@@ -122,9 +124,10 @@ def makes_labels(changes: Sequence[Change]) -> bool:
 
     That are bands between limits or quantiles, and an age that no further change makes coarser.
     """
-    age = AGE.fullmatch(changes[-1].how) if changes else None
-    if age is not None and age[1] is None:
-        return True
+    if age := AGE.fullmatch(changes[-1].how) if changes else None:
+        band, _day = age.groups()
+        if band is None:
+            return True
     is_banded = any(QUANTILES.fullmatch(c.how) or MARK in c.how for c in changes)
     return is_banded and all(c.kind in ("coarser", "top", "bottom") for c in changes)
 
@@ -137,9 +140,11 @@ def nominal_interval(i: int, changes: Sequence[Change], changed: Changeable) -> 
     """
     values = list(map(as_values, changed.qids))
     if age := AGE.fullmatch(changes[0].how) if changes else None:
-        years = replace(changes[0], how=f"age@{age[2]}")
+        band, day = age.groups()
+        first, *others = changes
+        years = replace(first, how=f"age@{day}")
         values[i - 1] = changed_attributes.apply_change(values[i - 1], years, changed)
-        changes = [replace(changes[0], how=age[1] or "1"), *changes[1:]]
+        changes = [replace(first, how=band or "1"), *others]
     qid = values[i - 1]
     kind = family(qid.type)
     widths = [change for change in changes if change.kind == "coarser"]

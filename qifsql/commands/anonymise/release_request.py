@@ -189,7 +189,7 @@ class Request:
 
 
 def _usual_method(named: set[str]) -> str:
-    """Return the method for options of which none is a method, by their names."""
+    """Return the method where none is named; ``named`` are the options that are."""
     if "change" in named and not named & {*LIMITS}:
         return "recode"
     return "lattice" if named & {"hierarchies", "change", "subsets", "k_for"} else "mondrian"
@@ -233,7 +233,6 @@ def _check_local_suppression(named: set[str]) -> None:
 
 
 def _read_share(options: AnonymiseOptions) -> Fraction:
-    """Return the share of the records that may be suppressed."""
     if isinstance(options["suppress"], bool):
         return Fraction(int(options["suppress"]))
     share = fraction(options["suppress"], "suppress")

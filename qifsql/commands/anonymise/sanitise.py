@@ -340,11 +340,7 @@ class Work:
         return optimal
 
     def _make_recoded_cells(
-        self,
-        recoding: Recoding,
-        node: Node,
-        starred: Sequence[bool],
-        ending: str,
+        self, recoding: Recoding, node: Node, starred: Sequence[bool], ending: str
     ) -> list[ColumnLoss]:
         """Make the cells of all classes at a node; return the loss of each quasi-identifier.
 

@@ -167,10 +167,7 @@ class AnonymiseOptions(TypedDict, total=False):
     ]
     l_recursive: Annotated[
         str | Sequence[Number] | None,
-        _limit(
-            TEXT,
-            "Recursive (c, l)-diversity, written C,L: r_1 < C (r_L + ... + r_m).",
-        ),
+        _limit(TEXT, "Recursive (c, l)-diversity, written C,L: r_1 < C (r_L + ... + r_m)."),
     ]
     t: Annotated[
         Number | None,

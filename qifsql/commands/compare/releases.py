@@ -94,23 +94,24 @@ def compare_releases(
     paths = (*(p for d in spec.releases for p in d.paths), *spec.hierarchies.values())
     with open_engine(settings, sources=spec.releases, command="compare", ordered=True) as engine:
         raws, files = bind(engine, spec, options["person"], options["key"])
-        tables = Tables(engine, "reading the original", files[0].title)
+        before, *_releases = files
+        tables = Tables(engine, "reading the original", before.title)
         check_records(tables, files)
-        scales = losses.read_original(tables, raws, files[0].attack.microdata)
-        analyses = before_and_after.prepare(tables, raws, files[0], request)
+        scales = losses.read_original(tables, raws, before.attack.microdata)
+        analyses = before_and_after.prepare(tables, raws, before, request)
         measured = [
-            _measure_file(tables, file, files[0], scales, plain=spec.plain, analyses=analyses)
+            _measure_file(tables, file, before, scales, plain=spec.plain, analyses=analyses)
             for file in files
         ]
         columns = [column for m in measured for column in m.columns]
         plans = [plan for m in measured for plan in m.plans]
-        first = [s for file in files for s in openings(file.attack.microdata.dataset)]
+        openers = [s for file in files for s in openings(file.attack.microdata.dataset)]
         description = _describe_request(spec, files, request)
-        description |= repeated_people(files[0].attack.microdata.repeated)
+        description |= repeated_people(before.attack.microdata.repeated)
         owners = {name: options[name] for name in ("person", "key")}
         description |= {name: text for name, text in owners.items() if text is not None}
         origin = origin.about(description, tuple(dict.fromkeys(paths)), *plans)
-        origin = origin.sending(dict.fromkeys([*first, *tables.statements]))
+        origin = origin.sending(dict.fromkeys([*openers, *tables.statements]))
         origin = origin.listing(roles.of_files(file.attack.microdata.columns for file in files))
     schema = SCHEMA | (PEOPLE if options["person"] is not None else {})
     frame = pl.DataFrame([r for m in measured for r in m.rows], schema=schema, orient="row")
@@ -121,7 +122,7 @@ def compare_releases(
         notes.append(before_and_after.NOTE)
         if request.formulas and options["person"] is not None:
             notes.append(before_and_after.NOTE_OF_PEOPLE)
-    notes += [*files[0].attack.microdata.notes, *_notes(files, frame, columns), *remarks(engine)]
+    notes += [*before.attack.microdata.notes, *_notes(files, frame, columns), *remarks(engine)]
     return Result(frame=frame, origin=origin, details=details, notes=tuple(notes))
 
 

@@ -66,9 +66,7 @@ class EqualBlocks(NamedTuple):
 
 
 def find_levels(
-    tables: Tables,
-    questions: Questions,
-    thresholds: Mapping[str, Fraction],
+    tables: Tables, questions: Questions, thresholds: Mapping[str, Fraction]
 ) -> dict[tuple[str, int], Finding]:
     """Return the worst level of each measure and secret (its number), and violations.
 
@@ -85,7 +83,7 @@ def find_levels(
     levels: dict[tuple[str, int], list[Near]] = {(name, j): [] for name, j, _ in questions}
     for j, name, *numbers in tables.rows(steps.plan(union(queries))):
         levels[name, j].append(Near(*numbers))
-    return {key: _worst_finding(key[0], near, thresholds) for key, near in levels.items()}
+    return {(name, j): _worst_finding(name, near, thresholds) for (name, j), near in levels.items()}
 
 
 def _highest_scores(tables: Tables, questions: Questions) -> dict[tuple[str, int], float]:
@@ -212,7 +210,6 @@ def _worst_finding(name: str, near: Sequence[Near], thresholds: Mapping[str, Fra
 
 
 def _is_violated(definition: Measure, level: Level, aim: Fraction) -> bool:
-    """Return whether a level violates the required one."""
     side = level.beyond(aim)
     if definition.higher_is_safer:
         return side < 0
@@ -220,9 +217,7 @@ def _is_violated(definition: Measure, level: Level, aim: Fraction) -> bool:
 
 
 def measure_worst_blocks(
-    tables: Tables,
-    secrets: Mapping[int, Secret],
-    levels: Mapping[tuple[str, int], Finding],
+    tables: Tables, secrets: Mapping[int, Secret], levels: Mapping[tuple[str, int], Finding]
 ) -> dict[tuple[str, int], dict[str, Any]]:
     """Return a worst block of each measure and secret: ``size``, number of ``values``, ``counts``.
 

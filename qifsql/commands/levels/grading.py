@@ -120,8 +120,8 @@ class Run:
         """Count blocks and find their levels; refuse required levels that are impossible."""
         self.hierarchies = hierarchies
         self.notes += [note for tree in hierarchies.values() for note in tree.remarks]
-        for measure in OF_POPULATION if self.population is None else ():
-            if measure.aim in self.thresholds:
+        for measure in OF_POPULATION:
+            if self.population is None and measure.aim in self.thresholds:
                 raise InputError(
                     f"{measure.aim} needs the people who may be in the release: a population"
                 )
@@ -134,7 +134,7 @@ class Run:
             everybody = next(iter(domains.values())).people
         else:
             plan = records_plan(self.bound.microdata, people=True)
-            everybody = int(self.tables.rows(plan, "counting records")[0][0])
+            ((everybody,),) = self.tables.rows(plan, "counting records")
         is_missed = missing_secrets.is_missed
         self.incomplete = [name for j, name in names.items() if is_missed(self.counts, j)]
         smallest_k = {"k": min(self.every_k)} if self.every_k else {}

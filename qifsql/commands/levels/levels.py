@@ -213,7 +213,6 @@ def unmet_levels(frame: pl.DataFrame) -> tuple[str, ...]:
 def _read_hierarchies(
     sources: Mapping[str, str | Path | Hierarchy], microdata: Microdata
 ) -> dict[int, Hierarchy]:
-    """Return the hierarchies by the numbers of their secrets."""
     numbers = {secret.name: j for j, secret in enumerate(microdata.secrets, 1)}
     hierarchies = {}
     for name, source in sources.items():

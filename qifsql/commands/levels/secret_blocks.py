@@ -141,7 +141,7 @@ def _pieces_with_everyone(tables: Tables, j: int, suppressed_people: int) -> Pla
 
 
 def _starred(microdata: Microdata) -> list[bool]:
-    """Return for each column of the block that is everyone whether it is ``*``; if not, NULL."""
+    """Return for each column of the block that is everyone whether it shows ``*``, else NULL."""
     if microdata.of_lists:  # one column holds all records of a person
         return [False]
     return [family(qid.type) in TEXTS for qid in microdata.qids]

@@ -27,9 +27,7 @@ def people_and_blocks(tables: Tables, j: int) -> tuple[int, int]:
 
 
 def worst_block_table(
-    tables: Tables,
-    secrets: Mapping[int, Secret],
-    levels: Mapping[tuple[str, int], Finding],
+    tables: Tables, secrets: Mapping[int, Secret], levels: Mapping[tuple[str, int], Finding]
 ) -> pl.DataFrame:
     """Return the quasi-identifiers of a worst block of each measure and secret, and its size.
 
@@ -40,7 +38,8 @@ def worst_block_table(
     names = unique(["measure", "secret", *(q.name for q in qids), "size"])
     blocks = []
     order = list(MEASURES)
-    for name, j in sorted(levels, key=lambda key: (key[1], order.index(key[0]))):
+    numbered = sorted((j, order.index(name), name) for name, j in levels)
+    for j, _, name in numbered:
         level, secret = levels[name, j], secrets.get(j)
         rows = tables.rows(
             _lookup(tables, secret, (name, j), level), "looking for the worst blocks"
@@ -57,6 +56,7 @@ def _lookup(tables: Tables, secret: Secret | None, key: tuple[str, int], level: 
 
     ``key`` is the measure and the number of the secret.
     """
+    measure, _ = key
     steps = Steps(tables)
     step = need_block(steps, secret, key, level)
     if secret is not None and secret.by_kind:  # the step has counts, no quasi-identifiers
@@ -65,7 +65,7 @@ def _lookup(tables: Tables, secret: Secret | None, key: tuple[str, int], level: 
         query = exp.select(exp.column("counts", kinds)).from_(step).join(kinds, on=is_same)
         ((people,),) = tables.rows(steps.plan(query), "looking for the worst blocks")
         return _block_of_counts(tables, secret, list(people))
-    if secret is None and key[0] == "k":  # the step has a size
+    if secret is None and measure == "k":  # the step has a size
         steps = Steps(tables)
         blocks = steps.need("blocks_of_all", 0, 1)
         query = exp.select(*_shown_columns(tables, blocks)).from_(blocks)

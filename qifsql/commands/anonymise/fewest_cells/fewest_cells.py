@@ -71,11 +71,7 @@ class _Answer:
 
 
 def suppress(
-    recoding: Recoding,
-    columns: Collection[int],
-    records: Records,
-    seconds: float,
-    seed: int,
+    recoding: Recoding, columns: Collection[int], records: Records, seconds: float, seed: int
 ) -> tuple[pl.DataFrame, bool, list[str]]:
     """Suppress cells of quasi-identifiers, by number, in the release that ``recoding`` has made.
 

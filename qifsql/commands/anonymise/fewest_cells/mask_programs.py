@@ -134,8 +134,8 @@ def improve(
 def divide_by_class(placements: Placements) -> Mapping[int, Placements]:
     """Return the placements of each class."""
     divided: dict[int, Placements] = defaultdict(dict)
-    for pair, people in placements.items():
-        divided[pair[0]][pair] = people
+    for (kind, number), people in placements.items():
+        divided[kind][kind, number] = people
     return divided
 
 
@@ -177,8 +177,8 @@ class _Blocks:
         left out.
         """
         placed: dict[int, Placements] = defaultdict(dict)  # by group
-        for pair, people in self.placements.items():
-            placed[pair[1]][pair] = people
+        for (kind, number), people in self.placements.items():
+            placed[number][kind, number] = people
         for of_group in placed.values():
             for kinds in self._sufficient_parts(of_group):
                 self._join(kinds)
@@ -223,9 +223,10 @@ class _Blocks:
     def _join(self, kinds: Iterable[int]) -> None:
         """Make one block of those that the classes are in."""
         roots = sorted({self._root(kind) for kind in kinds}, key=lambda r: -len(self.members[r]))
-        for root in roots[1:]:
-            self.parents[root] = roots[0]
-            self.members[roots[0]] += self.members.pop(root)
+        largest, *others = roots
+        for root in others:
+            self.parents[root] = largest
+            self.members[largest] += self.members.pop(root)
 
 
 def _solve_block(
@@ -336,20 +337,20 @@ class _BlockProgram:
         """Yield the conditions: all records have a place, and a group has k of them or none."""
         sizes, k = self.problem.sizes, self.problem.k
         of_class: dict[int, list[int]] = {c: [] for c in self.classes}
-        of_group: dict[int, list[int]] = {g: [] for g in self.groups}
+        of_group: dict[int, dict[int, int]] = {g: {} for g in self.groups}  # records by column
         for j, (c, g) in enumerate(self.pairs):
             of_class[c].append(j)
-            of_group[g].append(j)
+            of_group[g][j] = sizes[c]
         for j, c in enumerate(self.leaving, self.first_leaving):
             of_class[c].append(j)
         for c, columns in of_class.items():
             yield Row(columns, [1 for _ in columns], sizes[c], sizes[c])
-        for n, columns in enumerate(of_group.values()):
+        for n, size_of in enumerate(of_group.values()):
             used, lent = self.first_used + n, self.first_lent + n
-            people = sum(sizes[self.pairs[j][0]] for j in columns)
-            yield Row([*columns, lent, used], [*(1 for _ in columns), 1, -k], 0, people + k)
-            for j in columns:  # no record is in a group that is not used
-                yield Row([j, used], [1, -sizes[self.pairs[j][0]]], -people, 0)
+            people = sum(size_of.values())
+            yield Row([*size_of, lent, used], [*(1 for _ in size_of), 1, -k], 0, people + k)
+            for j, size in size_of.items():  # no record is in a group that is not used
+                yield Row([j, used], [1, -size], -people, 0)
             yield Row([lent, used], [1, 1 - k], -k, 0)
 
 

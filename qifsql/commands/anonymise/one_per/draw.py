@@ -109,7 +109,11 @@ def draw(engine: Engine, records: Records, seed: int) -> tuple[pl.DataFrame, lis
     """
     name = records.dataset.name
     tables = Tables(engine, "counting records", name)
-    keyed = Step("keyed", "One row per record: its key.", _keys(records))
+    keys = exp.select(exp.alias_(_key(records), "key"))
+    keys = keys.from_(exp.alias_(relation(records.dataset), SOURCE, table=True))
+    if records.where is not None:
+        keys = keys.where(exp.paren(records.where))
+    keyed = Step("keyed", "One row per record: its key.", keys)
     ((n,),) = tables.rows(Plan((keyed,), exp.select("count(*)").from_("keyed")))
     if not n:
         raise no_records(name, "nobody to treat", filtered=records.where is not None)
@@ -150,13 +154,6 @@ def dropped_records() -> exp.Table:
 
 def _key(records: Records) -> exp.Expr:
     return exp.null() if records.key is None else records.key.copy()
-
-
-def _keys(records: Records) -> exp.Select:
-    """Return the query of the key of each record that passes the filter."""
-    rows = exp.alias_(relation(records.dataset), SOURCE, table=True)
-    query = exp.select(exp.alias_(_key(records), "key")).from_(rows)
-    return query if records.where is None else query.where(exp.paren(records.where))
 
 
 def number_records(records: Records) -> exp.Select:

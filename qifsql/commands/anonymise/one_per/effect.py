@@ -59,13 +59,16 @@ def measure_changes(
     everybody = replace(microdata, dataset=table, where=None)
     rows = _measure_attack(engine, attack.on(everybody), "before")
     rows += _measure_attack(engine, attack.on(replace(everybody, where=stays)), "after")
-    counted = _count_changes(engine, everybody, stays)
+    people = replace(everybody, by=Attribute("stays", stays, "BOOLEAN"), secrets=())
+    query = splice("anonymise/changes", width=len(microdata.qids))
+    changes_plan = Plan(tuple(microdata_steps.steps(people)), query)
+    changes = engine.frame(changes_plan, "comparing", name).cast(pl.Schema(CHANGES))
     tables.drop(_TABLE)
     for when in ("before", "after"):
         alone = [row["singled_out"] for row in rows if row["when"] == when]
-        if set(alone) != {counted[f"singled_out_{when}"][0]}:
+        if set(alone) != {changes[f"singled_out_{when}"][0]}:
             raise InternalError("who is singled out does not add up; please report this")
-    return {"comparison": pl.DataFrame(rows, schema=COMPARISON), "changes": counted}
+    return {"comparison": pl.DataFrame(rows, schema=COMPARISON), "changes": changes}
 
 
 def _marked_plan(microdata: Microdata, dropped: exp.Table) -> tuple[Plan, exp.Expr]:
@@ -116,11 +119,3 @@ def _measure_attack(engine: Engine, attack: BoundAttack, when: str) -> list[dict
             successes = (gain.success(profiles[j, 0], j, 0) for profiles in (prior, posterior))
             rows.append(row | bayes.row(*successes))
     return rows
-
-
-def _count_changes(engine: Engine, microdata: Microdata, stays: exp.Expr) -> pl.DataFrame:
-    """Return one row, as ``CHANGES``: records alone in their block before, after, or both."""
-    people = replace(microdata, by=Attribute("stays", stays, "BOOLEAN"), secrets=())
-    query = splice("anonymise/changes", width=len(microdata.qids))
-    plan = Plan(tuple(microdata_steps.steps(people)), query)
-    return engine.frame(plan, "comparing", microdata.dataset.name).cast(pl.Schema(CHANGES))

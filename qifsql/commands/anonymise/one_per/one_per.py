@@ -83,10 +83,7 @@ def one_per(
             rows=frame["records"][0] - frame["dropped"][0],
             source=typed.dataset,
         )
-        notes = [
-            *lost_labels,
-            *(notes_of_people(attack.microdata) if attack else catalog.remarks),
-        ]
+        notes = [*lost_labels, *(notes_of_people(attack.microdata) if attack else catalog.remarks)]
         if rows.dataset.format == "csv" and release.is_csv(kind) and not rows.dataset.all_varchar:
             notes.append(
                 f"cells of {rows.dataset.name} are written as values and not as they stand there "

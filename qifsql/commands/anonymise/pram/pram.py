@@ -123,14 +123,21 @@ def pram(
 
 
 def _bind(catalog: Catalog, options: AnonymiseOptions, files: dict[str, str]) -> Work:
-    """Return the records and columns, looked up; ``files`` are those of matrices, by column."""
+    """Return the records and columns that the options name; ``files`` are matrices by column."""
     records = draw.read_records(catalog, None, options["where"])
     randomised = _find_columns(catalog, records, options, files)
     drop = as_names(options["drop"])
     for name in drop:
         if catalog.schema[name].name in [c.attribute.name for c in randomised]:
             raise ColumnError(f"column {quoted(name)} is randomised; it cannot be left out")
-    return Work(records, randomised, _released(records, randomised, drop))
+    numbers = {c.number for c in randomised}
+    released = tuple(
+        OutColumn(c.name, qid=n) if n in numbers else OutColumn(c.name, column=n)
+        for n, c in enumerate(records.columns, 1)
+        if c.name not in drop
+    )
+    rows = Rows(records.dataset, records.dataset, records.columns, released)
+    return Work(records, randomised, rows)
 
 
 def _write_release(
@@ -155,7 +162,10 @@ def _write_release(
 def _find_columns(
     catalog: Catalog, records: Records, options: AnonymiseOptions, files: dict[str, str]
 ) -> list[Randomised]:
-    """Return the columns to randomise, in the order of the input; refuse none, and nested ones."""
+    """Return the columns to randomise, in the order of the input.
+
+    Refuse nested columns, expressions, and options that name no column.
+    """
     schema = catalog.schema
     texts = (*as_names(options["qids"]), *as_names(options["secret"]))
     attributes = [a for text in texts for a in names.named(text, schema, "column")]
@@ -188,7 +198,7 @@ def _find_columns(
 def _draw_cells(
     tables: Tables, work: Work, parameters: dict[str, Fraction], seed: int
 ) -> list[str]:
-    """Draw the cells of all columns: make ``matrix_i`` and ``drawn_i``; return remarks."""
+    """Draw the cells of each column: make its tables ``matrix_i`` and ``drawn_i``; return notes."""
     records, randomised = work.records, work.randomised
     draws = splice("anonymise/draws", shape={"drawn": [c.number for c in randomised]})
     floating = {f"value_{c.number}" for c in randomised if c.attribute.floating}
@@ -279,17 +289,6 @@ def _summarise(tables: Tables, randomised: Randomised) -> dict[str, Any]:
         "expected_changed": expected / records,
         "total_variation": moved / (2 * records),
     }
-
-
-def _released(records: Records, randomised: Sequence[Randomised], drop: Sequence[str]) -> Rows:
-    """Return the columns of the release: those of the input, some with cells that were drawn."""
-    numbers = {c.number for c in randomised}
-    columns = tuple(
-        OutColumn(c.name, qid=n) if n in numbers else OutColumn(c.name, column=n)
-        for n, c in enumerate(records.columns, 1)
-        if c.name not in drop
-    )
-    return Rows(records.dataset, records.dataset, records.columns, columns)
 
 
 def _write_matrices(

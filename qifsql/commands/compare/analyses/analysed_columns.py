@@ -177,10 +177,7 @@ def read_original(tables: Tables, columns: Sequence[Analysed], original: Compare
 
 
 def read_release(
-    tables: Tables,
-    columns: Sequence[Analysed],
-    release: Compared,
-    cells: Mapping[int, Cells],
+    tables: Tables, columns: Sequence[Analysed], release: Compared, cells: Mapping[int, Cells]
 ) -> ReadFile:
     """Create the tables of a release: what each cell is read as, and their combinations.
 
@@ -258,7 +255,8 @@ def _read_cells(tables: Tables, file: ReadFile, column: Analysed, names: dict[st
     j = column.number
     tables.make("vague_spans", splice("compare/vague_spans", tables=names))
     width = exp.select("coalesce(sum(high - least + 2), 0)::BIGINT").from_("vague_spans")
-    is_narrow = int(tables.rows(width)[0][0]) <= MOST
+    ((covered_places,),) = tables.rows(width)
+    is_narrow = int(covered_places) <= MOST
     spans = {**names, "spans": "vague_spans"}
     covered = Step("covered", COVERED, splice("cells/covered", tables=spans))
     contents = splice("compare/contents", tables=names)

@@ -118,7 +118,6 @@ class Models:
         return LINEAR
 
     def _fit(self, model: Model, file: ReadFile) -> Fit:
-        """Return the estimates of a model in a file."""
         columns = {model.outcome.number: model.outcome, **model.predictors}
         absent = [c.raw.name for j, c in columns.items() if j not in file.columns]
         if absent:
@@ -224,14 +223,14 @@ class Models:
 
 
 def _predictor(file: ReadFile, column: Analysed) -> Step:
-    """Return the step of what cells of a predictor are read as: numbers, or codes of categories."""
+    """Return the step that reads the cells of a predictor: as numbers, or codes of categories."""
     view = "read_numbers" if column.is_number else "read_categories"
     readings = {"readings": file.table("readings", column.number)}
     return make_step(f"compare/{view}", f"predictor_{column.number}", tables=readings)
 
 
 def _outcome(model: Model, file: ReadFile) -> list[Step]:
-    """Return the steps of the outcome's numbers, which are in units, or 0 and 1."""
+    """Return the steps that read the outcome: as numbers in units, or as 0 and 1."""
     if model.kind == LINEAR:
         numbers = exp.select("code", "number").from_(
             exp.table_(file.table("whole_numbers", model.outcome.number))

@@ -73,7 +73,6 @@ def parse(text: str) -> Formula:
 
 
 def _tokens(text: str) -> list[_Token]:
-    """Return the names and signs of a text."""
     tokens: list[_Token] = []
     at = 0
     while at < len(text):

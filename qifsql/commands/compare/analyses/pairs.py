@@ -120,12 +120,12 @@ class Pairs:
 
     def _make_pairs(self, file: ReadFile, name: str, pair: tuple[int, int]) -> None:
         """Create the table of the pairs of cells of two columns of a file."""
-        columns = {"first_code": f"code_{pair[0]}", "second_code": f"code_{pair[1]}"}
+        first, second = pair
+        columns = {"first_code": f"code_{first}", "second_code": f"code_{second}"}
         combined = {"combined_cells": file.combined}
         self.tables.make(name, splice("compare/pairs", columns=columns, tables=combined))
 
     def _associate_values(self, first: Analysed, second: Analysed) -> Association:
-        """Return the association of two columns of the original."""
         r, r_records = self._correlation(self.original, "original_pairs", first, second)
         v, records, reasons = self._cramers_v("original_pairs", first, second)
         if not reasons and r is None and r_records is not None:
@@ -198,7 +198,8 @@ class Pairs:
         names = _tables_of_pair(release, pair)
         areas = splice("compare/areas", tables=names)
         total = exp.select("coalesce(sum(area * pairs), 0)::HUGEINT").from_(areas.subquery("areas"))
-        if release.too_wide & {*pair} or self.tables.rows(total)[0][0] > MOST:
+        ((in_all,),) = self.tables.rows(total)
+        if release.too_wide & {*pair} or in_all > MOST:
             return None
         sizes = [int(area) for area, _ in self.tables.rows(areas.limit(MOST_WIDTHS + 1))]
         parts = utility.parts(sizes) if len(sizes) <= MOST_WIDTHS else utility.PARTS

@@ -21,7 +21,7 @@ EXACT = 1e-18  # share of the variance below which residuals are errors of round
 DISTINCT = 1e-10  # share of their size by which numbers differ, or rounding decides about estimates
 LARGEST = 1e100  # number whose square, and a sum of these, are finite
 SINGULAR = "the columns of the design are linearly dependent (singular), or nearly"
-_FACTOR = re.compile(r"x(\d+)(?:\[(T\.)?(-?\d+)\])?")
+_FACTOR = re.compile(r"x(?P<predictor>\d+)(?:\[(?P<T>T\.)?(?P<category>-?\d+)\])?")
 """A predictor in a name of statsmodels; T marks a category that is compared with a reference."""
 
 
@@ -137,10 +137,13 @@ def fit(kind: str, design: Design, groups: Sequence[Group]) -> Fit:
         raise UnfittedError("an estimate is not finite")
     matches = [list(_FACTOR.finditer(name)) for name in model.exog_names]  # [] for the intercept
     coefficients = [
-        tuple(Factor(int(m[1]), None if m[3] is None else int(m[3])) for m in of_name)
+        tuple(
+            Factor(int(m["predictor"]), None if m["category"] is None else int(m["category"]))
+            for m in of_name
+        )
         for of_name in matches
     ]
-    compared = {int(m[1]) for of_name in matches for m in of_name if m[2]}
+    compared = {int(m["predictor"]) for of_name in matches for m in of_name if m["T"]}
     categories = {
         j: sorted({group.values[i] for group in groups}, key=_place)
         for i, j in enumerate(design.predictors)
@@ -196,7 +199,7 @@ def _model(kind: str, design: Design, groups: Sequence[Group]) -> Any:
 
 
 def _outcomes(kind: str, group: Group) -> list[tuple[float, float]]:
-    """Return outcomes and their frequencies, which stand for the records of a group."""
+    """Return pairs of an outcome and a frequency that have the mean and spread of a group."""
     if kind == LOGISTIC:
         ones = round(group.mean * group.records)
         return [(y, n) for y, n in ((0.0, group.records - ones), (1.0, ones)) if n]

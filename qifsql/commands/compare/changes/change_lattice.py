@@ -127,7 +127,10 @@ class States:
         return codes
 
     def _with_lots(self, query: exp.Select, width: int, seed: int) -> exp.Select:
-        """Return SQL for the records, each with a ``lot`` drawn by its values and the seed."""
+        """Return SQL for the records, each with a ``lot`` drawn by its values and the seed.
+
+        Make the table ``alike``, in which records have their values and the seed as texts.
+        """
         names = [f"state_{j}_0" for j in range(1, width + 1)]
         names += [f"secret_{j}" for j, _ in enumerate(self.attack.microdata.secrets, 1)]
         parts: list[exp.Expr] = []  # the values of a record as one text: alike records share it
@@ -176,7 +179,7 @@ class States:
         return self.attack.on(replace(microdata, suppressed=self._suppressed(qids, where)))
 
     def _suppressed(self, qids: Sequence[Attribute], where: exp.Expr | None) -> int:
-        """Return how many records of a changed release are suppressed, in all that it has."""
+        """Return how many records of a changed release have no cell that is not suppressed."""
         if not qids:
             return 0
         rows = exp.alias_(exp.to_table("released"), SOURCE, table=True)
