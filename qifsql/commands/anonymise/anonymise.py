@@ -132,15 +132,15 @@ def anonymise(
         released = write.released_columns(attack, columns, request.drop)  # refuses before the work
         work = Work(engine, catalog, attack, request, meter)
         summary = work.run(ending)
-        rows = write.Rows(dataset, loaded, columns, released)
-        identifiers = _find_identifiers(attack, rows, request.keep, spec.where, settings)
+        table = write.ReleasedTable(dataset, loaded, columns, released)
+        identifiers = _find_identifiers(attack, table, request.keep, spec.where, settings)
         request = replace(request, drop=(*request.drop, *identifiers))
         suffixes = {column.number: column.suffixes for column in work.cells}
         released = write.released_columns(attack, columns, request.drop, suffixes)
-        rows = replace(rows, released=released)
+        table = replace(table, released=released)
         described = _describe(attack, request, spec.where, dataset)
         origin = origin.about(described, dataset.paths)
-        origin, of_release = _write_records(path, origin, rows, work, attack)
+        origin, of_release = _write_records(path, origin, table, work, attack)
     origin = origin.about(origin.spec, (*dataset.paths, *request.hierarchies.values()))
     schema = SUMMARY | (PEOPLE if attack.person is not None else {})
     frame = pl.DataFrame([summary | {"seconds": origin.seconds}], schema=schema)
@@ -151,7 +151,7 @@ def anonymise(
         notes.append(
             f"left out, because they identify people: {listed}; release a column with --keep"
         )
-    notes += [*of_input, *write.notes(attack, rows, ending), *work.notes, *of_release]
+    notes += [*of_input, *write.notes(attack, table, ending), *work.notes, *of_release]
     notes += [nothing_changed(texts, attack.qids[i - 1]) for i, texts in work.idle_changes.items()]
     notes += request.remarks(secret=bool(spec.secrets))
     return Result(frame=frame, origin=origin, details=work.details, notes=tuple(notes))
@@ -178,34 +178,34 @@ def _specify(
 
 
 def _write_records(
-    path: Path, origin: Origin, rows: write.Rows, work: Work, attack: Microdata
+    path: Path, origin: Origin, table: write.ReleasedTable, work: Work, attack: Microdata
 ) -> tuple[Origin, list[str]]:
     """Write the release; return its manifest, and notes on what columns reveal and lose."""
     ending = release_files.ending_of(path)
-    names = [column.name for column in rows.released]
-    records = write.plan_records(rows, ending)
+    names = [column.name for column in table.released]
+    records = write.plan_records(table, ending)
     released = [column for column in attack.columns if column.name in names]
     revealing, plans = dependents(work.engine, attack, attack.qids, released)
     statements = [
-        *openings(rows.dataset),
-        *openings(rows.read),
+        *openings(table.dataset),
+        *openings(table.loaded),
         *work.passes.statements,
         *(statement(plan, pretty=True) for plan in (*plans, records)),
     ]
     origin = origin.sending(dict.fromkeys(statements))
-    origin = origin.listing(write.roles_of_columns(attack, rows))
+    origin = origin.listing(write.roles_of_columns(attack, table))
     # labels of single values would misname their cells
     uncoded = {cells.number for cells in work.cells if not cells.has_values}
-    unlabelled = frozenset(column.name for column in rows.released if column.qid in uncoded)
+    unlabelled = frozenset(column.name for column in table.released if column.qid in uncoded)
     work.meter.inside(0.9, "writing records")
     lost_labels = release.write(
         work.engine,
         records,
         path,
         origin,
-        names=release.header(names, rows.columns, ending),
+        names=release.header(names, table.columns, ending),
         rows=work.passes.coded.records,
-        source=rows.dataset,
+        source=table.dataset,
         unlabelled=unlabelled,
     )
     return origin, [*(column.note for column in revealing), *lost_labels]
@@ -245,7 +245,7 @@ def _check_alone(method: str, unsuitable: set[str]) -> None:
 
 def _find_identifiers(
     microdata: Microdata,
-    rows: write.Rows,
+    table: write.ReleasedTable,
     keep: Sequence[str],
     where: str | None,
     settings: Settings,
@@ -254,9 +254,9 @@ def _find_identifiers(
 
     Columns with a role, and those to ``keep``, stay.
     """
-    columns = write.roles_of_columns(microdata, rows)
+    columns = write.roles_of_columns(microdata, table)
     names = [column.name for column in columns if not column.roles and column.name not in keep]
-    return identifiers_among(rows.dataset, names, where, replace(settings, progress=silent))
+    return identifiers_among(table.dataset, names, where, replace(settings, progress=silent))
 
 
 def _bind_release(spec: Attack, catalog: Catalog, strata: str | None) -> Microdata:

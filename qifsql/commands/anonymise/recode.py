@@ -136,7 +136,9 @@ class Recoding:
         level = next((s for s, step in enumerate(steps) if step.content == "node"), None)
         if level is None:  # no step is a level of a hierarchy
             return
-        values, people = self.passes.row(self.of_steps("outside", i, {"own_form": f"form_{level}"}))
+        values, people = self.passes.row(
+            self.view_of_steps("outside", i, {"own_form": f"form_{level}"})
+        )
         if values:
             raise ColumnError(
                 f"the hierarchy of {quoted(self.scales[i - 1].attribute.name)} lacks {values:,} of "
@@ -148,7 +150,7 @@ class Recoding:
         """Refuse a step that separates values which the step before it merges."""
         for s, (finer, coarser) in enumerate(pairwise(steps)):
             columns = {"own_finer": column_of(i, s), "own_coarser": column_of(i, s + 1)}
-            pair = Step("steps", "One row per value.", self.of_steps("two_steps", i, columns))
+            pair = Step("steps", "One row per value.", self.view_of_steps("two_steps", i, columns))
             (splits,) = self.passes.row(Plan((pair,), splice("compare/splits")))
             if splits:
                 raise InputError(
@@ -163,7 +165,7 @@ class Recoding:
         losses = []
         for s, _ in enumerate(self.steps[i - 1]):
             columns = {"own_step": column_of(i, s), "place": f"place_{i}"}
-            row = self.passes.row(self.of_steps("lost_by_step", i, columns))
+            row = self.passes.row(self.view_of_steps("lost_by_step", i, columns))
             generalised, listed, spanned, entropy = map(int, row)  # entropy in 2^-40 nats
             covered, length = (spanned, scale.span) if scale.interval else (listed, scale.values)
             penalty = utility.penalty(covered, length, suppressed=0, records=records)
@@ -179,7 +181,7 @@ class Recoding:
             for s, _ in enumerate(self.steps[i - 1]):
                 columns = {"own_step": column_of(i, s), "place": f"place_{i}"}
                 numbers = sizes | {"step_number": s}
-                queries.append(self.of_steps("left_by_step", i, columns, numbers))
+                queries.append(self.view_of_steps("left_by_step", i, columns, numbers))
         self.passes.keep("left_by_steps", union(queries))
 
     def measure(self, node: Node, limit: int) -> Measured:
@@ -363,7 +365,7 @@ class Recoding:
             shape=shape,
         )
 
-    def of_steps(
+    def view_of_steps(
         self,
         view: str,
         i: int,

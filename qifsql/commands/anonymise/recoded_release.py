@@ -74,9 +74,9 @@ def make_cell_values(recoding: Recoding, column: Cells, step: ValueStep, s: int)
         columns = {"own_step": column_of(i, s), "own_form": f"form_{s}"}
         if step.content == "prefix":  # its first characters, then stars
             numbers = {"kept_characters": step.characters}
-            query = recoding.of_steps("prefixed", i, columns, numbers)
+            query = recoding.view_of_steps("prefixed", i, columns, numbers)
         else:
-            query = recoding.of_steps("labels", i, columns, text=column.is_text)
+            query = recoding.view_of_steps("labels", i, columns, text=column.is_text)
         passes.keep(f"values_{i}", query)
     elif column.nominal is not None:
         steps = own_name(f"steps_{i}")
@@ -86,7 +86,7 @@ def make_cell_values(recoding: Recoding, column: Cells, step: ValueStep, s: int)
         make_values(passes, column, "done_by_step")
         passes.drop("done_by_step")
     if column.kind == "listed":
-        query = recoding.of_steps("listed_values", i, {"own_step": f"step_{i}"})
+        query = recoding.view_of_steps("listed_values", i, {"own_step": f"step_{i}"})
         (values,) = passes.row(query)
         check_sets(column, int(values))
 
@@ -94,7 +94,7 @@ def make_cell_values(recoding: Recoding, column: Cells, step: ValueStep, s: int)
 def measure_loss(recoding: Recoding, i: int, s: int) -> Loss:
     """Return the loss of quasi-identifier number ``i``, at step number ``s``, in the release."""
     columns = {"own_step": column_of(i, s), "own_cell": f"step_{i}", "place": f"place_{i}"}
-    row = recoding.passes.row(recoding.of_steps("lost_by_cells", i, columns))
+    row = recoding.passes.row(recoding.view_of_steps("lost_by_cells", i, columns))
     released, generalised, listed, spanned = map(int, row)  # records, records, values, length
     scale, records = recoding.scales[i - 1], recoding.passes.coded.records
     covered, length = (spanned, scale.span) if scale.interval else (listed, scale.values)

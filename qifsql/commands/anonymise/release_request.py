@@ -82,9 +82,10 @@ class Request:
             t_ordered=options["t_ordered"],
         )
         seconds = options["time_budget"]
-        if isinstance(seconds, bool) or not isinstance(seconds, int | float | None):
+        is_number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
+        if seconds is not None and not (is_number and seconds > 0):
             raise InputError(
-                f"time_budget is a number of seconds, and {quoted(str(seconds))} is none"
+                f"time_budget is a number of seconds above 0, and {quoted(str(seconds))} is none"
             )
         request = cls(
             method,

@@ -32,11 +32,11 @@ class OutColumn:
 
 
 @dataclass(frozen=True)
-class Rows:
-    """The records: the input file, the source read, its columns, and those of the release."""
+class ReleasedTable:
+    """A release: its input, the same as it is read (``loaded``), and the columns of both."""
 
     dataset: Dataset
-    read: Dataset
+    loaded: Dataset
     columns: tuple[Column, ...]
     released: tuple[OutColumn, ...]
 
@@ -92,18 +92,18 @@ def _split_columns(
     return tuple(split)
 
 
-def notes(microdata: Microdata, rows: Rows, ending: str) -> list[str]:
+def notes(microdata: Microdata, table: ReleasedTable, ending: str) -> list[str]:
     """Return notes on columns left out, columns that tell people apart, and changed types."""
-    plain_columns = [rows.columns[c.column - 1] for c in rows.released if c.column is not None]
-    names = {c.name.removesuffix(c.suffix) for c in rows.released}
+    plain_columns = [table.columns[c.column - 1] for c in table.released if c.column is not None]
+    names = {c.name.removesuffix(c.suffix) for c in table.released}
     trees = [q.expression for q in microdata.qids]
     sources = source_columns(*(tree for tree in trees if not isinstance(tree, exp.Column)))
     lines = [
         f"column {quoted(c.name)} is left out, because quasi-identifiers are made of it"
-        for c in rows.columns
+        for c in table.columns
         if c.source_name in sources and c.name not in names
     ]
-    column_roles = roles_of_columns(microdata, rows)
+    column_roles = roles_of_columns(microdata, table)
     lines += [
         f"column {quoted(c.name)} is released, and puts the records of a person together; leave it "
         "out with --drop"
@@ -118,16 +118,16 @@ def notes(microdata: Microdata, rows: Rows, ending: str) -> list[str]:
     return [*lines, *(release.note_changed_types(plain_columns) if ending == ".parquet" else ())]
 
 
-def roles_of_columns(microdata: Microdata, rows: Rows) -> list[ColumnRoles]:
+def roles_of_columns(microdata: Microdata, table: ReleasedTable) -> list[ColumnRoles]:
     """Return the roles of the columns of the input, and then of computed quasi-identifiers."""
     secrets = source_columns(*(s.expression for s in microdata.secrets))
     person = (
         frozenset() if microdata.person is None else source_columns(microdata.person.expression)
     )
     strata = frozenset() if microdata.by is None else source_columns(microdata.by.expression)
-    released = {c.name.removesuffix(c.suffix): c for c in rows.released}
+    released = {c.name.removesuffix(c.suffix): c for c in table.released}
     column_roles = []
-    for column in rows.columns:
+    for column in table.columns:
         out_column = released.pop(column.name, None)
         if out_column is None:
             column_roles.append(ColumnRoles(column.name, (roles.LEFT_OUT,)))
@@ -141,32 +141,32 @@ def roles_of_columns(microdata: Microdata, rows: Rows) -> list[ColumnRoles]:
     return [*column_roles, *(ColumnRoles(name, (roles.QID,)) for name in released)]
 
 
-def plan_records(rows: Rows, ending: str) -> Plan:
+def plan_records(table: ReleasedTable, ending: str) -> Plan:
     """Return the query of the release: one row per record, in the order of the input.
 
     Input records are joined by position to their class (``membership``), and that to its ``cells``.
     A CSV file written from CSV keeps the texts of the input.
     """
-    is_text = rows.dataset.format == "csv" and release.is_csv(ending)
-    dataset = replace(rows.dataset, all_varchar=True) if is_text else rows.read
+    is_text = table.dataset.format == "csv" and release.is_csv(ending)
+    dataset = replace(table.dataset, all_varchar=True) if is_text else table.loaded
     numbered = [exp.alias_(exp.Window(this=exp.RowNumber()), RECORD)]
-    for n in sorted({c.column for c in rows.released if c.column is not None}):
-        source = exp.Column(this=identifier(rows.columns[n - 1].source_name))
+    for n in sorted({c.column for c in table.released if c.column is not None}):
+        source = exp.Column(this=identifier(table.columns[n - 1].source_name))
         numbered.append(exp.alias_(source, f"column_{n}"))
     records = exp.select(*numbered).from_(relation(dataset)).subquery("numbered")
-    names = release.aliases([c.name for c in rows.released])
+    names = release.aliases([c.name for c in table.released])
     released: list[exp.Expr] = []
-    for out_column, name in zip(rows.released, names, strict=True):
+    for out_column, name in zip(table.released, names, strict=True):
         cell: exp.Expr = exp.column(f"cell_{out_column.qid}{out_column.suffix}", table="cells")
         if out_column.column is not None:  # of the input
             cell = exp.column(f"column_{out_column.column}", table="numbered")
-            if not is_text and release.as_text(rows.columns[out_column.column - 1].type, ending):
+            if not is_text and release.as_text(table.columns[out_column.column - 1].type, ending):
                 cell = exp.cast(cell, "VARCHAR")
         released.append(exp.alias_(cell, identifier(name)))
     query = exp.select(*released).from_(records)
-    for table, key, target in (("membership", RECORD, "numbered"), ("cells", "part", "membership")):
-        same = exp.EQ(this=exp.column(key, table=table), expression=exp.column(key, table=target))
-        query = query.join(exp.alias_(own_table(table), table, table=True), on=same)
+    for name, key, target in (("membership", RECORD, "numbered"), ("cells", "part", "membership")):
+        same = exp.EQ(this=exp.column(key, table=name), expression=exp.column(key, table=target))
+        query = query.join(exp.alias_(own_table(name), name, table=True), on=same)
     return Plan((), query.order_by(exp.column(RECORD, table="numbered")))
 
 

@@ -470,7 +470,8 @@ def test_a_column_without_a_name_has_none_in_csv(tmp_path: Path) -> None:
     (tmp_path / "in.csv").write_text(",a,b\n" + "".join(f"{i},{i},2\n" for i in range(4)))
     for ending, names in (("csv", ["", "a", "b"]), ("parquet", ["row_names", "a", "b"])):
         out = tmp_path / f"out.{ending}"
-        qifsql.anonymise(tmp_path / "in.csv", out, method="mondrian", k=2, qids="a")
+        options = {"method": "mondrian", "k": 2, "qids": "a", "keep": "row_names"}
+        qifsql.anonymise(tmp_path / "in.csv", out, **options)
         written = pl.read_csv(out, has_header=False) if ending == "csv" else pl.read_parquet(out)
         header = written.row(0) if ending == "csv" else written.columns
         assert [name or "" for name in header] == names

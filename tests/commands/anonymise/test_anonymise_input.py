@@ -33,6 +33,7 @@ def source(tmp_path: Path) -> Path:
 
 
 BAD: list[tuple[dict[str, Any], str]] = [
+    ({"method": "lattice", "time_budget": "1m"}, "a number of seconds above 0"),
     ({"k": 0}, "k must be a whole number from 1"),
     ({"k": 7}, "k is 7, and in.parquet has 6 records"),
     ({"k": True}, "k must be a whole number"),

@@ -76,7 +76,7 @@ def test_one_program_of_all_classes_finds_the_fewest_cells(rows: list[Row], k: i
     least, placements = mask_programs.solve_together(problem, every_cell + 1, FAR)
     fewest = fewest_suppressed_cells(rows, k)
     assert least.bound == least.attained == fewest * PARTS
-    assert problem.cells(placements) == fewest
+    assert problem.count_cells(placements) == fewest
 
 
 @settings(
@@ -101,7 +101,7 @@ def test_bounds_of_blocks_hold_of_every_masking(
     assert sum(block.bound for block in blocks) <= fewest * UNIT
     assert sorted(kind for block in blocks for kind in block.classes) == sorted(problem.sizes)
     found = mask_programs.merge(blocks)
-    assert problem.cells(found) <= problem.cells(placements)
+    assert problem.count_cells(found) <= problem.count_cells(placements)
     placed: Counter[int] = Counter()
     for (kind, _), people in found.items():
         placed[kind] += people

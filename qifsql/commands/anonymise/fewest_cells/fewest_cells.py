@@ -148,8 +148,8 @@ def _place_blocks(
     Blocks with groups that nobody can lend what they lack stay as they were. Only the group that
     shows nothing, the last one, may lack records, which ``share`` finds.
     """
-    before = problem.cells(placing.read_placements())
-    while problem.cells(placements := mask_programs.merge(blocks)) < before:
+    before = problem.count_cells(placing.read_placements())
+    while problem.count_cells(placements := mask_programs.merge(blocks)) < before:
         lacking = placing.replace_placements(placements) - {max(problem.groups)}
         if not lacking and (cells := placing.share()) < answer.cells:
             answer.cells = cells

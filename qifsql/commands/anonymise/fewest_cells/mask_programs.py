@@ -73,12 +73,12 @@ class Problem:
                 numbers[kind].append(number)
         return numbers
 
-    def least(self, kind: int) -> int:
+    def bound_of_class(self, kind: int) -> int:
         """Return a lower bound on what the records of a class lose, in ``UNIT``."""
         groups = (self.groups[g] for g in self.groups_of[kind])
         return min(group.charge(self.k, self.sizes[kind], UNIT) for group in groups)
 
-    def cells(self, placements: Mapping[tuple[int, int], int]) -> int:
+    def count_cells(self, placements: Mapping[tuple[int, int], int]) -> int:
         """Return how many cells are suppressed by placements, those of lent records included."""
         records: dict[int, int] = defaultdict(int)
         for (_, number), people in placements.items():
@@ -100,7 +100,7 @@ class Block:
 
     def is_open(self, problem: Problem, placements: Mapping[int, Placements]) -> bool:
         """Return whether it is not excluded that its records, placed so, lose fewer cells."""
-        return problem.cells(_merge_classes(placements, self.classes)) * UNIT > self.bound
+        return problem.count_cells(_merge_classes(placements, self.classes)) * UNIT > self.bound
 
     def reverted(self, groups: Collection[int]) -> "Block":
         """Return the block as it was if some of its records are now in one of these groups."""
@@ -236,8 +236,8 @@ def _solve_block(
 
     If the program is too large, or late, they stay as they are (``placed``).
     """
-    cells = problem.cells(placed)
-    floor = sum(map(problem.least, inside))
+    cells = problem.count_cells(placed)
+    floor = sum(map(problem.bound_of_class, inside))
     if floor >= cells * UNIT:  # nobody can lose less
         return placed, floor
     prices = {c: price for c in inside if (price := _price(problem, c, inside)) is not None}

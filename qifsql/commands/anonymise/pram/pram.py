@@ -23,7 +23,7 @@ from qifsql.commands.anonymise.one_per.draw import Records
 from qifsql.commands.anonymise.one_per.one_per import UTC
 from qifsql.commands.anonymise.pram import transition_matrices
 from qifsql.commands.anonymise.spec import AnonymiseOptions
-from qifsql.commands.anonymise.write import OutColumn, Rows, plan_records
+from qifsql.commands.anonymise.write import OutColumn, ReleasedTable, plan_records
 from qifsql.commands.anonymise.writing import Writing, writing_of
 from qifsql.data.dataset import Dataset, Tabular
 from qifsql.data.expressions import column, with_one_missing
@@ -76,7 +76,7 @@ class Work:
 
     records: Records
     randomised: Sequence[Randomised]
-    rows: Rows
+    table: ReleasedTable
 
 
 def pram(
@@ -136,8 +136,8 @@ def _bind(catalog: Catalog, options: AnonymiseOptions, files: dict[str, str]) ->
         for n, c in enumerate(records.columns, 1)
         if c.name not in drop
     )
-    rows = Rows(records.dataset, records.dataset, records.columns, released)
-    return Work(records, randomised, rows)
+    table = ReleasedTable(records.dataset, records.dataset, records.columns, released)
+    return Work(records, randomised, table)
 
 
 def _write_release(
@@ -148,11 +148,11 @@ def _write_release(
     writing = _find_writing(tables, work, ending)
     tables.make("cells", _cells(work.randomised, ending, writing))
     tables.make("membership", exp.select("part AS record", "part").from_("cells"))
-    plan = plan_records(work.rows, ending)
+    plan = plan_records(work.table, ending)
     texts = replace(dataset, all_varchar=dataset.format == "csv")
     setup = [*openings(dataset), *openings(texts), UTC, *tables.statements]
     origin = origin.sending([*dict.fromkeys(setup), render.statement(plan, pretty=True)])
-    titles = release.header([c.name for c in work.rows.released], work.records.columns, ending)
+    titles = release.header([c.name for c in work.table.released], work.records.columns, ending)
     notes = release.write(
         tables.engine, plan, path, origin, names=titles, rows=records, source=dataset
     )
