@@ -65,10 +65,9 @@ def dit(
     qids, secret, where = options["qids"], options["secret"], options["where"]
     spec = Attack.of("cas", dataset, qids=qids, secret=secret, where=where, key=options["key"])
     read = (*dataset.paths, *filter(None, (question.hierarchy, question.release)))
-    out, held = streamed_place(options["records"], read), options["store"]
-    store = None
-    if held is not None:
-        store = stored_batches.prepare(Path(held), read, restart=options["restart"])
+    out, store = streamed_place(options["records"], read), None
+    if options["store"] is not None:
+        store = stored_batches.prepare(Path(options["store"]), read, restart=options["restart"])
     return _run(spec, question, origin, settings or Settings(), out=out, store=store)
 
 
@@ -116,7 +115,9 @@ def _run(
             stream.close()
         statements = (*openings(microdata.dataset), *passes.statements)
         origin = origin.about(description, files).sending(statements)
-        written = out and distances.write_people(engine, microdata, question, out, origin)
+        written = 0  # rows
+        if out is not None:
+            written = distances.write_people(engine, microdata, question, out, origin)
     origin = origin.about(description, files)  # with the time of writing, too
     origin = origin.listing(microdata.columns)
     if 0 < question.sample < people.coded.records:
@@ -127,7 +128,7 @@ def _run(
         )
         notes = (drawn, *notes)
     notes = (*microdata.notes, *notes)
-    return Result(frame=frame, origin=origin, details=details, notes=notes, written=written or 0)
+    return Result(frame=frame, origin=origin, details=details, notes=notes, written=written)
 
 
 def _sources(dataset: Dataset, question: Question, store: Path | None) -> list[Dataset | Path]:
