@@ -88,7 +88,7 @@ def test_chunks_and_frequent_values_are_added_up(tmp_path: Path) -> None:
     before = cluster.ClusterPass.drop_tables
 
     def sweep_up(self: Any) -> None:
-        sources.update(self.sources())
+        sources.update(self.table_names())
         before(self)
 
     with pytest.MonkeyPatch.context() as patch:
