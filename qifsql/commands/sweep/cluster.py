@@ -304,13 +304,17 @@ class ClusterPass(Pass):
 
         The sums are in the table ``found`` of the stream then.
         """
+        memory = EXECUTOR_MEMORY
+        if self.spark.is_local:
+            share = (self.spark.memory - FIXED_MEMORY) // max(1, self.spark.workers)
+            memory = f"{max(share, MEMORY_PER_STREAM) // 2**20}MiB"
         job = Job(
             self.layout,
             self.strategy.sizes,
             task,
             sweep=self.engine.scratch.name,
             may_roll=self.strategy.every_subset,
-            memory=self._executor_memory(),
+            memory=memory,
             compiled=self.compiled,
         )
         result = self._run_on_chunks(job, self._chunked_rows(task))
@@ -389,12 +393,6 @@ class ClusterPass(Pass):
             for merged, question, *sums in worker.rows("sums"):
                 self.coarse.setdefault(merged, {})[question] = Sums(*sums)
         return self.coarse[position]
-
-    def _executor_memory(self) -> str:
-        if not self.spark.is_local:
-            return EXECUTOR_MEMORY
-        share = (self.spark.memory - FIXED_MEMORY) // max(1, self.spark.workers)
-        return f"{max(share, MEMORY_PER_STREAM) // 2**20}MiB"
 
     def drop_tables(self) -> None:
         """Remove the coded tables of the pass, which are no longer needed."""

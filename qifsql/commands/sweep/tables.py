@@ -115,7 +115,13 @@ class Tables:
 
         Subsets without the first attribute of their table come last: they are settled in SQL.
         """
-        tables = self._list_tables()  # table p lacks the first p attributes
+        rows = self.workspace.stream.rows(  # of everybody, whose state is 0
+            "SELECT source FROM kept.tasks WHERE pass = ? AND kind = 'drop' AND state = 0 "
+            "ORDER BY position",
+            [self.number],
+        )
+        # Table p lacks the first p attributes.
+        tables = [self.first_table, *(f"{source}{DROPPED}" for (source,) in rows)]
         last = len(tables) - 1
         tasks = []
         for subset in sorted(subsets, key=lambda s: first_attribute(s) > last):
@@ -132,15 +138,6 @@ class Tables:
                 for r in self._ranges(worker, chunk.table, CHUNK_ROWS, CHUNK_ROWS)
             ]
         return self._chunks[chunk.table]
-
-    def _list_tables(self) -> list[str]:
-        """Return the tables of everybody (``state`` is 0), by position of their first attribute."""
-        rows = self.workspace.stream.rows(
-            "SELECT source FROM kept.tasks WHERE pass = ? AND kind = 'drop' AND state = 0 "
-            "ORDER BY position",
-            [self.number],
-        )
-        return [self.first_table, *(f"{source}{DROPPED}" for (source,) in rows)]
 
     def _ranges(self, worker: Worker, table: str, size: int, giant: int) -> list[CodeRange]:
         """Return ranges of the first attribute in a table, of about ``size`` rows each.
