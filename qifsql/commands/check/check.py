@@ -183,7 +183,9 @@ def judge(
         results.append(result)
         for rule, model in rules:
             levels[rule.number, model] = levels_of_rule(policy, rule, model, result, last_release)
-    compared = rule_levels.comparisons(policy, source, settings) if policy.comparisons else []
+    compared = (
+        rule_levels.measure_comparisons(policy, source, settings) if policy.comparisons else []
+    )
     for release in compared:
         for rule in release.rules:  # about a synthetic release: of no model
             levels[rule.number, None] = levels_of_comparison(policy, rule, release, last_release)

@@ -15,7 +15,7 @@ from qifsql.options.grouping import single_option
 from qifsql.options.runner import Answer
 from qifsql.options.shared_options import Auxiliary, Data, Output
 
-PEOPLE = ("original", "control")  # files to compare a synthetic release with
+PEOPLE_OPTIONS = ("original", "control")  # files to compare a synthetic release with
 
 Policy = Annotated[
     Path | None,
@@ -148,7 +148,7 @@ def check(
     if junit is not None:
         check_ending(junit, (".xml",))
     levels = read(rules, **adversary)
-    people = [adversary[name] for name in PEOPLE if name in adversary]
+    people = [adversary[name] for name in PEOPLE_OPTIONS if name in adversary]
     inputs = [path for dataset in (*source, *people) for path in dataset.paths]
     inputs += [str(f) for f in (levels.file, levels.baseline, baseline) if f is not None]
     for file in (output.out, junit):

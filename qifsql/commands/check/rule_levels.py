@@ -20,9 +20,9 @@ from qifsql.study.policy import Policy
 from qifsql.study.release_rules import MODEL
 from qifsql.study.rules import Rule, named
 
-RATIOS = ("TCAP", "right_when_certain")
+RATIO_MEASURES = ("TCAP", "right_when_certain")
 """Shares of some of the people, who may be nobody."""
-_SHARED = ("qids", "secret", "control", "where", "split", "person")
+SHARED_OPTIONS = ("qids", "secret", "control", "where", "split", "person")
 
 Row = dict[str, Any]
 
@@ -89,11 +89,14 @@ class Comparison:
                     rule.measure: row[rule.measure],
                     "low": row.get(f"{rule.measure}_low"),
                     "high": row.get(f"{rule.measure}_high"),
-                    "nobody": rule.measure in RATIOS,  # without a value, it is over no people
+                    "nobody": rule.measure
+                    in RATIO_MEASURES,  # without a value, it is over no people
                 }
 
 
-def comparisons(policy: Policy, source: Source, settings: Settings | None) -> list[Comparison]:
+def measure_comparisons(
+    policy: Policy, source: Source, settings: Settings | None
+) -> list[Comparison]:
     """Measure a release for all rules about it, with as few comparisons as possible."""
     release, original = release_of(policy, source), policy.adversary["original"]
     return [
@@ -122,7 +125,7 @@ def release_of(policy: Policy, source: Source) -> Dataset:
 def _shared_comparisons(policy: Policy) -> Iterator[tuple[str | None, tuple[Rule, ...], Any]]:
     """Yield each column of groups, its rules, and the options of one comparison for all of them."""
     adversary, rules = policy.adversary, policy.comparisons
-    shared = {name: adversary[name] for name in _SHARED if name in adversary}
+    shared = {name: adversary[name] for name in SHARED_OPTIONS if name in adversary}
     columns = dict.fromkeys(rule.by for rule in rules if rule.by is not None)
     first, *next_columns = columns or (None,)  # the first also answers rules without groups
     for by in (first, *next_columns):

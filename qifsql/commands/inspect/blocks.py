@@ -95,9 +95,8 @@ def blocks_plan(attack: BoundAttack, order: Order, limit: int) -> Plan:
     microdata = attack.microdata
     steps = Steps(attack)
     revealed, *_ = revealed_tables(steps)  # the blocks, with what the first secret reveals
-    ranks = _rank_columns(microdata, order)
     template = load("chosen")
-    chosen = template.query.copy().order_by(*(rank.copy() for rank in ranks), append=False)
+    chosen = template.query.copy().order_by(*_rank_columns(microdata, order), append=False)
     chosen.set("limit", exp.Limit(expression=exp.Literal.number(limit)) if limit else None)
     chosen = chosen.from_(exp.to_table(revealed))
     steps.push(Step("chosen", template.doc, chosen, materialized=True))
@@ -118,33 +117,28 @@ def blocks_plan(attack: BoundAttack, order: Order, limit: int) -> Plan:
         for joined in (counts,) if j == 1 else (table, counts):
             same = same_block("chosen", joined, microdata.width)
             query = query.join(exp.table_(joined), on=same)
-        columns += _secret_columns(secret, table, counts)
-    for column in (node for rank in ranks for node in rank.find_all(exp.Column)):
-        column.set("table", exp.to_identifier("chosen"))  # other tables are joined
-    return plan(microdata, steps.steps, query.select(*named(columns)).order_by(*ranks))
+        best_guess = as_native(exp.column("best_guess", table), secret, SHOWABLE)
+        columns += [
+            (exp.column("values", table, quoted=True), f"values_{secret.name}"),
+            (best_guess, f"best_guess_{secret.name}"),
+            (exp.column("success", table), f"success_{secret.name}"),
+            (exp.column("counts", counts), f"counts_{secret.name}"),
+        ]
+    query = query.select(*named(columns)).order_by(*_rank_columns(microdata, order, "chosen"))
+    return plan(microdata, steps.steps, query)
 
 
-def _rank_columns(microdata: Microdata, order: Order) -> list[exp.Expr]:
+def _rank_columns(microdata: Microdata, order: Order, table: str | None = None) -> list[exp.Expr]:
     """Return what blocks are ordered by: the order asked for, then the quasi-identifiers."""
-    success = "success" if microdata.secrets else "owner_success"
+    size = exp.column("size", table)
+    success = exp.column("success" if microdata.secrets else "owner_success", table)
     ranks: Mapping[Order, list[exp.Expr]] = {
-        "smallest": [exp.column("size").asc()],
-        "largest": [exp.column("size").desc()],
-        "revealing": [exp.column(success).desc(), exp.column("size").desc()],
+        "smallest": [size.asc()],
+        "largest": [size.desc()],
+        "revealing": [success.desc(), size.desc()],
     }
-    qids = [exp.column(f"qid_{i}") for i in range(1, microdata.width + 1)]
+    qids = [exp.column(f"qid_{i}", table) for i in range(1, microdata.width + 1)]
     return [*ranks[order], *(exp.Ordered(this=qid, nulls_first=False) for qid in qids)]
-
-
-def _secret_columns(secret: Attribute, table: str, counts: str) -> list[tuple[exp.Expr, str]]:
-    """Return what a table reveals of a secret in each block, and its ``counts``, with names."""
-    best_guess = as_native(exp.column("best_guess", table), secret, SHOWABLE)
-    return [
-        (exp.column("values", table, quoted=True), f"values_{secret.name}"),
-        (best_guess, f"best_guess_{secret.name}"),
-        (exp.column("success", table), f"success_{secret.name}"),
-        (exp.column("counts", counts), f"counts_{secret.name}"),
-    ]
 
 
 def _show_counted_values(steps: Steps, secret: Attribute) -> None:

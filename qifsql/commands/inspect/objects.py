@@ -29,7 +29,7 @@ from qifsql.query.steps import Steps
 from qifsql.results.result import Result
 from qifsql.results.storage import STREAMED, Origin, check_ending, stream
 
-RESERVED = (  # columns of results; quasi-identifiers with these names are renamed
+RESERVED_COLUMNS = (  # columns of results; quasi-identifiers with these names are renamed
     "inner", "outer_numerator", "outer_denominator", "outer", "blocks", "block", "value", "count",
     "numerator", "denominator", "probability",
 )  # fmt: skip
@@ -179,8 +179,9 @@ def _hyper_query(steps: Steps, native: tuple[str, ...]) -> exp.Select:
 
 
 def _qid_columns(steps: Steps, table: str, native: tuple[str, ...]) -> list[tuple[exp.Expr, str]]:
-    """Return the quasi-identifiers in a table; those with a RESERVED name get another one."""
-    names = unique([*RESERVED, *(q.name for q in steps.attack.microdata.qids)])[len(RESERVED) :]
+    """Return the quasi-identifiers in a table; a name in RESERVED_COLUMNS gets a number."""
+    names = [qid.name for qid in steps.attack.microdata.qids]
+    names = unique([*RESERVED_COLUMNS, *names])[len(RESERVED_COLUMNS) :]
     values = known_values(steps.attack.microdata, table, native)
     return [(value, name) for (value, _), name in zip(values, names, strict=True)]
 

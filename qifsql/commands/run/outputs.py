@@ -19,7 +19,7 @@ from qifsql.results.result import Display, Result, contents
 from qifsql.results.storage import Content, Origin, atomic_file, digests, manifests_beside, write
 from qifsql.study.entry import Entry
 
-LIST = "written.json"
+LIST_FILE = "written.json"
 SWEEP_OPTIONS = {"histogram": "histogram", "borders": "threshold", "releases": "releases"}
 """Tables of a sweep that are asked for, each with the option that asks for it."""
 
@@ -34,7 +34,7 @@ class Outputs:
     def __init__(self, folder: Path, formats: tuple[str, ...]) -> None:
         self.folder = folder
         self.formats = formats
-        self.list = folder / CACHE_FOLDER / LIST
+        self.list = folder / CACHE_FOLDER / LIST_FILE
         self.records = _read_records(self.list)
 
     def are_current(self, name: str, digest: str) -> bool:

@@ -17,8 +17,8 @@ from qifsql.results.assessment import without_beliefs
 from qifsql.results.kinds import Kind
 from qifsql.results.stored import Stored
 
-SHARED = ("sweeps", "borders", "tables", "synthetic", "suda", "checks", "entries")
-KIND = Kind(columns=("name", "model"), shared=SHARED)
+SHARED_TABLES = ("sweeps", "borders", "tables", "synthetic", "suda", "checks", "entries")
+KIND = Kind(columns=("name", "model"), shared=SHARED_TABLES)
 SUCCESS_KINDS = ("both", "deterministic", "probabilistic")
 
 

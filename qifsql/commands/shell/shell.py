@@ -40,7 +40,7 @@ PRIOR_NAMES = {
     "owners": "prior_blocks",
     "profile": "prior",
 }
-OWNERS = "re-identification"  # the schema of the views without a secret
+OWNERS_SCHEMA = "re-identification"  # the schema of the views without a secret
 
 
 def write_csv(names: Sequence[str], rows: list[tuple[Any, ...]]) -> None:
@@ -202,7 +202,7 @@ def shell(
 
 def schemas(attack: BoundAttack) -> dict[str, list[Step]]:
     """Return the views of each schema: one for each secret, or one without a secret."""
-    names = [s.name for s in attack.microdata.secrets] or [OWNERS]
+    names = [s.name for s in attack.microdata.secrets] or [OWNERS_SCHEMA]
     first = 1 if attack.microdata.secrets else 0  # number 0 is re-identification
     distinct = unique([*RESERVED_SCHEMAS, *names])[len(RESERVED_SCHEMAS) :]
     return {name: views_of(attack, j) for j, name in enumerate(distinct, first)}

@@ -38,7 +38,7 @@ NOTE_ON_SUPPRESSED = (
     "anybody's: qifsql attack counts it in no block (M193)"
 )
 STEP_NUMBERS = re.compile(r"(_\d+)+$")  # the end of the name of a step about one secret
-MODELS = ("crs", "cas", "irs", "ias")
+SIMPLE_MODELS = ("crs", "cas", "irs", "ias")
 COMPARED_OPTIONS = (
     *("dataset", "qids", "expressions", "csv", "na", "weight", "where", "null", "target"),
 )
@@ -202,7 +202,7 @@ def simple_statements(attack: BoundAttack, spec: Attack, result: Path | None = N
 
 def _check_attack(attack: BoundAttack) -> None:
     """Refuse an attack that needs more than counts of records in one file."""
-    models = [m.acronym for m in attack.models if m.acronym not in MODELS]
+    models = [m.acronym for m in attack.models if m.acronym not in SIMPLE_MODELS]
     reasons = {
         f"model {', '.join(models)}": bool(models),
         "a collection of datasets": isinstance(attack.microdata.dataset, Collection),
@@ -215,7 +215,7 @@ def _check_attack(attack: BoundAttack) -> None:
         if is_present:
             raise InputError(
                 f"{reason} has no simple form; leave --simple out, or attack one dataset with "
-                f"{', '.join(MODELS)}, without weights, gains and prior"
+                f"{', '.join(SIMPLE_MODELS)}, without weights, gains and prior"
             )
 
 

@@ -12,11 +12,11 @@ from qifsql.presentation.parts import Spec, Tables
 from qifsql.presentation.theme import BLUE, ORANGE, PERCENT, SKY, Chart
 from qifsql.presentation.words import count, percent
 
-OF_RELEASE = ("UiO", "UiS", "UiOiS", "repU", "iS")
-OF_SECRET = ("Dorig", "DiS", "DiSCO", "DiSDiO", "TCAP", "right_when_certain")
+RELEASE_MEASURES = ("UiO", "UiS", "UiOiS", "repU", "iS")
+SECRET_MEASURES = ("Dorig", "DiS", "DiSCO", "DiSDiO", "TCAP", "right_when_certain")
 MOST_DESCRIBED = 40  # subsets that are described in words
 AXIS_STEPS = 20  # an axis of shares begins and ends at a twentieth
-TICKS = 5  # numbers of people on an axis, besides 0
+MOST_TICKS = 5  # numbers of people on an axis, besides 0
 
 
 def charts(frame: pl.DataFrame, details: Tables, spec: Spec) -> dict[str, Chart]:
@@ -158,7 +158,7 @@ def blocks(worst: pl.DataFrame) -> Chart:
         rows.append(bar)
         words.append(f"{bar['question']}, {bar['known']}: {bar['amount']}.")
     greatest = max(row["correct"] for row in rows)
-    ticks = list(range(0, greatest + 1, math.ceil(greatest / TICKS) or 1))
+    ticks = list(range(0, greatest + 1, math.ceil(greatest / MOST_TICKS) or 1))
     x = alt.X("correct:Q", title=said("people given away")).axis(format=",d", values=ticks)
     y = alt.Y("known:N", title=None, sort=None)
     titles = {"amount:N": said("people given away"), "people:N": said("people")}

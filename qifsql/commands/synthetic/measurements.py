@@ -260,9 +260,18 @@ class Measurements:
 def _notes_on_spelling(coded: Coded, files: Files) -> list[str]:
     """Return notes on columns of which a release and the original have no value in common."""
     notes = []
-    columns = (*files.qids, *files.secrets)
+    width = len(files.qids)
     for release, file in enumerate(files.releases, 1):
-        names = [name for i, name in enumerate(columns) if _has_no_common_value(coded, release, i)]
+        synthetic = exp.column(f"synthetic_{release}")
+        in_both = filled("sum(original) > 0 AND sum(synthetic) > 0", {"synthetic": synthetic})
+        names = []
+        for i, name in enumerate((*files.qids, *files.secrets)):
+            secret = exp.column(f"secret_{i - width + 1}")
+            code = coded.code_of(i, "coded") if i < width else secret
+            is_reported = exp.NEQ(this=code.copy(), expression=number(coded.missing_code(i)))
+            groups = exp.select("1 AS common").from_("coded").where(is_reported).group_by(code)
+            if not coded.tables.rows(groups.having(in_both).limit(1)):
+                names.append(name)
         if names:
             notes.append(
                 f"no value of {', '.join(map(quoted, names))} is in both {file.title} and the "
@@ -270,15 +279,3 @@ def _notes_on_spelling(coded: Coded, files: Files) -> list[str]:
                 "write them alike"
             )
     return notes
-
-
-def _has_no_common_value(coded: Coded, release: int, column: int) -> bool:
-    """Return whether no reported value of a column is in both the release and the original."""
-    width = len(coded.fields)  # columns: the quasi-identifiers, then the secrets
-    secret = exp.column(f"secret_{column - width + 1}")
-    code = coded.code_of(column, "coded") if column < width else secret
-    is_reported = exp.NEQ(this=code.copy(), expression=number(coded.missing_code(column)))
-    synthetic = exp.column(f"synthetic_{release}")
-    in_both = filled("sum(original) > 0 AND sum(synthetic) > 0", {"synthetic": synthetic})
-    groups = exp.select("1 AS common").from_("coded").where(is_reported)
-    return not coded.tables.rows(groups.group_by(code).having(in_both).limit(1))

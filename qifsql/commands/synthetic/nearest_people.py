@@ -22,7 +22,7 @@ from qifsql.query.plan import Plan, Step
 from qifsql.query.splice import splice
 
 MOST_PARTS = 2**34  # of the distance in one column: sums, and codes times it, are whole numbers
-ORDERED = (*NUMBERS, "DATE", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE", "TIME")
+ORDERED_TYPES = (*NUMBERS, "DATE", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE", "TIME")
 NOTE_ON_DISTANCES = (
     "distances do not show that a release is safe: one that keeps its distance can give away who "
     "was in the original, and one that is near may say nothing about individuals (arXiv "
@@ -32,7 +32,7 @@ NOTE_ON_DISTANCES = (
 
 def is_ordered(type_: str) -> bool:
     """Return whether values of a type lie on a scale: numbers, dates and times."""
-    return family(type_) in ORDERED
+    return family(type_) in ORDERED_TYPES
 
 
 def make_scales(tables: Tables, attributes: Sequence[Attribute]) -> int:
@@ -95,11 +95,23 @@ class Neighbourhood:
     """The people and records of all files as places on the scales of their columns."""
 
     def __init__(self, tables: Tables, coded: Coded, files: Files) -> None:
+        """Create ``points``: the different records of all files, a place per column, and counts."""
         self._tables = tables.doing("measuring distances")
         self._coded = coded
         self._files = files
         self._width = len(files.qids) + len(files.secrets)
-        self._unit = self._make_points()
+        attributes = files.original.attributes[: self._width]
+        self._unit = unit = make_scales(self._tables, attributes)
+        query, qids = exp.select(), len(files.qids)
+        for i, attribute in enumerate(attributes, 1):  # the quasi-identifiers, then the secrets
+            secret = exp.column(f"secret_{i - qids}", "coded")
+            code = coded.code_of(i - 1, "coded") if i <= qids else secret
+            query = with_place(query, i, attribute, code, unit)
+        counts = [exp.column(name, "coded") for name in coded.counts]
+        sums = [filled("sum(n)::BIGINT", {"n": count}).as_(count.name) for count in counts]
+        places = [exp.Literal.number(i) for i in range(1, self._width + 1)]
+        self._tables.make("points", query.select(*sums).from_("coded").group_by(*places))
+        drop_scales(self._tables, attributes)
 
     def measures(self, draws: int, seed: int) -> Iterator[tuple[int, Measure]]:
         """Yield a release, by its number, and a measure of the distances of ``draws`` records."""
@@ -145,23 +157,3 @@ class Neighbourhood:
             chance=people / (people + control),
         )
         yield from measures.distances(counts, has_control=control > 0)
-
-    def _make_points(self) -> int:
-        """Create ``points``: the different records of all files, a place per column, and counts.
-
-        Return how many parts the largest distance in one column has.
-        """
-        coded, query = self._coded, exp.select()
-        attributes = self._files.original.attributes[: self._width]
-        unit = make_scales(self._tables, attributes)
-        qids = len(coded.fields)
-        for i, attribute in enumerate(attributes, 1):  # the quasi-identifiers, then the secrets
-            secret = exp.column(f"secret_{i - qids}", "coded")
-            code = coded.code_of(i - 1, "coded") if i <= qids else secret
-            query = with_place(query, i, attribute, code, unit)
-        counts = [exp.column(name, "coded") for name in coded.counts]
-        sums = [filled("sum(n)::BIGINT", {"n": count}).as_(count.name) for count in counts]
-        places = [exp.Literal.number(i) for i in range(1, self._width + 1)]
-        self._tables.make("points", query.select(*sums).from_("coded").group_by(*places))
-        drop_scales(self._tables, attributes)
-        return unit

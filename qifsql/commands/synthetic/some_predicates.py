@@ -22,7 +22,7 @@ from qifsql.query.splice import splice
 from qifsql.query.templates import load
 
 USUAL_COLUMNS = 3  # of a predicate, unless another number is asked for
-SHARES = (256, 16)  # one of so many tuples is looked at first
+SAMPLE_SHARES = (256, 16)  # one of so many tuples is looked at first
 LEAST_SAMPLE = 100  # tuples: a smaller sample is not worth while
 CELLS = "predicate_cells"
 
@@ -126,7 +126,7 @@ class SomePredicates:
         words = [exp.column(f"word_{i}") for i in range(1, self._coded.words + 1)]
         lot = exp.Anonymous(this="hash", expressions=words)
         names = []
-        for share in SHARES:
+        for share in SAMPLE_SHARES:
             if count >= LEAST_SAMPLE * share:
                 names.append(f"sample_{share}")
                 is_drawn = filled("lot % share = 0", {"lot": lot, "share": number(share)})

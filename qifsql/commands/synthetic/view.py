@@ -87,7 +87,7 @@ def _overlap(frame: pl.DataFrame) -> Table:
     table = Table.of(heads, range(1, 6))
     for file, release in releases(frame):
         values = by_measure(frame.filter(pl.col("secret").is_null()), file)
-        cells = [percent(values[name]["value"]) for name in charts.OF_RELEASE]
+        cells = [percent(values[name]["value"]) for name in charts.RELEASE_MEASURES]
         table.add_row(release, *cells)
     return table
 
@@ -100,7 +100,7 @@ def _disclosed(frame: pl.DataFrame) -> Table:
     table = Table.of(heads, range(1, 7))
     for file, release in releases(frame):
         values = by_measure(frame, file)
-        table.add_row(release, *(percent(values[name]["value"]) for name in charts.OF_SECRET))
+        table.add_row(release, *(percent(values[name]["value"]) for name in charts.SECRET_MEASURES))
     return table
 
 

@@ -337,32 +337,24 @@ class _Places:
             for part in node.parts:
                 self.build(part, first, last)
         elif isinstance(node, Chain):
-            self._build_chain(node.parts, first, last)
+            here = first
+            for part in node.parts[:-1]:
+                after = self._new()
+                self.build(part, here, after)
+                here = after
+            if node.parts:
+                self.build(node.parts[-1], here, last)
+            else:  # the empty word
+                self.free[first].append(last)
         else:
-            self._repeat(node, first, last)
-
-    def _build_chain(self, parts: Sequence[Node], first: int, last: int) -> None:
-        """Add paths through parts that follow each other; without parts the word is empty."""
-        if not parts:
-            self.free[first].append(last)
-            return
-        here = first
-        for part in parts[:-1]:
-            after = self._new()
-            self.build(part, here, after)
-            here = after
-        self.build(parts[-1], here, last)
-
-    def _repeat(self, node: Repeat, first: int, last: int) -> None:
-        """Add the paths of a part that is repeated, from place ``first`` to place ``last``."""
-        here = first
-        for n in range(node.largest):
-            if n >= node.smallest:  # enough repetitions: the word may end here
-                self.free[here].append(last)
-            after = self._new()
-            self.build(node.part, here, after)
-            here = after
-        self.free[here].append(last)
+            here = first
+            for n in range(node.largest):
+                if n >= node.smallest:  # enough repetitions: the word may end here
+                    self.free[here].append(last)
+                after = self._new()
+                self.build(node.part, here, after)
+                here = after
+            self.free[here].append(last)
 
     def closed(self, places: Iterable[int]) -> frozenset[int]:
         """Return these places and those reached from them without a character, by ``free``.

@@ -262,7 +262,15 @@ def read_column(catalog: Catalog, name: str, hash_name: str, where: str | None) 
 
 def count_hashes(tables: Tables, hash_column: HashColumn) -> None:
     """Make the table ``digests`` of the hashes in the column; raise an error if there is none."""
-    steps, setup = _hashed_steps(hash_column), tuple(openings(hash_column.dataset))
+    cell = exp.alias_(hash_column.attribute.expression.copy(), "cell")
+    cells = exp.select(cell).from_(exp.alias_(relation(hash_column.dataset), SOURCE, table=True))
+    if hash_column.where is not None:
+        cells = cells.where(exp.paren(hash_column.where))
+    type_, size = family(hash_column.attribute.type), BYTES_OF_HASHES[hash_column.hash_name]
+    shape = {"bytes": size, "uuid": type_ == "UUID", "blob": type_ == "BLOB"}
+    cells_step = Step("cells", "One row per record: its cell.", cells)
+    steps = cells_step, make_step("unhash/hashed", shape=shape)
+    setup = tuple(openings(hash_column.dataset))
     tables.make("digests", Plan(steps, load("unhash/digests").query, setup))
     counts = exp.select("count(*) AS records", "count(digest) AS hashes").from_("digests")
     ((records, hash_count),) = tables.answer(counts)
@@ -271,20 +279,6 @@ def count_hashes(tables: Tables, hash_column: HashColumn) -> None:
     if not hash_count:
         unfit = Plan(steps, load("unhash/unfit").query, setup)
         raise _no_hashes_error(hash_column, {d: int(n) for d, n in tables.rows(unfit)})
-
-
-def _hashed_steps(hash_column: HashColumn) -> tuple[Step, Step]:
-    """Return the steps with a row per record: the cell of the column, and the hash in it."""
-    cell = exp.alias_(hash_column.attribute.expression.copy(), "cell")
-    rows = exp.alias_(relation(hash_column.dataset), SOURCE, table=True)
-    cells = exp.select(cell).from_(rows)
-    if hash_column.where is not None:
-        cells = cells.where(exp.paren(hash_column.where))
-    type_ = family(hash_column.attribute.type)
-    size = BYTES_OF_HASHES[hash_column.hash_name]
-    shape = {"bytes": size, "uuid": type_ == "UUID", "blob": type_ == "BLOB"}
-    hashed = make_step("unhash/hashed", shape=shape)
-    return Step("cells", "One row per record: its cell.", cells), hashed
 
 
 def _no_hashes_error(hash_column: HashColumn, digits: Mapping[int | None, int]) -> InputError:

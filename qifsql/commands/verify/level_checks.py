@@ -9,7 +9,7 @@ from typing import Any
 
 from qifsql.commands.verify import people_checks, second_engine
 from qifsql.commands.verify.exact_measures import SHARES
-from qifsql.commands.verify.people_checks import COUNTED, ROUNDED
+from qifsql.commands.verify.people_checks import COUNTED_LEVELS, ROUNDED_LEVELS
 from qifsql.commands.verify.stored_request import RepetitionError, Request, attempt
 from qifsql.commands.verify.verdicts import RESULTS, Place, Repetition, place_numbers
 from qifsql.reference import syntactic_levels
@@ -39,12 +39,12 @@ def repeat_levels(request: Request) -> Repetition:
         values: dict[str, Number] = {"people": sum(totals.values()), "blocks": len(blocks)}
         if measure == "average_class_size":
             values["value"] = syntactic_levels.average_class_size(blocks)
-        elif measure in (*COUNTED, *ROUNDED):  # the others need more than counts
+        elif measure in (*COUNTED_LEVELS, *ROUNDED_LEVELS):  # the others need more than counts
             aim = None if row["wanted"] is None else Fraction(str(row["wanted"]))
             assess = syntactic_levels.assess if measure == "k" else syntactic_levels.assess_secret
             level = assess(syntactic_levels.MEASURES[measure], blocks, totals, aim)
             # of logarithms, only the level itself: which blocks are worst may differ by rounding
-            values |= {"value": level["value"]} if measure in ROUNDED else level
+            values |= {"value": level["value"]} if measure in ROUNDED_LEVELS else level
         numbers |= place_numbers(RESULTS, i, values)
     return Repetition(second_engine.WAY, numbers)
 
@@ -53,7 +53,7 @@ def _value_counts(blocks: Blocks) -> list[Counts]:
     """Return for each block how many people have each value; a missing value is None."""
     return [
         {
-            None if text == second_engine.MISSING else text: cell.people
+            None if text == second_engine.MISSING_TEXT else text: cell.people
             for text, cell in values.items()
         }
         for values in blocks.values()

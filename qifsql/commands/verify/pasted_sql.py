@@ -15,9 +15,9 @@ from qifsql.adversary.laws import laws
 from qifsql.commands.verify import exact_measures
 from qifsql.commands.verify.input_digests import Inputs
 from qifsql.commands.verify.stored_request import (
-    COPIED,
+    COPY_REASON,
     OTHER_SOURCES,
-    SUPPRESSED,
+    SUPPRESSED_REASON,
     RepetitionError,
     current_source,
 )
@@ -52,11 +52,11 @@ GROUP_COLUMNS = {
     "posterior_probabilistic": "probabilistic",
     "worst_case": "worst_case",
 }
-NOISY = ("blocks", "total", "most", "certain", "worst_case")
+NOISY_COLUMNS = ("blocks", "total", "most", "certain", "worst_case")
 """Columns of an answer about noisy knowledge."""
-TRUE_SECRETS = ("best", "total", "possible")
+TRUE_SECRET_COLUMNS = ("best", "total", "possible")
 """Columns of an answer about the true values of a secret that was drawn by a matrix."""
-DETAILS = {  # table: the column that names a row, and the column of its number
+DETAIL_COLUMNS = {  # table: the column that names a row, and the column of its number
     "histogram": ("bin", "individuals"),
     "thresholds": ("threshold", "individuals"),
     "quantiles": ("quantile", "success"),
@@ -77,7 +77,7 @@ def repeat(stored: Stored, inputs: Inputs, settings: Settings) -> Repetition:
     try:
         datasets = current_source(stored, inputs).datasets
         if any(dataset.copy_name for dataset in datasets):
-            return Repetition(MANIFEST, reason=COPIED)
+            return Repetition(MANIFEST, reason=COPY_REASON)
         if not _reads_every_file(script, inputs):
             return Repetition(MANIFEST, broken="the SQL of the manifest does not read all data")
         with BareDuckDB(inputs.now, settings, where, datasets) as bare:
@@ -116,7 +116,7 @@ def _obstacle(stored: Stored, script: str) -> str:
     """Return why this SQL cannot be pasted; empty if it can."""
     if stored.manifest.get("engine") == "spark":
         return "the counts were made on Spark; the manifest has their SQL for DuckDB"
-    for option, why in {**OTHER_SOURCES, "suppressed_records": SUPPRESSED}.items():
+    for option, why in {**OTHER_SOURCES, "suppressed_records": SUPPRESSED_REASON}.items():
         if stored.spec.get(option):
             return why
     if stored.kind != "attack":
@@ -266,19 +266,19 @@ class Pasted:
     def noisy_results(self, raw: Sequence[Answer]) -> dict[Place, Number]:
         """Return the numbers of an adversary with noisy knowledge; none if people were drawn.
 
-        ``raw`` are all answers of the SQL. Those about her have the columns NOISY and one row, in
-        the order of the secrets: the record itself (0), then those that were asked about.
+        ``raw`` are all answers of the SQL. Those about her have NOISY_COLUMNS and one row, in the
+        order of the secrets: the record itself (0), then those that were asked about.
         """
         noisy = questions(self.stored, noisy=True)
         secrets = list(dict.fromkeys([0, *(question.secret for question in noisy)]))
-        outcomes = [answer.lines()[0] for answer in raw if answer.columns == NOISY]
+        outcomes = [answer.lines()[0] for answer in raw if answer.columns == NOISY_COLUMNS]
         drawn = []  # questions about a secret whose values were drawn by a matrix that is known
         for question in noisy:
             row = self.stored.frame.row(question.row, named=True)
             matrices = [law.column.casefold() for law in laws(row["knows"]) if law.kind == "matrix"]
             if question.secret and str(row["secret"]).casefold() in matrices:
                 drawn.append(question)
-        true_values = [answer.lines()[0] for answer in raw if answer.columns == TRUE_SECRETS]
+        true_values = [answer.lines()[0] for answer in raw if answer.columns == TRUE_SECRET_COLUMNS]
         if len(outcomes) != len(secrets) or len(true_values) != len(drawn):
             return {}  # estimates from drawn people have other columns
         true_values_of = dict(zip(drawn, true_values, strict=True))
@@ -312,7 +312,7 @@ class Pasted:
             return {}
         question_of_attack = {frame["attack_id"][q.row]: q for q in questions(self.stored)}
         numbers: dict[Place, Number] = {}
-        for table in (*DETAILS, "groups", "group_capacity"):
+        for table in (*DETAIL_COLUMNS, "groups", "group_capacity"):
             for i, row in enumerate(tables[table].rows(named=True) if table in tables else ()):
                 question = question_of_attack.get(row["attack_id"])
                 if question is None:
@@ -322,7 +322,7 @@ class Pasted:
                 elif table == "group_capacity":
                     values = self._group_capacity(row["group"], question)
                 elif (table, question.secret, question.gain) in self.answers:
-                    name, column = DETAILS[table]  # the name of a bin, threshold or quantile
+                    name, column = DETAIL_COLUMNS[table]  # the name of a bin, threshold or quantile
                     counted = self._rows(table, question)
                     same = [r[column] for r in counted if float(r[name]) == float(row[name])]
                     values = {column: same[0] if same else 0}  # SQL has no row where nobody is
@@ -384,7 +384,7 @@ def _uncertainties(answers: Mapping[str, Rows], people: int) -> dict[str, Number
 
 
 def _noisy_success(row: Mapping[str, Any], records: int) -> Success:
-    """Return the success in a row (NOISY) about noisy knowledge, whose counts are of ``total``."""
+    """Return the success in a row of NOISY_COLUMNS, whose counts are of ``total``."""
     total = Fraction(int(row["total"]))
     sure, best = int(row["certain"]) / total, int(row["most"]) / total
     return Success(sure, best, Fraction(row["worst_case"]), int(sure * records))

@@ -15,8 +15,8 @@ from qifsql.reference.syntactic_levels import MEASURES, assess, average_class_si
 from qifsql.results.stored import Stored
 
 WAY = "definition"
-COUNTED = ("k", "l_distinct", "alpha", "t_equal", "basic_beta")
-ROUNDED = ("l_entropy", "enhanced_beta", "delta_disclosure")
+COUNTED_LEVELS = ("k", "l_distinct", "alpha", "t_equal", "basic_beta")
+ROUNDED_LEVELS = ("l_entropy", "enhanced_beta", "delta_disclosure")
 """Levels of logarithms: blocks with equal ones may differ by rounding."""
 
 
@@ -76,7 +76,7 @@ def repeat_levels(request: Request) -> Repetition:
         }
         if row["measure"] == "average_class_size":
             values["value"] = average_class_size(blocks)
-        elif row["measure"] in (*COUNTED, *ROUNDED):
+        elif row["measure"] in (*COUNTED_LEVELS, *ROUNDED_LEVELS):
             measure = MEASURES[row["measure"]]
             aim = None if row["wanted"] is None else Fraction(str(row["wanted"]))
             if row["secret"] is None:
@@ -84,7 +84,7 @@ def repeat_levels(request: Request) -> Repetition:
             else:
                 level = people.levels(*about, measure=measure, aim=aim, known_records=extent)
             # of logarithms, only the level itself: which blocks are worst may differ by rounding
-            columns = ("value",) if row["measure"] in ROUNDED else level
+            columns = ("value",) if row["measure"] in ROUNDED_LEVELS else level
             values |= {name: level[name] for name in columns if row[name] is not None}
         numbers |= place_numbers(RESULTS, i, values)
     return Repetition(WAY, numbers)

@@ -30,7 +30,7 @@ from qifsql.results.stored import Stored
 WAY = "SQLite"
 MOST_PEOPLE = 200_000  # that are counted here
 TOO_MANY = f"more than {MOST_PEOPLE:,} people"
-MISSING = ""  # text_of(None): a missing value
+MISSING_TEXT = ""  # text_of(None): a missing value
 
 
 def repeat(request: Request) -> Repetition:
@@ -93,8 +93,8 @@ def _numbers_of_reporting(
     (everybody,) = before.values()
     unreported = 0
     for block, values in after.items():
-        if set(everybody if block in suppressed else values) == {MISSING}:
-            unreported += values[MISSING].people
+        if set(everybody if block in suppressed else values) == {MISSING_TEXT}:
+            unreported += values[MISSING_TEXT].people
     prior = [kind(values) for values in reported_before.values()]
     posterior = kinds_of(reported_before, reported_after, suppressed) if prior else []
     return exact_measures.numbers_of_reporting(prior, posterior, unreported)
@@ -102,7 +102,7 @@ def _numbers_of_reporting(
 
 def _drop_missing_secrets(blocks: Blocks) -> Blocks:
     reported = {
-        block: {value: cell for value, cell in values.items() if value != MISSING}
+        block: {value: cell for value, cell in values.items() if value != MISSING_TEXT}
         for block, values in blocks.items()
     }
     return {block: values for block, values in reported.items() if values}
@@ -162,7 +162,7 @@ def text_of(value: object) -> str:
     """Return a value as a text that differs for different values; -0.0 equals 0.0."""
     if isinstance(value, float):
         value += 0.0
-    return MISSING if value is None else f"={value!r}"
+    return MISSING_TEXT if value is None else f"={value!r}"
 
 
 def _detail_numbers(

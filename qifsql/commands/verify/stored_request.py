@@ -37,16 +37,18 @@ COMPARED_ENTRIES = (
     *("models", "qids", "secrets", "expressions", "key", "weight", "where", "null", "target"),
 )
 """Entries of the manifest that a request made again must share with it."""
-COPIED = "the statements read a copy that qifsql makes of files of this format"
+COPY_REASON = "the statements read a copy that qifsql makes of files of this format"
 OTHER_SOURCES = {
     "learn": "the adversary learns from another file",
     "link": "the releases are linked without a key",
     "people": "the adversary looks for the records of people of another file",
 }
 """Options of attacks that are not a GROUP BY of one release or collection, and the reason why."""
-SUPPRESSED = "its blocks are without the suppressed records, each of which is one of anything"
-SIMPLE = "two-level SQL"
-PRINTED = "SQL of the request"
+SUPPRESSED_REASON = (
+    "its blocks are without the suppressed records, each of which is one of anything"
+)
+SIMPLE_WAY = "two-level SQL"
+PRINTED_WAY = "SQL of the request"
 
 
 class RepetitionError(Exception):
@@ -114,7 +116,7 @@ def request(stored: Stored, inputs: Inputs, settings: Settings) -> Request:
         raise RepetitionError("the manifest does not name the column or the file of membership")
     source = current_source(stored, inputs)
     if any(d.format in (*CONVERTED, "frame", "spark") for d in source.datasets):
-        raise RepetitionError(COPIED)
+        raise RepetitionError(COPY_REASON)
     collection = spec.get("collection") or {}
     gains = [str(gain).partition(":") for gain in spec.get("gains") or ()]
     options: dict[str, Any] = {
@@ -158,7 +160,7 @@ def current_source(stored: Stored, inputs: Inputs) -> Dataset | Collection:
         ]
         zipped = [path for path in now if path.casefold().endswith(ZIPPED)]
         if len({*zipped}) < len(zipped):  # the SQL does not tell tables of one .zip apart
-            raise RepetitionError(COPIED)
+            raise RepetitionError(COPY_REASON)
         keys = collection.get("keys") or None
         return Collection.of(datasets, key=keys, absent=collection.get("absent", "null"))
     side_files = _side_files(spec)  # that options of the attack name
@@ -274,8 +276,8 @@ def _check_columns(repeated: Request) -> None:
 def repeat_printed_sql(request: Request) -> Iterator[Repetition]:
     """Yield the numbers of a stored attack by each form of the SQL printed for its request."""
     for way, is_simple, numbers_of in (
-        (SIMPLE, True, _numbers_of_simple),
-        (PRINTED, False, numbers_by_question),
+        (SIMPLE_WAY, True, _numbers_of_simple),
+        (PRINTED_WAY, False, numbers_by_question),
     ):
         try:
             answers = answers_of(request, simple=is_simple)
@@ -288,7 +290,7 @@ def repeat_printed_sql(request: Request) -> Iterator[Repetition]:
 def answers_of(request: Request, *, simple: bool) -> list[Answer]:
     """Return the answers of the SQL printed for a request, in two levels if ``simple``."""
     if request.stored.spec.get("suppressed_records"):
-        raise RepetitionError(SUPPRESSED)
+        raise RepetitionError(SUPPRESSED_REASON)
     try:
         script = request.script(simple=simple)
     except InputError as e:

@@ -30,7 +30,7 @@ from qifsql.reference.success import Number
 from qifsql.results.stored import Stored
 
 WAY = "rows of the result"
-ANSWERS = ("best", "shapley", "interactions", "drop_first", "borders", "coarsen_first")
+ANSWER_TABLES = ("best", "shapley", "interactions", "drop_first", "borders", "coarsen_first")
 MOST_SUMMED_QIDS = 12  # quasi-identifiers whose subsets are added up one by one
 TIE = Fraction(1, 10**12)  # numbers that differ by less may be in any order
 MEASURES = ("deterministic", "probabilistic")
@@ -57,7 +57,7 @@ def repeat_by_printed_sql(request: Request, subsets: Mapping[Subset, Sequence[in
         part = request.subset(subset, rows)
         answers = stored_request.answers_of(part, simple=False)
         numbers |= _numbers_in_sweep(rows, stored_request.numbers_by_question(part.stored, answers))
-    return Repetition(stored_request.PRINTED, numbers)
+    return Repetition(stored_request.PRINTED_WAY, numbers)
 
 
 def repeat_by_sqlite(request: Request, subsets: Mapping[Subset, Sequence[int]]) -> Repetition:
@@ -83,14 +83,14 @@ def _numbers_in_sweep(rows: Sequence[int], numbers: Mapping[Place, Number]) -> d
 
 
 def repeat_answers(request: Request) -> list[Repetition]:
-    """Return the numbers of the tables ANSWERS of a sweep: from its rows; coarsened, by SQLite."""
+    """Return the numbers of ANSWER_TABLES: from the rows of the sweep; coarsened, by SQLite."""
     stored = request.stored
     try:
         successes = dict(_successes(stored))
     except KeyError:
         return [Repetition(WAY, reason="some subsets are missing")]
     numbers: dict[Place, Number] = {}
-    for table in ANSWERS:
+    for table in ANSWER_TABLES:
         for i, row in enumerate(_rows_of_table(stored, table)):
             if table == "best":
                 values = _numbers_of_best(stored, row, successes)
@@ -122,7 +122,7 @@ def _successes(stored: Stored) -> Iterator[tuple[Key, sets.Values]]:
 def _numbers_of_row(
     table: str, row: Row, successes: Mapping[Key, sets.Values]
 ) -> dict[str, Number]:
-    """Return the numbers of one row of a table of ANSWERS, by column, without its rank.
+    """Return the numbers of one row of a table of ANSWER_TABLES, by column, without its rank.
 
     A table without a column ``measure`` is about the probabilistic success. Shapley values and
     interactions add up all subsets: with more than MOST_SUMMED_QIDS they are left out.

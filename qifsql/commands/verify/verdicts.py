@@ -35,8 +35,8 @@ checked. ``stored`` and ``recomputed`` are the two numbers (NULL: undefined). ``
 was recomputed, NULL if it was not. ``verdict`` is ``agrees``, ``differs`` or ``not checked``,
 ``reason`` says why a number is not checked, or why the way that should give it failed."""
 
-NEAR = Fraction(1, 10**12)
-DIFFERENCES = frozenset(
+MAX_DIFFERENCE = Fraction(1, 10**12)
+DIFFERENCE_COLUMNS = frozenset(
     (
         *("degradation_deterministic", "leakage_additive", "min_entropy_leakage", "gap"),
         *("prior_entropy", "posterior_entropy", "mutual_information", "capacity_bits"),
@@ -197,8 +197,8 @@ def agree(
     if integer:
         return Fraction(stored) == Fraction(recomputed)
     exact = Fraction(recomputed)
-    scale = max(Fraction(1), abs(exact)) if column in DIFFERENCES else abs(exact)
-    return abs(Fraction(stored) - exact) <= (NEAR + error) * scale
+    scale = max(Fraction(1), abs(exact)) if column in DIFFERENCE_COLUMNS else abs(exact)
+    return abs(Fraction(stored) - exact) <= (MAX_DIFFERENCE + error) * scale
 
 
 def _is_finite(number: Fraction | int | float) -> bool:

@@ -162,7 +162,7 @@ def _verdicts(
     except RepetitionError as e:
         return verdicts.unchecked_tables(stored, str(e))
     except UnfitError as e:  # somebody has changed the manifest
-        way, *_ = TABLE_CHECKS.get(stored.kind, (stored_request.PRINTED,))
+        way, *_ = TABLE_CHECKS.get(stored.kind, (stored_request.PRINTED_WAY,))
         broken = [Repetition(way, broken=str(e))]
         return verdicts.verdict_rows(stored, list(places(stored, RESULTS)), broken)
     if stored.kind == "sweep":
@@ -185,10 +185,10 @@ def _repeat_attack(stored: Stored, inputs: Inputs, settings: Settings) -> Iterat
     try:
         repeated = request(stored, inputs, settings)
     except RepetitionError as e:
-        yield Repetition(stored_request.PRINTED, reason=str(e))
+        yield Repetition(stored_request.PRINTED_WAY, reason=str(e))
         return
     except UnfitError as e:  # somebody has changed the manifest
-        yield Repetition(stored_request.PRINTED, broken=str(e))
+        yield Repetition(stored_request.PRINTED_WAY, broken=str(e))
         return
     yield count_columns(stored, len(repeated.source.datasets))
     by_sqlite = attempt(second_engine.WAY, second_engine.repeat, repeated)
@@ -210,10 +210,12 @@ def _verdicts_on_sweep(repeated: Request, limit: int) -> list[dict[str, Any]]:
         repetitions = [attempt(people_checks.WAY, people_checks.repeat, repeated, drawn_rows)]
     else:
         repetitions = [
-            attempt(stored_request.PRINTED, sweep_checks.repeat_by_printed_sql, repeated, subsets),
+            attempt(
+                stored_request.PRINTED_WAY, sweep_checks.repeat_by_printed_sql, repeated, subsets
+            ),
             attempt(second_engine.WAY, sweep_checks.repeat_by_sqlite, repeated, subsets),
         ]
-        answers = [name for name in sweep_checks.ANSWERS if name in stored.details]
+        answers = [name for name in sweep_checks.ANSWER_TABLES if name in stored.details]
     repetitions.append(count_columns(stored, len(repeated.source.datasets)))
     drawn = [place for place in places(stored, RESULTS) if place.row in drawn_rows]
     undrawn_rows = sorted(set(range(stored.frame.height)) - drawn_rows)

@@ -30,7 +30,7 @@ from qifsql.query.templates import load
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin
 
-TAKEN = ("qids", "secret", "null", "key", "where", *QuestionOptions.__annotations__)
+OPTIONS_TAKEN = ("qids", "secret", "null", "key", "where", *QuestionOptions.__annotations__)
 """The options of ``check`` that the questions take."""
 
 
@@ -62,9 +62,9 @@ def three_questions(
 ) -> Result:
     """Answer the three questions of EU Opinion 05/2014 (WP 216) about a release: see ``check``."""
     origin = Origin.now(settings, "wp29")
-    options = {**dict.fromkeys(TAKEN), "null": "distinct", "seed": 0, **options}
+    options = {**dict.fromkeys(OPTIONS_TAKEN), "null": "distinct", "seed": 0, **options}
     for name in options:
-        if name not in TAKEN and is_given(options[name]):
+        if name not in OPTIONS_TAKEN and is_given(options[name]):
             raise InputError(f"the three questions do not take {name}; leave it out")
     if len(as_names(options["key"])) > 1:
         raise InputError("a log has one key; name one column")
