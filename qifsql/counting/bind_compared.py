@@ -159,7 +159,7 @@ def _owner_in_file(text: str, role: str, original: Catalog, catalog: Catalog) ->
     if len(owners) > 1:
         raise ColumnError(f"{role} is one column or expression; name one")
     try:
-        owner = _secret_in_file(text, owners[0].name, catalog)
+        owner = _attribute_in_file(text, owners[0].name, catalog)
     except ColumnError as e:
         raise ColumnError(
             f"{e}; with {role} each file says whose record it is: write the release with this "
@@ -201,13 +201,13 @@ def _secrets(texts: Sequence[str], catalogs: Sequence[Catalog]) -> list[tuple[At
             if (number, secret.name) in tags and number > 1:
                 attribute = column_of_release(catalog, tags[number, secret.name], secret.name)
             else:
-                attribute = _secret_in_file(text_of[secret.name], secret.name, catalog)
+                attribute = _attribute_in_file(text_of[secret.name], secret.name, catalog)
             attributes.append(replace(attribute, name=secret.name))
         attributes_by_file.append(typed(attributes, catalog, SECRET))
     return attributes_by_file
 
 
-def _secret_in_file(text: str, name: str, catalog: Catalog) -> Attribute:
+def _attribute_in_file(text: str, name: str, catalog: Catalog) -> Attribute:
     """Return the attribute ``name`` that ``text`` selects, or is, in one file."""
     if catalog.schema.find(name) is not None:
         text = name if split_name(text) is None else text

@@ -48,7 +48,7 @@ class Reported:
         row = bayes.reported_row(before, then, self.after.individuals)
         return row | {"certain_missing": self.unreported, "l": self.after.least("values")}
 
-    def columns_of_one(self) -> dict[str, Any]:
+    def columns_of_one_record(self) -> dict[str, Any]:
         """Return the same columns if one record of a person is known; ``certain_missing``: None."""
         if self.prior is None or self.known_one is None:
             return dict.fromkeys(bayes.REPORTED) | {"reported": 0, "certain_reported": 0}

@@ -131,7 +131,7 @@ def _risk_by_one_record(
     attacks = {"crs": crs}
     if j:
         cas = by_record[j].columns(prior[j, 0], j, {"k": None, "l": None})
-        of_reported = reported.columns_of_one() if reported else {}
+        of_reported = reported.columns_of_one_record() if reported else {}
         attacks["cas"] = cas | {"l": _smaller(cas["l"], of_reported)}
     blocks = by_record[0].profile
     if blocks.is_empty():  # all records are suppressed: the only block is everyone

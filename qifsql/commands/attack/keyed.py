@@ -372,7 +372,9 @@ class _Run:
         if people is None:
             return beside_reported(row, None)
         by_record = row.get("known_records") == "one"
-        return beside_reported(row, people.columns_of_one() if by_record else people.columns())
+        return beside_reported(
+            row, people.columns_of_one_record() if by_record else people.columns()
+        )
 
     def _guesses(self) -> dict[int, str | None]:
         """Return the best guesses about the target, as texts, by secret (0: whose record it is)."""
