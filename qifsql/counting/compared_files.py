@@ -171,13 +171,7 @@ def read(engine: Engine, sources: Sources, names: Names) -> Files:
     _check_same_names(read_files)
     first = read_files[0].microdata
     qids, secrets = [q.name for q in first.qids], [s.name for s in first.secrets]
-    in_order = []
-    for file in read_files:  # the attributes in one order, and then the group
-        by_name = {a.name: a for a in file.attributes[: _shared_count(file)]}
-        shared = (by_name[name] for name in (*qids, *secrets))
-        group = file.attributes[_shared_count(file) :]
-        in_order.append(replace(file, attributes=(*shared, *group)))
-    files = _in_common_types(in_order)
+    files = _in_common_types([_in_common_order(file, [*qids, *secrets]) for file in read_files])
     notes = tuple(dict.fromkeys(note for file in files for note in file.microdata.notes))
     by = None if first.by is None else first.by.name
     return Files(tuple(files), tuple(qids), tuple(secrets), by, notes)
@@ -217,6 +211,13 @@ def _bind_file(engine: Engine, dataset: Dataset, names: Names, role: str, title:
 def _shared_count(file: File) -> int:
     """Return how many attributes a file must share with the others."""
     return len(file.microdata.qids) + len(file.microdata.secrets)
+
+
+def _in_common_order(file: File, names: Sequence[str]) -> File:
+    """Return the file with its attributes in the order of ``names``, and then the group."""
+    by_name = {a.name: a for a in file.attributes[: _shared_count(file)]}
+    group = file.attributes[_shared_count(file) :]
+    return replace(file, attributes=(*(by_name[name] for name in names), *group))
 
 
 def _in_common_types(files: Sequence[File]) -> list[File]:
