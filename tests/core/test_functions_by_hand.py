@@ -3,7 +3,6 @@
 from fractions import Fraction
 from itertools import combinations
 from pathlib import Path
-from types import SimpleNamespace
 
 import polars as pl
 import pytest
@@ -12,7 +11,6 @@ from sqlglot import exp
 import qifsql
 from qifsql.adversary import roles
 from qifsql.adversary.spec import Attack, Attribute, ColumnRoles
-from qifsql.counting.guessing import Guessing
 from qifsql.counting.session import _check_range
 from qifsql.engine.progress import Meter
 from qifsql.errors import ColumnError, WeightError
@@ -123,12 +121,6 @@ def test_the_file_of_a_prior_is_one_that_the_attack_reads(tmp_path: Path) -> Non
         "cas", pl.DataFrame({"a": [1], "s": ["x"]}), qids="a", secret="s", prior=prior
     )
     assert [table.paths for table in attack.tables] == [(str(prior),)]
-
-
-def test_a_learner_names_the_release_that_it_has_learnt_from() -> None:
-    files = SimpleNamespace(releases=[SimpleNamespace(title=t) for t in ("first", "second")])
-    titles = [Guessing._title(SimpleNamespace(_files=files), number) for number in (1, 2)]  # type: ignore[arg-type]
-    assert titles == ["first", "second"]
 
 
 @pytest.mark.parametrize(("first", "second", "tied"), [(3, 4, 2), (4, 3, 3), (2, 2, 2)])

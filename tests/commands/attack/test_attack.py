@@ -177,7 +177,8 @@ def test_every_number_of_a_collective_attack_is_that_of_the_oracle(drawn: Table)
     with parquet(to_arrow(drawn)) as path:
         result = qifsql.attack("crs,cas", path, qids=drawn.qids, secret=drawn.secrets)
     assert found(result) == expected(drawn.rows, drawn.qids, drawn.secrets)
-    assert not [note for note in result.notes if "is a value here" not in note]
+    remarks = ("is a value here", "without case and blanks")  # on words for missing, on spellings
+    assert not [note for note in result.notes if not any(remark in note for remark in remarks)]
 
 
 @pytest.mark.slow(because="1.5 s; every recorded mutant dies without it")
@@ -456,7 +457,7 @@ def test_what_else_is_asked_for_changes_none_of_the_numbers(drawn: Release, weig
 @st.composite
 def texts(draw: st.DrawFn) -> Table:
     """A table of texts, for files that know nothing else."""
-    names = st.sampled_from([name for name in NAMES if "\n" not in name])
+    names = st.sampled_from([name for name in NAMES if name.strip() and "\n" not in name])
     columns = draw(st.lists(names, min_size=2, max_size=4, unique=True))
     pools = st.lists(st.sampled_from(VALUES[pa.string()]), min_size=1, max_size=4, unique=True)
     cells = st.tuples(*(st.sampled_from(draw(pools)) for _ in columns))
