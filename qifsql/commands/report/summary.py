@@ -250,7 +250,7 @@ def _attack_columns(stored: Stored, model: str, secret: str | None) -> dict[str,
 
     Qids of later releases (2:a) are left out. Callers add the columns of success.
     """
-    qids = [q for q in stored.spec.get("qids", ()) if not re.match(r"[2-9]\d*:", q)]
+    qids = [q for q in stored.spec.get("qids", ()) if not re.match(r"(?!1:)\d+:", q)]
     about = {"model": model, "secret": secret, "qids": qids, "n_qids": len(qids)}
     return about | {"dataset": str(stored.spec.get("dataset", ""))}
 
