@@ -239,7 +239,8 @@ def make_values(passes: Passes, column: Cells, done: str = "done") -> None:
     tables = {"done": own_name(done), "scale": own_name(scale_table(i))}
     tree = splice(f"anonymise/{file}", columns={"own_place": f"place_{i}"}, tables=tables)
     if column.kind == "centred" and column.is_text:
-        tree = exp.select("part", '"values"', "cell::VARCHAR AS cell").from_(tree.subquery("found"))
+        cell = column.writing.value(exp.column("cell"), scale.attribute.type, i)
+        tree = exp.select("part", '"values"', cell.as_("cell")).from_(tree.subquery("found"))
     passes.keep(f"values_{i}", tree)
 
 

@@ -2,11 +2,15 @@
 
 from collections.abc import Sequence
 
+from sqlglot import exp
+
 from qifsql.commands.anonymise import kept_records
 from qifsql.commands.anonymise.generalise import Cells, Loss, check_sets, make_values
 from qifsql.commands.anonymise.lattice import Node
+from qifsql.commands.anonymise.nominal import makes_labels
 from qifsql.commands.anonymise.recode import Recoding
 from qifsql.commands.anonymise.value_steps import ValueStep, column_of
+from qifsql.commands.anonymise.writing import with_commas
 from qifsql.counting.scales import own_name
 from qifsql.query import render
 from qifsql.query.plan import Plan, Step
@@ -77,6 +81,9 @@ def make_cell_values(recoding: Recoding, column: Cells, step: ValueStep, s: int)
             query = recoding.view_of_steps("prefixed", i, columns, numbers)
         else:
             query = recoding.view_of_steps("labels", i, columns, text=column.is_text)
+            if column.writing.comma and makes_labels(step.changes):
+                cell = with_commas(exp.column("cell")).as_("cell")
+                query = exp.select("part", cell).from_(query.subquery("bands"))
         passes.keep(f"values_{i}", query)
     elif column.nominal is not None:
         steps = own_name(f"steps_{i}")

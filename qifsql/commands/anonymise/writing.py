@@ -44,6 +44,12 @@ class Writing:
         return exp.cast(value, "VARCHAR")
 
 
+def with_commas(band: exp.Expr) -> exp.Expr:
+    """Return the SQL of a band between limits, a text, with decimal commas: ``[1,5;2,0)``."""
+    marks = [exp.Literal.string(mark) for mark in (".,", ",;")]
+    return exp.Anonymous(this="translate", expressions=[band, *marks])
+
+
 PLAIN = Writing()
 """The usual writing: a decimal point, and dates as in ISO 8601."""
 

@@ -1,6 +1,9 @@
 """A release is like its input, and is read again by qifsql and by the library of its format."""
 
+import csv
 import gzip
+import shutil
+import subprocess
 import zipfile
 from datetime import date
 from functools import partial
@@ -37,28 +40,28 @@ CHANGES = {"change": ["age:10", "zip:3", "born:10y"], "qids": "age,zip,born"}
 CELLS = ("20-29", "070**", "1980s")
 
 
-def write_input(folder: Path, ending: str) -> Path:
+def write_input(folder: Path, ending: str, people: pl.DataFrame = PEOPLE) -> Path:
     """Write the people in a format."""
     path = folder / f"in{ending}"
     if ending == ".parquet":
-        PEOPLE.write_parquet(path)
+        people.write_parquet(path)
     elif ending in (".csv", ".csv.gz"):
-        PEOPLE.to_pandas().to_csv(path, index=False, date_format="%Y-%m-%d")
+        people.to_pandas().to_csv(path, index=False, date_format="%Y-%m-%d")
     elif ending in (".tsv", ".tsv.zst"):  # pandas needs one more library for the latter
         with pa.output_stream(str(path), compression="zstd" if ".zst" in ending else None) as text:
-            PEOPLE.to_pandas().to_csv(text, index=False, sep="\t")
+            people.to_pandas().to_csv(text, index=False, sep="\t")
     elif ending in (".jsonl", ".ndjson"):
-        PEOPLE.write_ndjson(path)
+        people.write_ndjson(path)
     elif ending == ".json":
-        path.write_text(PEOPLE.with_columns(pl.col("born").cast(pl.String)).write_json())
+        path.write_text(people.with_columns(pl.col("born").cast(pl.String)).write_json())
     elif ending == ".xlsx":
-        PEOPLE.write_excel(path)
+        people.write_excel(path)
     elif ending == ".dta":
-        pyreadstat.write_dta(PEOPLE, path, **LABELS)
+        pyreadstat.write_dta(people, path, **LABELS)
     elif ending == ".xpt":
-        pyreadstat.write_xport(PEOPLE, path)
+        pyreadstat.write_xport(people, path)
     else:
-        pyreadstat.write_sav(PEOPLE, path, compress=ending == ".zsav", **LABELS)
+        pyreadstat.write_sav(people, path, compress=ending == ".zsav", **LABELS)
     return path
 
 
@@ -103,6 +106,69 @@ def test_a_release_has_the_format_of_its_input(ending: str, tmp_path: Path) -> N
     assert set(compared.details["columns"]["outside"]) == {0}
     blocks = compared.frame.filter(view="cells")["blocks"].to_list()
     assert blocks == [24, result.frame["blocks"].item()]
+
+
+IN_R = r"""
+absent <- Filter(function(name) !requireNamespace(name, quietly = TRUE), c("haven", "readxl"))
+if (length(absent)) {
+  cat(absent)
+  quit(status = 3)
+}
+readers <- list(
+  .csv = read.csv, .tsv = read.delim, .xlsx = readxl::read_excel,
+  .sav = haven::read_sav, .dta = haven::read_dta, .xpt = haven::read_xpt,
+  utf_16.csv = function(path) read.csv(path, fileEncoding = "UTF-16"),
+  cp1252.csv = function(path) read.csv2(path, fileEncoding = "CP1252")
+)
+cells <- function(v) {
+  labels <- attr(v, "labels")
+  text <- if (is.numeric(v)) sprintf("%.17g", unclass(v)) else as.character(v)
+  text[is.na(v)] <- ""
+  told <- paste(c(attr(v, "label"), names(labels), labels), collapse = "|")
+  c(told, is.numeric(v), enc2utf8(text))
+}
+for (name in names(readers)) {
+  table <- readers[[name]](paste0("out", name))
+  write.csv(sapply(table, cells), paste0(name, ".txt"), row.names = FALSE, fileEncoding = "UTF-8")
+}
+"""
+READ_IN_R = (".csv", ".tsv", ".xlsx", ".sav", ".dta", ".xpt")
+
+
+@pytest.mark.skipif(shutil.which("Rscript") is None, reason="R is not installed")
+def test_r_reads_releases_as_they_are(tmp_path: Path) -> None:
+    """One process of R reads all formats; a release in Parquet says what their cells are."""
+    people = PEOPLE.with_columns(seen=pl.col("born"), town=pl.col("town").replace("Ulm", None))
+    sources = [qifsql.Dataset.open(write_input(tmp_path, ending, people)) for ending in READ_IN_R]
+    outs = [f"out{ending}" for ending in READ_IN_R]
+    for encoding, how in (("utf_16", {}), ("cp1252", {"sep": ";", "decimal": ","})):
+        source, out = tmp_path / f"{encoding}.csv", f"out{encoding}.csv"
+        people.to_pandas().to_csv(source, index=False, encoding=encoding, **how)
+        read_with = {"encoding": encoding, "decimal": how.get("decimal")}
+        sources.append(qifsql.Dataset.open(source, **read_with))
+        outs.append(out)
+    for data, out in zip(sources, outs, strict=True):
+        qifsql.anonymise(data, tmp_path / out, **CHANGES)
+    qifsql.anonymise(people, tmp_path / "out.parquet", **CHANGES)
+    command = ["Rscript", "--vanilla", "-e", IN_R]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    if done.returncode == 3:
+        pytest.skip(f"R has no package {done.stdout}")
+    assert done.returncode == 0, done.stderr
+    made = pl.read_parquet(tmp_path / "out.parquet").with_columns(pl.col("seen").cast(pl.String))
+    for out in outs:
+        with (tmp_path / f"{out.removeprefix('out')}.txt").open(encoding="utf-8") as file:
+            columns, labels, numbers, *cells = csv.reader(file)
+        assert columns == made.columns
+        pay = columns.index("pay")
+        assert numbers == ["TRUE" if name == "pay" else "FALSE" for name in columns]
+        assert (labels[pay] == "Pay per hour|little|more|1|2") == out.endswith(("sav", "dta"))
+        read = [[*row[:pay], float(row[pay] or "nan"), *row[pay + 1 :]] for row in cells]
+        assert (
+            pl.DataFrame(read, made.columns, orient="row")
+            .fill_nan(None)
+            .equals(made.with_columns(pl.col("town").fill_null("")))
+        ), out
 
 
 def test_labels_of_spss_are_kept_in_stata_too(tmp_path: Path) -> None:
@@ -190,6 +256,16 @@ def test_csv_keeps_its_encoding_marks_dates_and_line_ends(tmp_path: Path) -> Non
     released = qifsql.Dataset.open(out, encoding="cp1252", decimal=",")
     compared = qifsql.compare(data, released, qids="town,born,pay")
     assert set(compared.details["columns"]["outside"]) == {0}
+    qifsql.anonymise(
+        data, out, qids="pay,born", change=["pay:2/2.5", "born:month"], cells="centroid"
+    )
+    assert out.read_bytes().decode("cp1252").split("\r\n")[1:4] == [
+        "Köln;31/01/1980;<2",
+        "Köln;02/11/1985;>=2,5",
+        "Ulm;05/06/1991;>=2,5",
+    ]
+    qifsql.anonymise(data, out, qids="pay", change="pay:1.5/2.5/3")
+    assert '\r\nKöln;31/01/1980;"[1,5;2,5)"\r\n' in out.read_bytes().decode("cp1252")
     source.write_bytes(b"\xef\xbb\xbfa,b\n1,x\n1,y\n")
     qifsql.anonymise(source, out, qids="a", k=2)
     assert out.read_bytes() == b"\xef\xbb\xbfa,b\n1,x\n1,y\n"
