@@ -36,6 +36,7 @@ SEARCHED_ROWS = 2_000_000  # of it, in which the first values are sought again: 
 ROWS_OF_NAMES = 1_000  # in which names of people are looked for
 COUNT_VALUES = "SELECT count(DISTINCT field), count(field) FROM rows"
 WORDED_TYPES = (*INTEGERS, *TEXTS)  # types of columns that may have words for missing values
+WORDED_TOGETHER = 64  # columns of one query, which needs up to 10 MB for each
 VALUES_OF_FIRST = "SELECT field FROM rows WHERE field IN (SELECT field FROM rows LIMIT 1000)"
 COUNT_DIFFERING = """
 SELECT count(*)
@@ -229,8 +230,18 @@ class Catalog:
         records of a large file are read.
         """
         columns = [c for c in map(self.schema.find, names) if c and family(c.type) in WORDED_TYPES]
-        if not columns:
-            return {}
+        return {
+            name: words
+            for start in range(0, len(columns), WORDED_TOGETHER)
+            for name, words in self._usual_words(
+                columns[start : start + WORDED_TOGETHER], where, of_first=of_first
+            ).items()
+        }
+
+    def _usual_words(
+        self, columns: Sequence[Column], where: exp.Expr | None, *, of_first: bool
+    ) -> dict[str, UsualWords]:
+        """Return the usual words in the ``columns``, read by one query."""
         rows = self._records([exp.Star()], where)
         rows = rows.limit(FIRST_ROWS) if of_first else rows
         codes = self._codes_of_nines(columns, rows)
