@@ -187,3 +187,9 @@ def test_a_stored_sweep_says_which_words_were_missing(tmp_path: Path) -> None:
     done = run("verify", tmp_path / "swept.parquet")
     assert (done.code, "differs" in done.out) == (0, False)
     assert "agrees" in done.out
+
+
+def test_words_of_more_columns_than_one_query_reads_are_noted() -> None:
+    frame = pl.DataFrame({f"q{i}": ["a", "NA", "b"] for i in range(130)})
+    notes = qifsql.attack("crs", frame, qids=frame.columns).notes
+    assert sum('has "NA" in 1 record' in note for note in notes) == 130
