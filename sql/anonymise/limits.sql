@@ -215,24 +215,56 @@ FROM done
 ANTI JOIN refused ON done.part = refused.part
 GROUP BY {{ "done.part, step, person" if people else "done.part, step" }};
 
--- One row per class that is still shown, and person in it. Classes are left out whose records, by one of
--- the `combinations` alone, are in a class of too few records or people.
-{# still_shown(combinations=[[1, 2], [3]], people=False), still_shown(combinations=[[1]], people=True) #}
+-- One row per class, in all combinations of quasi-identifiers, that is never too small by any of them.
+{# large_classes(people=False), large_classes(people=True) #}
+CREATE OR REPLACE VIEW large_classes AS
+SELECT step
+FROM shown
+GROUP BY part, step
+HAVING {{ "count(*)" if people else "sum(people)" }} >= wanted_largest;
+
+-- One row per class, person in it, and one of the `combinations` by whose cells it is alike with no large
+-- class: these cells, and how many records, or people, must have them.
+{# open_classes(combinations=[[1, 2], [3]], people=False), open_classes(combinations=[[1]], people=True) #}
+CREATE OR REPLACE VIEW open_classes AS
+SELECT *
+FROM (
+    {% for qids in combinations %}
+    {{ "UNION ALL" if not loop.first }}
+    SELECT
+        shown.part,
+        {{ "shown.person," if people }}
+        shown.people,
+        wanted_k_{{ loop.index }} AS required,
+        [{{ loop.index }}, {{ qids | each("shown.step_#", ", ") }}] AS cells
+    FROM shown
+    ANTI JOIN large_classes ON {{ qids | each("shown.step_# = large_classes.step_#", " AND ") }}
+    {% endfor %}
+) AS alike;
+
+-- The same rows without classes that by one of the combinations are too small.
+{# still_open(people=False), still_open(people=True) #}
+CREATE OR REPLACE VIEW still_open AS
+SELECT alike.*
+FROM alike
+ANTI JOIN (
+    SELECT alike.part
+    FROM alike
+    SEMI JOIN (
+        SELECT cells
+        FROM alike
+        GROUP BY cells, required
+        HAVING {{ "count(DISTINCT person)" if people else "sum(people)" }} < required
+    ) AS rare ON alike.cells = rare.cells
+) AS broken ON alike.part = broken.part;
+
+-- One row per class that is still shown, and person in it: without those that were open, and are not any more.
 CREATE OR REPLACE VIEW still_shown AS
 SELECT shown.*
 FROM shown
 ANTI JOIN (
-    {% for qids in combinations %}
-    {{ "UNION ALL" if not loop.first }}
-    SELECT shown.part
-    FROM shown SEMI JOIN (
-        SELECT {{ qids | each("step_#", ", ") }}
-        FROM shown
-        GROUP BY {{ qids | each("step_#", ", ") }}
-        HAVING {{ "count(DISTINCT shown.person)" if people else "sum(shown.people)" }} < wanted_k_{{ loop.index }}
-    ) AS rare ON {{ qids | each("shown.step_# = rare.step_#", " AND ") }}
-    {% endfor %}
-) AS broken ON shown.part = broken.part;
+    SELECT part FROM open_classes ANTI JOIN still_open ON open_classes.part = still_open.part
+) AS hidden ON shown.part = hidden.part;
 
 -- One row per class that is not shown.
 CREATE OR REPLACE VIEW hidden_classes AS

@@ -13,6 +13,7 @@ the number of suppressed records never rises, as for k (``lattice``, argument 1)
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain, repeat
 
 import polars as pl
 
@@ -22,11 +23,14 @@ from qifsql.commands.anonymise.release_request import Combination
 from qifsql.counting.scales import own_name
 from qifsql.data.readers import LOADED
 from qifsql.query import render
-from qifsql.query.plan import Plan
+from qifsql.query.plan import Plan, Step
 from qifsql.query.splice import make_step
 
-COMBINATIONS_AT_ONCE = 16  # that one statement looks at
-TABLES = {name: own_name(name) for name in ("coded", "done", "refused", "shown")}
+COMBINATIONS_AT_ONCE = 64  # that one statement looks at
+TABLES = {
+    name: own_name(name)
+    for name in ("coded", "done", "refused", "shown", "open_classes", "still_open")
+}
 COMBINATIONS: dict[str, pl.DataType] = {
     "quasi_identifiers": pl.List(pl.String()),
     **dict.fromkeys(("k", "classes", "smallest_class"), pl.Int64()),
@@ -43,17 +47,16 @@ def measure(recoding: Recoding, node: Node, limit: int) -> Measured:
     than ``limit + 1``.
     """
     recoding.shown_node = None
-    measured = recoding.measure(node, limit)
-    suppressed = measured.suppressed
+    measured = recoding.measure(node, limit) if recoding.limits.of_secret else None
+    suppressed = 0 if measured is None else measured.suppressed
     for combination in recoding.combinations:
-        if suppressed > limit:
-            return replace(measured, suppressed=suppressed)
-        suppressed = max(suppressed, _count_rare_records(recoding, combination, node))
+        if suppressed <= limit:
+            suppressed = max(suppressed, _count_rare_records(recoding, combination, node))
     if suppressed in range(1, limit + 1):
         _make_shown(recoding, node)
         recoding.shown_node = node
         return recoding.measure(node, limit)
-    return replace(measured, suppressed=suppressed)
+    return replace(measured or recoding.measure(node, limit), suppressed=suppressed)
 
 
 def _count_rare_records(recoding: Recoding, combination: Combination, node: Node) -> int:
@@ -90,56 +93,74 @@ def _make_shown(recoding: Recoding, node: Node) -> None:
         steps = [people, make_step("anonymise/none_refused", "refused")]
     query = recoding.view("shown_of_node", people=recoding.counts_people)
     text = render.keeping(Plan(tuple(steps), query), "shown", LOADED, again=True)
-    rows = recoding.passes.stream.count(text)
-    _remove_rare(recoding, rows, _removing_statements(recoding))
+    recoding.passes.stream.count(text)
+    _remove_rare(recoding, _removing_statements(recoding))
 
 
 def refuse_classes(recoding: Recoding) -> None:
     """Add to the table ``refused`` the classes of ``done`` that cannot stay; make ``shown``."""
     passes = recoding.passes
     query = recoding.view("shown_of_done", tables=TABLES, people=recoding.counts_people)
-    rows = passes.replace("shown", query)
-    texts = _removing_statements(recoding)
-    passes.statements |= dict.fromkeys(texts)
-    _remove_rare(recoding, rows, texts)
+    passes.replace("shown", query)
+    batches = _removing_statements(recoding)
+    passes.statements |= dict.fromkeys(chain(*batches))
+    _remove_rare(recoding, batches)
     passes.drop("refused")
     tables = {"sides": TABLES["done"], "shown": TABLES["shown"]}
     passes.keep("refused", recoding.view("hidden_classes", tables=tables))
 
 
-def _remove_rare(recoding: Recoding, rows: int, texts: Sequence[str]) -> None:
-    """Send statements that remove classes from ``shown`` until none of them removes any.
+def _remove_rare(recoding: Recoding, batches: Sequence[Sequence[str]]) -> None:
+    """Remove classes from ``shown`` that combinations make too small, until there are none.
 
-    ``shown`` has so many ``rows``. All statements are sent again after any has removed a class.
+    ``batches`` are statements about several combinations each; all are sent again after any has
+    removed a class. A class that alone has enough records is never removed, nor is another one by a
+    combination of which both have the same cells. So only the others are counted again and again.
     """
-    unchanged = 0  # statements since the last one that removed a class
-    while unchanged < len(texts):
-        for text in texts:
-            remaining = recoding.passes.stream.count(text)
-            unchanged = unchanged + 1 if remaining == rows else 0
-            rows = remaining
+    unchanged = 0  # batches that are known to remove none
+    while unchanged < len(batches):
+        for opening, first, again, closing in batches:
+            opened = still_open = recoding.passes.stream.count(opening)
+            for text in chain([first], repeat(again)):
+                before, still_open = still_open, recoding.passes.stream.count(text)
+                if still_open in (0, before):
+                    break
+            unchanged += 1
+            if still_open < opened:
+                unchanged = 1  # this one removes no more
+                recoding.passes.stream.count(closing)
 
 
-def _removing_statements(recoding: Recoding) -> list[str]:
+def _removing_statements(recoding: Recoding) -> list[tuple[str, ...]]:
     """Return statements that remove classes from ``shown`` that some combinations make too small.
 
-    Each looks at several combinations at once.
+    They are in batches: one that keeps the classes that may go, two that remove some of them (the
+    latter is sent until it removes none), and one that leaves them out of ``shown``.
     """
-    texts, combinations = [], recoding.combinations
+    if recoding.removals:
+        return recoding.removals
+    combinations, people = recoding.combinations, recoding.counts_people
+    numbers = {"wanted_largest": max(c.k for c in combinations)}
+    large = recoding.view("large_classes", tables=TABLES, numbers=numbers, people=people)
+    steps = (Step("large_classes", "One row per class that is never too small.", large),)
+    rounds = []
+    for source in ("open_classes", "still_open"):
+        view = recoding.view("still_open", tables={"alike": own_name(source)}, people=people)
+        rounds.append(("still_open", Plan((), view)))
+    closing = ("shown", Plan((), recoding.view("still_shown", tables=TABLES)))
     for first in range(0, len(combinations), COMBINATIONS_AT_ONCE):
-        key = f"remove by combinations from {first}"
-        if key not in recoding.texts:
-            looked_at = combinations[first : first + COMBINATIONS_AT_ONCE]
-            query = recoding.view(
-                "still_shown",
-                tables=TABLES,
-                numbers={f"wanted_k_{n}": c.k for n, c in enumerate(looked_at, 1)},
-                combinations=[[*c.qids, *recoding.strata] for c in looked_at],
-                people=recoding.counts_people,
-            )
-            recoding.texts[key] = render.keeping(Plan((), query), "shown", LOADED, again=True)
-        texts.append(recoding.texts[key])
-    return texts
+        looked_at = combinations[first : first + COMBINATIONS_AT_ONCE]
+        opened = recoding.view(
+            "open_classes",
+            tables=TABLES,
+            numbers={f"wanted_k_{n}": c.k for n, c in enumerate(looked_at, 1)},
+            combinations=[[*c.qids, *recoding.strata] for c in looked_at],
+            people=people,
+        )
+        plans = [("open_classes", Plan(steps, opened)), *rounds, closing]
+        texts = (render.keeping(plan, name, LOADED, again=True) for name, plan in plans)
+        recoding.removals.append(tuple(texts))
+    return recoding.removals
 
 
 def rows_of_combinations(recoding: Recoding) -> pl.DataFrame:

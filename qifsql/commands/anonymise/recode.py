@@ -52,9 +52,10 @@ class Recoding:
     """The steps of all quasi-identifiers of a coded release, as tables, and the nodes of them.
 
     A step is known by its number ``s`` from 0, a quasi-identifier by its number ``i`` from 1.
-    Nodes are counted from ``sources``, by statements that ``texts`` keeps, because they are sent
-    many times. ``combinations`` have a k of their own (``qifsql.commands.anonymise.kept_records``);
-    ``shown_node`` is the node whose classes that stay are in the table ``shown``.
+    Nodes are counted from ``sources``, by statements that ``texts`` and ``removals`` keep, because
+    they are sent many times. ``combinations`` have a k of their own
+    (``qifsql.commands.anonymise.kept_records``); ``shown_node`` is the node whose classes that stay
+    are in the table ``shown``.
     """
 
     passes: Passes
@@ -63,6 +64,7 @@ class Recoding:
     limits: ClassLimits
     sources: list[Source] = field(default_factory=list)
     texts: dict[str, str] = field(default_factory=dict)
+    removals: list[tuple[str, ...]] = field(default_factory=list)
     prior: dict[tuple[int, int], Profile] = field(default_factory=dict)
     combinations: Sequence[Combination] = ()
     rare_records: dict[tuple[Combination, Node], int] = field(default_factory=dict)
@@ -339,7 +341,8 @@ class Recoding:
 
     def drop(self) -> None:
         """Drop the tables that were made."""
-        self.passes.drop("left_by_steps", "shown", *(source.table for source in self.sources))
+        self.passes.drop("left_by_steps", "shown", "open_classes", "still_open")
+        self.passes.drop(*(source.table for source in self.sources))
         self.passes.drop(*(f"steps_{i}" for i in self.columns))
 
     def view(
