@@ -99,7 +99,7 @@ def _notes(
     attack: Attack, catalog: Catalog, by_role: Mapping[str, Attributes], microdata: Microdata
 ) -> tuple[str, ...]:
     """Return what may mislead in the columns and values of the attack."""
-    qids, secrets, key, _, _, person, _ = by_role.values()
+    qids, secrets, key, _weight, _group, person, _household = by_role.values()  # in this order
     identifying = _identifying(attack, key, person)
     where = microdata.where
     return (

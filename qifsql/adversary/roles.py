@@ -139,7 +139,13 @@ def _is_whole(tree: exp.Expr) -> bool:
 def _attribute(
     name: str, original: Column, number: int, there: exp.Expr | None
 ) -> Attribute | None:
-    """Return the column as an attribute; None if the engine has no name for it."""
+    """Return a column of a release as an attribute; None if the file has no column of its name.
+
+    ``number`` is that of the release, and ``there`` tells whether it has a record of the person.
+    """
     if not original.source_name:
         return None
-    return Attribute(name, column(original), original.type, number, there)
+    expression = column(original)
+    return Attribute(
+        name=name, expression=expression, type=original.type, number=number, there=there
+    )

@@ -109,6 +109,7 @@ def apply_change(attribute: Attribute, change: Change, changeable: Changeable) -
     if change.kind == "level":
         return _replace_by_nodes(attribute, change, changeable.hierarchies.get(attribute.name))
     if QUANTILES.fullmatch(change.how) and is_banded(attribute.type):
+        # Quantiles become the limits that they are, written as a user writes limits of bands.
         limits = MARK.join(_quantiles(attribute, change, changeable))
         change = replace(change, how=f"{limits}{MARK}")
     tree = substituted(_expression_of(attribute, change), "value", attribute.expression)

@@ -140,10 +140,10 @@ class Guessing:
 
     def _answer(self, cells: Cells, secret: int) -> Mapping[str, Any]:
         """Create ``answers``, the guesses about people; return the row of the view ``prior``."""
-        self._tables.make("verdicts", cells.plan("verdicts"))
-        self._tables.make("bases", self._view("bases", cells))
-        (base,) = rows_of(self._view("prior", cells), self._tables)
         try:
+            self._tables.make("verdicts", cells.plan("verdicts"))
+            self._tables.make("bases", self._view("bases", cells))
+            (prior,) = rows_of(self._view("prior", cells), self._tables)
             if self._learner.name == TABLE:
                 query = self._view("table_answers", cells)
             else:
@@ -152,7 +152,7 @@ class Guessing:
             self._tables.make("answers", query)
         finally:
             self._tables.drop("verdicts", "bases", "predictions")
-        return base
+        return prior
 
     def _view(self, name: str, cells: Cells, **numbers: int) -> exp.Select:
         """Return a view of ``sql/learning`` about the release of these cells."""

@@ -87,7 +87,8 @@ def _with_several_records(counts: Counts, question: Question) -> Reported:
     unreported = counts.frame("people_unreported", [question])["people"][0]
     _, reporting = records_of_sets(counts, j)
     if not reporting:
-        return Reported(question, None, None, counts.domain(j).people)
+        everybody = counts.domain(j).people
+        return Reported(question, prior=None, after=None, unreported=everybody)
     microdata = replace(bound.microdata, secrets=(bound.microdata.secrets[j - 1],), reported=True)
     only_question = [(1, 0)]  # the secret is the first of this microdata
     reported = Counts(counts.engine, bound.on(microdata))
@@ -95,7 +96,7 @@ def _with_several_records(counts: Counts, question: Question) -> Reported:
     known_one = known_records.measure(reported, only_question)[1]
     reported.forget()
     counts.plans += reported.plans
-    return Reported(question, prior, after, unreported, known_one)
+    return Reported(question, prior, after, unreported=unreported, known_one=known_one)
 
 
 def is_missed(counts: Counts, secret: int) -> bool:

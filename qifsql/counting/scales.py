@@ -273,9 +273,13 @@ def _reading_of_people(tables: Tables, number: int, person: int) -> tuple[Readin
         tables={"coded": own_name("coded")},
     )
     tables.make(table, Plan((counts,), splice("anonymise/whole")))
+    # ``upto`` is the running total of people
     sums = exp.select("sum(people)", "count(*)", "sum(upto)", "arg_max(people, code)")
     ((people, values, before, last),) = tables.rows(sums.from_(own_table(table)))
-    return Reading(column, table, int(people), values, int(before)), int(last)
+    reading = Reading(
+        column=column, totals=table, people=int(people), values=values, before=int(before)
+    )
+    return reading, int(last)
 
 
 def position(type_: str) -> exp.Expr:

@@ -164,6 +164,17 @@ def make_spans(
     tables.drop(names["parsed"], names["ranges"])
 
 
+def _may_be_no_text(column: Generalised, *, generalised: bool) -> bool:
+    """Return whether a column of text is refused where people have numbers or dates.
+
+    Its cells may be ``generalised`` ones, unless they are said to be values (``plain``). Values
+    may be text in CSV, which is not ``typed``, and where they read as numbers.
+    """
+    if generalised:
+        return column.plain
+    return column.typed and not _has_numbers(column)
+
+
 def _parse_texts(tables: Tables, column: Generalised, values: Domain, words: Sequence[str]) -> None:
     """Create the table ``parsed``, a row per different cell; ``words`` mean a missing value."""
     names = column.names
@@ -182,10 +193,9 @@ def _parse_texts(tables: Tables, column: Generalised, values: Domain, words: Seq
         comma=column.decimal == "," and values.kind in NUMBERS,
         order=_order_of_dates(tables, column) if values.kind == "date" else None,
     )
-    generalised = _write_parsed(tables, unread, path, source)
-    # Where people have numbers or dates, text may only be generalised cells, or values of a CSV.
-    clashes = column.plain if generalised else column.typed and not _has_numbers(column)
-    if values.kind != "text" and clashes and tables.count(names["cells"]):
+    generalised = _write_parsed(tables, unread, path, source) > 0
+    is_refused = values.kind != "text" and _may_be_no_text(column, generalised=generalised)
+    if is_refused and tables.count(names["cells"]):
         raise column.clash("text")
     rows = exp.select("*").from_(relation(Dataset.open(path)))
     tables.make(names["readings"], rows)

@@ -205,10 +205,9 @@ class Dataset:
 
     @property
     def csv(self) -> dict[str, object] | None:
-        """Return the options for reading CSV, as plain data for manifests; None for others.
+        """Return the options for reading CSV or sheets, as plain data for manifests; or None.
 
-        Options that were added later are there only if they are not the usual ones, as those of
-        sheets are.
+        Those in ``ALWAYS`` are there for all CSV, others where they differ from the usual ones.
         """
         always = ALWAYS if self.format == "csv" else ()
         options = {name: getattr(self, name) for name in CSV_OPTIONS}

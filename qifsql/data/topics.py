@@ -40,7 +40,7 @@ class Topic:
         return "medium" if _has_word(name, self.hints) else None
 
     def has(self, value: str) -> bool:
-        """Return whether a value (``spelled``) is one of columns about this."""
+        """Return whether a value (``spelled``) is a label of the topic, or contains its words."""
         return value in self.labels or _has_word(value, self.inside)
 
 

@@ -74,15 +74,19 @@ def _literal(path: str) -> str:
 
 
 def _place(folder: Path, dataset: Dataset, path: str) -> Path:
-    """Return the path of the private copy of a file."""
+    """Return the path of the private copy of a file.
+
+    It ends as the file does, or as the member of an archive, by which other formats than CSV are
+    told; folders have parts of the quoted path, as names have a greatest length.
+    """
     name = dataset.table if path.casefold().endswith(ZIPPED) else path
     all_endings = (ending for endings in ENDINGS.values() for ending in endings)
     of_name = (ending for ending in all_endings if name.casefold().endswith(ending))
-    ending = ".csv" if dataset.format == "csv" else next(of_name)
-    reading = "\0".join((dataset.table, dataset.encoding or "")).encode(errors="surrogateescape")
+    ending = ".csv" if dataset.format == "csv" else next(of_name, "")
+    options = "\0".join((dataset.table, dataset.encoding or "")).encode(errors="surrogateescape")
     path_in_names = quote(path, safe="")
     parts = [path_in_names[i : i + LENGTH] for i in range(0, len(path_in_names), LENGTH)]
-    digest = hashlib.sha256(reading).hexdigest()[:16]
+    digest = hashlib.sha256(options).hexdigest()[:16]
     return folder.joinpath(COPIES, digest, *parts, f"{ROWS}{ending}")
 
 

@@ -34,16 +34,17 @@ def cramers_v(cells: Iterable[Cell], *, records: int, firsts: int, seconds: int)
 
     It is the root of chi-squared over ``records`` and one less than the smaller of the numbers of
     different values of both columns, ``firsts`` and ``seconds`` (Cramer 1946, chapter 21).
-    ``cells`` are those of the table that are not 0.
+    ``cells`` are those of the table that are not 0: the count, the totals of its row and column,
+    and how many cells have these three numbers.
     """
     if min(firsts, seconds) < 2:
         return None
     expected = 0  # products of totals, of cells that are not 0
     terms: list[float] = []
-    for count, first, second, pairs in cells:
+    for count, first, second, times in cells:
         product = first * second
-        terms.append(pairs * (count * records - product) ** 2 / (product * records * records))
-        expected += pairs * product
+        terms.append(times * (count * records - product) ** 2 / (product * records * records))
+        expected += times * product
     terms.append((records * records - expected) / (records * records))  # cells that are 0
     return min(1.0, math.sqrt(math.fsum(terms) / (min(firsts, seconds) - 1)))
 

@@ -27,11 +27,14 @@ def harmonic(x: float, terms: int) -> float:
 
 
 def log_rising(x: float, step: float) -> float:
-    """Compute log(Gamma(x + step) / Gamma(x)) for x > 0, step >= 0, as log(x (x + 1) ...)."""
+    """Compute log(Gamma(x + step) / Gamma(x)) for x > 0, step >= 0.
+
+    For whole steps that is log(x (x + 1) ... (x + step - 1)).
+    """
     total = 0.0
     while x < FROM:  # too small for the series: Gamma(x + 1) = x Gamma(x)
         total, x = total - math.log1p(step / x), x + 1
-    end = x + step
+    end = x + step  # from here on, the difference of Stirling's series at both ends
     tail = (end - 0.5) * math.log1p(step / x) + step * (math.log(x) - 1)
     for k, b in enumerate(LOG_GAMMA, 1):
         tail += b * (end ** (1 - 2 * k) - x ** (1 - 2 * k))

@@ -43,11 +43,14 @@ def estimate_true_shares(
 
 
 def _invert(matrix: Lines, weights: Sequence[float]) -> list[float] | None:
-    """Return the shares that lead exactly to the released ones; None if there are none or many."""
+    """Return the shares that lead exactly to the released ones; None if there are none or many.
+
+    These solve ``shares * matrix = weights``, by Gaussian elimination with partial pivoting.
+    """
     size = len(matrix)
     if size != len(weights):
         return None
-    columns = zip(*matrix, strict=True)
+    columns = zip(*matrix, strict=True)  # an equation is about a released value
     rows = [[*column, weight] for column, weight in zip(columns, weights, strict=True)]
     for i in range(size):
         best = max(range(i, size), key=lambda k: abs(rows[k][i]))

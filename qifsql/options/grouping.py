@@ -221,11 +221,18 @@ def arguments(options: type, typed: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _arguments(options: Mapping[str, Option], **typed: Any) -> dict[str, Any]:
-    """Return typed values as arguments of the function that declares the options."""
+    """Return typed values as arguments of the function that declares the options.
+
+    Options that were not typed, which are None, are left out.
+    """
     form_of = {name: options[name].form for name, value in typed.items() if value is not None}
     arguments: dict[str, Any] = {}
     for name, form in form_of.items():
-        arguments[name] = typed[name] if form.choices else TYPED[form][1](typed[name])
+        if form.choices:
+            arguments[name] = typed[name]
+        else:
+            _, read_text = TYPED[form]
+            arguments[name] = read_text(typed[name])
     for name, form in form_of.items():  # now that the names of columns are known
         if form in OF_COLUMNS:
             columns, read = OF_COLUMNS[form]

@@ -8,6 +8,7 @@ It returns an ``Answer``.
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import KW_ONLY, dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any, is_typeddict
 
@@ -53,6 +54,18 @@ class Answer:
     finish: Callable[[], None] | None = None
 
 
+def _written_files(
+    arguments: Mapping[str, Any], options: Mapping[str, Option]
+) -> dict[Form, dict[str, str | Path]]:
+    """Return the files that the command is to write, by form and name of the option."""
+    files: dict[Form, dict[str, str | Path]] = {WRITTEN: {}, STORE: {}}
+    typed = [group for group in arguments.values() if isinstance(group, dict)]
+    for name, file in chain.from_iterable(group.items() for group in typed):
+        if file is not None and name in options and options[name].form in files:
+            files[options[name].form][name] = file
+    return files
+
+
 def run(
     command: Callable[..., Answer | None],
     arguments: Mapping[str, Any],
@@ -64,11 +77,7 @@ def run(
     """
     groups: dict[type, Any] = {type(group): group for group in arguments.values()}
     talk = groups.get(Limits) or groups[Talk]
-    files: dict[Form, dict[str, str | Path]] = {WRITTEN: {}, STORE: {}}  # by option
-    for group in arguments.values():
-        for name, file in group.items() if isinstance(group, dict) else ():
-            if file is not None and name in options and options[name].form in files:
-                files[options[name].form][name] = file
+    files = _written_files(arguments, options)
     output = _checked_output(groups, arguments.get("out"), files[WRITTEN])
     charts: Charts | None = groups.get(Charts)
     if charts is not None:

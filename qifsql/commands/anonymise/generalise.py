@@ -89,7 +89,7 @@ class Cells:
 
     @property
     def nominal(self) -> Nominal | None:
-        """Return the definition of its intervals, which are then independent of the values."""
+        """Return the intervals as the request defines them; None if they follow from the values."""
         return self.interval if self.kind == "ranged" else None
 
     @property

@@ -426,12 +426,13 @@ class Work:
             mondrian.partition(passes, limits)
             passes.keep_empty("refused", ["part"])
             return
-        if mdav.make_groups(passes, limits, within):
+        was_cut_first = mdav.make_groups(passes, limits, within)
+        if was_cut_first:
             self.notes.append(
                 f"there are more than {within:,} different people, so the release was first cut at "
                 "medians into parts of at most so many; more at once (--within) take longer"
             )
-        passes.judge(limits, "sides_of_classes")
+        passes.judge(limits, "sides_of_classes")  # makes ``refused``
 
     def _progress_reporter(self, records: int) -> Callable[[int], None]:
         """Return a function that shows progress, called in each pass with the records left."""

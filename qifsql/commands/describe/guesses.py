@@ -434,13 +434,18 @@ def _secret_product(column: Counted, context: _Context) -> Guess | None:
 
 
 def _dated(column: Counted, name: str, visible: _Match | None) -> Guess | None:
-    """Return the guess of dates; None if there are none."""
+    """Return the guess of dates; None if there are none.
+
+    ``visible`` is what the name says of things that others see, as in ``birth_date``.
+    """
     if not column.dated:
         return None
     if visible and visible.confidence == "high":
         return Guess("quasi-identifier", reason(visible.topic), "high")
-    if visible or _first(SECRETS, name):  # others may know when somebody died
-        return Guess("quasi-identifier", EVENT, "high" if _first(SECRETS, name) else "medium")
+    if _first(SECRETS, name):  # others may know when somebody died
+        return Guess("quasi-identifier", EVENT, "high")
+    if visible:
+        return Guess("quasi-identifier", EVENT, "medium")
     return Guess("quasi-identifier", DATED, "medium")
 
 

@@ -31,27 +31,35 @@ LABELS = "write cells as values, intervals such as [20,30], sets such as {a,b}, 
 class ExternalReleases:
     """The reader of a run's releases; ``release`` is the file of the release with everybody.
 
-    ``raws`` are the quasi-identifiers of the people; ``plain`` those whose cells are never
-    generalised. ``types`` has the type of each column of the releases read so far.
+    A cell of a release is a value, an interval, a set or ``*``; it covers a person if it contains
+    the person's own value. ``raws`` are the quasi-identifiers of the people, with their own
+    values; a value's place is its rank among these, so that the cells that contain it can be found
+    by comparing whole numbers. ``plain`` are the quasi-identifiers whose cells are never
+    generalised, ``types`` the types of the columns of the releases read so far; they are ``typed``
+    unless one is CSV. ``dictionary`` is the table of the people's secrets.
     """
 
     def __init__(self, passes: Passes, source: ReleaseSource, run: int) -> None:
-        """Create the places of the people's values, by which cells are known to contain them."""
-        attack, engine = source.attack, source.engine
-        self.engine, self.passes, self.attack, self.run = engine, passes, attack, run
+        """Take the people's values from the tables of ``passes``, and make the places of these."""
+        self.engine, self.passes, self.attack, self.run = source.engine, passes, source.attack, run
+        microdata = source.attack.microdata
+        people = microdata.dataset.name
         self.release = source.release_of_everybody()
         self.plain = source.question.as_values
-        self.tables = Tables(engine, "reading releases", attack.microdata.dataset.name)
-        self.secret = attack.microdata.secrets[0]
-        people = attack.microdata.dataset.name
-        self.raws = [Raw(j, q.name, people, q.type) for j, q in enumerate(attack.microdata.qids, 1)]
+        self.tables = Tables(source.engine, "reading releases", people)
+        self.secret = microdata.secrets[0]
+        self.raws = [Raw(j, q.name, people, q.type) for j, q in enumerate(microdata.qids, 1)]
+        self.dictionary = {"known": own_name("dictionary_secret_1")}
+        self.types: dict[str, str] = {}
+        self.typed = True
+        self._make_places()
+
+    def _make_places(self) -> None:
+        """Create the table ``places_j`` of each quasi-identifier j: a row per value, in order."""
         for raw in self.raws:
-            passes.drop(f"places_{raw.number}")
+            self.passes.drop(f"places_{raw.number}")
             values = exp.select("value", "people").from_(own_table(scale_table(raw.number)))
             make_places(self.tables, raw, values)
-        self.dictionary = {"known": own_name("dictionary_secret_1")}  # the secrets of the people
-        self.types: dict[str, str] = {}
-        self.typed = True  # no release so far is CSV
 
     def read(self, files: Mapping[int, Path]) -> None:
         """Create ``patterns``, ``totals`` and ``tallies``: counts of records of each target.

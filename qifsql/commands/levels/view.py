@@ -175,6 +175,15 @@ def _violations_text(row: Mapping[str, Any]) -> str:
     return said("{n} in {blocks}", n=words.count(n), blocks=words.blocks(blocks))
 
 
+def _values_text(values: Sequence[Mapping[str, Any]], different: int) -> str:
+    """Return the text of a block's ``values`` with their records, of ``different`` ones in all."""
+    if not values:
+        return said("(not shown)")
+    if different > len(values):
+        return said("{values}, and more", values=escaping.cell(values[: escaping.VALUES_SHOWN]))
+    return escaping.cell(values)
+
+
 def _worst_block_parts(rows: Sequence[Mapping[str, Any]], minimum: int) -> list[Part]:
     """Return a table with one row per worst block of a secret: its measures, size and values."""
     is_any_hidden = False
@@ -183,14 +192,9 @@ def _worst_block_parts(rows: Sequence[Mapping[str, Any]], minimum: int) -> list[
         if row.get("worst_counts") is None:  # as in shared results
             continue
         values = [value for value in row["worst_counts"] if value["records"] >= minimum]
-        is_any_hidden = is_any_hidden or len(values) < min(row["worst_values"], MOST_LISTED)
-        if not values:
-            text = said("(not shown)")
-        elif row["worst_values"] > len(values):
-            text = said("{values}, and more", values=escaping.cell(values[: escaping.VALUES_SHOWN]))
-        else:
-            text = escaping.cell(values)
-        block = row["worst_size"], text
+        listed = min(row["worst_values"], MOST_LISTED)  # a result lists no more
+        is_any_hidden = is_any_hidden or len(values) < listed
+        block = row["worst_size"], _values_text(values, row["worst_values"])
         measures_by_block.setdefault(block, []).append(_measure_name(row))
     if not measures_by_block:
         return []

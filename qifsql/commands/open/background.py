@@ -157,6 +157,7 @@ class SweepJob(Job):
         so_far, resumed = str(folder / "so-far.parquet"), ["--workspace", str(folder / "workspace")]
         step = [*words[:-1], so_far, *resumed, "--time-budget"]
         while self.answers is None or not self.answers.is_whole:
+            # Half as long as all steps so far: time to write answers is then a small share.
             began, budget = time.monotonic(), max(FIRST_STEP, self.seconds / 2)
             self.output = ""
             code = super()._run_line([*step, f"{budget:.0f}s"])

@@ -161,8 +161,8 @@ def _omissions(
     if names := [s.name for s in stored if masks.reveals(s)]:
         message = "results filtered by the columns of such groups: {names}"
         yield said(message, names=", ".join(names))
-    sql = {s.name: s.manifest.get("sql") for s in stored if not s.shows_people}
-    if names := [s.name for s in shared if sql.get(s.name) and not s.manifest["sql"]]:
+    sql_before = {s.name: s.manifest.get("sql") for s in stored if not s.shows_people}
+    if names := [s.name for s in shared if sql_before.get(s.name) and not s.manifest["sql"]]:
         yield said("SQL that could not be read: {names}", names=", ".join(names))
 
 

@@ -312,7 +312,7 @@ class MinimalUniques:
     def _numbered(self, people: Step | None) -> Plan:
         """Return the plan of a row per record: its number, its codes, a bit per missing value.
 
-        ``people`` is the step of their records, if these are of people.
+        ``people`` is the step with a record per person, where a person has several.
         """
         packing = self.packing
         tables = {f"of_{i}": own_name(f"dictionary_qid_{i}") for i in range(1, packing.n + 1)}

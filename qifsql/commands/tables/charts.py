@@ -47,7 +47,7 @@ def proofs(frame: pl.DataFrame) -> Chart:
     each question those who are singled out and those whose secret is certain.
     """
     alt, _ = extra()
-    rows = _bar_rows(frame)
+    rows = _bar_rows(frame)  # people, the tables known, the question
     amounts = pl.Series("amount", [count(n) for n in rows["people"]])
     rows = rows.with_columns(amounts)
     largest = max(1, *rows["people"])
@@ -58,13 +58,13 @@ def proofs(frame: pl.DataFrame) -> Chart:
     bars = alt.Chart(height=alt.Step(24)).encode(x=x, y=y, tooltip=tooltip)
     texts = bars.mark_text(align="left", dx=4).encode(text="amount:N")
     chart = _stack_panels(alt, bars.mark_bar(color=theme.BLUE) + texts, rows)
-    words = []
+    sentences = []
     for (panel,), lines in rows.group_by("question", maintain_order=True):
         message = "{question}: {first} with the first table, {last} with all."
         values = {"first": lines["amount"][0], "last": lines["amount"][-1]}
-        words.append(said(message, question=" ".join(str(panel).split()), **values))
+        sentences.append(said(message, question=" ".join(str(panel).split()), **values))
     below = said("Each bar is about the tables up to this one. More may follow than is proved.")
-    return dressed(chart, said("People of whom the tables prove something"), below, words)
+    return dressed(chart, said("People of whom the tables prove something"), below, sentences)
 
 
 def _bar_rows(frame: pl.DataFrame) -> pl.DataFrame:

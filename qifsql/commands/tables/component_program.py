@@ -165,21 +165,29 @@ class Component:
         return max(0, answer.bound)
 
     def upper(self, count: Count) -> int:
-        """Return the largest count of a cell; raise OpenError if it is not proved."""
+        """Return the largest count of a cell; raise OpenError if it is not proved.
+
+        ``count.inside`` has, for each clique of tables, the columns that add up to the count.
+        """
         attained = max(map(count.largest, self.arrays))
         highest = min(self.ends(c).upper for c in count.inside)
         if attained == highest:  # a solution has the outer bound: it is sharp
             return highest
         goal, program = dict.fromkeys(count.inside[0], -1), self.program
-        if len(count.inside) > 1:  # a further column is at most the count in each clique
+        if len(count.inside) > 1:  # a further column, the goal, is at most the sum in each clique
             top = len(program.bounds)
             goal = {top: -1}
             rows = [
-                Row([top, *columns], [1] + [-1] * len(columns), -self.people, 0)
+                Row(
+                    columns=[top, *columns],
+                    factors=[1, *(-1 for _ in columns)],
+                    lower=-self.people,
+                    upper=0,
+                )
                 for columns in count.inside
             ]
             program = program.extended([(0, highest)], rows)
-        answer = program.minimise(goal, -attained)
+        answer = program.minimise(goal, -attained)  # of minus the count
         self.remember(answer)
         if not answer.sharp:
             raise OpenError

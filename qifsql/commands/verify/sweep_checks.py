@@ -51,7 +51,10 @@ def draw_subsets(stored: Stored, limit: int, seed: int | None) -> dict[Subset, l
 
 
 def repeat_by_printed_sql(request: Request, subsets: Mapping[Subset, Sequence[int]]) -> Repetition:
-    """Return the numbers of each subset and its rows by the SQL that is printed for its attack."""
+    """Return the numbers in the ``rows`` of each subset, by the SQL printed for its attack alone.
+
+    That is the whole SQL, also where a simpler one would do (``simple``).
+    """
     numbers: dict[Place, Number] = {}
     for subset, rows in subsets.items():
         part = request.subset(subset, rows)

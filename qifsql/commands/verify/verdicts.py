@@ -96,6 +96,16 @@ class Question:
     datasets: int
 
 
+def _gain_numbers(stored: Stored) -> list[int]:
+    """Return the numbers of the gains asked for, in their order: 0 is ``identity``.
+
+    For ``worth, identity`` they are 1 and 0; for none they are 0 alone.
+    """
+    gains = list(dict.fromkeys(map(str, stored.spec.get("gains") or ["identity"])))
+    numbered_gains = ["identity", *(gain for gain in gains if gain != "identity")]
+    return [numbered_gains.index(gain) for gain in gains]
+
+
 def questions(stored: Stored, *, noisy: bool = False) -> list[Question]:
     """Return the questions that the rows of a stored attack answer, in their order.
 
@@ -104,9 +114,7 @@ def questions(stored: Stored, *, noisy: bool = False) -> list[Question]:
     only in their gain are in the order in which the gains were asked for.
     """
     secrets = [str(name) for name in stored.spec["secrets"]]
-    gains = list(dict.fromkeys(map(str, stored.spec.get("gains") or ["identity"])))
-    numbered_gains = ["identity", *(gain for gain in gains if gain != "identity")]  # from 0
-    gain_numbers = [numbered_gains.index(gain) for gain in gains]
+    gain_numbers = _gain_numbers(stored)
     rows_before = Counter[tuple[object, ...]]()  # of a model, secret and number of datasets
     selection = []
     for i, row in enumerate(stored.frame.iter_rows(named=True)):
@@ -114,8 +122,9 @@ def questions(stored: Stored, *, noisy: bool = False) -> list[Question]:
             continue
         name, model, datasets = row["secret"], str(row["model"]), int(row["datasets"])
         secret = secrets.index(name) + 1 if name in secrets else 0
-        # the row of noisy knowledge follows the exact one, with the same gain
-        gain = gain_numbers[min(rows_before[model, name, datasets], len(gains) - 1)]
+        # Of several gains, the n-th row is about the n-th. Noisy knowledge has one gain, and then
+        # a second row, after that of exact knowledge.
+        gain = gain_numbers[min(rows_before[model, name, datasets], len(gain_numbers) - 1)]
         rows_before[model, name, datasets] += 1
         if noisy == (bool(stored.spec.get("knows")) and row["knows"] != "exact"):
             selection.append(Question(i, model, secret, gain, datasets))

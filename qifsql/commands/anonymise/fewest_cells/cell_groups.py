@@ -133,17 +133,20 @@ class Placing:
         return int(self.recoding.passes.row(self._query("least_cells"))[0])
 
     def read_problem(self) -> Problem:
-        """Return the classes that are placed, and their groups."""
-        members: dict[int, list[int]] = {}
+        """Return the classes that are placed, and their groups.
+
+        A class is a row of the table ``kinds``, with the number ``part``.
+        """
+        members: dict[int, list[int]] = {}  # the classes that fit a group
         for number, part in self._rows("choices", "number_of_group", "part"):
             members.setdefault(number, []).append(part)
         rows = self._rows("cell_groups", "number_of_group", "cells", "people", "spare")
         groups = {
-            number: Group(cells, people, spare, members[number])
+            number: Group(cells=cells, people=people, spare=spare, classes=members[number])
             for number, cells, people, spare in rows
         }
-        classes = self._rows("kinds", "part", "people", "placed")
-        sizes = {part: people for part, people, placed in classes if placed}
+        kinds = self._rows("kinds", "part", "people", "placed")
+        sizes = {part: people for part, people, placed in kinds if placed}
         return Problem(sizes, groups, self.recoding.limits.k)
 
     def read_placements(self) -> Placements:

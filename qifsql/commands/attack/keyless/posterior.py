@@ -195,7 +195,8 @@ class Outcomes:
                 "nothing to infer; check the values, or ask for fewer quasi-identifiers"
             )
         total, sure = sum(int(p.total) for p in parts), sum(int(p.certain) for p in parts)
-        people = Fraction(sure, UNIT) + Fraction(1, 2**30)  # offsets weights rounded down
+        # Weights are whole numbers of UNITths of a person, rounded down: a person may lack some.
+        people = Fraction(sure, UNIT) + Fraction(1, 2**30)
         right = Fraction(sum(int(p.best) for p in parts), total)
         worst = max(float(p.worst_case) for p in parts)
         return Outcome(

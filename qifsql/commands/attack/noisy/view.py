@@ -88,31 +88,34 @@ def comparison_table(exact: Row, noisy: Row) -> Table:
     return table
 
 
-def loss_sentences(exact: Row, noisy: Row) -> str:
-    """Return sentences on what errors and gaps take from the adversary."""
-    name = "singled_out" if exact["secret"] is None else "individuals_certain"
-    message = (
+LOSS = {
+    (False, True): (
         "The best guess of {secret} is right for {exact} if all is known exactly, for {noisy} with "
         "errors and gaps. {secret} is known for certain of {sure} of {records} {people}, and of "
         "{left} with errors and gaps."
-    )
-    if exact["secret"] is None:
-        message = (
-            "The best guess of the record is right for {exact} if all is known exactly, for "
-            "{noisy} with errors and gaps. {sure} of {records} {people} are singled out, and "
-            "{left} with errors and gaps."
-        )
-    if has_matrix(noisy["knows"]):
-        message = (
-            "The best guess of {secret} is right for {noisy} if the laws are known. Who takes the "
-            "cells to be true expects {exact}. {secret} is certain of {left} of {records} {people}."
-        )
-        if exact["secret"] is None:
-            message = (
-                "The best guess of the record is right for {noisy} if the laws are known. Who "
-                "takes the cells to be true expects {exact}. {left} of {records} {people} are "
-                "singled out."
-            )
+    ),
+    (False, False): (
+        "The best guess of the record is right for {exact} if all is known exactly, for "
+        "{noisy} with errors and gaps. {sure} of {records} {people} are singled out, and "
+        "{left} with errors and gaps."
+    ),
+    (True, True): (
+        "The best guess of {secret} is right for {noisy} if the laws are known. Who takes the "
+        "cells to be true expects {exact}. {secret} is certain of {left} of {records} {people}."
+    ),
+    (True, False): (
+        "The best guess of the record is right for {noisy} if the laws are known. Who "
+        "takes the cells to be true expects {exact}. {left} of {records} {people} are "
+        "singled out."
+    ),
+}
+"""The sentences on the loss, by whether a matrix made the noise and a secret is guessed."""
+
+
+def loss_sentences(exact: Row, noisy: Row) -> str:
+    """Return sentences on what errors and gaps take from the adversary."""
+    name = "singled_out" if exact["secret"] is None else "individuals_certain"
+    message = LOSS[has_matrix(noisy["knows"]), exact["secret"] is not None]
     after = "posterior_probabilistic"
     chance, noisy_chance = words.compared(exact[after], noisy[after])
     text = said(

@@ -65,7 +65,7 @@ class Work:
         return [*self.remarks, *([suppressed.note(records, maximum=differ)] if records else [])]
 
     def _measure(self, states: States, variant: Variant) -> tuple[list[Risk], list[Plan]]:
-        """Return the risks of a changed release, and the plans that ran."""
+        """Return the risks of a changed release and the plans that ran; note what is suppressed."""
         attack = states.variant(variant)
         self.suppressed[attack.microdata.suppressed] = None
         return risks.measure(self.tables.engine, attack)
