@@ -139,7 +139,7 @@ def anonymise(
         released = write.released_columns(attack, columns, request.drop, suffixes)
         table = replace(table, released=released)
         described = _describe(attack, request, spec.where, dataset)
-        origin = origin.about(described, dataset.paths)
+        origin = replace(origin.about(described, dataset.paths), notes=tuple(work.notes))
         origin, of_release = _write_records(path, origin, table, work, attack)
     origin = origin.about(origin.spec, (*dataset.paths, *request.hierarchies.values()))
     schema = SUMMARY | (PEOPLE if attack.person is not None else {})
@@ -237,6 +237,11 @@ def _write_ungeneralised(
 
 def _check_alone(method: str, unsuitable: set[str]) -> None:
     """Refuse ``unsuitable`` options of a release that is not generalised."""
+    if method == "pram" and "strata" in unsuitable:
+        raise InputError(
+            "pram draws a column by one matrix for all records, as attack --knows reads it; to draw "
+            "within strata, write a release of each group (--where), with its own matrix"
+        )
     for name in sorted(unsuitable):
         raise InputError(
             f"{method} does not take {name}; leave it out, and anonymise the file it writes"

@@ -182,6 +182,7 @@ def test_a_search_that_was_not_made_has_its_reason(
     result, _ = suppressed(NOBODY_SPARES, tmp_path / "r.csv", time_budget=budget)
     assert not result.frame["optimal"].item()
     assert any(words in note for note in result.notes)
+    assert words in (tmp_path / "r.csv.manifest.json").read_text()
     row = result.details["suppression"].row(0, named=True)
     blocks = (1, 1) if budget > 1 else (None, None)
     assert (row["blocks"], row["open_blocks"]) == blocks

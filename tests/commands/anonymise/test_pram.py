@@ -154,6 +154,7 @@ def test_a_file_keeps_all_else(tmp_path: Path) -> None:
 WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "nothing": ({}, "needs the columns to randomise"),
     "k": ({"secret": "a", "k": 2}, "pram does not take k"),
+    "strata": ({"secret": "a", "strata": "n"}, "write a release of each group"),
     "pd": ({"secret": "a", "pd": 1.5}, "pd is a probability"),
     "alpha": ({"secret": "a", "alpha": -1}, "alpha is a probability"),
     "unknown": ({"secret": "aa"}, 'did you mean "a"'),
