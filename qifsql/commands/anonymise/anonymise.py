@@ -239,7 +239,7 @@ def _check_alone(method: str, unsuitable: set[str]) -> None:
     """Refuse ``unsuitable`` options of a release that is not generalised."""
     if method == "pram" and "strata" in unsuitable:
         raise InputError(
-            "pram draws a column by one matrix for all records, as attack --knows reads it; to draw "
+            "pram draws a column by one matrix for all records, as attack --knows reads; to draw "
             "within strata, write a release of each group (--where), with its own matrix"
         )
     for name in sorted(unsuitable):

@@ -154,8 +154,8 @@ def test_cells_of_prefixes(
 def test_a_prefix_of_a_number_or_with_a_star_is_refused_with_the_way_out(tmp_path: Path) -> None:
     out = tmp_path / "out.csv"
     for values, change, says in (
-        ([12345, 12399, 22345], "code:3", r"3 digits.*left\(code::VARCHAR, 3\) \|\| '\*\*'"),
-        ([1205, 8001], "code:2", r"first 2 digits.*code=code//2\*2 for intervals"),
+        ([12345, 12399, 22345], "code:3", r'3 digits.*left\("code"::VARCHAR, 3\) \|\| .\*\*.'),
+        ([1205, 8001], "code:2", r'first 2 digits.*"code"="code"//2\*2 for intervals'),
         (["a*b", "abc"], "code:2", r"replace\(NAME, '\*'"),
     ):
         for method in ("recode", "lattice"):
@@ -449,7 +449,7 @@ def test_cells_of_other_shapes_are_suppressed_too(source: Path) -> None:
     qifsql.anonymise(source, out, **asked)
     frame = pl.read_parquet(out)
     assert frame["zip"].to_list() == ["13***", "13***", "*", "20***", "20***", "20***", "*", "*"]
-    assert [cell is None for cell in frame["age"]] == [False, False, *[True] * 6]
+    assert frame["age"].to_list() == ["10-19", "10-19", *["*"] * 6]
     qifsql.anonymise(source, out.with_name("bounds.csv"), **asked, cells="bounds")
     frame = pl.read_csv(out.with_name("bounds.csv"), infer_schema=False)
     assert frame["age_lower"].to_list() == ["10", "10", *[None] * 6]
