@@ -41,6 +41,7 @@ DATA = (
 WAYS: dict[str, dict[str, Any]] = {
     "Mondrian": {"method": "mondrian"},
     "MDAV": {"method": "mdav"},
+    "MDAV, centroids": {"method": "mdav", "cells": "centroid"},
     "Mondrian, l = 3": {"method": "mondrian", "l": 3},
     "Mondrian, t = 0.3": {"method": "mondrian", "t": "0.3"},
 }
@@ -58,7 +59,7 @@ def measured(data: Data, source: Path, folder: Path) -> Iterator[dict[str, Any]]
     people = folder / "people.parquet"
     table.filter(part == 2).write_parquet(people)
     for name, sample in samples.items():
-        sample.drop("person").write_parquet(folder / f"{name}.parquet")
+        sample.write_parquet(folder / f"{name}.parquet")
     for way, asked in WAYS.items():
         for k in KS:
             try:
@@ -72,11 +73,19 @@ def _one(data: Data, folder: Path, people: Path, asked: dict[str, Any]) -> dict[
     for name in ("a", "b"):
         out = folder / f"{name}_anonymous.parquet"
         qifsql.anonymise(
-            folder / f"{name}.parquet", out, qids=list(data.qids), secret=data.secret, **asked
+            folder / f"{name}.parquet",
+            out,
+            qids=list(data.qids),
+            secret=data.secret,
+            keep=["person"],
+            **asked,
         )
         releases.append(out)
-    known = {"qids": list(data.qids), "secret": data.secret}
+    known = {"qids": list(data.qids), "secret": data.secret, "truth": data.secret}
+    known |= {"key": "person", "nearest": True}
     found = qifsql.compose(releases, people=people, confidence=["0.25", "0.5", "1"], **known)
+    located, truth = found.details["releases"].sum(), found.details["truth"].row(0, named=True)
+    nearest, people_twice = located["by_nearest"][0], 2 * row_count(people)
     row = found.frame.row(-1, named=True)
     curve = {r["confidence"]: r["share"] for r in found.details["curve"].iter_rows(named=True)}
     return {
@@ -86,7 +95,16 @@ def _one(data: Data, folder: Path, people: Path, asked: dict[str, Any]) -> dict[
         "quarter": curve.get(0.25),
         "breach": row["perfect_breach_share"],
         "breach_before": row["perfect_breach_before"] / row["people"],
+        "breach_right": truth["perfect_breach_right"] / row["people"],
+        "nearest": nearest / people_twice,
+        "right": located["rightly_located"][0] / people_twice,
+        "nearest_right": located["rightly_nearest"][0] / nearest if nearest else None,
     }
+
+
+def row_count(file: Path) -> int:
+    """Return the number of records of a Parquet file."""
+    return int(pl.scan_parquet(file).select(pl.len()).collect().item())
 
 
 LIMITS: tuple[dict[str, Any], ...] = (
@@ -140,14 +158,16 @@ def written(data: Data, source: Path, rows: list[dict[str, Any]]) -> str:
         f"{', '.join(data.qids)}.",
         "",
         "| releases | k | values possible in one release | in both | people who lose anonymity | "
-        "confidence of at least 25 % | one value left | by one release alone |",
-        "| --- | --: | --: | --: | --: | --: | --: | --: |",
+        "confidence of at least 25 % | one value left | by one release alone | and right | "
+        "located right | by the nearest centroid | of them right |",
+        "| --- | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: |",
     ]
     for row in rows:
         if "refused" in row:
-            lines.append(f"| {row['way']} | {row['k']} | refused: {row['refused']} | | | | | |")
+            lines.append(f"| {row['way']} | {row['k']} | refused: {row['refused']} {'| ' * 9}|")
             continue
-        shares = (row[c] for c in ("vulnerable", "quarter", "breach", "breach_before"))
+        names = ("vulnerable", "quarter", "breach", "breach_before", "breach_right")
+        shares = (row[c] for c in (*names, "right", "nearest", "nearest_right"))
         lines.append(
             f"| {row['way']} | {row['k']} | {row['effective_prior']:.2f} | "
             f"{row['effective_posterior']:.2f} | "

@@ -112,6 +112,7 @@ KINDS: dict[str, dict[str, Rows]] = {
     "dp": {
         "results": Rows(columns=["commands.dp.tradeoff.TRADEOFF"]),
         "scenario": Rows(columns=["commands.dp.scenario.SCENARIO"]),
+        "samples": Rows(columns=["commands.dp.random_samples.SAMPLES"]),
     },
     "estimate": {
         "results": Rows(columns=["commands.estimate.estimate.ESTIMATES"]),

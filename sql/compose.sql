@@ -132,13 +132,14 @@ SELECT
     0::BIGINT AS prior_best,
     1::BIGINT AS prior_size;
 
--- One row per combination of places that people have: the spot where they lie in one release, and in
--- how many classes that is.
+-- One row per combination of places that people have: the spot where they lie in one release, in how
+-- many classes that is, and whether they are the nearest ones, because none contains these values.
 CREATE OR REPLACE VIEW whereabouts AS
 SELECT
     points.point,
     spots.spot,
-    len(spots.classes) AS classes
+    len(spots.classes) AS classes,
+    release_points.point IN (SELECT point FROM nearest) AS is_nearest
 FROM points
 INNER JOIN release_points ON each(points.place = release_points.place)
 INNER JOIN reached ON release_points.point = reached.point
@@ -174,13 +175,44 @@ CROSS JOIN (
     ) AS summed
 ) AS most;
 
--- One row: how many people are in no class of one release, in one, in several; how many are in none
--- but may be among its suppressed records.
+-- One row per record of a person in one release that is in a class there: the person, and the class.
+{# own_classes(qids=[1, 2]) #}
+CREATE OR REPLACE VIEW own_classes AS
+SELECT
+    everybody.position,
+    everybody.point,
+    classes.class
+FROM everybody
+INNER JOIN keyed ON everybody.key = keyed.key
+{% for i in qids %}
+INNER JOIN cells_{{ i }} ON keyed.cell_{{ i }} IS NOT DISTINCT FROM cells_{{ i }}.cell
+{% endfor %}
+INNER JOIN classes ON {{ qids | each("cells_#.id = classes.id_#", " AND ") }};
+
+-- One row: how many people are located where their own record is (of several classes, in one of them),
+-- and how many of these by the nearest class.
+CREATE OR REPLACE VIEW correctness AS
+SELECT
+    count(*) AS rightly_located,
+    count(*) FILTER (WHERE is_nearest) AS rightly_nearest
+FROM (
+    SELECT DISTINCT
+        own_classes.position,
+        whereabouts.is_nearest
+    FROM own_classes
+    INNER JOIN whereabouts ON own_classes.point = whereabouts.point
+    INNER JOIN spots ON whereabouts.spot = spots.spot
+    WHERE list_contains(spots.classes, own_classes.class)
+) AS found_people;
+
+-- One row: how many people are in no class of one release, in one, in several; how many of these are
+-- located by the nearest class; how many are in none but may be among its suppressed records.
 CREATE OR REPLACE VIEW finding AS
 SELECT
     coalesce(sum(crowd.people) FILTER (WHERE spot_sizes.spot IS NULL), 0)::BIGINT AS nowhere,
     coalesce(sum(crowd.people) FILTER (WHERE whereabouts.classes = 1), 0)::BIGINT AS in_one,
     coalesce(sum(crowd.people) FILTER (WHERE whereabouts.classes > 1), 0)::BIGINT AS in_several,
+    coalesce(sum(crowd.people) FILTER (WHERE whereabouts.is_nearest), 0)::BIGINT AS by_nearest,
     coalesce(sum(crowd.people) FILTER (WHERE whereabouts.classes = 0 AND spot_sizes.spot IS NOT NULL), 0)::BIGINT AS only_suppressed
 FROM crowd
 INNER JOIN whereabouts ON crowd.point = whereabouts.point

@@ -80,6 +80,17 @@ FROM (
     GROUP BY secret
 ) AS of_values;
 
+-- One row per place of the useful attribute, pattern of answers and value of the secret, by its
+-- number, that occur together, in this order: how many people.
+CREATE OR REPLACE VIEW population AS
+SELECT
+    place,
+    pattern,
+    dense_rank() OVER (ORDER BY secret ASC NULLS LAST) AS number_of_secret,
+    people
+FROM placed
+ORDER BY place ASC, pattern ASC, number_of_secret ASC;
+
 -- One row: how many places and values of the secret occur together, which are held in memory where
 -- noise is on the records.
 CREATE OR REPLACE VIEW cells AS

@@ -29,6 +29,7 @@ class Composition:
     hierarchies: Mapping[str, str] = field(default_factory=dict)
     plain: tuple[str, ...] = ()
     suppressed: str = "everyone"
+    nearest: bool = False
     strict: bool = False
 
     @classmethod
@@ -53,6 +54,11 @@ class Composition:
         composition = cls(_attached(opened), everybody, **options)  # type: ignore[arg-type]
         if composition.suppressed not in SUPPRESSED_RULES:
             raise InputError(f"suppressed records are one of {', '.join(SUPPRESSED_RULES)}")
+        if composition.nearest and composition.strict:
+            raise InputError(
+                "the nearest classes are for people who are in none, whom strict refuses; leave "
+                "one of the two out"
+            )
         if len(composition.keys) not in (0, 1, len(opened) + 1):  # none, one for all, one for each
             raise InputError(
                 f"{plural(len(composition.keys), 'key')} for people and "

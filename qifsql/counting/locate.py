@@ -6,6 +6,9 @@ boxes by equality. Along the other columns, boxes and points are repeatedly cut 
 with few boxes on both sides. In the end each node has few boxes and few points, and only these are
 compared, never all classes with all people. Each point is in one node, so no pair is found twice.
 Source: Ganta et al., Definition 6 (locatability).
+
+Those who are in no class, such as the people of microaggregation, whose cells are centroids, may be
+located by the nearest one: all classes are compared with all of them.
 """
 
 from collections.abc import Sequence
@@ -13,12 +16,14 @@ from dataclasses import dataclass
 
 from qifsql.counting.spans import Generalised, count_rows
 from qifsql.engine.tables import Tables
+from qifsql.errors import InputError, plural
 from qifsql.query.plan import Plan, Step
 from qifsql.query.shapes import Shape
-from qifsql.query.splice import splice
+from qifsql.query.splice import make_step, splice
 
 MOST_ROUNDS = 40  # of cuts
 MOST_BOXES = 4_000_000  # of the classes after cells with gaps are written out
+MOST_COMPARED = 4_000_000_000  # pairs of points and classes, of which the nearest are found
 COVERED = "One row per cell and place that it covers."
 
 
@@ -54,6 +59,30 @@ def locate(tables: Tables, release: Located) -> None:
             names = {**column.names, **names}
             query = splice("cells/without_gaps", tables=names, columns=columns)
             tables.repeatable(release.name("found"), query)()
+
+
+def locate_nearest(tables: Tables, release: Located) -> None:
+    """Create ``nearest_r``: a row per point in no class and class that is nearest to it.
+
+    The distance is Euclidean. Along a number, date or time it is that from the nearest one in the
+    cell, divided by the range of all; along any other value 0 in the cell and 1 outside. A missing
+    value is at 1 from all cells but those that contain it. The tables of distances are dropped.
+    """
+    names = {name: release.name(name) for name in ("points", "found", "classes", "nearest")}
+    columns = {f"distances_{c.raw.number}": c.names["distances"] for c in release.columns}
+    numbers = [c.raw.number for c in release.columns]
+    tables.make("unlocated", splice("cells/unlocated", tables=names, places=numbers))
+    points, classes = tables.count("unlocated"), tables.count(names["classes"])
+    if points * classes > MOST_COMPARED:
+        raise InputError(
+            f"people in no class have {plural(points, 'different value')}, which would be compared "
+            f"with {classes:,} classes: for the nearest ones at most {MOST_COMPARED:,} pairs "
+            "are compared; choose some people (--where), or leave --nearest out"
+        )
+    apart = make_step("cells/apart", tables=names | columns, shape={"qids": numbers})
+    tables.make("nearest_squares", Plan((apart,), splice("cells/nearest_squares")))
+    tables.make(names["nearest"], Plan((apart,), splice("cells/nearest")))
+    tables.drop("unlocated", "nearest_squares", *columns.values())
 
 
 def _choose_axes(tables: Tables, release: Located) -> list[Generalised]:

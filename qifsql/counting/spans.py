@@ -20,7 +20,7 @@ from sqlglot import exp
 from qifsql.data.cells import INTERVAL, Cell, UnreadableError, parse, with_points
 from qifsql.data.dataset import Dataset
 from qifsql.data.dates import WRITTEN, instant, iso
-from qifsql.data.domains import NUMBERS, Domain, clash, common_domain, domain, parts, reader
+from qifsql.data.domains import DATED, NUMBERS, Domain, clash, common_domain, domain, parts, reader
 from qifsql.data.expressions import filled
 from qifsql.data.hierarchy import Hierarchy
 from qifsql.data.missing import USUAL
@@ -29,10 +29,11 @@ from qifsql.data.types import family
 from qifsql.engine.tables import Tables
 from qifsql.errors import ColumnError, quoted
 from qifsql.query.plan import Plan
-from qifsql.query.splice import splice
+from qifsql.query.splice import make_step, splice
 
 LABELS = "a column whose cells are labels needs its hierarchy (--hierarchy COLUMN=FILE)"
 CELLS_AT_ONCE = 50_000  # that are read in Python
+MOST_DISTANCES = 30_000_000  # of one column, in memory
 PARSED = pa.schema(
     [
         ("id", pa.int64()),
@@ -49,7 +50,9 @@ PARSED = pa.schema(
     ]
 )
 _FIELDS = [f.name for f in fields(Cell)]
-COLUMN_TABLES = ("cells", "parsed", "ranges", "members", "spans", "readings")  # of one column
+COLUMN_TABLES = (  # of one column
+    *("cells", "parsed", "ranges", "members", "spans", "readings", "distances"),
+)
 
 
 @dataclass(frozen=True)
@@ -140,12 +143,18 @@ def _number_leaves(tables: Tables, raw: Raw, hierarchy: Hierarchy, source: exp.S
 
 
 def make_spans(
-    tables: Tables, column: Generalised, cells: exp.Select, *, may_be_lost: bool = False
+    tables: Tables,
+    column: Generalised,
+    cells: exp.Select,
+    *,
+    may_be_lost: bool = False,
+    nearest: bool = False,
 ) -> None:
     """Create the tables of spans and members of a column (``Generalised.names``).
 
     ``cells`` is the query of its cells (column ``cell``). ``may_be_lost``: a usual word for a
     missing value may stand where values are numbers or dates; it contains none of them.
+    ``nearest``: create the table of distances, too.
     """
     names = column.names
     mode, values = _reading_mode(column)
@@ -161,6 +170,8 @@ def make_spans(
     tables.make(names["members"], exp.union(exp.union(listed, begun), absent))
     tables.make(names["ranges"], splice("cells/ranges", tables=names, domain=values))
     tables.make(names["spans"], splice("cells/spans", tables=names))
+    if nearest:
+        _make_distances(tables, column, values)
     tables.drop(names["parsed"], names["ranges"])
 
 
@@ -173,6 +184,29 @@ def _may_be_no_text(column: Generalised, *, generalised: bool) -> bool:
     if generalised:
         return column.plain
     return column.typed and not _has_numbers(column)
+
+
+def _make_distances(tables: Tables, column: Generalised, values: Domain) -> None:
+    """Create the table of squared distances of the people's values from cells, in one row.
+
+    Values of an ordered domain are numbers. Raises ColumnError if there are too many distances.
+    """
+    names = column.names
+    distances = tables.count(names["places"]) * tables.count(names["cells"])
+    if distances > MOST_DISTANCES:
+        raise ColumnError(
+            f"column {quoted(column.column)} of {column.release} has {distances:,} pairs of cells "
+            f"and values of the people, and for the nearest classes at most {MOST_DISTANCES:,} are "
+            "compared; round it in both files, or leave --nearest out"
+        )
+    shape = {"dated": values.kind in DATED}
+    steps = [make_step("cells/contained", tables=names)]
+    if values.ordered:
+        for name in ("stretches", "extremes", "away"):
+            step = make_step(f"cells/{name}", tables=names, domain=values, shape=shape)
+            steps.append(step)
+    query = splice("cells/distances", shape={"numeric": values.ordered})
+    tables.make(names["distances"], Plan(tuple(steps), query))
 
 
 def _parse_texts(tables: Tables, column: Generalised, values: Domain, words: Sequence[str]) -> None:

@@ -8,6 +8,7 @@ M120.
 """
 
 import math
+from collections.abc import Sequence
 from statistics import NormalDist
 
 CONFIDENCE = 0.95
@@ -44,6 +45,21 @@ def mean_of_chances(mean: float, squares: float, draws: int) -> Interval:
     variance = max(0.0, squares - mean * mean) * draws / (draws - 1)
     half = _student(draws - 1) * math.sqrt(variance / draws) + UNSEEN / draws
     return max(0.0, mean - half), min(1.0, mean + half)
+
+
+def range_of_next(values: Sequence[float]) -> Interval | None:
+    """Return where the next random draw is with a probability of at least 95 %.
+
+    Of n draws and the next one each order is equally likely, so it is from the r-th smallest to the
+    r-th largest of the n with probability 1 - 2 r / (n + 1), or more if some are equal, whatever
+    the distribution. None if n is below 39. Source: M214; Wilks 1941.
+    """
+    n = len(values)
+    rank = (n + 1) // 40
+    if not rank:
+        return None
+    ordered = sorted(values)
+    return ordered[rank - 1], ordered[-rank]
 
 
 def _student(degrees: int) -> float:

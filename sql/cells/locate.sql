@@ -206,6 +206,40 @@ LEFT JOIN members
     ON spans.enumerated AND spans.id = members.id AND members.place = points.own_place
 WHERE NOT spans.enumerated OR members.id IS NOT NULL;
 
+-- One row per person's values that lie in no class.
+CREATE OR REPLACE VIEW unlocated AS
+SELECT
+    points.point,
+    place
+FROM points ANTI JOIN found ON points.point = found.point;
+
+-- One row per person's values in no class and class: the sum of the squared distances in all columns.
+{# apart(qids=[1, 2]) #}
+CREATE OR REPLACE VIEW apart AS
+SELECT
+    unlocated.point,
+    classes.class,
+    {{ qids | each("distances_#.squares[(unlocated.place_# - distances_#.first_place) * distances_#.cells + classes.id_#]", " + ") }} AS square
+FROM unlocated
+CROSS JOIN classes
+{{ qids | each("CROSS JOIN distances_#") }};
+
+-- One row per person's values in no class: the squared distance of the nearest class.
+CREATE OR REPLACE VIEW nearest_squares AS
+SELECT
+    point,
+    min(square) AS square
+FROM apart
+GROUP BY point;
+
+-- One row per person's values in no class and nearest class; there are several if they are equally near.
+CREATE OR REPLACE VIEW nearest AS
+SELECT
+    apart.point,
+    apart.class
+FROM apart
+INNER JOIN nearest_squares ON apart.point = nearest_squares.point AND apart.square = nearest_squares.square;
+
 -- One row per cell and place that it covers.
 CREATE OR REPLACE VIEW covered AS
 SELECT

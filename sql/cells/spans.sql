@@ -201,3 +201,125 @@ LEFT JOIN (
     FROM members
     GROUP BY id
 ) AS enumerated ON parsed.id = enumerated.id;
+
+-- One row per cell and stretch of numbers (of dates and times, of seconds) that it stands for: a value,
+-- or from bound to bound. A number that no person can have, such as a centroid among whole numbers, is
+-- in the text of its cell alone.
+{# stretches(dated=0), stretches(dated=1) #}
+CREATE OR REPLACE VIEW stretches AS
+SELECT
+    id,
+    lower,
+    upper
+FROM (
+    SELECT
+        id,
+        {% if dated %}
+        epoch(comparable(lower)) AS lower,
+        epoch(comparable(upper)) AS upper
+        {% else %}
+        comparable(lower)::DOUBLE AS lower,
+        comparable(upper)::DOUBLE AS upper
+        {% endif %}
+    FROM parsed
+    WHERE ranged
+    UNION ALL
+    SELECT
+        id,
+        {{ "epoch(comparable(item))" if dated else "item::DOUBLE" }} AS lower,
+        lower AS upper
+    FROM (SELECT id, unnest(items) AS item FROM parsed WHERE NOT ranged AND NOT everything) AS listed
+    WHERE item IS NOT NULL
+    {% if not dated %}
+    UNION ALL
+    SELECT
+        unlisted.id,
+        TRY_CAST(cells.cell::VARCHAR AS DOUBLE) AS lower,
+        lower AS upper
+    FROM (SELECT id FROM parsed WHERE NOT ranged AND NOT everything AND len(items) = 0) AS unlisted
+    INNER JOIN cells ON unlisted.id = cells.id
+    WHERE lower IS NOT NULL
+    {% endif %}
+) AS every
+WHERE NOT coalesce(isnan(lower), FALSE);
+
+-- One row: the least and the greatest number among the values of people and the single values of cells.
+{# extremes(dated=0), extremes(dated=1) #}
+CREATE OR REPLACE VIEW extremes AS
+SELECT
+    min(number) AS smallest,
+    max(number) AS largest
+FROM (
+    SELECT {{ "epoch(value)" if dated else "value::DOUBLE" }} AS number FROM places WHERE place > 0
+    UNION ALL
+    SELECT lower FROM stretches WHERE lower = upper
+) AS every
+WHERE isfinite(number);
+
+-- One row per cell and value of the people: whether the cell contains it.
+CREATE OR REPLACE VIEW contained AS
+SELECT
+    spans.id,
+    places.place,
+    coalesce(
+        places.place BETWEEN spans.low AND spans.high
+        AND (places.place >= spans.least OR places.place = 0)
+        AND (NOT spans.enumerated OR members.id IS NOT NULL),
+        FALSE
+    ) AS inside
+FROM spans
+CROSS JOIN places
+LEFT JOIN members ON spans.enumerated AND spans.id = members.id AND places.place = members.place;
+
+-- One row per cell and number of the people: how far it is from the nearest number for which the cell
+-- stands, in steps of which 2^20 are the range of the numbers; a bound more than a range outside is a
+-- range outside.
+{# away(dated=0), away(dated=1) #}
+CREATE OR REPLACE VIEW away AS
+SELECT
+    bounds.id,
+    numbers.place,
+    min(greatest(bounds.lower - numbers.step, numbers.step - bounds.upper, 0)) AS steps
+FROM (
+    SELECT
+        stretches.id,
+        coalesce(floor(greatest(-1, least(2, CASE
+            WHEN extremes.largest > extremes.smallest
+                THEN (stretches.lower - extremes.smallest) / (extremes.largest - extremes.smallest)
+            ELSE sign(stretches.lower - extremes.smallest)
+        END)) * 1048576 + 0.5)::BIGINT, -1048576) AS lower,
+        coalesce(floor(greatest(-1, least(2, CASE
+            WHEN extremes.largest > extremes.smallest
+                THEN (stretches.upper - extremes.smallest) / (extremes.largest - extremes.smallest)
+            ELSE sign(stretches.upper - extremes.smallest)
+        END)) * 1048576 + 0.5)::BIGINT, 2097152) AS upper
+    FROM stretches CROSS JOIN extremes
+) AS bounds
+CROSS JOIN (
+    SELECT
+        places.place,
+        floor(greatest(-1, least(2, CASE
+            WHEN extremes.largest > extremes.smallest
+                THEN ({{ "epoch(places.value)" if dated else "places.value::DOUBLE" }} - extremes.smallest) / (extremes.largest - extremes.smallest)
+            ELSE sign({{ "epoch(places.value)" if dated else "places.value::DOUBLE" }} - extremes.smallest)
+        END)) * 1048576 + 0.5)::BIGINT AS step
+    FROM places CROSS JOIN extremes
+    WHERE places.place > 0
+) AS numbers
+GROUP BY bounds.id, numbers.place;
+
+-- One row: the squared distances of all values of people (in order, from the first place) from all
+-- cells of a column (in order, so many for each value). A value in the cell is at 0; of numbers, any
+-- other at the square of its steps; all others are at the square of the range.
+{# distances(numeric=0), distances(numeric=1) #}
+CREATE OR REPLACE VIEW distances AS
+SELECT
+    list(CASE
+        WHEN contained.inside THEN 0
+        {{ "WHEN away.steps IS NOT NULL THEN away.steps * away.steps" if numeric }}
+        ELSE 1099511627776
+    END ORDER BY contained.place ASC, contained.id ASC) AS squares,
+    min(contained.place) AS first_place,
+    count(DISTINCT contained.id) AS cells
+FROM contained
+{{ "LEFT JOIN away ON contained.id = away.id AND contained.place = away.place" if numeric }};

@@ -5,11 +5,12 @@ what they mean, never by their text: nothing is shared with the package's parser
 """
 
 import csv
+import datetime
 import io
 import math
 from collections import Counter
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -121,6 +122,7 @@ class Told:
 
     classes: list[int]
     counts: list[Counter[Hashable] | None]
+    nearest: list[bool] = field(default_factory=list)
 
     @property
     def located(self) -> bool:
@@ -133,8 +135,87 @@ class Told:
         return {v: math.prod((c or Counter())[v] for c in self.counts) for v in self.left()}
 
 
-def told(person: Sequence[Any], releases: Sequence[Release], *, ignored: bool) -> Told:
-    """Return where a person is found, and which secrets are there."""
+STEPS = 2**20  # of the range of a column's numbers
+
+
+def number(value: Any) -> float:
+    """A value as a number: a date as its seconds."""
+    if isinstance(value, datetime.date):
+        return (value - datetime.date(1970, 1, 1)).days * 86400.0
+    return float(value)
+
+
+def stretches(cell: Cell, kind: str) -> list[tuple[float, float]]:
+    """The numbers for which a cell stands, from and to; open ends of whole steps are closed."""
+    if isinstance(cell, Members) and kind != "text":
+        values = [microdata.value(v) for v in cell.values]
+        return [(number(v), number(v)) for v in values if v is not None]
+    if not isinstance(cell, Interval):
+        return []
+    unit = {"whole": 1, "decimal": 100}.get(kind)
+    ends = [-math.inf, math.inf]
+    if cell.lower is not None:
+        ends[0] = number(cell.lower)
+        if unit:
+            scaled = Fraction(cell.lower) * unit
+            ends[0] = (math.floor(scaled) + 1 if cell.open_below else math.ceil(scaled)) / unit
+    if cell.upper is not None:
+        ends[1] = number(cell.upper)
+        if unit:
+            scaled = Fraction(cell.upper) * unit
+            ends[1] = (math.ceil(scaled) - 1 if cell.open_above else math.floor(scaled)) / unit
+    return [(ends[0], ends[1])]
+
+
+@dataclass(frozen=True)
+class Distances:
+    """Distances of people from the cells of releases; ``kinds`` are those of the columns."""
+
+    people: Sequence[Sequence[Any]]
+    kinds: Sequence[str]
+
+    def nearest(self, person: Sequence[Any], release: Release) -> set[tuple[str | None, ...]]:
+        """The nearest classes: the least sum of squares, of which 2^20 steps are a range."""
+        squares = {}
+        for cells, _ in release.rows:
+            if not all(isinstance(c, Everything) for c in cells):
+                squares[tuple(map(written, cells))] = sum(
+                    self.square(person, release, at) for at in enumerate(cells)
+                )
+        return {name for name, square in squares.items() if square == min(squares.values())}
+
+    def square(self, person: Sequence[Any], release: Release, at: tuple[int, Cell]) -> int:
+        """The square of the distance of a person from one cell."""
+        column, cell = at
+        i = release.columns[column]
+        value, kind = microdata.value(person[i]), self.kinds[i]
+        if holds(cell, value):
+            return 0
+        found = stretches(cell, kind)
+        if value is None or not found:
+            return STEPS**2
+        values = [microdata.value(p[i]) for p in self.people]
+        numbers = [number(v) for v in values if v is not None]
+        for row, _ in release.rows:
+            numbers += [a for a, b in stretches(row[column], kind) if a == b]
+
+        def step(x: float) -> int:
+            least, range_ = min(numbers), max(numbers) - min(numbers)
+            share = (x - least) / range_ if range_ else float((x > least) - (x < least))
+            return math.floor(max(-1.0, min(2.0, share)) * STEPS + 0.5)
+
+        own = step(number(value))
+        return min(max(step(a) - own, own - step(b), 0) for a, b in found) ** 2
+
+
+def told(
+    person: Sequence[Any],
+    releases: Sequence[Release],
+    *,
+    ignored: bool,
+    distances: Distances | None = None,
+) -> Told:
+    """Return where a person is found, or nearest by ``distances``, and which secrets are there."""
     found = Told([], [])
     for release in releases:
         own = [person[i] for i in release.columns]
@@ -146,6 +227,11 @@ def told(person: Sequence[Any], releases: Sequence[Release], *, ignored: bool) -
             elif all(holds(c, v) for c, v in zip(cells, own, strict=True)):
                 counts[secret] += 1
                 classes.add(tuple(map(written, cells)))
+        found.nearest.append(distances is not None and not classes)
+        if distances is not None and not classes:
+            classes = distances.nearest(person, release)
+            for cells, secret in release.rows:
+                counts[secret] += tuple(map(written, cells)) in classes
         counts = +counts
         found.classes.append(len(classes))
         found.counts.append(counts or None)
@@ -189,7 +275,7 @@ def summary(people: Sequence[Told], n: int) -> dict[str, Any]:
 
 
 def by_release(
-    people: Sequence[Told], release: Release, i: int, *, ignored: bool
+    people: Sequence[Told], release: Release, i: int, *, nearest: bool
 ) -> dict[str, Any]:
     """The row of one release, but for its name."""
     suppressed = [s for cells, s in release.rows if all(isinstance(c, Everything) for c in cells)]
@@ -210,6 +296,9 @@ def by_release(
         "in_several": sum(t.classes[i] > 1 for t in people),
         "in_no_class": sum(t.counts[i] is None for t in people),
         "only_suppressed": sum(t.classes[i] == 0 and t.counts[i] is not None for t in people),
+        "by_nearest": sum(t.nearest[i] and t.classes[i] > 0 for t in people) if nearest else None,
+        "rightly_located": None,
+        "rightly_nearest": None,
         "partition_size": mean([sum((t.counts[i] or Counter()).values()) for t in clear]),
         "effective_anonymity": mean(effective),
         "drop": mean(drops),

@@ -60,6 +60,7 @@ RELEASES: dict[str, pl.DataType] = {
     "release": pl.String(),
     **dict.fromkeys(("records", "classes", "smallest_class", "suppressed"), pl.Int64()),
     **dict.fromkeys(("in_one_class", "in_several", "in_no_class", "only_suppressed"), pl.Int64()),
+    **dict.fromkeys(("by_nearest", "rightly_located", "rightly_nearest"), pl.Int64()),
     **dict.fromkeys(("partition_size", "effective_anonymity", "drop"), pl.Float64()),
     "vulnerable": pl.Int64(),
     "vulnerable_share": pl.Float64(),
@@ -68,7 +69,10 @@ RELEASES: dict[str, pl.DataType] = {
 }
 """One row per release. ``smallest_class``: its k. ``suppressed``: records whose cells all stand for
 everything. People of the overlap are ``in_one_class``, ``in_several``, ``in_no_class`` (not
-located), or ``only_suppressed`` (in no class, but they may be among suppressed records). Averages
+located), or ``only_suppressed`` (in no class, but they may be among suppressed records). With
+``nearest``, ``by_nearest`` of those in a class are located by the nearest one; with a key, too,
+``rightly_located`` are in the class of their own record (or in several with it), and
+``rightly_nearest`` of these by the nearest one; else these are NULL. Averages
 are over the same people as in ``SCHEMA``: ``partition_size`` of the records of a person's class,
 ``effective_anonymity`` of the distinct secrets in it, ``drop`` of this number minus the posterior.
 ``vulnerable``: people with a positive drop. ``perfect_breach``: people for whom this release is
@@ -95,6 +99,7 @@ TRUTH: dict[str, pl.DataType] = {
 """One row if the true secrets are known, over people located without contradiction: the people
 whose true value is left, the perfect breaches that are right, and the best guesses (of equally
 likely values the smallest) that are right. Shares are of ``located``."""
+LOCATED_NEAREST = ("by_nearest", "rightly_located", "rightly_nearest")
 USUAL_LEVELS = tuple(Fraction(n, 20) for n in range(1, 21))  # of confidence
 SUPPRESSED_TEXTS = {
     "everyone": "may be anybody's, so their secrets are in every class",
@@ -151,6 +156,7 @@ def compose(
         hierarchies={n: path_text(path) for n, path in (options["hierarchies"] or {}).items()},
         plain=as_names(options["plain"]),
         suppressed=FORMER_NAMES.get(options["suppressed"], options["suppressed"]),
+        nearest=options["nearest"],
         strict=options["strict"],
     )
     files = (spec.people, *spec.releases)
@@ -163,7 +169,8 @@ def compose(
         bound = bind(engine, spec)
         tables = Tables(engine, "reading people", bound.people.name)
         read_secrets(tables, bound)
-        people = read_people(tables, bound, keyed=out is not None)
+        by_key = spec.nearest and bound.key is not None  # people's own records are known
+        people = read_people(tables, bound, keyed=by_key or out is not None)
         findings = [intersect.find_people(tables, bound, release) for release in bound.releases]
         if spec.strict:
             intersect.refuse_unlocated(bound, findings)
@@ -255,6 +262,7 @@ def _describe(bound: Bound, levels: Sequence[Fraction]) -> dict[str, Any]:
         "hierarchies": dict(spec.hierarchies),
         "plain": list(spec.plain),
         "suppressed": spec.suppressed,
+        "nearest": spec.nearest,
         "strict": spec.strict,
         "confidence": [str(level) for level in levels],
     }
@@ -267,11 +275,15 @@ def _notes(bound: Bound, crossed: intersect.Crossed) -> list[str]:
         remarks = []
         if n := finding["nowhere"]:
             remarks.append(
-                f"{plural(n, 'person')} in no class: cells have gaps, or they are not in it"
+                f"{plural(n, 'person')} in no class: cells have gaps or are centroids (--nearest "
+                "finds the nearest ones), or they are not in it"
             )
+        if n := finding.get("by_nearest"):
+            remarks.append(f"{plural(n, 'person')} in no class are located in the nearest one")
         if n := finding["in_several"]:
             remarks.append(
-                f"{plural(n, 'person')} in several classes, whose cells overlap: the union is taken"
+                f"{plural(n, 'person')} in several classes, which overlap"
+                f"{' or are equally near' if bound.spec.nearest else ''}: the union is taken"
             )
         if n := finding["suppressed"]:
             meaning = SUPPRESSED_TEXTS[bound.spec.suppressed]
@@ -345,6 +357,7 @@ def release_row(release: Release, people: int, finding: Row, step: Step) -> dict
         "in_several": finding["in_several"],
         "in_no_class": finding["nowhere"],
         "only_suppressed": finding["only_suppressed"],
+        **{name: finding.get(name) for name in LOCATED_NEAREST},
         "partition_size": share(totals.get("size", 0), clear),
         "effective_anonymity": share(totals.get("effective", 0), clear),
         "drop": share(drop, clear),

@@ -15,7 +15,7 @@ from typing import Any
 from sqlglot import exp
 
 from qifsql.counting.composition import Bound, Release
-from qifsql.counting.locate import Located, locate
+from qifsql.counting.locate import Located, locate, locate_nearest
 from qifsql.counting.spans import make_places, make_spans
 from qifsql.data.dataset import Column
 from qifsql.data.domains import Domain, common_domain, domain
@@ -25,7 +25,7 @@ from qifsql.data.readers import relation
 from qifsql.data.types import nested
 from qifsql.engine.tables import Tables
 from qifsql.errors import DatasetError, plural
-from qifsql.query.columns import equal, with_names
+from qifsql.query.columns import equal, union, with_names
 from qifsql.query.microdata_steps import normal
 from qifsql.query.plan import Plan
 from qifsql.query.shapes import Shape
@@ -109,11 +109,7 @@ def _key_expression(key: Column) -> exp.Expr:
 def read_secrets(tables: Tables, bound: Bound) -> None:
     """Create ``counted_r``, the distinct rows of each release, and ``secret_values`` of all."""
     for release in bound.releases:
-        columns = []
-        for generalised, attribute in release.cells:
-            is_nested = nested(attribute.type)  # an interval or a set
-            cell = attribute.expression.copy() if is_nested else normal(attribute)
-            columns.append(exp.alias_(cell, f"cell_{generalised.raw.number}"))
+        columns = [exp.alias_(cell, name) for name, cell in _cells(release).items()]
         secret = exp.alias_(_comparable(normal(release.secret), bound), "secret")
         rows = exp.alias_(relation(release.dataset), SOURCE, table=True)
         query = exp.select(*columns, secret, "count(*) AS records").from_(rows)
@@ -134,26 +130,50 @@ def _comparable(secret: exp.Expr, bound: Bound) -> exp.Expr:
     return exp.cast(secret, common.type, dialect="duckdb")
 
 
-def read_release(tables: Tables, release: Release) -> None:
+def read_release(tables: Tables, release: Release, *, nearest: bool) -> None:
     """Create the spans of the columns of a release, its classes and their secrets.
 
     ``classes_r`` (class, id_j, records) and ``class_secrets_r`` (class, secret, records) are those
     not suppressed; ``suppressed_secrets_r`` (secret, records) are the records whose cells all stand
-    for everything.
+    for everything. ``nearest``: the tables of distances are made, too; cells stay.
     """
     r, columns = release.number, {column.raw.number: column for column, _ in release.cells}
     counted, coded, classes = f"counted_{r}", f"coded_{r}", f"classes_{r}"
     names = {"counted": counted, "coded": coded, "classes": classes}
     for number, column in columns.items():
         cells = exp.select(exp.column(f"cell_{number}").as_("cell"))
-        make_spans(tables, column, cells.from_(exp.table_(counted)))
+        cells = cells.from_(exp.table_(counted))
+        make_spans(tables, column, cells, nearest=nearest)
         names |= {f"{name}_{number}": column.names[name] for name in ("cells", "spans")}
     shape = {"qids": list(columns)}
     tables.make(coded, splice("compose/coded_release", tables=names, shape=shape))
     tables.make(classes, splice("compose/classes", tables=names, shape=shape))
     tables.make(f"class_secrets_{r}", splice("compose/class_secrets", tables=names, shape=shape))
     tables.make(f"suppressed_secrets_{r}", splice("compose/suppressed_secrets", tables=names))
-    tables.drop(counted, coded, *(column.names["cells"] for column in columns.values()))
+    tables.drop(counted, coded)
+
+
+def _load_own_classes(tables: Tables, release: Release) -> None:
+    """Create ``own_classes``: the classes of the people's own records, which have their keys."""
+    assert release.key is not None  # noqa: S101 - a key is of all releases
+    cells = [exp.alias_(cell, name) for name, cell in _cells(release).items()]
+    key = exp.alias_(_key_expression(release.key), "key")
+    source = exp.alias_(relation(release.dataset), SOURCE, table=True)
+    tables.make("keyed", exp.select(key, *cells).from_(source))
+    numbers = [column.raw.number for column, _ in release.cells]
+    names = {f"cells_{column.raw.number}": column.names["cells"] for column, _ in release.cells}
+    names["classes"] = f"classes_{release.number}"
+    query = splice("compose/own_classes", tables=names, shape={"qids": numbers})
+    tables.make("own_classes", query)
+    tables.drop("keyed")
+
+
+def _cells(release: Release) -> dict[str, exp.Expr]:
+    """Return the cells of a release by the names of their columns, ``cell_j``."""
+    return {
+        f"cell_{column.raw.number}": a.expression.copy() if nested(a.type) else normal(a)
+        for column, a in release.cells
+    }
 
 
 def plan_people(bound: Bound, *, bayes: bool) -> Plan:
@@ -220,17 +240,27 @@ def find_people(tables: Tables, bound: Bound, release: Release) -> Row:
     r, columns = release.number, tuple(column for column, _ in release.cells)
     numbers = [column.raw.number for column in columns]
     tables = tables.doing("reading releases", release.title)
-    read_release(tables, release)
+    nearest = bound.spec.nearest
+    read_release(tables, release, nearest=nearest)
     points, pairs = f"points_{r}", f"found_{r}"
     tables.make(points, splice("cells/points", places=numbers, tables={"coded": "points"}))
     tables = tables.doing("locating people", release.title)
-    locate(tables, Located(r, columns))
+    located = Located(r, columns)
+    locate(tables, located)
+    if nearest:
+        locate_nearest(tables, located)
+        tables.repeatable(
+            pairs, union([exp.select("*").from_(t) for t in (pairs, f"nearest_{r}")])
+        )()
+    else:
+        nobody = exp.select("NULL::BIGINT AS point").where("FALSE")
+        tables.make(f"nearest_{r}", nobody)
     tables.make("reached", template("reached", points=points, found=pairs))
     tables.make("spots", template("spots"))
     results = ("whereabouts", "spot_secrets", "spot_sizes")
     read = ("classes", "class_secrets", "suppressed_secrets")
     names = {name: f"{name}_{r}" for name in (*results, *read)}
-    places = {"release_points": points}
+    places = {"release_points": points, "nearest": f"nearest_{r}"}
     whereabouts = splice("compose/whereabouts", places=numbers, tables=places)
     tables.make(names["whereabouts"], whereabouts)
     (extent,) = rows(tables, template("extent", **names))
@@ -242,9 +272,18 @@ def find_people(tables: Tables, bound: Bound, release: Release) -> Row:
     tables.make(names["spot_secrets"], template("spot_secrets", **candidates))
     tables.make(names["spot_sizes"], template("spot_sizes", **names))
     (finding,) = rows(tables, template("finding", **names))
-    tables.drop("reached", "spots", points, pairs, "nobody", *(names[name] for name in read))
+    if not nearest:
+        del finding["by_nearest"]
+    elif release.key is not None:
+        _load_own_classes(tables, release)
+        (correct,) = rows(tables, template("correctness", **names))
+        finding |= correct
+        tables.drop("own_classes")
+    tables.drop(
+        "reached", "spots", points, pairs, f"nearest_{r}", "nobody", *(names[name] for name in read)
+    )
     for column in columns:
-        tables.drop(column.names["spans"], column.names["members"])
+        tables.drop(*(column.names[name] for name in ("cells", "spans", "members")))
     return extent | finding
 
 

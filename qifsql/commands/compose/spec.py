@@ -68,6 +68,18 @@ class ComposeOptions(TypedDict, total=False):
             "Fully suppressed records: everyone (default: may be anybody's) or out.",
         ),
     ]
+    nearest: Annotated[
+        bool,
+        Option(
+            FLAG,
+            "Locate people who are in no class by the nearest centroid (microaggregation).",
+            text="Locate people who are in no class in the nearest one, as in releases of "
+            "centroids (microaggregation). Distances are Euclidean: of a number or date from the "
+            "nearest one in the cell, as a share of their range; of any other value 0 or 1. "
+            "Several nearest classes: the union. With a key, details.releases says how many "
+            "people are located where their own record is.",
+        ),
+    ]
     strict: Annotated[bool, Option(FLAG, "Refuse people who are in no class or in several.")]
     truth: Annotated[
         str | None,

@@ -71,6 +71,8 @@ def _releases_table(row: Row, releases: Sequence[Row]) -> Table:
     add(said("suppressed records"), "suppressed", rare=True)
     add(said("people in one class"), "in_one_class")
     add(said("in several"), "in_several", rare=True)
+    add(said("located by the nearest class"), "by_nearest", rare=True)
+    add(said("located where their record is"), "rightly_located", rare=True)
     add(said("in no class"), "in_no_class", rare=True)
     add(said("in none but suppressed"), "only_suppressed", rare=True)
     none = [""] * len(releases)

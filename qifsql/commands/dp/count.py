@@ -47,6 +47,8 @@ class Counts:
     people: tuple[int, ...] = ()
     patterns: tuple[int, ...] = ()
     statements: tuple[str, ...] = ()
+    # To draw samples: place, pattern, number of the secret, people.
+    population: tuple[tuple[int, int, int, int], ...] = ()
 
     @property
     def likeliest(self) -> int:
@@ -54,11 +56,14 @@ class Counts:
         return max(sum(n for _, _, n in kind) for kind in self.kinds)
 
 
-def count_all(engine: Engine, request: Request, *, local: bool, ordered: bool) -> Counts:
+def count_all(
+    engine: Engine, request: Request, *, local: bool, ordered: bool, sampled: bool = False
+) -> Counts:
     """Return all counts; if ``local`` (noise on records), by place of the useful attribute.
 
     A place is the number of a value in its order; without ``local`` it is 0. If ``ordered``, the
-    values must have an order. Raises InputError if the data do not fit the question.
+    values must have an order; ``sampled``: samples can be drawn. Raises InputError if the data do
+    not fit the question.
     """
     check_records(engine, request.microdata)
     tables = Tables(engine, "counting", request.microdata.dataset.name)
@@ -78,8 +83,14 @@ def count_all(engine: Engine, request: Request, *, local: bool, ordered: bool) -
     patterns: tuple[int, ...] = ()
     if local:
         people, patterns = _count_places(tables, request, extent, ordered=ordered)
-    kinds = _count_kinds(tables, request, "placed" if local else "unplaced")
-    return Counts(extent, kinds, totals, spectra, people, patterns, tuple(tables.statements))
+    source = "placed" if local else "unplaced"
+    kinds = _count_kinds(tables, request, source)
+    population: tuple[tuple[int, int, int, int], ...] = ()
+    if sampled:
+        query = splice("dp/population", tables={"placed": source})
+        population = tuple((w, p, s, n) for w, p, s, n in tables.answer(query))
+    statements = tuple(tables.statements)
+    return Counts(extent, kinds, totals, spectra, people, patterns, statements, population)
 
 
 def _rows_of_view(tables: Tables, name: str) -> list[tuple[Any, ...]]:

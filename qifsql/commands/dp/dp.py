@@ -6,7 +6,7 @@ from typing import Unpack
 
 import polars as pl
 
-from qifsql.commands.dp import bind, epsilons, scenario
+from qifsql.commands.dp import bind, epsilons, random_samples, scenario
 from qifsql.commands.dp.bind import MOST_PREDICATES, Request
 from qifsql.commands.dp.count import Counts, count_all
 from qifsql.commands.dp.mechanisms import LOCAL, MECHANISMS
@@ -17,7 +17,7 @@ from qifsql.data.option import as_tuple, complete
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.csv_types import remarks
 from qifsql.engine.engines import open_engine
-from qifsql.engine.settings import Settings
+from qifsql.engine.settings import Settings, with_seed
 from qifsql.errors import InputError, did_you_mean, plural, quoted
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin
@@ -33,7 +33,7 @@ def dp(
     Returns:
         A Result. frame: one row per epsilon and mechanism with privacy_loss (factor >= 1),
         utility and prior (in [0, 1]). details: scenario, how the useful attribute and the secret
-        correlate.
+        correlate; with samples, samples: the mean and intervals of loss and utility on them.
 
     Raises:
         InputError: The predicate is constant, the secret has one value, or an order is missing.
@@ -48,8 +48,10 @@ def dp(
     Source: M76 to M83; Ghosh et al. 2009, Kairouz et al. 2016.
 
     """
-    origin = Origin.now(settings, "dp")
     options = complete(options, DpOptions)
+    if options["samples"] is not None:
+        settings = with_seed(settings, (settings.seed if settings else None) or 0, "dp")
+    origin = Origin.now(settings, "dp")
     levels = epsilons.parse(options["epsilon"])
     mechanisms = _named_mechanisms(options["mechanism"])
     predicates, order, answers = as_tuple(options["predicate"]), options["order"], options["counts"]
@@ -60,12 +62,32 @@ def dp(
     with open_engine(settings, sources=[dataset]) as engine:
         request = bind.bind(Catalog(engine, dataset), options, predicates, listed, options["where"])
         local = bool({*mechanisms} & {*LOCAL})
-        counted = count_all(engine, request, local=local, ordered="local" in mechanisms)
-        weigh = partial(tradeoff_rows, counted, answers=answers, budget=budget, delta=delta)
+        n_samples, size = options["samples"], options["sample_size"]
+        counted = count_all(
+            engine,
+            request,
+            local=local,
+            ordered="local" in mechanisms,
+            sampled=n_samples is not None,
+        )
+        weigh = partial(tradeoff_rows, answers=answers, budget=budget, delta=delta)
         rows: list[dict[str, object]] = []
         for i, epsilon in enumerate(levels, 1):
             engine.settings.progress("weighing", i / len(levels))
-            rows += [row for m in mechanisms for row in weigh(epsilon, m)]
+            rows += [row for m in mechanisms for row in weigh(counted, epsilon, m)]
+        details = {"scenario": scenario.scenario(counted)}
+        if n_samples is not None:
+            size = random_samples.size_of_samples(counted, n_samples, size)
+            details["samples"] = random_samples.sample_rows(
+                counted,
+                [f"{origin.seed}/{i}" for i in range(n_samples)],
+                size,
+                measure_counts=lambda counts: (
+                    row for e in levels for m in mechanisms for row in weigh(counts, e, m)
+                ),
+                all_data=rows,
+                progress=partial(engine.settings.progress, "drawing samples"),
+            )
     spec: dict[str, object] = {"dataset": dataset.name, "useful": options["useful"]}
     spec |= {"predicates": list(predicates), "secret": options["secret"]}
     spec |= {name: value for name, value in request.microdata.dataset.read_with.items() if value}
@@ -73,6 +95,7 @@ def dp(
     spec |= {"where": options["where"], "order": list(listed)}
     spec |= {"domain": options["domain"], "null": options["null"]}
     spec |= {"counts": answers, "budget": budget, "delta": delta}
+    spec |= {"samples": n_samples, "sample_size": size} if n_samples is not None else {}
     origin = origin.about(spec, dataset.paths).sending(counted.statements)
     frame = pl.DataFrame(rows, schema=TRADEOFF)
     notes = [*_notes(request, counted, mechanisms, frame), *remarks(engine)]
@@ -80,7 +103,6 @@ def dp(
         notes.append(
             "records are perturbed once, so with noise on them more counts reveal nothing new"
         )
-    details = {"scenario": scenario.scenario(counted)}
     return Result(frame=frame, origin=origin, details=details, notes=tuple(notes))
 
 
@@ -113,6 +135,7 @@ def _check_options(predicates: Sequence[str], options: DpOptions) -> None:
         raise InputError(f"a budget is {' or '.join(BUDGETS)}, not {quoted(budget)}")
     if not 0 <= options["delta"] < 1:
         raise InputError("delta is a probability, from 0 to below 1")
+    random_samples.check(options["samples"], options["sample_size"])
 
 
 def _notes(

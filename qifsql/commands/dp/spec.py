@@ -94,5 +94,23 @@ class DpOptions(TypedDict, total=False):
             usual=0.0,
         ),
     ]
+    samples: Annotated[
+        int | None,
+        Option(
+            WHOLE,
+            "Also measure so many random samples of the data: mean and intervals (--seed).",
+            text="Number of random samples of the data (2 to 10,000), on which loss and utility "
+            "are measured, too; settings.seed draws them (default 0).",
+        ),
+    ]
+    sample_size: Annotated[
+        int | None,
+        Option(
+            WHOLE,
+            "Records of a sample (default: 1,000, or half of fewer than 2,000).",
+            text="Records of a sample, drawn without replacement; the domain of the noise is that "
+            "of all data.",
+        ),
+    ]
     null: Annotated[NullRule, declared(Knowledge)["null"]]
     where: Where

@@ -22,7 +22,7 @@ LONG_NAMES = {
     "local": "local: noise on each record",
     "randomised_response": "response: randomised response on each record",
 }
-KIND = Kind(columns=("epsilon", "privacy_loss"), shared=("scenario",))
+KIND = Kind(columns=("epsilon", "privacy_loss"), shared=("scenario", "samples"))
 
 
 def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
@@ -40,6 +40,8 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
         ]
         if all(_is_no_loss(row["privacy_loss"]) for row in rows):
             parts.append(Paragraph(_no_loss_sentence(escaping.cell(spec["secret"]), rows[0])))
+    if (samples := tables.get("samples")) is not None and samples.height:
+        parts += _sample_parts(samples, spec["predicates"])
     listed = "; ".join(said(LONG_NAMES[m]) for m in _mechanisms(rows))
     parts.append(Paragraph(said("Mechanisms: {listed}.", listed=listed)))
     promise = said("What epsilon guarantees for one record, whatever the data")
@@ -133,6 +135,37 @@ def _measured_table(rows: Sequence[Row]) -> Table:
     table.add_row(said("no report"), *(none * n))
     table.add_row(said("no noise"), *(sure * n))
     return table
+
+
+def _sample_parts(samples: pl.DataFrame, predicates: Sequence[str]) -> list[Part]:
+    """Return a table of the means and ranges of loss and utility on random samples by predicate."""
+    n, size = samples.row(0, named=True)["samples"], samples.row(0, named=True)["sample_size"]
+    heading = said("{n} random samples of {size} records", n=words.count(n), size=words.count(size))
+    parts: list[Part] = [Heading(heading)]
+    heads = [said("epsilon"), said("mechanism"), "", said("mean"), said("interval of the mean")]
+    heads += [said("a further sample"), said("all records")]
+    for (predicate,), rows in samples.group_by("predicate", maintain_order=True):
+        if samples["predicate"].n_unique() > 1:
+            parts.append(Paragraph(_heading(predicates, predicate)))
+        table = Table.of(heads, right=range(3, len(heads)))
+        for row in rows.iter_rows(named=True):
+            is_loss = row["measure"] == "privacy_loss"
+            name = said("loss") if is_loss else said("utility")
+            write = _factor if is_loss else words.percent
+            mean, of_all = write(row["mean"]), write(row["all_data"])
+            ranges = []
+            for low, high in (("mean_low", "mean_high"), ("low", "high")):
+                ends = [write(x) for x in (row[low], row[high]) if x is not None]
+                ranges.append(said("{low} to {high}", low=ends[0], high=ends[1]) if ends else "-")
+            mechanism = said(SHORT_NAMES[row["mechanism"]])
+            table.add_row(number(row["epsilon_given"]), mechanism, name, mean, *ranges, of_all)
+        parts.append(table)
+    message = (
+        "The mean over all samples of this size is in the first interval at 95 % confidence "
+        "(wider than the samples vary, as rare ones may not have been drawn), and a further sample "
+        "in the second with a chance of at least 95 % (from 39 samples on)."
+    )
+    return [*parts, Paragraph(said(message))]
 
 
 def _factor(x: float) -> str:

@@ -64,6 +64,7 @@ class Case:
     people: tuple[tuple[Any, ...], ...]
     truths: tuple[Any, ...]
     ignored: bool
+    nearest: bool = False
 
 
 @st.composite
@@ -155,8 +156,15 @@ def cases(draw: st.DrawFn) -> Case:
     person = st.tuples(*(values(k) for k in kinds))
     people = draw(st.lists(person, min_size=1, max_size=8))
     truths = [draw(st.sampled_from([*SECRETS, "gout"])) for _ in people]
+    ignored, nearest = draw(st.booleans()), draw(st.booleans())
     return Case(
-        kinds_used, tuple(releases), tuple(forms), tuple(people), tuple(truths), draw(st.booleans())
+        kinds_used,
+        tuple(releases),
+        tuple(forms),
+        tuple(people),
+        tuple(truths),
+        ignored,
+        nearest,
     )
 
 
@@ -251,7 +259,7 @@ def meaning(case: Case) -> Case:
             for row, s in release.rows
         )
         releases.append(Release(release.columns, rows))
-    return Case(case.kinds, tuple(releases), case.forms, case.people, case.truths, case.ignored)
+    return dataclasses.replace(case, releases=tuple(releases))
 
 
 def is_clash(case: Case) -> bool:
@@ -279,6 +287,7 @@ def test_every_number_is_that_of_the_oracle(case: Case) -> None:
             "truth": "truth",
             "plain": plain_text(case),
             "suppressed": "out" if case.ignored else "everyone",
+            "nearest": case.nearest,
             "progressive": True,
             "records": out,
         }
@@ -292,11 +301,15 @@ def test_every_number_is_that_of_the_oracle(case: Case) -> None:
 
 
 def check(case: Case, result: Any, rows: list[dict[str, Any]]) -> None:
-    told = [oracle.told(p, case.releases, ignored=case.ignored) for p in case.people]
+    distances = oracle.Distances(case.people, case.kinds) if case.nearest else None
+    told = [
+        oracle.told(p, case.releases, ignored=case.ignored, distances=distances)
+        for p in case.people
+    ]
     n = len(case.releases)
     assert result.frame.to_dicts() == [oracle.summary(told, i) for i in range(1, n + 1)]
     for i, row in enumerate(result.details["releases"].to_dicts()):
-        expected = oracle.by_release(told, case.releases[i], i, ignored=case.ignored)
+        expected = oracle.by_release(told, case.releases[i], i, nearest=case.nearest)
         assert row == {"release": f"r{i}.parquet"} | expected
     last = result.details["curve"].filter(pl.col("releases") == n)
     for level, row in enumerate(last.to_dicts(), 1):
@@ -328,6 +341,35 @@ def person(found: oracle.Told, row: dict[str, Any]) -> None:
     assert row["confidence"] == 1 / left
     assert row["success"] == max(weights.values()) / sum(weights.values())
     assert row["best_guess"] == oracle.guess(found)
+
+
+def test_people_of_microaggregation_are_located_by_the_nearest_centroid(tmp_path: Path) -> None:
+    """Ganta et al., Definition 6: where it is right is known by a key."""
+    rows = [((i * 7919) % 83, "abc"[i % 3], (i * 31) % 5, i) for i in range(70)]
+    table = pl.DataFrame(rows, ["age", "job", "s", "id"], orient="row")
+    source, release = tmp_path / "source.parquet", tmp_path / "release.parquet"
+    table.write_parquet(source)
+    mdav = {"method": "mdav", "k": 3, "cells": "centroid", "keep": ["id"]}
+    qifsql.anonymise(source, release, qids=["age", "job"], secret="s", **mdav)
+    written = pl.read_parquet(release).rows_by_key("id", named=True, unique=True)
+    classes = [(written[i]["age"], written[i]["job"]) for *_, i in rows]
+    cells = [(Members((age,)), Members((job,))) for age, job in classes]
+    told = Release((0, 1), tuple((c, row[2]) for c, row in zip(cells, rows, strict=True)))
+    distances = oracle.Distances(rows, ("floating", "text"))
+    of_cells = {tuple(map(oracle.written, c)): own for c, own in zip(cells, classes, strict=True)}
+    exact = [row[:2] in classes for row in rows]
+    found = [{of_cells[c] for c in distances.nearest(row, told)} for row in rows]
+    right = [own in near for own, near in zip(classes, found, strict=True)]
+    result = qifsql.compose(
+        [release], people=source, qids=["age", "job"], secret="s", key="id", nearest=True
+    )
+    row = result.details["releases"].row(0, named=True)
+    assert row["in_no_class"] == 0
+    assert 0 < row["by_nearest"] == exact.count(False) < 70
+    assert row["in_several"] == sum(len(near) > 1 for near in found)
+    assert row["rightly_located"] == sum(right) < 70
+    assert row["rightly_nearest"] == sum(r and not e for r, e in zip(right, exact, strict=True))
+    assert any("no class are located in the nearest one" in note for note in result.notes)
 
 
 @pytest.mark.slow(because="1.5 s; every recorded mutant dies without it")

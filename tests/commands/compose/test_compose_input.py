@@ -10,7 +10,7 @@ import pytest
 from terminal import run
 
 import qifsql
-from qifsql.errors import InputError
+from qifsql.errors import ColumnError, InputError
 
 PEOPLE = {"age": [28, 35, None], "zip": ["13012", "13053", "02139"], "id": [1, 2, 3]}
 RELEASE = {"age": ["[20,30]", "30-39", "*"], "zip": ["130**", "130**", "*"], "s": ["a", "b", "c"]}
@@ -28,6 +28,19 @@ def compose(folder: Path, release: dict[str, Any] | None = None, **asked: Any) -
     return qifsql.compose(
         releases, **({"people": people, "qids": ["age", "zip"], "secret": "s"} | asked)
     )
+
+
+def test_what_would_take_too_long_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    people = {"of": PEOPLE | {"age": [50, 60, 70], "id": [1, 2, 3]}, "nearest": True}
+    assert compose(tmp_path, **people).details["releases"]["by_nearest"].to_list() == [3, 3]
+    monkeypatch.setattr("qifsql.counting.locate.MOST_COMPARED", 5)
+    with pytest.raises(InputError, match=r"3 different values.*2 classes.*leave nearest=... out"):
+        compose(tmp_path, **people)
+    monkeypatch.setattr("qifsql.counting.spans.MOST_DISTANCES", 5)
+    with pytest.raises(ColumnError, match=r'"age" of r1.parquet has 9 pairs of cells'):
+        compose(tmp_path, **people)
 
 
 def test_it_works_before_anything_is_broken(tmp_path: Path) -> None:
@@ -55,6 +68,7 @@ CASES: list[tuple[dict[str, Any] | None, dict[str, Any], str]] = [
     ({"age": [{"a": 1}] * 3}, {}, "nested"),
     (None, {"of": PEOPLE | {"age": ["28", "35", None]}}, "interval.*people are text"),
     (None, {"of": PEOPLE | {"zip": [13012, 13053, 2139], "age": [[1]] * 3}}, "is nested"),
+    (None, {"strict": True, "nearest": True}, "whom strict refuses"),
     (None, {"qids": ["ages"]}, '"ages" is not in people.parquet; did you mean "age"'),
     (None, {"qids": ["id"]}, "none of the quasi-identifiers"),
     (None, {"qids": ["age", "id"]}, 'no release has a column "id"'),
@@ -126,7 +140,7 @@ def test_gaps_and_overlaps_are_remarked_with_their_people(tmp_path: Path) -> Non
     gapped = {"age": ["[20,30]", "[25,32]", "[40,50]"], "zip": ["130**", "130**", "*"]}
     result = compose(tmp_path, gapped, qids=["age"])
     assert "2 people in no class: cells have gaps" in result.notes[1]
-    assert "1 person in several classes, whose cells overlap" in result.notes[1]
+    assert "1 person in several classes, which overlap" in result.notes[1]
     assert result.details["releases"].row(1, named=True)["in_several"] == 1
 
 

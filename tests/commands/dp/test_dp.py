@@ -519,6 +519,7 @@ def test_the_files_of_sql_run_as_they_are_in_a_prompt() -> None:
         "places",
         "held",
         "placed",
+        "population",
         "unplaced",
         "kinds",
         "cells",
