@@ -39,9 +39,9 @@ def read(text: str, qids: Sequence[Attribute]) -> Change:
     the text describes no change, ColumnError if it names another column.
     """
     if match := re.fullmatch(r"\s*sample\s*=\s*(.*)", text, re.S):
-        return Change(text, "sample", 0, str(_rate(match[1])))
+        return Change(text=text, kind="sample", qid=0, how=str(_rate(match[1])))
     if match := re.fullmatch(r"\s*drop\s*=(.*)", text, re.S):
-        return Change(text, "drop", _number(match[1], text, qids), "")
+        return Change(text=text, kind="drop", qid=_number(match[1], text, qids), how="")
     if match := re.fullmatch(r"\s*(top|bottom)\((.*)\)\s*=\s*(.*)", text, re.S):
         return Change(text, match[1], _number(match[2], text, qids), match[3].strip())
     return _read_named(text, qids)

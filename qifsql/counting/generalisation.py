@@ -62,8 +62,8 @@ def usual_steps(
         of_qid = []
         for form in _usual_forms(qid, reach, length, hierarchies.get(qid.name)):
             kind = "level" if form.startswith("@") else "coarser"
-            of_qid.append(Change(f"{qid.name}:{form}", kind, number, form))
-        steps.append([*of_qid, Change(f"drop={qid.name}", "drop", number, "")])
+            of_qid.append(Change(text=f"{qid.name}:{form}", kind=kind, qid=number, how=form))
+        steps.append([*of_qid, Change(text=f"drop={qid.name}", kind="drop", qid=number, how="")])
     return steps
 
 

@@ -112,7 +112,7 @@ class Guessing:
     def scores(self, cells: Cells, secret: int) -> Scores:
         """Return the scores of guesses of secret number ``secret``, learned from ``cells``."""
         modal = cells.priors()["modal"]  # how many values are most frequent in the release
-        base = self._answer(cells, secret)
+        prior = self._answer(cells, secret)
         level = self._learner.level
         numbers = {"level": level.numerator, "scale": level.denominator}
         rows = rows_of(splice("learning/scores", numbers=numbers), self._tables)
@@ -122,9 +122,9 @@ class Guessing:
         totals = sums(rows)
         return Scores(
             people=totals["people"],
-            prior=base["prior"],
-            values=base["people_values"],
-            records=base["records"],
+            prior=prior["prior"],
+            values=prior["people_values"],
+            records=prior["records"],
             right=right_guesses(rows, "correct", modal),
             present=totals["present"],
             present_right=right_guesses(rows, "present_correct", modal),

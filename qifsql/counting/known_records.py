@@ -95,10 +95,10 @@ def measure(counts: Counts, questions: Sequence[Question]) -> dict[int, OneRecor
     certain = {row["secret"]: row for row in people.to_dicts()}
     return {
         j: OneRecord(
-            profiles.filter(secret=j),
-            certain[j]["singled_out"],
-            certain[j]["certain"],
-            None if hidden is None or j not in hidden["secret"] else hidden.filter(secret=j),
+            profile=profiles.filter(secret=j),
+            singled_out=certain[j]["singled_out"],
+            certain=certain[j]["certain"],
+            hidden=None if hidden is None or j not in hidden["secret"] else hidden.filter(secret=j),
         )
         for j, _ in identity
     }

@@ -121,6 +121,7 @@ def _first_characters(original: Column, how: str) -> exp.Expr:
 
 
 def _beginning_of_date(original: Column, how: str) -> exp.Expr:
+    """Return the age at a date, or the first day or time of a band or unit (``how``)."""
     if match := AGE.fullmatch(how):
         return _age(original, match[2], int(match[1] or 1))
     if match := BAND.fullmatch(how):

@@ -241,6 +241,7 @@ def _parents(path: str, lines: Lines) -> dict[str, tuple[str, int]]:
 
 
 def _check_cycles(path: str, parents: Mapping[str, tuple[str, int]]) -> None:
+    """Refuse a node that is its own ancestor; ``parents`` has its parent and its line."""
     try:
         TopologicalSorter({node: (parent,) for node, (parent, _) in parents.items()}).prepare()
     except CycleError as e:

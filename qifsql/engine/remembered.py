@@ -38,6 +38,7 @@ def describe(engine: Engine, table: exp.Expr, dataset: Dataset) -> list[tuple[st
 def _remember(
     engine: Engine, dataset: Dataset | Collection, sql: str, ask: Callable[[], list[Any]]
 ) -> list[Any]:
+    """Return the answer to ``sql``; ``ask`` is called only if it is new or the files changed."""
     state = _state(dataset)
     if state is None:
         return ask()

@@ -164,14 +164,14 @@ class Limits:
     def engine_settings(self, bar: Progress) -> Settings:
         """Return the settings of an engine that shows its progress like this."""
         return Settings(
-            self.memory,
-            self.threads,
-            None if self.temp is None else local_folder(self.temp),
-            bar,
-            self.seed,
-            self.engine,
-            self.master,
-            tuple(self.spark_conf or ()),
+            memory=self.memory,
+            threads=self.threads,
+            temp=None if self.temp is None else local_folder(self.temp),
+            progress=bar,
+            seed=self.seed,
+            engine=self.engine,
+            master=self.master,
+            spark_conf=tuple(self.spark_conf or ()),
         )
 
 

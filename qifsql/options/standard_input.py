@@ -67,6 +67,7 @@ def private_copy() -> Path:
 
 
 def _write_copy(data: BinaryIO, folder: Path) -> Path:
+    """Write standard input to a file of ``folder``; its first bytes tell the ending."""
     first = data.read(BYTES_AT_ONCE)
     if not first:
         raise DatasetError(f"{STANDARD_INPUT} is empty: it has no bytes at all")

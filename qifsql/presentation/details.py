@@ -79,6 +79,7 @@ def _thresholds(row: Mapping[str, Any], detail: pl.DataFrame) -> list[Part]:
 
 
 def _quantiles(row: Mapping[str, Any], detail: pl.DataFrame) -> list[Part]:
+    """Return the table of quantiles of success: at most how much for which share of people."""
     table = Table.of(
         [said("share of {people}", people=words.people()), said("at most")], right=(0, 1)
     )

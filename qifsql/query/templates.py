@@ -75,7 +75,7 @@ def read(name: str, code: str) -> Template:
     for log in list(query.find_all(exp.Log)):  # of log2(x): LOG(2, x) differs in the last digit
         if log.expression and log.this == exp.Literal.number(2):
             log.replace(exp.Anonymous(this="log2", expressions=[log.expression]))
-    return Template(view, " ".join(lines), query, code)
+    return Template(name=view, doc=" ".join(lines), query=query, text=code)
 
 
 def text(name: str) -> str:

@@ -366,6 +366,7 @@ def _models(value: object, lines: Lines, *here: str | int) -> tuple[Model, ...]:
 
 
 def _baseline(data: Mapping[str, Any], folder: Path, lines: Lines) -> Path | None:
+    """Return the file of the baseline, relative to the policy's folder; None: no baseline."""
     if "baseline" not in data:
         return None
     table = data["baseline"]

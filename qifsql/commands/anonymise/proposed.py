@@ -46,7 +46,7 @@ def propose_roles(
         name = quoted(proposed_person)
         notes.append(f"{name} says whose record it is, and is left out; release it with --keep")
         drop = (*drop, proposed_person)
-    return Proposals(tuple(qids), proposed_person, drop, tuple(notes))
+    return Proposals(qids=tuple(qids), person=proposed_person, drop=drop, notes=tuple(notes))
 
 
 def identifiers_among(

@@ -114,28 +114,38 @@ class RequestedSteps:
         request, qids = self.request, self.microdata.qids
         if not request.recoded:
             return []
-        changed = self.changed
         changes = [read(text, qids) for text in request.changes]
         for change in changes:
-            if change.kind == "sample":
-                raise InputError(
-                    f"change {quoted(change.text)} would leave records out, and a release has them "
-                    "all; use --one-per, or --where"
-                )
-            self._check_digits(change)
+            self._check(change)
         by_qid = [[c for c in changes if c.qid == i] for i, _ in enumerate(qids, 1)]
-        chains: list[list[list[Change]]]  # the changes of each step of each quasi-identifier
-        if request.method != "lattice":  # the values as they are, then all changes together
-            chains = [[[], named] if named else [[]] for named in by_qid]
-        else:  # a step per change
+        if request.method == "lattice":
             generalisation.named_steps(changes, qids)  # checks them
-            defaults = generalisation.usual_steps(qids, *self._extents(), changed.hierarchies)
-            pairs = zip(by_qid, defaults, strict=True)
-            chains = [[[], *([c] for c in named or default)] for named, default in pairs]
+            groups_by_qid = self._one_by_one(by_qid)
+        else:  # all changes of a quasi-identifier together make one step
+            groups_by_qid = [[named] if named else [] for named in by_qid]
         return [
-            [self._without_idle_prefix(i, value_step(i, step, changed)) for step in chain]
-            for i, chain in enumerate(chains, 1)
+            [
+                self._without_idle_prefix(i, value_step(i, group, self.changed))
+                for group in ([], *groups)  # the first step has the values as they are
+            ]
+            for i, groups in enumerate(groups_by_qid, 1)
         ]
+
+    def _one_by_one(self, by_qid: Sequence[Sequence[Change]]) -> list[list[list[Change]]]:
+        """Return each change of each quasi-identifier alone; without any, the usual changes."""
+        qids, trees = self.microdata.qids, self.changed.hierarchies
+        usual = generalisation.usual_steps(qids, *self._extents(), trees)
+        pairs = zip(by_qid, usual, strict=True)
+        return [[[change] for change in named or default] for named, default in pairs]
+
+    def _check(self, change: Change) -> None:
+        """Refuse a sample, and a change of codes that has two meanings."""
+        if change.kind == "sample":
+            raise InputError(
+                f"change {quoted(change.text)} would leave records out, and a release has them "
+                "all; use --one-per, or --where"
+            )
+        self._check_digits(change)
 
     def _extents(self) -> tuple[list[int], list[int | None]]:
         """Return for each quasi-identifier its range (0: no whole numbers), and its text length.

@@ -189,6 +189,7 @@ def _frequent(texts: Texts) -> Mapping[str, int]:
 
 
 def _of_values(counts: Mapping[str, int]) -> Evidence:
+    """Return what values of a column tell; ``counts`` has how often each occurs."""
     if not counts:
         return NOTHING
     words = {value: spelled(value) for value in counts}

@@ -64,7 +64,7 @@ def _world_without(passes: Passes, secret: Secret, code: int) -> World:
     missing = secret.missing - is_missing
     world_secret = replace(secret, values=values, before=int(before), missing=missing)
     gone = code if values < secret.values else NOTHING
-    return World(name, world_secret, passes.coded.records - 1, gone)
+    return World(table=name, secret=world_secret, records=passes.coded.records - 1, gone=gone)
 
 
 def make_scales_without(passes: Passes, scales: Sequence[Scale]) -> None:

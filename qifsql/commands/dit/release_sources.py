@@ -70,6 +70,7 @@ class ReleaseSource:
         return target
 
     def _anonymise_by_mdav(self, source: Path, target: Path) -> None:
+        """Write the release of the records in ``source``, by MDAV, to ``target``."""
         assert self.limits is not None  # noqa: S101 - MDAV has limits
         limits = self.limits
         anonymise(

@@ -58,6 +58,7 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
 
 
 def _meaning(distance: str) -> str:
+    """Explain a distance between beliefs in a sentence."""
     meanings = {
         "emd_printed": (
             "EMD as printed: a quarter of the sum of all changes of probability, the formula "
@@ -79,6 +80,7 @@ def _extremes(rows: Sequence[Row]) -> Sequence[Row]:
 
 
 def _describe(row: Row, spec: Spec) -> str:
+    """Say what was measured of whom."""
     text = (
         "{n} were measured, one at a time: what {classifier} predicts for their {secret} from "
         "their quasi-identifiers, once from the release with their record and once from the "

@@ -164,4 +164,4 @@ def _sample(settings: Settings | None) -> tuple[Sample, Origin]:
         }
         for row in partition.frame.sort(QIDS, BY).iter_rows(named=True)
     }
-    return Sample(QIDS, BY, SECRET, cells), partition.origin
+    return Sample(qid=QIDS, by=BY, secret=SECRET, cells=cells), partition.origin

@@ -144,14 +144,21 @@ def _hyper_query(steps: Steps, native: tuple[str, ...]) -> exp.Select:
     """Return one row per inner (a posterior of the secret) and value of the secret in it.
 
     Blocks with equal posteriors have one inner. Its ``parts`` are a list of values (``code``) with
-    their weights (``part``); ``outer`` is its probability.
+    their weights (``part``); ``outer`` is its probability. The steps are about secret number 1:
+
+        SELECT ..., entry.part / whole AS probability
+        FROM (
+            SELECT hyper.*, unnest(parts) AS entry, (sum of its weights) AS whole, everybody
+            FROM hyper
+        ) AS inners
+        JOIN numbered ON its block JOIN secret_values ON entry.code
     """
     table, numbered = steps.need("hyper", 1), steps.need("numbered", 1)
     values = steps.need("secret_values", 1)
     everybody = exp.select(exp.Sum(this=exp.column("weight"))).from_(table).subquery()
     parts = exp.column("parts", table)
-    part = exp.Dot(this=exp.column("p"), expression=exp.to_identifier("part"))
-    body = exp.Lambda(this=part, expressions=[exp.to_identifier("p")], colon=True)
+    weight = exp.Dot(this=exp.column("p"), expression=exp.to_identifier("part"))
+    body = exp.Lambda(this=weight, expressions=[exp.to_identifier("p")], colon=True)
     weights = exp.Anonymous(this="list_transform", expressions=[parts.copy(), body])
     entries = exp.select(  # a row per inner and entry of its parts
         exp.Column(this=exp.Star(), table=exp.to_identifier(table)),

@@ -213,6 +213,7 @@ def unmet_levels(frame: pl.DataFrame) -> tuple[str, ...]:
 def _read_hierarchies(
     sources: Mapping[str, str | Path | Hierarchy], microdata: Microdata
 ) -> dict[int, Hierarchy]:
+    """Return the hierarchies of secrets by the number of the secret, from 1."""
     numbers = {secret.name: j for j, secret in enumerate(microdata.secrets, 1)}
     hierarchies = {}
     for name, source in sources.items():

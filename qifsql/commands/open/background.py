@@ -152,7 +152,9 @@ class SweepJob(Job):
     def _run_steps(self, words: Sequence[str], folder: Path) -> int:
         """Sweep in steps of growing time budgets, then write the file; return the exit code.
 
-        The last two of ``words`` are ``-o FILE``; a step writes to a file of ``folder`` instead.
+        The last two of ``words`` are ``-o FILE``; a step writes to a file of ``folder`` instead. A
+        budget is half of ``seconds``, the time that the job has taken so far, so it grows.
+        ``_run_line`` sets ``output``, what the line prints; ``_read_answers`` sets ``answers``.
         """
         so_far, resumed = str(folder / "so-far.parquet"), ["--workspace", str(folder / "workspace")]
         step = [*words[:-1], so_far, *resumed, "--time-budget"]

@@ -305,13 +305,13 @@ def card(row: Row) -> Card:
     share_before, share_after = words.share(before, scale), words.share(after, scale)
     caution = said("Mostly the base rate: the release adds little to a guess.")
     return Card(
-        words.goal(row),
-        amount[0].upper() + amount[1:],
-        meaning,
-        (said("guessed right before the release: {share}", share=share_before), before),
-        (said("guessed right after it: {share}", share=share_after), after),
-        said("the release adds {points}", points=words.difference(after - before)),
-        caution if words.base_rate(row) else "",
+        what=words.goal(row),
+        amount=amount[0].upper() + amount[1:],
+        meaning=meaning,
+        before=(said("guessed right before the release: {share}", share=share_before), before),
+        after=(said("guessed right after it: {share}", share=share_after), after),
+        difference=said("the release adds {points}", points=words.difference(after - before)),
+        remark=caution if words.base_rate(row) else "",
     )
 
 

@@ -264,6 +264,7 @@ def _attack_seconds(
 
 
 def _make_folder(folder: Path) -> None:
+    """Create a folder; raise OutputError if it cannot be, or has no name in UTF-8."""
     try:
         str(folder).encode()
         folder.mkdir(parents=True, exist_ok=True)

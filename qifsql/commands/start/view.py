@@ -99,6 +99,7 @@ def _swept_sentence(spec: Spec) -> str:
 
 
 def _step_parts(spec: Spec) -> list[Part]:
+    """Return the next steps, each a sentence and a command."""
     sentences = (
         said("Correct the roles in {study}, and run it again:", study=escaping.cell(spec["study"])),
         said("Hold the file to a policy, here 5-anonymity:"),

@@ -94,6 +94,7 @@ def _msus_in_words(values: Mapping[str, Any]) -> str:
 
 
 def _size_table(sizes: pl.DataFrame) -> Table:
+    """Return a row per size of minimal sample uniques (MSUs): how many there are."""
     unit = "people" if "people" in sizes.columns else "records"
     heads = [said("attributes needed"), said(unit), said("MSUs"), said("sets")]
     table = Table.of([*heads, said("score of each")], right=range(5))
@@ -172,6 +173,7 @@ def _note_of_length(height: int) -> Sequence[Part]:
 
 
 def _group_table(groups: pl.DataFrame, spec: Spec) -> Table:
+    """Return a row per group: its records, those singled out, and its share of all scores."""
     heads = [str(spec["by"]), said("records"), said("singled out"), said("share of them")]
     table = Table.of([*heads, said("share of scores")], right=(1, 2, 3, 4))
     for row in groups.iter_rows(named=True):

@@ -90,6 +90,7 @@ def _seconds(
     *,
     alone: bool = False,
 ) -> float:
+    """Estimate the seconds of a sweep; ``alone``: each subset is a query of its own."""
     spreads = [
         {i: _spread(columns.get(name), people) for i, name in enumerate(names, first)}
         for first, names in ((0, qids), (1, secrets))

@@ -325,7 +325,10 @@ class Pass:
         return {(state >> n, question): Sums(*sums) for state, question, *sums in rows}
 
     def _do_tasks(self, workers: Mapping[Stream, Worker], queue: TaskQueue, stream: Stream) -> None:
-        """Work as one stream: do task after task, and add the tasks that follow, until the end."""
+        """Work as one stream: do task after task, and add the tasks that follow, until the end.
+
+        Heavy ones are not added: ``run`` finds them in the workspace, and does them afterwards.
+        """
         worker = workers[stream]
         while True:
             with queue.next_batch(stream) as batch:

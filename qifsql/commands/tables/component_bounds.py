@@ -134,7 +134,7 @@ class _Bracket:
                 if high >= lowest
             ]
             choices = [added.column(0, 1) for _ in able]
-            added.rows.append(Row(choices, [1] * len(choices), 1, 1))
+            added.rows.append(Row(columns=choices, factors=[1] * len(choices), lower=1, upper=1))
             for (columns, low), choice in zip(able, choices, strict=True):
                 # right <= count + slack * (1 - choice), which always holds if the choice is 0
                 slack = highest - low

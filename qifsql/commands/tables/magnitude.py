@@ -158,7 +158,7 @@ def measure(
     magnitudes = list(magnitudes)
     dimensions = tuple(name for m in magnitudes for name in m.dimensions)
     numbers = tuple(m.number for m in magnitudes)
-    named = Attack((), dataset, dimensions, numbers, where=where)
+    named = Attack(models=(), dataset=dataset, qids=dimensions, secrets=numbers, where=where)
     catalog = Catalog(tables.engine, dataset, named.mentions)
     rows, notes = [], []
     for magnitude in magnitudes:

@@ -117,27 +117,25 @@ def tables(
     request = Request.of(source, options, settings)
     origin = Origin.now(settings, "tables")
     with private(when=options["resume"] is not None), request.opened() as (release, memory):
-        work = release.tables
         attack = TableAttack(options, release, memory=memory)
         result = attack.run()
         details, notes = dict(result.details), [*result.notes]
         if options["leave_one_out"] and len(release.published) > 1:
-            rows_without = [{name: row[name] for name in WITHOUT} for row in attack.without()]
-            details["without"] = pl.DataFrame(rows_without, schema=WITHOUT)
+            details["without"] = _without_each_table(attack)
         if request.magnitudes and request.records is not None:
-            magnitudes, rules = request.magnitudes, request.rules
-            details["magnitudes"], remarks_ = magnitude.measure(
-                work, request.records, magnitudes, rules, where=options["where"]
+            details["magnitudes"], notes_on_magnitudes = magnitude.measure(
+                release.tables,
+                request.records,
+                request.magnitudes,
+                request.rules,
+                where=options["where"],
             )
-            notes += remarks_
-        engine_notes = remarks(work.engine)
-        first = openings(request.records) if request.records is not None else ()
-        statements = dict.fromkeys([*first, "SET TimeZone = 'UTC'", *work.statements])
-        origin = origin.about(request.describe(release), request.paths).sending(statements)
-        origin = origin.listing(release.columns)
+            notes += notes_on_magnitudes
+        engine_notes = remarks(release.tables.engine)
+        origin = _with_request(origin, request, release)
     if options["remedies"] or options["until"]:
-        details["remedies"], more = _try_remedies(request)
-        notes += more
+        details["remedies"], notes_on_remedies = _try_remedies(request)
+        notes += notes_on_remedies
     return Result(
         frame=pl.DataFrame(result.rows, schema=SCHEMA, orient="row"),
         origin=origin,
@@ -145,6 +143,19 @@ def tables(
         notes=(*notes, *engine_notes),
         met=result.met,
     )
+
+
+def _without_each_table(attack: "TableAttack") -> pl.DataFrame:
+    rows = [{name: row[name] for name in WITHOUT} for row in attack.without()]
+    return pl.DataFrame(rows, schema=WITHOUT)
+
+
+def _with_request(origin: Origin, request: Request, release: Release) -> Origin:
+    """Return the origin with the request, its files, the SQL that ran, and the columns."""
+    first = openings(request.records) if request.records is not None else ()
+    statements = dict.fromkeys([*first, "SET TimeZone = 'UTC'", *release.tables.statements])
+    origin = origin.about(request.describe(release), request.paths).sending(statements)
+    return origin.listing(release.columns)
 
 
 def rehearse(

@@ -156,6 +156,7 @@ def _find_law(qid: str, stated_laws: Sequence[Law]) -> Law:
 
 
 def _reference_law(law: Law) -> noisy_knowledge.Law:
+    """Return the law of errors as the definitions in ``reference`` have it."""
     if law.certain:
         return noisy_knowledge.exact
     if law.kind == "within":

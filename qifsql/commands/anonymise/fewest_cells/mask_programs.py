@@ -344,14 +344,14 @@ class _BlockProgram:
         for j, c in enumerate(self.leaving, self.first_leaving):
             of_class[c].append(j)
         for c, columns in of_class.items():
-            yield Row(columns, [1 for _ in columns], sizes[c], sizes[c])
+            yield Row(columns=columns, factors=[1 for _ in columns], lower=sizes[c], upper=sizes[c])
         for n, size_of in enumerate(of_group.values()):
             used, lent = self.first_used + n, self.first_lent + n
             people = sum(size_of.values())
             yield Row([*size_of, lent, used], [*(1 for _ in size_of), 1, -k], 0, people + k)
             for j, size in size_of.items():  # no record is in a group that is not used
-                yield Row([j, used], [1, -size], -people, 0)
-            yield Row([lent, used], [1, 1 - k], -k, 0)
+                yield Row(columns=[j, used], factors=[1, -size], lower=-people, upper=0)
+            yield Row(columns=[lent, used], factors=[1, 1 - k], lower=-k, upper=0)
 
 
 def _useful_groups(problem: Problem, inside: Collection[int]) -> dict[int, Sequence[int]]:

@@ -134,6 +134,7 @@ def _success_of_counts(records: int, most_frequent: int, values: int) -> Success
 def _target_words(
     releases: Sequence[Release], target_values: Sequence[Sequence[str | None]]
 ) -> str:
+    """Return what is known of the target in each release, as in ``age=30, 2:age=31``."""
     return ", ".join(
         f"{tagged(r.number, q.name)}={'(missing)' if value is None else value}"
         for r, values in zip(releases, target_values, strict=False)

@@ -170,7 +170,7 @@ def _measure_log(dataset: Dataset, request: Mapping[str, Any], drawn: Mapping[st
         )
     shared = {name: value for name, value in request.items() if name != "key"}
     result = unicity(dataset, person=request["key"], **shared, **drawn) if multiple else None
-    return _Log(int(multiple), int(people), result, plan)
+    return _Log(people_with_several=int(multiple), people=int(people), unicity=result, plan=plan)
 
 
 def _combine_origins(origin: Origin, measured: _Measured, options: Mapping[str, Any]) -> Origin:

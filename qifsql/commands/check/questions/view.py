@@ -103,6 +103,7 @@ def _threshold_text(threshold: float) -> str:
 
 
 def _answer_sentences(row: Row, tables: Tables) -> str:
+    """Return the answer (yes, no) and its reasons, by the measure that a row is about."""
     text = {
         "singled_out": _singling_out_sentences,
         "unique_in_both": _register_sentences,
@@ -115,6 +116,7 @@ def _answer_sentences(row: Row, tables: Tables) -> str:
 
 
 def _singling_out_sentences(row: Row, _tables: Tables) -> str:
+    """Say how many are singled out."""
     singular = "{n} of {all} ({share}) is the only one with its values."
     plural = "{n} of {all} ({share}) are the only ones with their values."
     succeeds = said(
@@ -128,6 +130,7 @@ def _singling_out_sentences(row: Row, _tables: Tables) -> str:
 
 
 def _register_sentences(row: Row, tables: Tables) -> str:
+    """Say how many are unique in the release and the register, and how many links are right."""
     register = tables["register"].row(0, named=True)
     singular = "{n} of {all} ({share}) is unique in both files."
     plural = "{n} of {all} ({share}) are unique in both files."
@@ -153,6 +156,7 @@ def _register_sentences(row: Row, tables: Tables) -> str:
 
 
 def _worst_register_sentences(row: Row, _tables: Tables) -> str:
+    """Say what a register of exactly these people would link; none was named."""
     n, share = row["people"], words.percent(row["expected"])
     singular = (
         "The worst register contains exactly these people: it would link {n} record with "
@@ -176,6 +180,7 @@ def _worst_register_sentences(row: Row, _tables: Tables) -> str:
 
 
 def _key_sentence(row: Row, _tables: Tables) -> str:
+    """Say how many have several records, which the key links."""
     singular = (
         "{n} of {all} ({share}) has several records; the key links all of these with each other."
     )
@@ -186,6 +191,7 @@ def _key_sentence(row: Row, _tables: Tables) -> str:
 
 
 def _unicity_sentence(row: Row, tables: Tables) -> str:
+    """Say how likely nobody else has the most records of a person that were asked about."""
     answered = tables["unicity"].filter(pl.col("unicity").is_not_null())
     points = int(answered["points"][-1])
     what = counted("{n} record of a person", "{n} records of a person", points)
@@ -202,6 +208,7 @@ def _unicity_sentence(row: Row, tables: Tables) -> str:
 
 
 def _inference_sentences(row: Row, _tables: Tables) -> str:
+    """Say of how many the secret is certain, and what the release adds to the best guess."""
     singular = (
         "{n} of {all} ({share}) is in a block with one value of {secret}: someone who finds "
         "the block knows it."
