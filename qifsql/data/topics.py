@@ -107,7 +107,7 @@ OWNER = _topic("owner", "identifier", "owner that is no person")
 def numbers_people(column: str) -> bool:
     """Return whether the name of a column says that it numbers people.
 
-    >>> [numbers_people(name) for name in ("patient_id", "pid", "school_id", "hhid", "age")]
+    >>> [numbers_people(name) for name in ("patient_id", "pid", "school_id", "village.id", "age")]
     [True, True, False, False, False]
     """
     name = spelled(column)

@@ -63,6 +63,7 @@ SHAPES = {
 UNNAMED = (MEASURED, BINARY, ITEM, CODED, UNKNOWN, UNIQUE, DATED)
 """Reasons that no name gives."""
 BODIES = (25, 250)  # kilogrammes, or pounds of light people
+PEOPLE = (1, 700)  # kilogrammes or pounds of people of all ages, beside other measures of bodies
 KILOGRAMS = re.compile("_(kg|kgs|kilos?|kilogram[a-z]*|lbs?|pounds|libras|quilos)_")
 CATEGORICAL = ("sex", "origin", "family", "education", "work", "housing", "possessions")
 """Subjects of categories and small numbers, which are not measured."""
@@ -83,9 +84,7 @@ BIRTHS = re.compile(
     "gesta|gravid|parto_|apgar|pregnan|prematur|premie|preterm|schwanger|grossess|embaraz|prenat"
     "|(low|weight_at)_?birth|birth_?weight|_nasc_(vivo|mort)|gebor"
 )
-BODY = re.compile(
-    "height|_bmi_|_imc_|estatura|altura|_talla_|_taille_|grosse_cm|waist|cintura|_ht_"
-)
+BODY = re.compile("height|_bmi|_imc_|estatura|altura|_talla_|_taille_|grosse_cm|waist|cintura|_ht_")
 ITEM_NAME = re.compile(r"_q_\d+(_[a-z0-9]+)?_")
 DATES = ("DATE", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE", "TIMESTAMP_NS", "TIMESTAMP_S")
 
@@ -245,7 +244,7 @@ def _by_name_or_label(column: Counted, context: "_Context") -> Guess:
     return of_label
 
 
-def _doubt(guess: Guess) -> int:
+def _doubt(guess: Guess | _Match) -> int:
     """Return how unsure a guess is: 0 is sure."""
     return CONFIDENCE.index(guess.confidence)
 
@@ -378,7 +377,8 @@ def _weight(column: Counted, name: str, context: _Context) -> Guess | None:
     if not confidence or family(column.type) not in NUMBERS:
         return None
     least, greatest = column.seen.numbers or (0, 0)
-    is_body = BODIES[0] <= least and greatest <= BODIES[1] and column.distinct >= 10
+    lowest, highest = PEOPLE if context.bodies and greatest >= BODIES[0] else BODIES
+    is_body = lowest <= least and greatest <= highest and column.distinct >= 10
     is_newborn = any(low <= least and 8 * low < greatest <= high for low, high in NEWBORN)
     has_unit = KILOGRAMS.search(name) is not None and is_body
     is_body &= column.seen.integers or context.bodies
@@ -467,11 +467,12 @@ def _subject(column: Counted, name: str, visible: _Match | None, context: _Conte
     if secret:
         confidence = _lowered(secret.confidence) if visible else secret.confidence
         return Guess("secret", reason(secret.topic), confidence)
-    if visible:
+    everyday = EVERYDAY.confidence(name)
+    if visible and (_doubt(visible) == 0 or not everyday):
         return Guess("quasi-identifier", reason(visible.topic), visible.confidence)
     if ADMINISTRATION.confidence(name):
         return Guess("other", reason(ADMINISTRATION), "medium")
-    if EVERYDAY.confidence(name):
+    if everyday:
         return Guess("other", reason(EVERYDAY), "high")
     return None
 

@@ -1,6 +1,7 @@
 """The columns of a dataset as people read them."""
 
 import shlex
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -152,11 +153,21 @@ def proposal(rows: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[str]]:
 def _proposed_secrets(secrets: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """Return the clear secrets and, up to ``DOUBTFUL_SECRETS`` in all, those that may be."""
     reported = [row for row in secrets if _is_reported(row)]
-    clear = [row for row in reported if row["confidence"] != "low"][:MOST_SECRETS]
+    clear = _by_turns([row for row in reported if row["confidence"] != "low"])[:MOST_SECRETS]
     low = [row for row in reported if row["confidence"] == "low" and _is_reported_by_some(row)]
     doubtful = [row for row in low if row["why"] in MAYBE_SENSITIVE]
     taken = [*clear, *doubtful[: max(0, DOUBTFUL_SECRETS - len(clear))]]
     return sorted(taken, key=lambda row: row["rank"]) or low[:SECRETS]
+
+
+def _by_turns(secrets: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return the secrets by turns: the first of each subject, then the second ones, and so on."""
+    turns, places = Counter[str](), {}
+    for row in secrets:
+        subject = row["why"].removeprefix("name: ").removeprefix("values: ")
+        places[row["column"]] = turns[subject]
+        turns[subject] += 1
+    return sorted(secrets, key=lambda row: (places[row["column"]], row["rank"]))
 
 
 def _is_usual(row: Mapping[str, Any]) -> bool:

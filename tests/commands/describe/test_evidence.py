@@ -19,7 +19,7 @@ from qifsql.commands.describe.guesses import (
     NAMES,
     PRODUCT,
 )
-from qifsql.commands.describe.view import DOUBTFUL_SECRETS, proposal
+from qifsql.commands.describe.view import DOUBTFUL_SECRETS, MOST_SECRETS, proposal
 
 RECORDS = 120
 FIRST = ("Ana", "Bruno", "Carla", "Dora", "Emil", "Franz", "Greta", "Hugo", "Ines", "João")
@@ -190,6 +190,21 @@ def test_all_clear_secrets_are_taken_the_most_sensitive_first() -> None:
     secrets = proposal(list(rows.values()))[1]
     assert secrets[:2] == ["hiv", "religion"]
     assert sorted(secrets) == ["debt", "hiv", "income", "religion"]
+
+
+def test_every_subject_has_a_secret_where_one_has_more_than_are_taken() -> None:
+    diseases = {f"diabetes_{i}": [r % (i + 4) for r in range(RECORDS)] for i in range(MOST_SECRETS)}
+    rows = described({**diseases, "income": list(range(RECORDS)), "same_sex": [0, 0, 1] * 40})
+    secrets = proposal(list(rows.values()))[1]
+    assert len(secrets) == MOST_SECRETS
+    assert {"income", "same_sex"} < {*secrets}
+
+
+def test_the_weight_of_a_child_beside_its_body_mass_index_is_no_weight_of_a_record() -> None:
+    weights = [3.2 + r for r in range(RECORDS)]
+    bmi = [14 + r / 10 for r in range(RECORDS)]
+    assert described({"Weight": weights, "BMI": bmi})["Weight"]["suggested_role"] == "secret"
+    assert described({"Weight": weights})["Weight"]["suggested_role"] == "weight"
 
 
 def test_doubtful_secrets_are_taken_up_to_a_number_and_everyday_life_is_not() -> None:
