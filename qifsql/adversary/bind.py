@@ -92,6 +92,7 @@ def _microdata(
         person=_first(person),
         household=_first(household),
         repeated=repeated,
+        names=_names_of_people(attack, catalog, by_role, where),
     )
 
 
@@ -106,7 +107,7 @@ def _notes(
         *of_roles(_models(attack), qids, secrets, identifying),
         *(of_records(column, here=attack.may_count_people) for column in microdata.repeated),
         *map(of_household, _households(attack, catalog, where)),
-        *of_names(_names_of_people(attack, catalog, by_role, where)),
+        *map(of_names, microdata.names),
         *of_words(attack, catalog, (*qids, *microdata.secrets), where),
         *of_spellings(attack, catalog, (*qids, *secrets), where),
     )
@@ -398,7 +399,7 @@ def people_of_several_records(
 
 def _names_of_people(
     attack: Attack, catalog: Catalog, by_role: Mapping[str, Attributes], where: exp.Expr | None
-) -> Sequence[str]:
+) -> tuple[Repeated, ...]:
     """Return the columns that look like names of people, and have no role in the attack."""
     if attack.of_collection:
         return ()

@@ -60,13 +60,13 @@ def of_household(repeated: Repeated) -> str:
     )
 
 
-def of_names(columns: Sequence[str]) -> tuple[str, ...]:
-    """Return a note on columns that look like names of people, which no number is about."""
-    if not columns:
-        return ()
+def of_names(column: Repeated) -> str:
+    """Return the note on a column that looks like names of people, which no number is about."""
+    numbers = f"{plural(column.values, 'value')} in {plural(column.records, 'record')}, whose"
     return (
-        f"{', '.join(map(quoted, columns))}: the texts {NAMES_OF_PEOPLE}, which tell who it is; "
-        "the numbers here leave them out: remove them before you publish",
+        f"{quoted(column.column)} has {numbers if column.records else 'values whose'} texts "
+        f"{NAMES_OF_PEOPLE}, which tell who it is; the numbers here leave it out: remove it before "
+        "you publish"
     )
 
 

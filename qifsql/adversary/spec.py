@@ -252,8 +252,9 @@ class Microdata:
     ``zoned``: some columns have times with a time zone. ``releases`` are the names of the datasets
     whose columns the adversary may know. ``columns`` are all columns of the datasets with their
     roles. ``repeated`` number people, of whom some have several records, though records are
-    counted. ``reported``: only people with a reported secret, which is the only one; of several
-    records, the reported values. ``suppressed``: how many records are one of anything, so that they
+    counted. ``names`` are columns without a role that look like names of people.
+    ``reported``: only people with a reported secret, which is the only one; of several records, the
+    reported values. ``suppressed``: how many records are one of anything, so that they
     are in no block of others. ``part``: the people whose blocks are asked for: everybody (the block
     of those with a suppressed record is everyone), or only those with a record that is ``shown``,
     or suppressed (``hidden``). ``notes`` are remarks for readers of the results.
@@ -277,6 +278,7 @@ class Microdata:
     known_records: KnownRecords = "all"
     household: Attribute | None = None
     repeated: tuple[Repeated, ...] = ()
+    names: tuple[Repeated, ...] = ()
     reported: bool = False
     suppressed: int = 0
     part: Part = "everybody"

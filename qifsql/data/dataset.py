@@ -452,7 +452,9 @@ class Catalog(Protocol):
     def spellings(self, names: Sequence[str], where: exp.Expr | None) -> dict[str, Spelling]:
         """Return columns of categories equal but for case or blanks, and of numbers as text."""
 
-    def names_of_people(self, names: Container[str], where: exp.Expr | None) -> list[str]:
+    def names_of_people(
+        self, names: Container[str], where: exp.Expr | None
+    ) -> tuple[Repeated, ...]:
         """Return the columns, but ``names``, that look like names of people."""
 
     def repeats(

@@ -316,17 +316,25 @@ class Catalog:
         spellings = {c.name: Spelling(*counts) for c, *counts in by_column}
         return {n: s for n, s in spellings.items() if s.decimals or s.folded < s.values}
 
-    def names_of_people(self, names: Container[str], where: exp.Expr | None) -> list[str]:
+    def names_of_people(
+        self, names: Container[str], where: exp.Expr | None
+    ) -> tuple[Repeated, ...]:
         """Return the columns, but ``names``, that look like names of people in the first records.
 
-        On Spark none are read.
+        On Spark none are read. The counts of a large file stay 0.
         """
         texts = [c for c in self.schema.columns if c.type == "VARCHAR" and c.name not in names]
         if not texts or self.engine.settings.engine_name == "spark":
-            return []
+            return ()
         rows = self._records([_column(c) for c in texts], where).limit(ROWS_OF_NAMES)
         fields = zip(*self.engine.query(rows, self.dataset.name), strict=True)
-        return [c.name for c, field in zip(texts, fields, strict=False) if look_like_names(field)]
+        columns = [c for c, field in zip(texts, fields, strict=False) if look_like_names(field)]
+        return tuple(self._names_counted(column, where) for column in columns)
+
+    def _names_counted(self, column: Column, where: exp.Expr | None) -> Repeated:
+        values = self._records([exp.alias_(_column(column), "field")], where).limit(LARGE)
+        counted = self._count_values(column, values)
+        return counted if counted.records < LARGE else Repeated(column.name)
 
     def repeats(
         self, names: Sequence[str], where: exp.Expr | None, keys: Container[str]

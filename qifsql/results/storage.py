@@ -132,6 +132,7 @@ def _request(attack: BoundAttack, spec: Attack) -> dict[str, Any]:
         **attack.microdata.dataset.read_with,
         "key": spec.key,
         **repeated_people(attack.microdata.repeated),
+        **({"names": names} if (names := _counts(attack.microdata.names)) else {}),
         **({"suppressed_records": hidden} if (hidden := attack.microdata.suppressed) else {}),
         **({"person": spec.person} if spec.person is not None else {}),
         **({"collection": collection} if spec.of_collection else {}),
@@ -147,10 +148,12 @@ def repeated_people(columns: Iterable[Repeated]) -> dict[str, Any]:
 
     Results with this entry are told in words of records.
     """
-    repeated = {
-        r.column: {"values": r.values or None, "records": r.records or None} for r in columns
-    }
+    repeated = _counts(columns)
     return {"repeated": repeated} if repeated else {}
+
+
+def _counts(columns: Iterable[Repeated]) -> dict[str, Any]:
+    return {r.column: {"values": r.values or None, "records": r.records or None} for r in columns}
 
 
 def manifest(origin: Origin) -> dict[str, Any]:

@@ -13,7 +13,7 @@ import polars as pl
 
 from qifsql.results.stored import Stored
 
-SMALLEST, BIN, PEOPLE = "k", "bin", "individuals"
+SMALLEST, WORST, BIN, PEOPLE = "k", "worst_case", "bin", "individuals"
 COUNTED = ("records", "people")  # columns of the number of people of a result
 MOST_TERMS = 4  # numbers that are added and subtracted
 MOST_NUMBERS = 12  # different numbers that are shown about the same files
@@ -88,12 +88,20 @@ def has_few(stored: Stored, minimum: int) -> bool:
 def without_few(table: pl.DataFrame, minimum: int) -> pl.DataFrame:
     """Return a table without bars of few people, and with NULL for ``k`` (smallest block) of few.
 
-    A bar is a row with the columns ``bin`` and ``individuals``; the others tell histograms apart.
+    Where ``k`` is left out, so is the chance against the worst block, of which it is one part in
+    ``k``, unless it is 1. A bar is a row with the columns ``bin`` and ``individuals``; the others
+    tell histograms apart.
     """
     schema = table.schema
     if SMALLEST in schema and schema[SMALLEST].is_integer():
         small = pl.col(SMALLEST).is_between(1, minimum - 1)
-        table = table.with_columns(pl.when(~small).then(SMALLEST).alias(SMALLEST))
+        hidden = {SMALLEST: small}
+        if WORST in schema:
+            hidden[WORST] = small & (pl.col(WORST) < 1)
+        table = table.with_columns(
+            pl.when(~is_hidden.fill_null(value=False)).then(name).alias(name)
+            for name, is_hidden in hidden.items()
+        )
     if not {BIN, PEOPLE} <= set(schema) or not schema[PEOPLE].is_integer():
         return table
     keys = [n for n in schema if n not in (BIN, PEOPLE) and not schema[n].is_float()]

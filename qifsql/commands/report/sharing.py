@@ -47,8 +47,8 @@ PLAIN = frozenset((
     "method", "runs", "classifier", "hash", "max", "presence", "one_to_one", "absent", "wishes",
     "cells", "suppress", "entries", "unnamed", "protections", "from_records", "count", "small",
     "until", "time_budget", "sweep", "require", "learner", "rapid", "knows", "any", "attempt",
-    "complete", "max_size", "omit_missing", "repeated", "pd", "alpha", "samples", "sample_size",
-    "nearest",
+    "complete", "max_size", "omit_missing", "repeated", "names", "pd", "alpha", "samples",
+    "sample_size", "nearest",
 ))  # fmt: skip
 """Options whose value is a choice or a number."""
 COLUMNS = frozenset((

@@ -10,7 +10,7 @@ import polars as pl
 from qifsql.commands.check import result as verdicts
 from qifsql.commands.check import view
 from qifsql.data.types import Row
-from qifsql.presentation import words
+from qifsql.presentation import escaping, words
 from qifsql.presentation.language import counted, counting, said
 from qifsql.presentation.parts import Box, Card, Cards, Light, Paragraph, Part
 from qifsql.results import uncovered
@@ -74,9 +74,14 @@ def _risk_parts(results: Sequence[Stored], rows: Sequence[Row]) -> list[Part]:
             if with_knowledge:
                 knowledge = said("knowing {qids}", qids=words.listed(row["qids"]))
                 risk = replace(risk, what=f"{risk.what}, {knowledge}")
+            names = _left_out(results, row)
+            if names:
+                left_out = said("without {columns}", columns=words.listed(names))
+                risk = replace(risk, what=f"{risk.what}, {left_out}")
             cards.append(replace(risk, what=_after_dataset(row, risk.what)) if with_file else risk)
     parts: list[Part] = [Paragraph(text, strong=True) for text in leads]
     parts += [*map(Paragraph, _repeated_people(results)), Cards(cards)]
+    parts[:0] = [Paragraph(text, strong=True) for text in _names_of_people(results)]
     if len(rows) > MOST_CARDS:
         singular = "{n} more risk is in the annexes."
         plural = "{n} more risks are in the annexes."
@@ -99,6 +104,29 @@ def _repeated_people(results: Sequence[Stored]) -> list[str]:
                 values |= {name: words.count(counts[name]) for name in ("values", "records")}
             texts[said(message, **values)] = None
     return list(texts)
+
+
+def _names_of_people(results: Sequence[Stored]) -> list[str]:
+    """Return a sentence on each column of names of people that the numbers leave out."""
+    texts: dict[str, None] = {}
+    for stored in results:
+        for column, counts in (stored.spec.get("names") or {}).items():
+            message = "{column} looks like names of people"
+            values = {"column": escaping.cell(column)}
+            if counts["records"]:
+                message = (
+                    "{column} looks like names of people, with {values} values in {records} records"
+                )
+                values |= {name: words.count(counts[name]) for name in ("values", "records")}
+            remedy = "Remove it before you publish: the numbers here leave it out."
+            texts[f"{said(message, **values)}. {said(remedy)}"] = None
+    return list(texts)
+
+
+def _left_out(results: Sequence[Stored], row: Row) -> list[str]:
+    """Return the columns of names of people that the numbers of a risk leave out."""
+    of_file = [s for s in results if not row["dataset"] or s.spec.get("dataset") == row["dataset"]]
+    return list(dict.fromkeys(n for stored in of_file for n in stored.spec.get("names") or {}))
 
 
 def headlines(results: Sequence[Stored]) -> list[str]:

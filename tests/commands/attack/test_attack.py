@@ -739,7 +739,8 @@ def test_a_column_of_names_is_told_where_no_number_is_about_it(tmp_path: Path) -
     columns = {"who": names, "dept": ["a", "b"] * 6, "firm": [f"{n} Ltda" for n in surnames] * 2}
     frame = pl.DataFrame(columns)
     (note,) = qifsql.attack("crs", frame, qids="dept").notes
-    assert note.startswith('"who": the texts look like names of people')
+    told = '"who" has 12 values in 12 records, whose texts look like names of people'
+    assert note.startswith(told)
     assert "look like" not in "".join(qifsql.attack("crs", frame, qids="who").notes)
     assert not qifsql.attack("crs", pl.concat([frame] * 3), qids="dept").notes
     frame.write_csv(tmp_path / "names.csv")
