@@ -20,7 +20,8 @@ from qifsql.query.plan import Plan, as_plan
 from qifsql.query.splice import Numbers, splice
 
 TABLES = (
-    *("coded", "chosen", "cuts", "refused", "done", "classes"),  # of Mondrian, and of all methods
+    *("coded", "refused", "done", "classes"),  # of all methods
+    *("branches", "extents", "forks", "chosen", "cuts", "halves"),  # of Mondrian
     *("carried", "poles", "groups", "holders"),  # of MDAV
 )
 
@@ -31,7 +32,8 @@ class Coded:
 
     Secrets without a limit are not in the table, so they are not listed here. ``owners`` are the
     people of whom some have several records. ``stratum``: the last place is that of a column whose
-    values no class mixes; it is no quasi-identifier, but counts in ``width``.
+    values no class mixes; it is no quasi-identifier, but counts in ``width``. ``trees`` are the
+    numbers of the quasi-identifiers that are cut along hierarchies.
     """
 
     name: str
@@ -40,6 +42,7 @@ class Coded:
     secrets: tuple[Secret, ...] = ()
     owners: Owners | None = None
     stratum: bool = False
+    trees: tuple[int, ...] = ()
 
     @property
     def first_parts(self) -> dict[str, str]:
@@ -114,14 +117,21 @@ class Passes:
 
         In it, names are replaced: those in ``numbers`` by whole numbers, tables by the internal
         tables that ``tables`` names (else of the same name). ``shape`` chooses a form of the view.
+        ``by_tree`` is 1 for places of hierarchies.
         """
+        places = range(1, self.coded.width + 1)
+        by_tree = [int(i in self.coded.trees) for i in places]
         return splice(
             file if "/" in file else f"anonymise/{file}",
-            places=range(1, self.coded.width + 1),
+            places=places,
             secrets=self.coded.carried,
             columns=self.coded.person_column | self.coded.first_parts,
             tables={name: own_name(tables.get(name, name)) for name in (*self.names, *tables)},
-            numbers={**({} if self.coded.stratum else {"own_stratum": 1}), **(numbers or {})},
+            numbers={
+                "by_tree": by_tree,
+                **({} if self.coded.stratum else {"own_stratum": 1}),
+                **(numbers or {}),
+            },
             shape=shape,
         )
 

@@ -6,16 +6,19 @@ widths, medians and distances are exact, and statements of the passes contain no
 the user's data. The dictionary of an attribute has the numbers of its values.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
 from qifsql.adversary.spec import Attribute, Microdata
+from qifsql.counting.trees import Branch, Tree
+from qifsql.data.hierarchy import Hierarchy
 from qifsql.data.readers import LOADED
 from qifsql.data.types import NUMBERS, family
 from qifsql.engine.protocol import Engine
 from qifsql.engine.tables import Tables
+from qifsql.errors import ColumnError, plural, quoted
 from qifsql.query import microdata_steps
 from qifsql.query.columns import same
 from qifsql.query.plan import Plan, Step
@@ -64,6 +67,7 @@ class Scale:
 
     ``values`` is the number of values, missing included; ``missing`` the place of the missing value
     (``NOWHERE`` if no value is missing); ``least`` and ``greatest`` are the ends of the scale.
+    With a ``tree`` places are those of the tree, also that of the missing value.
     """
 
     attribute: Attribute
@@ -71,6 +75,7 @@ class Scale:
     missing: int
     least: int
     greatest: int
+    tree: Tree | None = None
 
     @property
     def interval(self) -> bool:
@@ -164,10 +169,26 @@ def scale_table(i: int) -> str:
     return f"scale_{i}"
 
 
-def make_scales(engine: Engine, microdata: Microdata) -> list[Scale]:
-    """Create the tables ``scale_1 ..``: value, code, people, place; return the scales."""
+def make_scales(
+    engine: Engine, microdata: Microdata, hierarchies: Mapping[str, Hierarchy] | None = None
+) -> list[Scale]:
+    """Create the tables ``scale_1 ..``: value, code, people, place; return the scales.
+
+    With ``hierarchies``, by quasi-identifier, also create ``branches``, one row per node with
+    several children. Raises ColumnError if a hierarchy lacks a value, or its values have distances.
+    """
     scales = []
     tables = Tables(engine, "measuring", microdata.dataset.name)
+    trees = {
+        i: _read_tree(qid, (hierarchies or {})[qid.name])
+        for i, qid in enumerate(microdata.qids, 1)
+        if qid.name in (hierarchies or {})
+    }
+    if trees:
+        rows = [(i, *branch) for i, tree in trees.items() for branch in tree.branches]
+        names = ["attribute", *Branch._fields]
+        listed = exp.select("*").from_(exp.values(rows, alias="listed", columns=names))
+        tables.make("branches", Plan((), listed))
     for i, qid in enumerate(microdata.qids, 1):
         make_dictionary(engine, microdata, f"qid_{i}")
         table = own_table(f"dictionary_qid_{i}")
@@ -175,12 +196,45 @@ def make_scales(engine: Engine, microdata: Microdata) -> list[Scale]:
         positions = exp.select("value", "code", "people", placed).from_(table)
         doc = "One row per value: where it is, as a number."
         plan = Plan((Step("measured", doc, positions),), splice("anonymise/scale"))
+        tree = trees.get(i)
+        if tree is not None:
+            plan = Plan((), _places_of_tree(tables, qid, table, tree))
         tables.make(scale_table(i), plan, f"measuring qid_{i}")
         tables.drop(f"dictionary_qid_{i}")
         ends = splice("anonymise/ends", tables={"scale": own_name(scale_table(i))})
         ((values, missing, least, greatest),) = tables.rows(ends)
-        scales.append(Scale(qid, values, NOWHERE if missing is None else missing, least, greatest))
+        missing = NOWHERE if missing is None or tree is not None else missing
+        scales.append(Scale(qid, values, missing, least, greatest, tree))
     return scales
+
+
+def _read_tree(qid: Attribute, hierarchy: Hierarchy) -> Tree:
+    """Return the tree of a hierarchy; refuse that of a column that is cut at its median."""
+    if has_distances(qid.type):
+        raise ColumnError(
+            f"{quoted(qid.name)} is of type {family(qid.type)} and is cut at medians, not along a "
+            "hierarchy; leave its hierarchy out, name it as a text (NAME=COLUMN::VARCHAR), or use "
+            "--method lattice"
+        )
+    return Tree.of(hierarchy)
+
+
+def _places_of_tree(tables: Tables, qid: Attribute, dictionary: exp.Table, tree: Tree) -> exp.Query:
+    """Return the query of the places of values in a tree; ColumnError if it lacks some."""
+    rows = list(tree.places.items())
+    listed = exp.values(rows, alias="listed", columns=["text", "place"])
+    text = exp.cast(exp.column("value"), "VARCHAR")
+    query = exp.select("value", "code", "people", "place::INTEGER AS place").from_(dictionary)
+    query = query.join(listed, on=same(text, exp.column("text", "listed")), join_type="left")
+    lacking = exp.select("count(*)", "coalesce(sum(people), 0)::BIGINT")
+    lacking = lacking.from_(query.subquery("placed")).where("place IS NULL")
+    ((values, people),) = tables.rows(lacking)
+    if values:
+        raise ColumnError(
+            f"the hierarchy of {quoted(qid.name)} lacks {plural(values, 'value')}, which "
+            f"{plural(people, 'record')} have; add a line for each"
+        )
+    return query
 
 
 def make_secrets(engine: Engine, microdata: Microdata) -> list[Secret]:

@@ -200,7 +200,8 @@ def _filled(path: str, lines: Lines) -> tuple[Lines, int]:
     rows: list[list[str]] = []
     for _, fields in lines:
         last = max((i for i, text in enumerate(fields) if text), default=0)  # that is not empty
-        rows.append(fields[: last + 1])
+        row = fields[: last + 1]
+        rows.append([*row[:-1], TOP] if row[-1].strip() == TOP else row)  # blanks end some lines
     width = max(map(len, rows))
     if width == 1:
         raise DatasetError(

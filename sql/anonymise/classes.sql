@@ -63,6 +63,27 @@ FROM (SELECT DISTINCT part, own_place AS place FROM done) AS different
 JOIN scale ON different.place = scale.place
 GROUP BY part;
 
+-- One row per class: the lowest node of a hierarchy that is above all values of one quasi-identifier in
+-- it, or its one value; the share of the values of the hierarchy that are below, of 2^30 (one value: 1).
+CREATE OR REPLACE VIEW lowest_nodes AS
+SELECT
+    part,
+    coalesce(min(width), 1) AS "values",
+    coalesce(arg_min(label, last_place - first_place), any_value(value::VARCHAR)) AS cell
+FROM (
+    SELECT
+        part,
+        min(own_place) AS smallest,
+        max(own_place) AS largest
+    FROM done
+    GROUP BY part
+) AS ends
+JOIN scale ON smallest = scale.place
+LEFT JOIN branches
+    ON attribute = wanted_attribute AND smallest < largest
+    AND smallest >= first_place AND largest <= last_place
+GROUP BY part;
+
 -- One row: the records whose cell of one quasi-identifier stands for several values, and the length
 -- of all intervals together, each as often as it has records; the cells that are written.
 CREATE OR REPLACE VIEW spans AS

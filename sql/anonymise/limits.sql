@@ -27,11 +27,11 @@ FROM (
 CREATE OR REPLACE VIEW sides AS
 SELECT
     people.part,
-    [place][attribute] > cut AS side,
+    [CASE WHEN by_tree = 1 THEN place >> cut ELSE (place > cut)::BIGINT END][attribute] AS side,
     secrets,
     sum(people)::BIGINT AS people
 FROM people JOIN cuts ON people.part = cuts.part
-WHERE allowed
+WHERE people.part IN (SELECT part FROM halves WHERE allowed)
 GROUP BY people.part, side, secrets;
 
 -- One row per class and combination of secrets: how many people have it, all of them on one side.

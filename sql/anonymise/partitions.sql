@@ -12,35 +12,76 @@ SELECT
 FROM coded
 GROUP BY place, secrets;
 
+-- One row per open part: how many are in it, and the ends of its places.
+CREATE OR REPLACE VIEW extents AS
+SELECT
+    part,
+    any_value(tried) AS tried,
+    sum(people)::BIGINT AS size,
+    count(*) AS rows_of_part,
+    min(place) AS low,
+    max(place) AS high
+FROM people
+GROUP BY part;
+
+-- One row per open part: for quasi-identifiers with a hierarchy, the width of the lowest node with all
+-- values of the part, and the cut that leaves its children (see ``halves``).
+CREATE OR REPLACE VIEW forks AS
+SELECT
+    part,
+    map(list(attribute), list(width)) AS widths,
+    map(list(attribute), list(cut)) AS cuts
+FROM (
+    SELECT
+        part,
+        attribute,
+        min(width) AS width,
+        arg_min(cut, last_place - first_place) AS cut
+    FROM (
+        SELECT
+            part,
+            unnest([low]) AS smallest,
+            unnest([high]) AS largest,
+            generate_subscripts([low], 1) AS number_of_place
+        FROM extents
+    ) AS ends JOIN branches
+        ON number_of_place = attribute AND smallest >= first_place AND largest <= last_place
+    WHERE smallest < largest
+    GROUP BY part, attribute
+) AS lowest
+GROUP BY part;
+
 -- One row per open part: the quasi-identifier to cut it by, the widest of those not tried yet, the
--- first of equally wide ones; 0 where none can be cut.
+-- first of equally wide ones; 0 where none can be cut. The fork is NULL where values are cut at a median.
+{# chosen(trees=False), chosen(trees=True) #}
 CREATE OR REPLACE VIEW chosen AS
 SELECT
     part,
     tried,
     size,
-    CASE
-        WHEN size < 2 * wanted_k OR rows_of_part <= wanted_rows OR list_max(widths) = 0 THEN 0
-        ELSE list_position(widths, list_max(widths))
-    END::BIGINT AS attribute
+    attribute,
+    {{ "map_extract_value(cuts, attribute)" if trees else "NULL::BIGINT" }} AS fork
 FROM (
     SELECT
-        part,
-        tried,
-        size,
-        rows_of_part,
-        [CASE WHEN (tried >> (number - 1)) & 1 = 0 THEN high - low ELSE 0 END] AS widths
+        *,
+        CASE
+            WHEN size < 2 * wanted_k OR rows_of_part <= wanted_rows OR list_max(spread) = 0 THEN 0
+            ELSE list_position(spread, list_max(spread))
+        END::BIGINT AS attribute
     FROM (
         SELECT
-            part,
-            any_value(tried) AS tried,
-            sum(people)::BIGINT AS size,
-            count(*) AS rows_of_part,
-            min(place) AS low,
-            max(place) AS high
-        FROM people
-        GROUP BY part
-    ) AS spans
+            *,
+            [
+                CASE
+                    WHEN (tried >> (number - 1)) & 1 = 1 THEN 0
+                    {% if trees %}
+                    WHEN by_tree = 1 THEN coalesce(map_extract_value(widths, number), 0)
+                    {% endif %}
+                    ELSE high - low
+                END
+            ] AS spread
+        FROM extents {{ "LEFT JOIN forks USING (part)" if trees }}
+    ) AS measured
 ) AS wide;
 
 -- One row per different quasi-identifier tuple of the parts that are finished: how many have it.
@@ -53,62 +94,68 @@ FROM people JOIN chosen ON people.part = chosen.part
 WHERE attribute = 0
 GROUP BY people.part, place;
 
--- One row per open part: the cut of its quasi-identifier nearest to the median, how many are on
--- either side, and the number of the part of those below it. Of two cuts as near, the one that
--- leaves more below it.
+-- One row per open part: the cut of its quasi-identifier, a fork of a hierarchy or the one nearest to
+-- the median. Of two cuts as near, the one that leaves more below it.
 CREATE OR REPLACE VIEW cuts AS
 SELECT
     part,
-    tried,
-    attribute,
-    cut,
-    least(below, size - below) >= wanted_k AS allowed,
-    2 * row_number() OVER () + (
+    any_value(tried) AS tried,
+    any_value(attribute) AS attribute,
+    coalesce(
+        any_value(fork),
+        arg_min(place_of, 2 * abs(2 * below - size) + (2 * below < size)::BIGINT)
+    ) AS cut
+FROM (
+    SELECT
+        part,
+        tried,
+        attribute,
+        size,
+        fork,
+        place_of,
+        sum(people) OVER (PARTITION BY part ORDER BY place_of)::BIGINT AS below
+    FROM (
+        SELECT
+            people.part,
+            any_value(chosen.tried) AS tried,
+            any_value(attribute) AS attribute,
+            any_value(size) AS size,
+            any_value(fork) AS fork,
+            [place][attribute] AS place_of,
+            sum(people) AS people
+        FROM people JOIN chosen ON people.part = chosen.part
+        WHERE attribute > 0
+        GROUP BY people.part, place_of
+    ) AS tallied
+) AS added
+WHERE below < size
+GROUP BY part;
+
+-- One row per open part and side of its cut: a child of the node, or below (0) and above (1) the median;
+-- the number of the part that it becomes, and whether all sides of the cut have enough records.
+CREATE OR REPLACE VIEW halves AS
+SELECT
+    part,
+    side,
+    min(people) OVER (PARTITION BY part) >= wanted_k AS allowed,
+    row_number() OVER () + (
         SELECT greatest(max(chosen.part), (SELECT coalesce(max(done.part), 0) FROM done))
         FROM chosen
     ) AS child
 FROM (
     SELECT
-        part,
-        any_value(tried) AS tried,
-        any_value(attribute) AS attribute,
-        any_value(size) AS size,
-        arg_min(place_of, 2 * abs(2 * below - size) + (2 * below < size)::BIGINT) AS cut,
-        arg_min(below, 2 * abs(2 * below - size) + (2 * below < size)::BIGINT) AS below
-    FROM (
-        SELECT
-            part,
-            tried,
-            attribute,
-            size,
-            place_of,
-            sum(people) OVER (PARTITION BY part ORDER BY place_of)::BIGINT AS below
-        FROM (
-            SELECT
-                people.part,
-                any_value(chosen.tried) AS tried,
-                any_value(attribute) AS attribute,
-                any_value(size) AS size,
-                [place][attribute] AS place_of,
-                sum(people) AS people
-            FROM people JOIN chosen ON people.part = chosen.part
-            WHERE attribute > 0
-            GROUP BY people.part, place_of
-        ) AS tallied
-    ) AS added
-    WHERE below < size
-    GROUP BY part
-) AS halved;
+        people.part,
+        [CASE WHEN by_tree = 1 THEN place >> cut ELSE (place > cut)::BIGINT END][attribute] AS side,
+        sum(people)::BIGINT AS people
+    FROM people JOIN cuts ON people.part = cuts.part
+    GROUP BY people.part, side
+) AS counted;
 
 -- One row per different person of an open part: the part after the cut. Where the cut is refused
 -- the part stays, and its quasi-identifier has been tried.
 CREATE OR REPLACE VIEW people_next AS
 SELECT
-    CASE
-        WHEN refused.part IS NULL AND allowed
-        THEN child + ([place][attribute] > cut)::BIGINT
-        ELSE people.part
-    END AS part,
+    CASE WHEN refused.part IS NULL AND allowed THEN child ELSE people.part END AS part,
     CASE
         WHEN refused.part IS NULL AND allowed THEN 0
         ELSE cuts.tried | (1::BIGINT << (attribute - 1))
@@ -118,6 +165,9 @@ SELECT
     people
 FROM people
 JOIN cuts ON people.part = cuts.part
+JOIN halves
+    ON people.part = halves.part
+    AND [CASE WHEN by_tree = 1 THEN place >> cut ELSE (place > cut)::BIGINT END][attribute] = halves.side
 LEFT JOIN refused ON cuts.part = refused.part;
 
 -- One row per different person of a part, numbered from 1 in the order of the places.

@@ -124,17 +124,32 @@ FROM (
 GROUP BY node, attribute;
 
 -- One row per question and quasi-identifier not tried yet that is worth cutting: how wide it is
--- without the target, on the scale of its tree.
+-- without the target, on the scale of its tree. With a hierarchy, the width of the lowest node with all
+-- values, and the cut into its children (fork).
+{# measured(hierarchies=False), measured(hierarchies=True) #}
 CREATE OR REPLACE VIEW measured AS
 SELECT
     asked.node,
     asked.target,
     asked.attribute,
+    {% if hierarchies %}
+    any_value(asked.own) AS own,
+    coalesce(
+        min(branches.width),
+        any_value(coalesce(upper_end.spot, asked.last) - coalesce(lower_end.spot, asked.first))
+    ) AS width,
+    any_value(asked.size) AS size,
+    any_value(asked.cuts) AS cuts,
+    any_value(asked.belows) AS belows,
+    arg_min(branches.cut, branches.last_place - branches.first_place) AS fork
+    {% else %}
     asked.own,
     coalesce(upper_end.spot, asked.last) - coalesce(lower_end.spot, asked.first) AS width,
     asked.size,
     asked.cuts,
-    asked.belows
+    asked.belows,
+    NULL::BIGINT AS fork
+    {% endif %}
 FROM (
     SELECT
         items.node,
@@ -165,78 +180,146 @@ LEFT JOIN own_scale AS lower_end
 LEFT JOIN own_scale AS upper_end
     ON asked.root = upper_end.root AND asked.attribute = upper_end.attribute
     AND asked.last = upper_end.spot_of_all
-WHERE asked.last > asked.first;
+{% if hierarchies %}
+LEFT JOIN branches
+    ON asked.attribute = branches.attribute
+    AND asked.first >= branches.first_place AND asked.last <= branches.last_place
+{% endif %}
+WHERE asked.last > asked.first
+{{ "GROUP BY asked.node, asked.target, asked.attribute" if hierarchies }};
 
--- One row per question: the widest quasi-identifier whose cut nearest to the median leaves k on both
--- sides, and that cut; 0 where there is none. Of equally wide ones the first, of two cuts as near
--- the one that leaves more below it. Questions that a limit on the secret judges alike have the
--- same part: whether the target is below the cut, and their secret.
+-- One row per fork that a question is about: how many people each child has, and how many children
+-- have less than k.
+CREATE OR REPLACE VIEW forks AS
+SELECT
+    node,
+    attribute,
+    cut,
+    map(list(side), list(people)) AS people_of_sides,
+    count(*) FILTER (WHERE people < wanted_k) AS small
+FROM (
+    SELECT
+        people.node,
+        attribute,
+        cut,
+        [place >> cut][attribute] AS side,
+        sum(people)::BIGINT AS people
+    FROM people JOIN (
+        SELECT DISTINCT
+            node,
+            attribute,
+            fork AS cut
+        FROM measured
+        WHERE fork IS NOT NULL
+    ) AS found ON people.node = found.node
+    GROUP BY people.node, attribute, cut, side
+) AS children
+GROUP BY node, attribute, cut;
+
+-- One row per question: the widest quasi-identifier whose fork, or cut nearest to the median, leaves k
+-- on all sides, and that cut; 0 where there is none. Of equally wide ones the first, of two cuts as
+-- near the one that leaves more below it. Questions that a limit on the secret judges alike have the
+-- same part: on which side of the cut the target is, and their secret.
+{# decided(hierarchies=False), decided(hierarchies=True) #}
 CREATE OR REPLACE VIEW decided AS
 SELECT
-    items.node,
-    items.target,
-    items.root,
-    items.tried,
-    coalesce(best.attribute, 0) AS attribute,
-    best.cut,
-    list_extract(targets.spots, best.attribute) <= best.cut AS below,
-    targets.secret,
-    roots.secret AS world,
-    dense_rank() OVER (
-        ORDER BY
-            items.node,
-            best.attribute,
-            best.cut,
-            list_extract(targets.spots, best.attribute) <= best.cut,
-            targets.secret,
-            roots.secret
-    ) AS part
-FROM items
-JOIN roots ON items.root = roots.root
-LEFT JOIN targets ON items.target = targets.target
-LEFT JOIN (
+    *,
+    dense_rank() OVER (ORDER BY node, attribute, cut, side, secret, world) AS part
+FROM (
     SELECT
-        node,
-        target,
-        arg_min(attribute, (-width, attribute)) AS attribute,
-        arg_min(cut, (-width, attribute)) AS cut
-    FROM (
+        items.node,
+        items.target,
+        items.root,
+        items.tried,
+        coalesce(best.attribute, 0) AS attribute,
+        best.cut,
+        CASE
+            WHEN best.forked THEN list_extract(targets.spots, best.attribute) >> best.cut
+            ELSE (list_extract(targets.spots, best.attribute) > best.cut)::BIGINT
+        END AS side,
+        targets.secret,
+        roots.secret AS world
+    FROM items
+    JOIN roots ON items.root = roots.root
+    LEFT JOIN targets ON items.target = targets.target
+    LEFT JOIN (
         SELECT
             node,
             target,
-            attribute,
-            any_value(width) AS width,
-            any_value(size) AS size,
-            arg_min(cut, (2 * abs(2 * below - size) + (2 * below < size)::BIGINT, cut)) AS cut,
-            arg_min(below, (2 * abs(2 * below - size) + (2 * below < size)::BIGINT, cut)) AS below
+            arg_min(attribute, (-width, attribute)) AS attribute,
+            arg_min(cut, (-width, attribute)) AS cut,
+            arg_min(forked, (-width, attribute)) AS forked
         FROM (
             SELECT
                 node,
                 target,
                 attribute,
                 width,
-                size,
                 cut,
-                below_all - coalesce(own <= cut, FALSE)::BIGINT AS below
+                FALSE AS forked
             FROM (
                 SELECT
                     node,
                     target,
                     attribute,
-                    own,
-                    width,
-                    size,
-                    unnest(cuts) AS cut,
-                    unnest(belows) AS below_all
-                FROM measured
-            ) AS listed
-        ) AS ways
-        WHERE below BETWEEN 1 AND size - 1
-        GROUP BY node, target, attribute
-    ) AS nearest
-    WHERE least(below, size - below) >= wanted_k
-    GROUP BY node, target
-) AS best ON items.node = best.node AND items.target = best.target;
+                    any_value(width) AS width,
+                    any_value(size) AS size,
+                    arg_min(cut, (2 * abs(2 * below - size) + (2 * below < size)::BIGINT, cut)) AS cut,
+                    arg_min(below, (2 * abs(2 * below - size) + (2 * below < size)::BIGINT, cut)) AS below
+                FROM (
+                    SELECT
+                        node,
+                        target,
+                        attribute,
+                        width,
+                        size,
+                        cut,
+                        below_all - coalesce(own <= cut, FALSE)::BIGINT AS below
+                    FROM (
+                        SELECT
+                            node,
+                            target,
+                            attribute,
+                            own,
+                            width,
+                            size,
+                            unnest(cuts) AS cut,
+                            unnest(belows) AS below_all
+                        FROM measured
+                        WHERE fork IS NULL
+                    ) AS listed
+                ) AS ways
+                WHERE below BETWEEN 1 AND size - 1
+                GROUP BY node, target, attribute
+            ) AS nearest
+            WHERE least(below, size - below) >= wanted_k
+            {% if hierarchies %}
+            UNION ALL
+            SELECT
+                node,
+                target,
+                attribute,
+                width,
+                cut,
+                TRUE AS forked
+            FROM (
+                SELECT
+                    measured.*,
+                    forks.cut,
+                    forks.small,
+                    map_extract_value(forks.people_of_sides, measured.own >> forks.cut) AS beside_own
+                FROM measured JOIN forks
+                    ON measured.node = forks.node AND measured.attribute = forks.attribute
+                    AND measured.fork = forks.cut
+            ) AS forked
+            WHERE
+                small = coalesce(beside_own < wanted_k, FALSE)::BIGINT
+                AND (own IS NULL OR beside_own = 1 OR beside_own > wanted_k)
+            {% endif %}
+        ) AS allowed
+        GROUP BY node, target
+    ) AS best ON items.node = best.node AND items.target = best.target
+) AS cut_best;
 
 -- One row per part of questions, side of its cut and secret: how many people, without the target.
 -- Secrets are numbered as in the release in which limits are judged, which one may lack.
@@ -252,14 +335,14 @@ FROM (
         halves.side,
         secrets,
         halves.people
-        - coalesce(judged.below <> halves.side AND judged.secret = halves.secret, FALSE)::BIGINT AS people
+        - coalesce(judged.side = halves.side AND judged.secret = halves.secret, FALSE)::BIGINT AS people
     FROM (
         SELECT DISTINCT
             part,
             node,
             attribute,
             cut,
-            below,
+            side,
             secret
         FROM decided
         WHERE attribute > 0 AND coalesce(world, -1) = wanted_world
@@ -269,7 +352,7 @@ FROM (
             people.node,
             found.attribute,
             found.cut,
-            [place][attribute] > cut AS side,
+            [CASE WHEN by_tree = 1 THEN place >> cut ELSE (place > cut)::BIGINT END][attribute] AS side,
             secrets,
             any_value([secrets][1]) AS secret,
             sum(people)::BIGINT AS people
@@ -296,29 +379,35 @@ SELECT
     decided.root,
     decided.attribute,
     decided.cut,
-    decided.below
+    decided.side
 FROM decided ANTI JOIN refused ON decided.part = refused.part
 WHERE decided.attribute > 0;
 
--- One row per cut of a node that is new: the number of the node of those below it; those above have
--- the next number.
+-- One row per side of a cut of a node that is new: the number of the node of those on it.
 CREATE OR REPLACE VIEW children AS
 SELECT
     node,
     attribute,
     cut,
-    getvariable('last')::BIGINT + 2 * row_number() OVER () AS child
+    side,
+    getvariable('last')::BIGINT + row_number() OVER () AS child
 FROM (
     SELECT DISTINCT
-        node,
+        people.node,
         attribute,
-        cut
-    FROM accepted
-) AS made
-ANTI JOIN children USING (node, attribute, cut);
+        cut,
+        [CASE WHEN by_tree = 1 THEN place >> cut ELSE (place > cut)::BIGINT END][attribute] AS side
+    FROM people JOIN (
+        SELECT DISTINCT
+            node,
+            attribute,
+            cut
+        FROM accepted ANTI JOIN children USING (node, attribute, cut)
+    ) AS made ON people.node = made.node
+) AS sides;
 
--- One row per question that is settled: the cut, the node in which the target is then, and the one
--- beside it; attribute 0 where the node is a class.
+-- One row per question that is settled: the cut, and the node in which the target is then; attribute 0
+-- where the node is a class.
 CREATE OR REPLACE VIEW paths AS
 SELECT
     target,
@@ -327,8 +416,7 @@ SELECT
     root,
     attribute,
     cut,
-    inside,
-    beside
+    inside
 FROM (
     SELECT
         accepted.target,
@@ -337,9 +425,8 @@ FROM (
         accepted.root,
         accepted.attribute,
         accepted.cut,
-        children.child + (NOT coalesce(accepted.below, TRUE))::BIGINT AS inside,
-        children.child + coalesce(accepted.below, TRUE)::BIGINT AS beside
-    FROM accepted JOIN children USING (node, attribute, cut)
+        children.child AS inside
+    FROM accepted LEFT JOIN children USING (node, attribute, cut, side)
     UNION ALL
     SELECT
         target,
@@ -348,19 +435,17 @@ FROM (
         root,
         0::BIGINT AS attribute,
         NULL AS cut,
-        NULL AS inside,
-        NULL AS beside
+        NULL AS inside
     FROM decided
     WHERE attribute = 0
 ) AS both;
 
--- One row per node with everybody in it: how it is cut, and the node of those below the cut.
+-- One row per node with everybody in it: how it is cut.
 CREATE OR REPLACE VIEW clean AS
 SELECT
     node,
     attribute,
-    cut,
-    inside AS child
+    cut
 FROM settled
 WHERE target = 0;
 
@@ -372,7 +457,7 @@ SELECT
     node,
     attribute,
     cut,
-    beside
+    inside
 FROM settled
 WHERE target > 0;
 
@@ -393,7 +478,7 @@ SELECT node
 FROM items ANTI JOIN known USING (node)
 WHERE target = 0;
 
--- One row per question that comes next: about both halves with everybody, about the half of the
+-- One row per question that comes next: about all sides with everybody, about the side of the
 -- target without them; and again, with the next widest quasi-identifier, where a cut was refused.
 CREATE OR REPLACE VIEW items_next AS
 SELECT
@@ -425,16 +510,10 @@ FROM (
         0::BIGINT AS tried
     FROM (
         SELECT DISTINCT
-            beside AS node,
-            root
-        FROM settled
-        WHERE attribute > 0
-        UNION
-        SELECT DISTINCT
-            inside AS node,
-            root
-        FROM settled
-        WHERE attribute > 0 AND target = 0
+            children.child AS node,
+            settled.root
+        FROM settled JOIN children USING (node, attribute, cut)
+        WHERE settled.attribute > 0 AND children.child IS DISTINCT FROM settled.inside
     ) AS whole_halves
     ANTI JOIN known USING (node)
 ) AS next_ones;
@@ -461,7 +540,7 @@ FROM (
         people
     FROM (
         SELECT
-            cuts.child + ([place][attribute] > cut)::BIGINT AS node,
+            cuts.child AS node,
             place,
             secrets,
             people
@@ -470,9 +549,12 @@ FROM (
                 children.node AS parent,
                 children.attribute,
                 children.cut,
+                children.side,
                 children.child
             FROM children SEMI JOIN accepted USING (node, attribute, cut)
-        ) AS cuts ON people.node = cuts.parent
+        ) AS cuts
+            ON people.node = cuts.parent
+            AND [CASE WHEN by_tree = 1 THEN place >> cut ELSE (place > cut)::BIGINT END][attribute] = side
     ) AS halves
     SEMI JOIN (SELECT DISTINCT node FROM items_next) AS opened USING (node)
     ANTI JOIN (SELECT DISTINCT node FROM people) AS open_before USING (node)

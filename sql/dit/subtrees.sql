@@ -36,10 +36,12 @@ FROM (
     UNION ALL
     SELECT
         walked.target,
-        walked.beside AS unit,
+        children.child AS unit,
         1 AS sign
-    FROM walked JOIN parted ON walked.target = parted.target AND walked.depth >= parted.depth
-    WHERE walked.attribute > 0
+    FROM walked
+    JOIN parted ON walked.target = parted.target AND walked.depth >= parted.depth
+    JOIN children USING (node, attribute, cut)
+    WHERE walked.attribute > 0 AND children.child <> walked.inside
 ) AS every_piece;
 
 -- One row per subtree that is needed, which begins at its own node.
@@ -65,10 +67,11 @@ WHERE clean.attribute = 0;
 CREATE OR REPLACE VIEW front_next AS
 SELECT
     front.unit,
-    clean.child + halves.half AS node
+    children.child AS node
 FROM front
 JOIN clean ON front.node = clean.node
-CROSS JOIN (SELECT unnest([0, 1]) AS half) AS halves
+JOIN children ON
+    clean.node = children.node AND clean.attribute = children.attribute AND clean.cut = children.cut
 WHERE clean.attribute > 0;
 
 -- One row per class, quasi-identifier and place in it: how many people.
@@ -98,8 +101,19 @@ FROM members
 GROUP BY node, secret;
 
 -- One row per class and quasi-identifier whose cells are intervals: the ends of the cell, without
--- the missing value, and whether that is in it.
+-- the missing value, and whether that is in it. The cell of a hierarchy is the lowest node with all
+-- values.
+{# cells(hierarchies=False), cells(hierarchies=True) #}
 CREATE OR REPLACE VIEW cells AS
+{% if hierarchies %}
+SELECT
+    ends.class,
+    ends.attribute,
+    coalesce(max(first_place), any_value(smallest)) AS smallest,
+    coalesce(min(last_place), any_value(largest)) AS largest,
+    any_value(missing) AS missing
+FROM (
+{% endif %}
 SELECT
     held.class,
     held.attribute,
@@ -108,10 +122,17 @@ SELECT
     bool_or(held.spot = kinds.missing) AS missing
 FROM held JOIN kinds ON held.attribute = kinds.attribute
 WHERE kinds.interval
-GROUP BY held.class, held.attribute;
+GROUP BY held.class, held.attribute
+{% if hierarchies %}
+) AS ends LEFT JOIN branches
+    ON ends.attribute = branches.attribute AND smallest < largest
+    AND smallest >= first_place AND largest <= last_place
+GROUP BY ends.class, ends.attribute
+{% endif %};
 
 -- One row per target and quasi-identifier whose cell in their class, without them, holds their
--- value.
+-- value. Of a hierarchy, where they alone have it, the lowest node with the values of the others does.
+{# own_cells(hierarchies=False), own_cells(hierarchies=True) #}
 CREATE OR REPLACE VIEW own_cells AS
 SELECT
     listed.target,
@@ -129,12 +150,40 @@ JOIN kinds ON listed.attribute = kinds.attribute
 JOIN held
     ON listed.class = held.class AND listed.attribute = held.attribute AND listed.spot = held.spot
 LEFT JOIN cells ON listed.class = cells.class AND listed.attribute = cells.attribute
+{% if hierarchies %}
+LEFT JOIN (
+    SELECT
+        class,
+        attribute,
+        min(spot, 2) AS lowest,
+        max(spot, 2) AS highest
+    FROM held
+    GROUP BY class, attribute
+) AS ends ON listed.class = ends.class AND listed.attribute = ends.attribute
+LEFT JOIN branches
+    ON kinds.branched AND listed.attribute = branches.attribute
+    AND list_extract(lowest, 1 + (listed.spot = list_extract(lowest, 1))::BIGINT) >= first_place
+    AND list_extract(highest, 1 + (listed.spot = list_extract(highest, 1))::BIGINT) <= last_place
+    AND list_extract(lowest, 1 + (listed.spot = list_extract(lowest, 1))::BIGINT)
+    < list_extract(highest, 1 + (listed.spot = list_extract(highest, 1))::BIGINT)
+GROUP BY listed.target, listed.class, listed.attribute
+HAVING
+    any_value(held.people) > 1
+    OR any_value(listed.spot) BETWEEN max(first_place) AND min(last_place)
+    OR (
+        NOT any_value(kinds.branched)
+        AND any_value(kinds.interval) AND any_value(listed.spot) <> any_value(kinds.missing)
+        AND any_value(cells.smallest) < any_value(listed.spot)
+        AND any_value(listed.spot) < any_value(cells.largest)
+    )
+{% else %}
 WHERE
     held.people > 1
     OR (
         kinds.interval AND listed.spot <> kinds.missing
         AND cells.smallest < listed.spot AND listed.spot < cells.largest
-    );
+    )
+{% endif %};
 
 -- One row per subtree, quasi-identifier and place that a target has there.
 CREATE OR REPLACE VIEW wanted_cells AS

@@ -94,8 +94,52 @@ def allowed(
 # Mondrian.
 
 
-def cut(group: Sequence[int], spots: Sequence[int]) -> tuple[list[int], list[int]] | None:
-    """The two sides of the cut nearest to the median; of two as near, more are below."""
+@dataclass(frozen=True)
+class Along:
+    """A hierarchy: of each record, and of each value, the nodes from the root to the value."""
+
+    paths: Sequence[tuple[Any, ...]]
+    leaves: Collection[tuple[Any, ...]]
+
+    def lowest(self, group: Collection[int]) -> tuple[Any, ...]:
+        """The path of the lowest node that is above all values of these records."""
+        first = self.paths[next(iter(group))]
+        depths = [
+            d for d in range(len(first) + 1) if all(self.paths[i][:d] == first[:d] for i in group)
+        ]
+        return first[: max(depths)]
+
+    def width(self, group: Collection[int]) -> int:
+        """The share of all values that are below that node, of 2^30; of one value 0."""
+        if len({self.paths[i] for i in group}) == 1:
+            return 0
+        node = self.lowest(group)
+        below = sum(leaf[: len(node)] == node for leaf in self.leaves)
+        return below * 2**30 // len(self.leaves)
+
+    def cut(self, group: Sequence[int]) -> list[list[int]]:
+        """The records by child of that node."""
+        depth, sides = len(self.lowest(group)) + 1, dict[Any, list[int]]()
+        for i in group:
+            sides.setdefault(self.paths[i][:depth], []).append(i)
+        return list(sides.values())
+
+
+def along(column: Sequence[Any], lines: Sequence[Sequence[str]]) -> Along:
+    """The hierarchy of a column; each line is a value and its nodes, the last of all the same."""
+    paths: dict[Any, tuple[Any, ...]] = {line[0] or None: tuple(reversed(line)) for line in lines}
+    leaves = list(paths.values())
+    paths.setdefault(None, (lines[0][-1], None))
+    return Along([paths[value(v)] for v in column], leaves)
+
+
+Spots = Sequence[int] | Along
+
+
+def cut(group: Sequence[int], spots: Spots) -> list[list[int]] | None:
+    """The sides of the cut nearest to the median; of two as near, more are below."""
+    if isinstance(spots, Along):
+        return spots.cut(group) if spots.width(group) else None
     best = None
     for spot in sorted({spots[i] for i in group})[:-1]:
         below = sum(spots[i] <= spot for i in group)
@@ -105,18 +149,23 @@ def cut(group: Sequence[int], spots: Sequence[int]) -> tuple[list[int], list[int
     if best is None:
         return None
     low = [i for i in group if spots[i] <= best[1]]
-    return low, [i for i in group if spots[i] > best[1]]
+    return [low, [i for i in group if spots[i] > best[1]]]
 
 
-def widest_first(group: Sequence[int], spots: Sequence[Sequence[int]]) -> list[int]:
+def width(group: Sequence[int], spots: Spots) -> int:
+    """The part of the scale that these records span."""
+    if isinstance(spots, Along):
+        return spots.width(group)
+    return max(spots[i] for i in group) - min(spots[i] for i in group)
+
+
+def widest_first(group: Sequence[int], spots: Sequence[Spots]) -> list[int]:
     """The attributes, the widest first, of equally wide ones the first."""
-    widths = [max(s[i] for i in group) - min(s[i] for i in group) for s in spots]
+    widths = [width(group, s) for s in spots]
     return sorted(range(len(spots)), key=lambda a: (-widths[a], a))
 
 
-def mondrian(
-    group: Sequence[int], spots: Sequence[Sequence[int]], fits: Allowed
-) -> list[list[int]]:
+def mondrian(group: Sequence[int], spots: Sequence[Spots], fits: Allowed) -> list[list[int]]:
     """The classes, as numbers of records; ``spots`` has the places of all for each attribute."""
     for attribute in widest_first(group, spots):
         sides = cut(group, spots[attribute])

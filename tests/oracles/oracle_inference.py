@@ -6,10 +6,12 @@ Every release without one record is made anew; naive Bayes is the formula of Bay
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from oracle_anonymise import Limits, allowed, mondrian, ordered, places, value
+from oracle_anonymise import Limits, Spots, allowed, along, mondrian, ordered, places, value
 
 from qifsql.reference.microdata import Row
 from qifsql.reference.naive_bayes import Belief, Cell, Record, bayes
+
+Trees = Mapping[str, Sequence[Sequence[str]]]
 
 
 def cells(values: Sequence[Any], kind: str) -> Cell:
@@ -21,13 +23,32 @@ def cells(values: Sequence[Any], kind: str) -> Cell:
     return lambda v: v in there if v is None or not known else known[0] <= v <= known[-1]
 
 
+def node(values: Sequence[Any], lines: Sequence[Sequence[str]]) -> Cell:
+    """The values below the lowest node that is above these; one value is its own."""
+    whole = along(values, lines)
+    lowest = whole.lowest(range(len(values)))
+
+    def holds(v: Any) -> bool:
+        return along([v], lines).paths[0][: len(lowest)] == lowest
+
+    return holds
+
+
 def released(
-    rows: Sequence[Row], qids: Mapping[str, str], secret: str, groups: Sequence[Sequence[int]]
+    rows: Sequence[Row],
+    qids: Mapping[str, str],
+    secret: str,
+    groups: Sequence[Sequence[int]],
+    trees: Trees,
 ) -> list[Record]:
     """The records of a release of these classes."""
     found: list[Record] = []
     for group in groups:
-        shown = [cells([rows[i][q] for i in group], kind) for q, kind in qids.items()]
+        values = {q: [rows[i][q] for i in group] for q in qids}
+        shown = [
+            node(values[q], trees[q]) if q in trees else cells(values[q], kind)
+            for q, kind in qids.items()
+        ]
         found += [(shown, value(rows[i][secret])) for i in group]
     return found
 
@@ -38,7 +59,7 @@ def guess(p: Belief) -> Any:
 
 
 def releases(
-    rows: Sequence[Row], qids: Mapping[str, str], secret: str, limits: Limits
+    rows: Sequence[Row], qids: Mapping[str, str], secret: str, limits: Limits, trees: Trees
 ) -> tuple[list[Record], list[list[Record]]] | None:
     """The release and those without each record; None where one of them cannot be."""
 
@@ -46,12 +67,15 @@ def releases(
         fits = allowed([[row[secret] for row in some]], limits)
         if not some or not fits(range(len(some))):
             return None
-        spots = []
+        spots: list[Spots] = []
         for q in qids:
-            scale = places([row[q] for row in some])
-            spots.append([scale[value(row[q])] for row in some])
+            column = [row[q] for row in some]
+            scale = places(column)
+            spots.append(
+                along(column, trees[q]) if q in trees else [scale[value(v)] for v in column]
+            )
         groups = mondrian(range(len(some)), spots, fits)
-        return released(some, qids, secret, groups)
+        return released(some, qids, secret, groups, trees)
 
     whole = made(rows)
     without = [made([row for j, row in enumerate(rows) if j != i]) for i, _ in enumerate(rows)]
@@ -61,10 +85,17 @@ def releases(
 
 
 def believed(
-    rows: Sequence[Row], qids: Mapping[str, str], secret: str, limits: Limits
+    rows: Sequence[Row],
+    qids: Mapping[str, str],
+    secret: str,
+    limits: Limits,
+    trees: Trees | None = None,
 ) -> list[tuple[Belief, Belief]] | None:
-    """Return what is believed of each person with and without them."""
-    made = releases(rows, qids, secret, limits)
+    """Return what is believed of each person with and without them.
+
+    ``trees`` has the lines of the hierarchies along which quasi-identifiers are cut.
+    """
+    made = releases(rows, qids, secret, limits, trees or {})
     if made is None:
         return None
     domain = ordered([row[secret] for row in rows])

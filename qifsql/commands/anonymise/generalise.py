@@ -18,6 +18,7 @@ from qifsql.commands.anonymise.spec import Shape
 from qifsql.commands.anonymise.writing import PLAIN, Writing
 from qifsql.counting.passes import Passes
 from qifsql.counting.scales import NOWHERE, Scale, own_name, own_table, scale_table
+from qifsql.counting.trees import WHOLE
 from qifsql.data.expressions import filled
 from qifsql.data.types import NUMBERS, family
 from qifsql.errors import InputError, quoted
@@ -106,6 +107,8 @@ class Cells:
         """
         if self.content == "everything":
             return "everything"
+        if self.scale.tree is not None and not self.by_step:
+            return "labelled"
         if self.content == "value":  # texts are listed: those that look like a set are quoted
             return "listed" if family(self.scale.attribute.type) in TEXTS else "plain"
         if self.content in ("label", "prefix"):
@@ -226,7 +229,7 @@ def _columns_of_cells(column: Cells) -> list[exp.Expr]:
 def make_values(passes: Passes, column: Cells, done: str = "done") -> None:
     """Make the table ``values_i``, if cells need it: a row per class (part, how many values, cell).
 
-    The cell is a set, mean or median of the values of the class. ``done`` names the table of
+    The cell is a set, node, mean or median of the values of the class. ``done`` names the table of
     people by class and place.
     """
     i, scale = column.number, column.scale
@@ -234,10 +237,17 @@ def make_values(passes: Passes, column: Cells, done: str = "done") -> None:
         file = "means" if family(scale.attribute.type) in NUMBERS else "medians"
     elif column.kind == "listed":
         file = "texts" if column.is_text else "sets"
+    elif scale.tree is not None:
+        file = "lowest_nodes"
     else:
         return
-    tables = {"done": own_name(done), "scale": own_name(scale_table(i))}
-    tree = splice(f"anonymise/{file}", columns={"own_place": f"place_{i}"}, tables=tables)
+    tables = {"done": done, "scale": scale_table(i), "branches": "branches"}
+    tree = splice(
+        f"anonymise/{file}",
+        columns={"own_place": f"place_{i}"},
+        tables={name: own_name(table) for name, table in tables.items()},
+        numbers={"wanted_attribute": i},
+    )
     if column.kind == "centred" and column.is_text:
         cell = column.writing.value(exp.column("cell"), scale.attribute.type, i)
         tree = exp.select("part", '"values"', cell.as_("cell")).from_(tree.subquery("found"))
@@ -343,15 +353,19 @@ def _cell_of_view(
 
 def measure_loss(passes: Passes, column: Cells, *, suppressed: int) -> Loss:
     """Return the loss of one quasi-identifier, with ``suppressed`` records; refuse huge sets."""
-    by_set, i = column.kind == "listed", column.number
+    by_tree, i = column.scale.tree is not None, column.number
+    by_set = by_tree or column.kind == "listed"
     tree = splice(
         f"anonymise/{'counted' if by_set else 'spans'}",
         columns={"low": f"low_{i}", "high": f"high_{i}"},
         tables={"classes": own_name("classes"), "sets": own_name(f"values_{i}")},
     )
     generalised, covered, listed = map(int, passes.row(tree))
-    check_sets(column, listed)
     length = column.scale.values if by_set else column.scale.span
+    if by_tree:
+        length = WHOLE
+    else:
+        check_sets(column, listed)
     records = passes.coded.records
     return Loss.of(generalised, covered, length, suppressed=suppressed, records=records)
 

@@ -6,6 +6,10 @@ of equally wide ones by the first. The cut is the one nearest to the median. Equ
 one side; of two equally near cuts, the one with more records below is taken. If a side would break
 a limit, the next widest quasi-identifier is tried. A part that cannot be cut is a class.
 
+A quasi-identifier with a hierarchy is cut along it: the lowest node with all values of a part is cut
+into all its children that have records, each of which has to keep every limit. Its width is the
+share of the values of the hierarchy that are below that node, and its cell is the node.
+
 For k alone this finds a cut wherever any value of any quasi-identifier allows one, because the cut
 nearest to the median is the last to leave a side too small.
 
@@ -30,13 +34,20 @@ def partition(passes: Passes, limits: ClassLimits, *, small: int = 0) -> None:
     open_rows = passes.make(now, "people")
     make_empty_done(passes, now)
     while open_rows:
-        passes.make("chosen", "chosen", numbers | {"wanted_rows": small}, people=now)
+        passes.make("extents", "extents", people=now)
+        if passes.coded.trees:
+            passes.make("forks", "forks")
+        shape = {"trees": bool(passes.coded.trees)}
+        passes.make("chosen", "chosen", numbers | {"wanted_rows": small}, shape)
         passes.add("done", "done", people=now)
-        passes.make("cuts", "cuts", numbers, people=now)
+        passes.make("cuts", "cuts", people=now)
+        passes.make("halves", "halves", numbers, people=now)
         passes.judge(limits, "sides", people=now)
         open_rows = passes.make(following, "people_next", people=now)
         passes.look(passes.people(following))  # report progress
-        passes.drop(now, "chosen", "cuts", "refused")
+        passes.drop(now, "extents", "chosen", "cuts", "halves", "refused")
+        if passes.coded.trees:
+            passes.drop("forks")
         now, following = following, now
     passes.drop(now)
 

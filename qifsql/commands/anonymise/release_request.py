@@ -201,8 +201,8 @@ def _check_method(method: str, named: set[str]) -> None:
     for option in ("matrix", "pd", "alpha"):
         if option in named:
             raise InputError(f"{option} is for pram alone; name it with --method pram")
-    for option in ("change", "hierarchies"):
-        if method in ("mondrian", "mdav") and option in named:
+    for option, own in (("change", ("mondrian", "mdav")), ("hierarchies", ("mdav",))):
+        if method in own and option in named:
             raise InputError(
                 f"{method} makes its own cells; for {option} use --method recode or lattice"
             )

@@ -1,7 +1,7 @@
 """The work of anonymisation: the checks before it, its steps, and its summary."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import astuple, replace
 from itertools import zip_longest
 from typing import Any
@@ -31,6 +31,7 @@ from qifsql.counting.cuts import check_secret_limits
 from qifsql.counting.passes import Coded, Passes
 from qifsql.counting.scales import Scale, Secret, own_table
 from qifsql.data.dataset import Dataset
+from qifsql.data.hierarchy import Hierarchy
 from qifsql.engine.catalog import Catalog
 from qifsql.engine.connections import Stream
 from qifsql.engine.progress import Meter
@@ -125,9 +126,10 @@ class Work:
         Return the row of ``SUMMARY`` without seconds. Raises InputError where no release can keep
         the limits.
         """
-        coded = self._code_people()
-        self._check_limits(coded)
         requested = RequestedSteps(self.engine, self.catalog, self.microdata, self.request)
+        by_tree = self.request.method == "mondrian"
+        coded = self._code_people(requested.changed.hierarchies if by_tree else {})
+        self._check_limits(coded)
         steps = requested.steps()
         self.notes += requested.changed.remarks
         stream = self.engine.stream(self.name)
@@ -383,11 +385,14 @@ class Work:
                 )
         return [names.index(name) + 1 for name in dict.fromkeys(self.request.suppress_cells)]
 
-    def _code_people(self) -> Coded:
-        """Create the scales, the secrets, and the table ``coded``, one row per record."""
+    def _code_people(self, hierarchies: Mapping[str, Hierarchy]) -> Coded:
+        """Create the scales, the secrets, and the table ``coded``, one row per record.
+
+        ``hierarchies`` are those of the quasi-identifiers that Mondrian cuts along them.
+        """
         self.meter.inside(0.0, "reading")
         by_place = replace(self.microdata, qids=(*self.microdata.qids, *self.strata))
-        self.places = scales.make_scales(self.engine, by_place)
+        self.places = scales.make_scales(self.engine, by_place, hierarchies)
         self.scales = self.places[: len(self.microdata.qids)]
         secrets = tuple[Secret, ...]()  # none if no limit is about them
         if self.request.limits.of_secret or self.request.until:
@@ -401,8 +406,9 @@ class Work:
         owners = None
         if self.person is not None:
             owners = scales.count_owners(self.engine, self.name, secrets)
-        width = len(self.places)
-        return Coded(self.name, width, records, secrets, owners, stratum=bool(self.strata))
+        trees = tuple(i for i, scale in enumerate(self.places, 1) if scale.tree is not None)
+        stratum, width = bool(self.strata), len(self.places)
+        return Coded(self.name, width, records, secrets, owners, stratum=stratum, trees=trees)
 
     def _check_limits(self, coded: Coded) -> None:
         """Refuse limits that not even one class of all records keeps."""

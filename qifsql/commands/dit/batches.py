@@ -22,7 +22,17 @@ from qifsql.query.render import render
 from qifsql.query.splice import splice
 
 TABLES = (
-    *("coded", "different", "targets", "aimed", "rescaled", "moved", "alone", "nominal"),
+    *(
+        "coded",
+        "branches",
+        "different",
+        "targets",
+        "aimed",
+        "rescaled",
+        "moved",
+        "alone",
+        "nominal",
+    ),
     *("each_one", "points", "whose", *mondrian_runs.TABLES, *posteriors.TABLES),
 )
 MANY_RESCALED = 500  # targets with a separate tree above which a remark is given

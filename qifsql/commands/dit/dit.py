@@ -11,6 +11,7 @@ from qifsql.commands.dit import black_box, distances, stored_batches, targets
 from qifsql.commands.dit.batches import compute_batches, open_passes
 from qifsql.commands.dit.release_sources import ReleaseSource
 from qifsql.commands.dit.spec import BAYES, DitOptions, Question
+from qifsql.counting.changed_attributes import Changeable
 from qifsql.counting.learners import check_installed
 from qifsql.data.dataset import Dataset, Tabular
 from qifsql.data.hierarchy import Hierarchy
@@ -64,7 +65,7 @@ def dit(
     dataset = Dataset.open(source)
     qids, secret, where = options["qids"], options["secret"], options["where"]
     spec = Attack.of("cas", dataset, qids=qids, secret=secret, where=where, key=options["key"])
-    read = (*dataset.paths, *filter(None, (question.hierarchy, question.release)))
+    read = (*dataset.paths, *question.files)
     out, store = streamed_place(options["records"], read), None
     if options["store"] is not None:
         store = stored_batches.prepare(Path(options["store"]), read, restart=options["restart"])
@@ -92,10 +93,11 @@ def _run(
     ):
         attack, catalog = _bind_attack(engine, spec, question.as_values)
         microdata = attack.microdata
-        people = targets.code_people(engine, microdata)
+        changeable = Changeable.of(catalog, microdata.qids, question.hierarchies)
+        people = targets.code_people(engine, microdata, changeable.hierarchies)
         targets.check_limits(people, question)
         description = _describe(microdata, dataset, spec.where) | question.plain()
-        files = (*dataset.paths, *filter(None, (question.hierarchy, question.release)))
+        files = (*dataset.paths, *question.files)
         signature = stored_batches.identity(description, files) if store is not None else {}
         source = ReleaseSource(engine, attack, spec, catalog.schema, question, settings)
         stream = engine.stream(people.name)

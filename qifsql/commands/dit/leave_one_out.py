@@ -76,6 +76,8 @@ def make_scales_without(passes: Passes, scales: Sequence[Scale]) -> None:
     passes.keep_empty("moved", ("lonely_spot", "attribute", "spot_of_all", "spot"))
     passes.keep_empty("nominal", ("attribute", "spot", "code", "people", "values"))
     for i, scale in enumerate(scales, 1):
+        if scale.tree is not None:  # whose widths are those of the hierarchy
+            continue
         if scale.interval:  # values have distances
             _add_moved_values(passes, i, scale)
         elif scale.values > 2:  # a scale of one remaining value has no width

@@ -9,7 +9,8 @@ cuts leaves together. Two kinds of questions ask for its cut: with everybody, an
 target in it. The cuts are often the same. Then the half that the target is not in is the same set
 of records as before, and its classes are known. If the cuts differ, both halves are new nodes, and
 all targets that reach them share them. So a target needs one question per level, and nodes outside
-the targets' paths are cut once for all.
+the targets' paths are cut once for all. A cut along a hierarchy has a side for each child of a node;
+where a target alone is outside the node that is cut, a side is theirs, and empty without them.
 
 If a limit compares a class with the whole release (t), the whole release lacks the target's secret:
 there is a tree for each secret of a target. If the scale of a quasi-identifier changes without a
@@ -28,13 +29,13 @@ from qifsql.counting.release_limits import ClassLimits
 from qifsql.counting.scales import Scale, own_table
 from qifsql.errors import InputError, plural
 
-PASS_TABLES = ("marks", "measured", "decided", "refused", "accepted", "settled")
+PASS_TABLES = ("marks", "measured", "forks", "decided", "refused", "accepted", "settled")
 TABLES_OF_TWO_PASSES = ("items", "people")  # one for this pass and one for the next
 GROWING_TABLES = {  # tables that grow with each pass, with their columns
     "known": ("node",),
-    "children": ("node", "attribute", "cut", "child"),
-    "clean": ("node", "attribute", "cut", "child"),
-    "walked": ("target", "depth", "node", "attribute", "cut", "beside"),
+    "children": ("node", "attribute", "cut", "side", "child"),
+    "clean": ("node", "attribute", "cut"),
+    "walked": ("target", "depth", "node", "attribute", "cut", "inside"),
 }
 TABLES = (
     *("different", "targets", "rescaled", "own_scale", "roots", "homes", "members"),
@@ -116,7 +117,7 @@ def _grow_forest(passes: Passes, limits: ClassLimits, worlds: dict[int, World]) 
         passes.set("depth", depth)
         passes.add("known", "dit/known", None, **now)
         _accept_cuts(passes, limits, worlds, now)
-        last_node += 2 * passes.add("children", "dit/children")  # a cut makes two nodes
+        last_node += passes.add("children", "dit/children", None, **now)
         passes.make("settled", "dit/paths")
         for name in ("clean", "walked"):
             passes.add(name, f"dit/{name}")
@@ -126,7 +127,7 @@ def _grow_forest(passes: Passes, limits: ClassLimits, worlds: dict[int, World]) 
         passes.make(then["people"], "dit/people_next", None, **names)
         passes.drop(*now.values(), *PASS_TABLES)
         now, then, depth = then, now, depth + 1
-    passes.drop(*now.values(), "known", "children")
+    passes.drop(*now.values(), "known")
 
 
 def _accept_cuts(
@@ -134,8 +135,10 @@ def _accept_cuts(
 ) -> None:
     """Create ``accepted``: the questions in the tables ``now`` whose cut keeps every limit."""
     passes.make("marks", "dit/marks", None, **now)
-    passes.make("measured", "dit/measured", None, **now)
-    passes.make("decided", "dit/decided", {"wanted_k": limits.k}, **now)
+    shape, wanted_k = {"hierarchies": bool(passes.coded.trees)}, {"wanted_k": limits.k}
+    passes.make("measured", "dit/measured", None, shape, **now)
+    passes.make("forks", "dit/forks", wanted_k, **now)
+    passes.make("decided", "dit/decided", wanted_k, shape, **now)
     passes.keep_empty("refused", ["part"])
     if limits.of_secret:
         for code, world in worlds.items():
@@ -150,13 +153,19 @@ def _make_tallies(passes: Passes, scales: Sequence[Scale], *, joint: bool) -> No
 
     If ``joint``, create ``patterns`` (target, release, pattern, secret, people) instead.
     """
-    rows = [(i, scale.interval, scale.missing) for i, scale in enumerate(scales, 1)]
-    kinds = exp.values(rows, alias="listed", columns=["attribute", "is_interval", "missing"])
-    columns = ("attribute::BIGINT AS attribute", "missing::BIGINT AS missing")
+    trees, names = passes.coded.trees, ["attribute", "is_interval", "missing", "branched"]
+    rows = [
+        (i, scale.interval or i in trees, scale.missing, i in trees)
+        for i, scale in enumerate(scales, 1)
+    ]
+    kinds = exp.values(rows, alias="listed", columns=names)
+    columns = ("attribute::BIGINT AS attribute", "missing::BIGINT AS missing", "branched")
     interval = exp.column("is_interval").as_("interval", quoted=True)
     passes.keep("kinds", exp.select(*columns, interval).from_(kinds))
-    for name in ("parted", "pieces", "held", "cells", "secrets_held", "own_cells"):
+    for name in ("parted", "pieces", "held", "secrets_held"):
         passes.make(name, f"dit/{name}")
+    for name in ("cells", "own_cells"):
+        passes.make(name, f"dit/{name}", None, {"hierarchies": bool(trees)})
     _make_beneath(passes)
     if joint:
         passes.make("bits", "dit/bits")

@@ -1,6 +1,5 @@
 """Options of ``dit``: the method of release, the classifier, and the people to test."""
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -81,10 +80,11 @@ class DitOptions(TypedDict, total=False):
         str | Path | Mapping[str, str | Path] | None,
         _detail(
             OF_SECRETS,
-            "SECRET=FILE: hierarchy of the secret, lines value;node;...: adds a "
-            "distance along its edges.",
-            text='Hierarchy of the secret, also as {"illness": "tree.csv"}; adds a '
-            "distance along its edges.",
+            "COLUMN=FILE: hierarchy, lines value;node;...: that of the secret adds a distance "
+            "along its edges; mondrian cuts quasi-identifiers along theirs. Repeatable.",
+            text='Hierarchies by column, as in {"illness": "tree.csv"}; a file alone is that of '
+            "the secret, and adds a distance along its edges. Mondrian cuts quasi-identifiers "
+            "along theirs.",
         ),
     ]
     distance: Annotated[
@@ -171,6 +171,7 @@ class Question:
     sample: int  # number of people to test, 0 for all
     seed: int
     hierarchy: str | None  # the file of the secret's hierarchy
+    hierarchies: Mapping[str, str]  # files by quasi-identifier that is cut along its hierarchy
     # Releases from outside: files, or a command with its time limit in seconds.
     release: str | None
     without: str | None
@@ -181,7 +182,7 @@ class Question:
     @classmethod
     def of(cls, options: DitOptions, seed: int) -> "Question":
         """Return the question that the options state; InputError if they contradict each other."""
-        hierarchy = _hierarchy_file(options["hierarchy"], options["secret"])
+        hierarchy, hierarchies = _hierarchy_files(options)
         release, without, hierarchy = (
             None if path is None else path_text(path)
             for path in (options["release"], options["without"], hierarchy)
@@ -192,6 +193,11 @@ class Question:
             raise InputError(f"there is no classifier {quoted(classifier)}{hint}")
         method = _choose_method(options, files=bool(release or without))
         _check_external(method, options)
+        if hierarchies and method != MONDRIAN:
+            raise InputError(
+                f"method {method} does not cut along hierarchies; leave those of quasi-identifiers "
+                "out, or use --method mondrian"
+            )
         sample = options["sample_size"]
         if isinstance(sample, bool) or not isinstance(sample, int) or sample < 0:
             raise InputError("a sample size is a number of people, from 1")
@@ -203,12 +209,18 @@ class Question:
             sample,
             seed,
             hierarchy,
+            hierarchies,
             release,
             without,
             options["command"],
             options["timeout"],
             as_names(options["plain"]),
         )
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """Return the files that are read besides the data, without releases for single people."""
+        return (*filter(None, (self.hierarchy, self.release)), *self.hierarchies.values())
 
     def plain(self) -> dict[str, object]:
         """Return the question as plain data, for manifests and stores."""
@@ -221,6 +233,7 @@ class Question:
         sample = {"sample": self.sample, "seed": self.seed} if self.sample else {}
         optional = {
             "hierarchy": self.hierarchy,
+            "hierarchies": dict(self.hierarchies) or None,
             "release": self.release,
             "without": self.without,
             "command": self.command,
@@ -308,22 +321,27 @@ def _check_external(method: str, options: DitOptions) -> None:
         )
 
 
-def _hierarchy_file(
-    hierarchy: str | Path | Mapping[str, str | Path] | None, secret: str | Sequence[str]
-) -> str | Path | None:
-    """Return the file of the secret's hierarchy; InputError if it is that of another column."""
+def _hierarchy_files(options: DitOptions) -> tuple[str | Path | None, dict[str, str]]:
+    """Return the file of the secret's hierarchy, and those of quasi-identifiers.
+
+    Raises InputError if one is of another column.
+    """
+    hierarchy = options["hierarchy"]
     if not isinstance(hierarchy, Mapping):
-        return hierarchy
-    names = [(split_name(name) or (name, ""))[0] for name in as_names(secret)]
-    if any(not isinstance(file, str | os.PathLike) for file in hierarchy.values()):
-        return path_text(hierarchy)  # a TypeError that names no value
-    for name in hierarchy:
-        if name not in names:
+        return hierarchy, {}
+    secrets, qids = (
+        [(split_name(name) or (name, ""))[0] for name in as_names(names)]
+        for names in (options["secret"], options["qids"])
+    )
+    files = {name: path_text(file) for name, file in hierarchy.items()}
+    for name in files:
+        if name not in (*secrets, *qids):
             raise InputError(
-                f"the hierarchy is of {quoted(name)}, which is not the secret here"
-                f"{did_you_mean(name, names)}"
+                f"the hierarchy is of {quoted(name)}, which is neither the secret nor a "
+                f"quasi-identifier here{did_you_mean(name, [*secrets, *qids])}"
             )
-    return next(iter(hierarchy.values()), None)
+    of_secret = next((files[name] for name in secrets if name in files), None)
+    return of_secret, {name: file for name, file in files.items() if name not in secrets}
 
 
 def _ascending_thresholds(

@@ -1,5 +1,6 @@
 """The people as whole numbers, and the batches of targets."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -11,6 +12,7 @@ from qifsql.counting import scales
 from qifsql.counting.cuts import check_secret_limits
 from qifsql.counting.passes import Coded, Passes
 from qifsql.counting.scales import Scale, own_table
+from qifsql.data.hierarchy import Hierarchy
 from qifsql.engine.protocol import Engine
 from qifsql.errors import DatasetError, InputError, plural, quoted
 from qifsql.query.plan import Plan
@@ -31,10 +33,15 @@ class People:
     secret: Attribute
 
 
-def code_people(engine: Engine, microdata: Microdata) -> People:
-    """Create ``coded`` and ``dictionary_secret_1``; refuse no records, or a constant secret."""
+def code_people(
+    engine: Engine, microdata: Microdata, hierarchies: Mapping[str, Hierarchy]
+) -> People:
+    """Create ``coded`` and ``dictionary_secret_1``; refuse no records, or a constant secret.
+
+    ``hierarchies`` are those of the quasi-identifiers that Mondrian cuts along them.
+    """
     name = microdata.dataset.name
-    qid_scales = tuple(scales.make_scales(engine, microdata))
+    qid_scales = tuple(scales.make_scales(engine, microdata, hierarchies))
     (secret,) = scales.make_secrets(engine, microdata)
     scales.code_records(engine, microdata)
     counted = exp.select("count(*)").from_(own_table("coded"))
@@ -47,7 +54,8 @@ def code_people(engine: Engine, microdata: Microdata) -> People:
             f"secret {quoted(secret.attribute.name)} has one value, which everybody knows; name "
             "another secret"
         )
-    coded = Coded(name, len(qid_scales), records, (secret,))
+    trees = tuple(i for i, scale in enumerate(qid_scales, 1) if scale.tree is not None)
+    coded = Coded(name, len(qid_scales), records, (secret,), trees=trees)
     return People(name, qid_scales, coded, microdata.secrets[0])
 
 

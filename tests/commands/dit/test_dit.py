@@ -23,6 +23,7 @@ from oracle_anonymise import Limits
 from polars.testing import assert_frame_equal
 from strategies import Table, to_arrow
 from terminal import run
+from test_along_hierarchies import Lines, ragged, rows_of_values, write_hierarchy
 from test_anonymise import doubled, kind, limits_on_secrets, options
 
 import qifsql
@@ -139,6 +140,33 @@ def test_all_distances_are_those_of_releases_made_anew(table: Table, limits: Lim
     assert of(found, "max_divergence")["infinite"] == len(endless)
     changed = [oracle.guess(p) != oracle.guess(q) for p, q in expected]
     assert of(found, "emd")["different"] == sum(changed) / len(changed)
+
+
+@settings(max_examples=examples(20), deadline=None)
+@given(rows_of_values, ragged(), ragged(), st.integers(1, 3), st.sampled_from([None, 2]))
+def test_releases_along_hierarchies_are_made_anew(
+    tmp_path_factory: pytest.TempPathFactory,
+    rows: list[dict[str, Any]],
+    of_c: Lines,
+    of_d: Lines,
+    k: int,
+    l: int | None,  # noqa: E741 - it is called l
+) -> None:
+    folder, limits = tmp_path_factory.mktemp("trees"), Limits(k, l=l)
+    trees = {"c": of_c, "d": of_d}
+    files = {name: write_hierarchy(folder, lines, name) for name, lines in trees.items()}
+    qids = {"c": "set", "n": "interval", "d": "set"}
+    expected = oracle.believed(rows, qids, "s", limits, trees)
+    if expected is None or len({row["s"] for row in rows}) == 1:
+        return
+    how: dict[str, Any] = {"qids": list(qids), "secret": "s", "hierarchy": files}
+    types = pa.schema(
+        [("c", pa.string()), ("d", pa.string()), ("n", pa.int64()), ("s", pa.string())]
+    )
+    found = inferred(pa.Table.from_pylist(rows, types), **options(limits), **how)
+    distances = [naive_bayes.l1(p, q) / 4 for p, q in expected]
+    assert of(found, "emd_printed")["mean"] == pytest.approx(float(mean(distances)), abs=1e-12)
+    assert of(found, "emd_printed")["max"] == pytest.approx(float(max(distances)), abs=1e-12)
 
 
 @pytest.mark.slow(because="3 s; the numbers of records are those of the oracle in the fast set")

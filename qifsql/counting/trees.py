@@ -1,0 +1,104 @@
+"""Hierarchies as whole numbers, along which Mondrian cuts.
+
+The place of a value is its path from the root, a digit per level, and the places of a node's values
+are one range. A node with several children is cut into all of them at once: a child is what is left
+of a place after a shift by ``cut`` bits. Where a path is shorter than others, its last digits are 0.
+A missing value that has no line is a child of the root.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from qifsql.data.hierarchy import TOP, Hierarchy
+from qifsql.errors import DatasetError
+
+BITS = 30  # of a place
+WHOLE = 2**BITS  # the width of the root
+
+Path = tuple[str | None, ...]
+
+
+class Branch(NamedTuple):
+    """A node with several children: its places, its width, and the shift that leaves its children.
+
+    The width is the share of the values of the hierarchy that are below the node, of 2^30.
+    """
+
+    first_place: int
+    last_place: int
+    width: int
+    cut: int
+    label: str
+
+
+@dataclass(frozen=True)
+class Tree:
+    """The place of each value (None: missing), as a text, and the nodes with several children."""
+
+    places: Mapping[str | None, int]
+    branches: tuple[Branch, ...]
+
+    @classmethod
+    def of(cls, hierarchy: Hierarchy) -> "Tree":
+        """Return the tree of a hierarchy; DatasetError if no place has so many digits.
+
+        Also refuses a value that is a node above others: its cell could be either.
+        """
+        if any(len(hierarchy.nodes[leaf]) > 1 for leaf in hierarchy.leaves):
+            raise DatasetError(
+                f"hierarchy {hierarchy.name} has a value that is also a node above other values, "
+                "so that its cell could be either; give the node another name"
+            )
+        children: dict[Path, dict[str | None, int]] = {}  # the number of each child of a node
+        root, paths = _paths(hierarchy)
+        for path in paths.values():
+            for depth, label in enumerate(path):
+                numbers = children.setdefault(path[:depth], {})
+                numbers.setdefault(label, len(numbers))
+        depths = max(map(len, paths.values()))
+        widest = [
+            max(len(found) for path, found in children.items() if len(path) == depth)
+            for depth in range(depths)
+        ]
+        digits = [(most - 1).bit_length() for most in widest]
+        if sum(digits) > BITS:
+            raise DatasetError(
+                f"hierarchy {hierarchy.name} has too many levels with too many nodes: its values "
+                f"need {sum(digits)} bits, and have {BITS}; leave a level out"
+            )
+        shifts = [sum(digits[depth:]) for depth in range(depths + 1)]  # below a node of each depth
+
+        def place(path: Path) -> int:
+            return sum(
+                children[path[:depth]][label] << shifts[depth + 1]
+                for depth, label in enumerate(path)
+            )
+
+        below = dict.fromkeys(children, 0)
+        for value, path in paths.items():
+            for depth in range(len(path) if value is not None else 0):
+                below[path[:depth]] += 1
+        leaves = max(1, below[()])
+        branches = []
+        for path, found in children.items():
+            if len(found) > 1:
+                first, depth = place(path), len(path)
+                last = first + (1 << shifts[depth]) - 1
+                width = below[path] * WHOLE // leaves
+                label = path[-1] if path else root
+                branches.append(Branch(first, last, width, shifts[depth + 1], str(label)))
+        return cls({value: place(path) for value, path in paths.items()}, tuple(branches))
+
+
+def _paths(hierarchy: Hierarchy) -> tuple[str, dict[str | None, Path]]:
+    """Return the root, and the labels from below it to each value.
+
+    Levels that repeat a node are one. The root is ``*`` if lines end in different nodes.
+    """
+    lines = [tuple(dict.fromkeys(reversed(fields))) for fields in hierarchy.lines]
+    is_rooted = len({line[0] for line in lines}) == 1
+    paths: dict[str | None, Path] = {None: (None,)}
+    for fields, line in zip(hierarchy.lines, lines, strict=True):
+        paths[fields[0] or None] = line[is_rooted:]
+    return lines[0][0] if is_rooted else TOP, paths
