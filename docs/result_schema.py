@@ -108,6 +108,7 @@ KINDS: dict[str, dict[str, Rows]] = {
         "results": Rows(columns=["commands.dit.distances.SUMMARY"]),
         "thresholds": Rows(columns=["commands.dit.distances.SHARES"]),
         "distribution": Rows(columns=["commands.dit.distances.SHARES"]),
+        "delta": Rows(columns=["commands.dit.distances.DELTAS"]),
     },
     "dp": {
         "results": Rows(columns=["commands.dp.tradeoff.TRADEOFF"]),

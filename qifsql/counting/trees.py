@@ -1,8 +1,8 @@
 """Hierarchies as whole numbers, along which Mondrian cuts.
 
-The place of a value is its path from the root, a digit per level, and the places of a node's values
-are one range. A node with several children is cut into all of them at once: a child is what is left
-of a place after a shift by ``cut`` bits. Where a path is shorter than others, its last digits are 0.
+The place of a value is its path from the root, a digit per level, and the places of a node's
+values are one range. A node with several children is cut into all of them at once: a child is what
+a shift of a place by ``cut`` bits leaves. If a path is shorter than others, its last digits are 0.
 A missing value that has no line is a child of the root.
 """
 
@@ -58,10 +58,10 @@ class Tree:
                 numbers.setdefault(label, len(numbers))
         depths = max(map(len, paths.values()))
         widest = [
-            max(len(found) for path, found in children.items() if len(path) == depth)
+            max(len(labels) for path, labels in children.items() if len(path) == depth)
             for depth in range(depths)
         ]
-        digits = [(most - 1).bit_length() for most in widest]
+        digits = [(count - 1).bit_length() for count in widest]
         if sum(digits) > BITS:
             raise DatasetError(
                 f"hierarchy {hierarchy.name} has too many levels with too many nodes: its values "
@@ -81,8 +81,8 @@ class Tree:
                 below[path[:depth]] += 1
         leaves = max(1, below[()])
         branches = []
-        for path, found in children.items():
-            if len(found) > 1:
+        for path, labels in children.items():
+            if len(labels) > 1:
                 first, depth = place(path), len(path)
                 last = first + (1 << shifts[depth]) - 1
                 width = below[path] * WHOLE // leaves

@@ -33,6 +33,39 @@ def wilson(right: float, people: int) -> Interval:
     return min(low, p), max(high, p)
 
 
+def exact(right: int, draws: int, error: float = 0.05) -> Interval:
+    """Return the exact interval of a chance, from ``right`` of so many independent draws.
+
+    It covers the chance with probability 1 - ``error`` or more (Clopper and Pearson 1934).
+    """
+
+    def tail(chance: float, counts: range) -> float:
+        logs = (
+            math.lgamma(draws + 1)
+            - math.lgamma(i + 1)
+            - math.lgamma(draws - i + 1)
+            + i * math.log(chance)
+            + (draws - i) * math.log1p(-chance)
+            for i in counts
+        )
+        return math.fsum(map(math.exp, logs))
+
+    def bound(counts: range, *, rising: bool) -> Interval:
+        """Return both sides of the chance at which the counts have half of the error."""
+        low, high = 0.0, 1.0
+        for _ in range(60):
+            middle = (low + high) / 2
+            if (tail(middle, counts) < error / 2) == rising:
+                low = middle
+            else:
+                high = middle
+        return low, high
+
+    lowest = bound(range(right, draws + 1), rising=True)[0] if right else 0.0
+    highest = bound(range(right + 1), rising=False)[1] if right < draws else 1.0
+    return lowest, highest
+
+
 def mean_of_chances(mean: float, squares: float, draws: int) -> Interval:
     """Return the interval of a mean of chances, each in [0, 1], at 95 % confidence.
 

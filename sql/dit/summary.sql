@@ -80,6 +80,40 @@ SELECT
 FROM each_one CROSS JOIN points
 GROUP BY each_one.run, each_one.distance, points.point;
 
+-- One row per run, distance and point: the most draws in which the distance of one target is at least
+-- the point, the draws, and how many people and targets there are.
+CREATE OR REPLACE VIEW exceeded AS
+SELECT
+    run,
+    distance,
+    point,
+    max(draws_above) AS most,
+    any_value(draws) AS draws,
+    sum(people)::BIGINT AS people,
+    count(*) AS targets
+FROM (
+    SELECT
+        run,
+        distance,
+        point,
+        target,
+        any_value(people) AS people,
+        count(*) AS draws,
+        count(*) FILTER (WHERE value >= point) AS draws_above
+    FROM (
+        SELECT
+            run,
+            target,
+            people,
+            unnest(['emd_printed', 'emd', 'max_divergence', 'emd_hierarchy']) AS distance,
+            unnest([emd_printed, emd, max_divergence, emd_hierarchy]) AS value
+        FROM drawn
+    ) AS listed CROSS JOIN points
+    WHERE value IS NOT NULL
+    GROUP BY run, distance, point, target
+) AS by_target
+GROUP BY run, distance, point;
+
 -- One row per run and record, in all columns: what changes in the guess about the person without the
 -- record. `whose` has the target of each record, `known` the values of the secret by their codes.
 CREATE OR REPLACE VIEW record_guesses AS

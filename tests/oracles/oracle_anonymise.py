@@ -104,10 +104,10 @@ class Along:
     def lowest(self, group: Collection[int]) -> tuple[Any, ...]:
         """The path of the lowest node that is above all values of these records."""
         first = self.paths[next(iter(group))]
-        depths = [
-            d for d in range(len(first) + 1) if all(self.paths[i][:d] == first[:d] for i in group)
-        ]
-        return first[: max(depths)]
+        paths = [self.paths[i] for i in group]
+        return next(
+            first[:d] for d in range(len(first), -1, -1) if all(p[:d] == first[:d] for p in paths)
+        )
 
     def width(self, group: Collection[int]) -> int:
         """The share of all values that are below that node, of 2^30; of one value 0."""

@@ -6,8 +6,8 @@ of equally wide ones by the first. The cut is the one nearest to the median. Equ
 one side; of two equally near cuts, the one with more records below is taken. If a side would break
 a limit, the next widest quasi-identifier is tried. A part that cannot be cut is a class.
 
-A quasi-identifier with a hierarchy is cut along it: the lowest node with all values of a part is cut
-into all its children that have records, each of which has to keep every limit. Its width is the
+A quasi-identifier with a hierarchy is cut along it: the lowest node with all values of a part is
+cut into all its children that have records, each of which has to keep every limit. Its width is the
 share of the values of the hierarchy that are below that node, and its cell is the node.
 
 For k alone this finds a cut wherever any value of any quasi-identifier allows one, because the cut

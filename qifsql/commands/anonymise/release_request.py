@@ -201,8 +201,9 @@ def _check_method(method: str, named: set[str]) -> None:
     for option in ("matrix", "pd", "alpha"):
         if option in named:
             raise InputError(f"{option} is for pram alone; name it with --method pram")
-    for option, own in (("change", ("mondrian", "mdav")), ("hierarchies", ("mdav",))):
-        if method in own and option in named:
+    for option in ("change", "hierarchies"):
+        makes_cells = method == "mdav" or (method == "mondrian" and option == "change")
+        if makes_cells and option in named:
             raise InputError(
                 f"{method} makes its own cells; for {option} use --method recode or lattice"
             )

@@ -8,7 +8,7 @@ from sqlglot import exp
 from qifsql.commands.dit import black_box, mondrian_runs, posteriors, targets
 from qifsql.commands.dit.external_releases import ExternalReleases
 from qifsql.commands.dit.release_sources import ReleaseSource
-from qifsql.commands.dit.spec import BAYES, FILES, MONDRIAN
+from qifsql.commands.dit.spec import BAYES, COMMAND, FILES, MONDRIAN
 from qifsql.commands.dit.stored_batches import Store
 from qifsql.commands.dit.targets import People
 from qifsql.counting.passes import Passes
@@ -22,19 +22,11 @@ from qifsql.query.render import render
 from qifsql.query.splice import splice
 
 TABLES = (
-    *(
-        "coded",
-        "branches",
-        "different",
-        "targets",
-        "aimed",
-        "rescaled",
-        "moved",
-        "alone",
-        "nominal",
-    ),
-    *("each_one", "points", "whose", *mondrian_runs.TABLES, *posteriors.TABLES),
+    *("coded", "branches", "different", "targets", "aimed", "rescaled", "moved", "alone"),
+    *("nominal", "each_one", "drawn", "points", "whose"),
+    *(*mondrian_runs.TABLES, *posteriors.TABLES),
 )
+TABULATED = ("tallies", "patterns", "totals")  # counts of the releases of a batch
 MANY_RESCALED = 500  # targets with a separate tree above which a remark is given
 
 
@@ -62,7 +54,8 @@ def compute_batches(
 ) -> tuple[str, ...]:
     """Store the distances of unfinished batches, create ``each_one`` of all; return remarks.
 
-    A batch has some of the targets; a run has the limits of one k and l.
+    A batch has some of the targets; a run has the limits of one k and l. Of several draws the first
+    is stored, and ``drawn`` has the distances of all.
     """
     question, engine = source.question, source.engine
     batches: list[int] = []
@@ -78,21 +71,29 @@ def compute_batches(
     pairs = [(run, batch) for run, _ in enumerate(question.runs, 1) for batch in batches]
     finished = store.finished()
     external: ExternalReleases | None = None
+    drawn = False
     for i, (run, batch) in enumerate(pairs):
         if (run, batch) in finished:
             continue
         meter.begin(i, len(pairs), f"run {run} of {len(question.runs)}")
         run_source = replace(source, limits=question.runs[run - 1])
         passes.make("targets", "dit/batch", {"wanted_batch": batch})
-        if question.method == MONDRIAN:
-            _tabulate_mondrian(passes, people, run_source, meter)
-        else:
-            if external is None or external.run != run:
-                external = ExternalReleases(passes, run_source, run)
-            _tabulate_files(passes, run_source, external, batch, meter)
-        _compute_distances(passes, run_source, meter)
-        store.finish(passes.plan("dit/apart", {"wanted_run": run}), run, batch)
-        passes.drop("distances", "targets", "tallies", "patterns", "totals")
+        for draw in range(question.draws if question.draws and question.random else 1):
+            if question.method == MONDRIAN and not draw:
+                _tabulate_mondrian(passes, people, run_source, meter)
+            elif question.method == COMMAND or not draw:
+                if external is None or external.run != run or draw:
+                    external = ExternalReleases(passes, run_source, run)
+                _tabulate_files(passes, run_source, external, batch, meter)
+            _compute_distances(passes, run_source, draw, meter)
+            finished_batch = passes.plan("dit/apart", {"wanted_run": run})
+            if question.draws:
+                (passes.append if drawn else passes.keep)("drawn", finished_batch)
+                drawn = True
+            if not draw:
+                store.finish(finished_batch, run, batch)
+            passes.drop("distances", *(TABULATED if question.method == COMMAND else ()))
+        passes.drop("targets", *TABULATED)
     passes.keep("each_one", splice("dit/each_one", tables={"apart": f"{STORE}.main.apart"}))
     if question.method != MONDRIAN:
         return ()
@@ -134,10 +135,11 @@ def _tabulate_files(
             source.remove(path)
 
 
-def _compute_distances(passes: Passes, source: ReleaseSource, meter: Meter) -> None:
+def _compute_distances(passes: Passes, source: ReleaseSource, draw: int, meter: Meter) -> None:
     """Create ``distances``, one row per target of a batch, from ``totals`` and the other counts.
 
-    Naive Bayes has a formula, in SQL; other classifiers are trained on two releases per target.
+    Naive Bayes has a formula, in SQL; other classifiers are trained on two releases per target,
+    with a seed of the ``draw`` for each, or with one seed if delta is not asked for.
     """
     question, bayes = source.question, source.question.classifier == BAYES
     if not bayes:
@@ -149,8 +151,10 @@ def _compute_distances(passes: Passes, source: ReleaseSource, meter: Meter) -> N
             meter.inside(0.8 + 0.2 * n / total, text)
             meter.show()
 
+        first = question.seed + 2 * draw
+        seeds = (first, first + bool(question.draws))
         posteriors.apply_classifier(
-            source.engine, passes, question.classifier, seed=question.seed, look=look
+            source.engine, passes, question.classifier, seeds=seeds, look=look
         )
 
     def measure(_stream: Stream) -> None:

@@ -16,6 +16,7 @@ from qifsql.counting.passes import Passes
 from qifsql.counting.scales import own_name
 from qifsql.data.readers import STORE
 from qifsql.engine.protocol import Engine
+from qifsql.measures import intervals
 from qifsql.query import microdata_steps
 from qifsql.query.columns import as_native, double, named, native_types
 from qifsql.query.plan import Step
@@ -48,6 +49,16 @@ SHARES: dict[str, pl.DataType] = {
 """One row per run, distance and point: the people with a distance of at most ``point``
 (``distribution``, points 0 and 10^-6 to 10^2 in steps of 10^0.1), or above it (``thresholds``)."""
 
+DELTAS: dict[str, pl.DataType] = {
+    **{"run": COUNT, "k": COUNT, "limits": TEXT, "distance": TEXT, "epsilon": NUMBER},
+    **{"draws": COUNT, "people": COUNT, "delta": NUMBER, "low": NUMBER, "high": NUMBER},
+}
+"""One row per run, distance and epsilon: the largest share over all people of draws in which their
+distance is at least epsilon (Definition 1). ``low`` and ``high`` cover the largest chance over the
+people tested, with probability 95 % or more: every person's exact interval has an error of 5 %
+divided by the number of people with different values. Without anything random there is one draw,
+and delta is 0 or 1."""
+
 GRID = (0.0, *(10 ** (i / 10) for i in range(-60, 21)))
 UNIT = 2**80
 
@@ -79,6 +90,23 @@ def share_rows(
         rows.append((run, *_limits_of_run(question, run), distance, point, count, count / records))
     passes.drop("points")
     return pl.DataFrame(rows, schema=SHARES, orient="row")
+
+
+def delta_rows(passes: Passes, question: Question) -> pl.DataFrame:
+    """Return ``DELTAS`` from the table ``drawn`` of the distances of all draws."""
+    listed = exp.values([(double(p),) for p in question.thresholds], "listed", columns=["point"])
+    passes.keep("points", exp.select("point").from_(listed))
+    rows = []
+    for row in _in_order(passes.stream.rows(render(passes.query("dit/exceeded")))):
+        run, distance, point, exceeded, draws, people, targets = row
+        delta = exceeded / draws
+        low, high = delta, delta
+        if question.random:
+            low, high = intervals.exact(exceeded, draws, 0.05 / targets)
+        labels = (*_limits_of_run(question, run), distance, point, draws, people)
+        rows.append((run, *labels, delta, low, high))
+    passes.drop("points")
+    return pl.DataFrame(rows, schema=DELTAS, orient="row")
 
 
 def _in_order(rows: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:

@@ -41,7 +41,7 @@ def dit(
     Returns:
         A Result. frame: one row per run and distance with records, mean, std, max and different
         (the share of people whose prediction changes, in [0, 1]). details: distribution of the
-        distances.
+        distances; with draws, delta.
 
     Raises:
         InputError: A release, with or without somebody, cannot keep the limits, or scikit-learn
@@ -113,6 +113,9 @@ def _run(
                 "thresholds": distances.share_rows(passes, question, thresholds, above=True),
                 "distribution": distances.share_rows(passes, question, grid, above=False),
             }
+            if question.draws:
+                details["delta"] = distances.delta_rows(passes, question)
+                notes = (*notes, _describe_draws(question))
         finally:
             stream.close()
         statements = (*openings(microdata.dataset), *passes.statements)
@@ -131,6 +134,20 @@ def _run(
         notes = (drawn, *notes)
     notes = (*microdata.notes, *notes)
     return Result(frame=frame, origin=origin, details=details, notes=notes, written=written)
+
+
+def _describe_draws(question: Question) -> str:
+    """Return the note on what delta is, and what its interval covers."""
+    if not question.random:
+        return (
+            f"{question.method} and {question.classifier} draw nothing at random: delta is 1 if "
+            "somebody has a distance of epsilon or more, and else 0"
+        )
+    return (
+        f"delta is the largest share over the people tested of {plural(question.draws, 'draw')} "
+        "with a distance of epsilon or more; its interval covers the largest chance over these "
+        "people with probability 95 % or more; all other numbers are those of the first draw"
+    )
 
 
 def _sources(dataset: Dataset, question: Question, store: Path | None) -> list[Dataset | Path]:

@@ -9,8 +9,10 @@ cuts leaves together. Two kinds of questions ask for its cut: with everybody, an
 target in it. The cuts are often the same. Then the half that the target is not in is the same set
 of records as before, and its classes are known. If the cuts differ, both halves are new nodes, and
 all targets that reach them share them. So a target needs one question per level, and nodes outside
-the targets' paths are cut once for all. A cut along a hierarchy has a side for each child of a node;
-where a target alone is outside the node that is cut, a side is theirs, and empty without them.
+the targets' paths are cut once for all.
+
+A cut along a hierarchy has a side for each child of a node. If the target alone is outside the node
+that is cut, one side has only the target, and nobody without them.
 
 If a limit compares a class with the whole release (t), the whole release lacks the target's secret:
 there is a tree for each secret of a target. If the scale of a quasi-identifier changes without a

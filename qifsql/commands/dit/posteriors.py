@@ -59,6 +59,7 @@ class Lesson(NamedTuple):
     people: int
 
 
+Seeds = tuple[int, int]  # of the models with and without a target
 Belief = tuple[int, int, int, float]  # target, release, secret, probability
 SCHEMA = pa.schema(
     [
@@ -69,14 +70,17 @@ SCHEMA = pa.schema(
 
 
 def apply_classifier(
-    engine: Engine, passes: Passes, name: str, *, seed: int, look: Callable[[int], None]
+    engine: Engine, passes: Passes, name: str, *, seeds: Seeds, look: Callable[[int], None]
 ) -> None:
-    """Create ``beliefs`` (target, release, secret, probability) by a classifier of scikit-learn."""
+    """Create ``beliefs`` (target, release, secret, probability) by a classifier of scikit-learn.
+
+    ``seeds`` are those of the models with and without each target.
+    """
     plan = passes.plan("dit/lessons")
     frames = engine.batches(plan, "reading lessons", passes.coded.name, ROWS_PER_BATCH)
     rows = (Lesson(*row) for frame in frames for row in frame.iter_rows())
     width = passes.coded.width
-    beliefs = train_posteriors(name, rows, width=width, seed=seed, look=look)
+    beliefs = train_posteriors(name, rows, width=width, seeds=seeds, look=look)
     path = engine.scratch / "beliefs.parquet"
     with pq.ParquetWriter(path, SCHEMA) as file:
         while batch := list(islice(beliefs, ROWS_PER_BATCH)):
@@ -134,23 +138,25 @@ def _nodes_below_root(hierarchy: Hierarchy) -> dict[str | None, list[str | None]
 
 
 def train_posteriors(
-    name: str, lessons: Iterable[Lesson], *, width: int, seed: int, look: Callable[[int], None]
+    name: str, lessons: Iterable[Lesson], *, width: int, seeds: Seeds, look: Callable[[int], None]
 ) -> Iterator[Belief]:
     """Yield the probability of each secret for each target, with and without their record.
 
     ``lessons`` are in the order of target, release, pattern and secret; a pattern has ``width``
-    bits. Releases with the same table of patterns, secrets and people are trained on once.
+    bits. Releases with the same table of patterns, secrets and people, and seed, are trained on
+    once.
     """
-    beliefs_by_table: dict[tuple[tuple[int, ...], ...], list[tuple[int, float]]] = {}
+    beliefs_by_table: dict[tuple[int, tuple[tuple[int, ...], ...]], list[tuple[int, float]]] = {}
     releases = groupby(lessons, key=lambda lesson: (lesson.target, lesson.release))
     for n, ((target, release), rows) in enumerate(releases, 1):
         table = tuple((row.pattern, row.secret, row.people) for row in rows)
-        if table not in beliefs_by_table:
+        seed = seeds[release]
+        if (seed, table) not in beliefs_by_table:
             if len(beliefs_by_table) >= MOST_CACHED:
                 beliefs_by_table.clear()
-            beliefs_by_table[table] = _train_posterior(name, table, width=width, seed=seed)
+            beliefs_by_table[seed, table] = _train_posterior(name, table, width=width, seed=seed)
         look(n)
-        for secret, probability in beliefs_by_table[table]:
+        for secret, probability in beliefs_by_table[seed, table]:
             yield target, release, secret, probability
 
 

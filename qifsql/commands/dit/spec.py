@@ -37,6 +37,8 @@ BAYES = "naive-bayes"
 CLASSIFIERS = (
     *(BAYES, "decision-tree", "random-forest", "logistic-regression", "k-nearest", "bernoulli-nb"),
 )
+DRAWING = ("decision-tree", "random-forest")  # classifiers that draw at random
+MOST_DRAWS = 10_000
 THRESHOLD = 10**-2.5  # of a distance, as in the paper
 MOST_RUNS = 50  # that are made together
 TIMEOUT = 60.0  # the default time limit of a command, in seconds
@@ -104,6 +106,18 @@ class DitOptions(TypedDict, total=False):
             formerly="--sample",
         ),
     ]
+    draws: Annotated[
+        int,
+        _detail(
+            WHOLE,
+            "Repeat with so many seeds: delta of Definition 1, the chance of a distance of at "
+            "least each --distance (0: no delta).",
+            text="Repeat a learner or a command that draws at random so many times, and estimate "
+            "delta of Definition 1 for each distance; 0: no delta. Both models of a draw have "
+            "their own seed.",
+            usual=0,
+        ),
+    ]
     records: Annotated[
         str | Path | None,
         _work(WRITTEN, "Write one row per record, in input order: .parquet or .csv."),
@@ -169,6 +183,7 @@ class Question:
     classifier: str
     thresholds: tuple[float, ...]  # distances
     sample: int  # number of people to test, 0 for all
+    draws: int  # 0: no delta
     seed: int
     hierarchy: str | None  # the file of the secret's hierarchy
     hierarchies: Mapping[str, str]  # files by quasi-identifier that is cut along its hierarchy
@@ -198,6 +213,11 @@ class Question:
                 f"method {method} does not cut along hierarchies; leave those of quasi-identifiers "
                 "out, or use --method mondrian"
             )
+        draws = options["draws"]
+        if isinstance(draws, bool) or not isinstance(draws, int) or not 0 <= draws <= MOST_DRAWS:
+            raise InputError(f"draws is a whole number from 1 to {MOST_DRAWS:,}")
+        if draws and options["store"] is not None:
+            raise InputError("a store keeps no draws; leave --store or --draws out")
         sample = options["sample_size"]
         if isinstance(sample, bool) or not isinstance(sample, int) or sample < 0:
             raise InputError("a sample size is a number of people, from 1")
@@ -207,6 +227,7 @@ class Question:
             classifier,
             _ascending_thresholds(options["distance"]),
             sample,
+            draws,
             seed,
             hierarchy,
             hierarchies,
@@ -216,6 +237,11 @@ class Question:
             options["timeout"],
             as_names(options["plain"]),
         )
+
+    @property
+    def random(self) -> bool:
+        """Return whether the learner or the command may draw at random."""
+        return self.classifier in DRAWING or self.method == COMMAND
 
     @property
     def files(self) -> tuple[str, ...]:
@@ -230,10 +256,12 @@ class Question:
             "classifier": self.classifier,
             "thresholds": list(self.thresholds),
         }
-        sample = {"sample": self.sample, "seed": self.seed} if self.sample else {}
+        sample = {"sample": self.sample} if self.sample else {}
+        sample |= {"seed": self.seed} if self.sample or self.draws else {}
         optional = {
             "hierarchy": self.hierarchy,
             "hierarchies": dict(self.hierarchies) or None,
+            "draws": self.draws or None,
             "release": self.release,
             "without": self.without,
             "command": self.command,

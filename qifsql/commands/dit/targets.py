@@ -20,6 +20,7 @@ from qifsql.query.render import render
 
 MOST_TARGETS = 100_000  # of a batch
 MOST_TRAINED_TARGETS = 500  # of a batch, if each release is trained on, or read from a file
+MOST_BITS = 10_000_000  # of the cells of a batch whose releases are trained on
 MOST_PEOPLE = 4_000_000  # in all releases or separate trees of a batch
 
 
@@ -81,7 +82,9 @@ def choose_targets(passes: Passes, people: People, question: Question) -> list[i
             (different,) = passes.row(exp.select("count(*)").from_(own_table("different")))
             make_scales_without(passes, people.scales)
             passes.make("rescaled", "dit/rescaled")
-            size = MOST_TARGETS if question.classifier == BAYES else MOST_TRAINED_TARGETS
+            bits = different * people.coded.width  # of a target
+            trained = max(1, min(MOST_TRAINED_TARGETS, MOST_BITS // bits))
+            size = MOST_TARGETS if question.classifier == BAYES else trained
             size_with_trees = max(1, min(size, MOST_PEOPLE // different))
             sizes = {"wanted_many": size, "wanted_few": size_with_trees}
             passes.make("aimed", "dit/aimed", sizes)

@@ -32,6 +32,8 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     parts += [Paragraph(_explain(row, named=len(runs) > 1), strong=True) for row in _extremes(runs)]
     parts += [Heading(said("Change in the guess without the person's record"))]
     parts.append(_distances(rows, tables["thresholds"]))
+    if "delta" in tables:
+        parts += [Heading(said("Chance of a distance (delta)")), _deltas(tables["delta"])]
     parts += [Paragraph(_meaning(name)) for name in dict.fromkeys(row["distance"] for row in rows)]
     most_infinite = max(rows, key=lambda row: row["infinite"])
     if most_infinite["infinite"]:
@@ -114,12 +116,7 @@ def _explain(row: Row, *, named: bool) -> str:
 def _distances(rows: Sequence[Row], thresholds: pl.DataFrame) -> Table:
     """Return a table with a row per run and distance; its last columns are shares of people."""
     limits = any(row["limits"] for row in rows)
-    titles = {
-        "emd_printed": said("EMD as printed"),
-        "emd": "EMD",
-        "max_divergence": said("max divergence"),
-        "emd_hierarchy": said("EMD in the hierarchy"),
-    }
+    titles = _titles()
     points = sorted(set(thresholds["point"]))
     heads = ["\nk", *([f"\n{said('limits')}"] if limits else []), f"\n{said('distance')}"]
     heads += [f"\n{said('mean')}", f"\n{said('std')}", f"\n{said('largest')}"]
@@ -141,6 +138,27 @@ def _distances(rows: Sequence[Row], thresholds: pl.DataFrame) -> Table:
         ]
         cells += [words.percent(share_above[row["run"], row["distance"], p]) for p in points]
         table.add_row(*cells, words.percent(row["different"]) if first else "")
+    return table
+
+
+def _titles() -> dict[str, str]:
+    return {
+        "emd_printed": said("EMD as printed"),
+        "emd": "EMD",
+        "max_divergence": said("max divergence"),
+        "emd_hierarchy": said("EMD in the hierarchy"),
+    }
+
+
+def _deltas(deltas: pl.DataFrame) -> Table:
+    """Return a table with a row per run, distance and epsilon: delta and its interval."""
+    heads = ["k", said("limits"), said("distance"), "epsilon", said("draws"), "delta"]
+    table = Table.of([*heads, said("low"), said("high")], right=[0, 3, 4, 5, 6, 7])
+    for row in deltas.iter_rows(named=True):
+        labels = ("" if row["k"] is None else str(row["k"]), row["limits"] or "")
+        numbers = (words.fixed(row[name], 3) for name in ("delta", "low", "high"))
+        epsilon = number(f"{row['epsilon']:.3g}")
+        table.add_row(*labels, _titles()[row["distance"]], epsilon, str(row["draws"]), *numbers)
     return table
 
 

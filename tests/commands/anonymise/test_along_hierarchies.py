@@ -42,6 +42,9 @@ rows_of_values = st.lists(
     min_size=2,
     max_size=14,
 )
+two_trees = st.fixed_dictionaries({"c": ragged(), "d": ragged()})
+sizes = st.tuples(st.integers(1, 4), st.sampled_from([None, 2]))
+TYPES = pa.schema([("c", pa.string()), ("d", pa.string()), ("n", pa.int64()), ("s", pa.string())])
 
 
 def write_hierarchy(folder: Path, lines: Lines, name: str = "tree.csv") -> Path:
@@ -59,25 +62,19 @@ def label(values: Sequence[Any], lines: Lines) -> Any:
 
 
 @settings(max_examples=examples(25), deadline=None)
-@given(rows_of_values, ragged(), ragged(), st.integers(1, 4), st.sampled_from([None, 2]))
+@given(rows_of_values, two_trees, sizes)
 def test_classes_and_cells_are_those_of_slow_python(
     tmp_path_factory: pytest.TempPathFactory,
     rows: list[dict[str, Any]],
-    of_c: Lines,
-    of_d: Lines,
-    k: int,
-    l: int | None,  # noqa: E741 - it is called l
+    trees: dict[str, Lines],
+    sizes: tuple[int, int | None],
 ) -> None:
     folder = tmp_path_factory.mktemp("trees")
-    trees = {"c": of_c, "d": of_d}
     files = {name: write_hierarchy(folder, lines, name) for name, lines in trees.items()}
-    limits = Limits(k, l=l)
+    limits = Limits(sizes[0], l=sizes[1])
     how = options(limits) | {"method": "mondrian", "qids": "c,d,n", "hierarchies": files}
-    how |= {"secret": "s"} if l else {}
-    types = pa.schema(
-        [("c", pa.string()), ("d", pa.string()), ("n", pa.int64()), ("s", pa.string())]
-    )
-    table = pa.Table.from_pylist(rows, types)
+    how |= {"secret": "s"} if limits.l else {}
+    table = pa.Table.from_pylist(rows, TYPES)
     fits = oracle.allowed([[row["s"] for row in rows]], limits)
     everybody = range(len(rows))
     if not fits(everybody):

@@ -23,11 +23,12 @@ from oracle_anonymise import Limits
 from polars.testing import assert_frame_equal
 from strategies import Table, to_arrow
 from terminal import run
-from test_along_hierarchies import Lines, ragged, rows_of_values, write_hierarchy
+from test_along_hierarchies import TYPES, Lines, rows_of_values, sizes, two_trees, write_hierarchy
 from test_anonymise import doubled, kind, limits_on_secrets, options
 
 import qifsql
 from qifsql.commands.dit import posteriors
+from qifsql.engine.settings import Settings
 from qifsql.errors import InputError
 from qifsql.reference import naive_bayes
 
@@ -143,27 +144,21 @@ def test_all_distances_are_those_of_releases_made_anew(table: Table, limits: Lim
 
 
 @settings(max_examples=examples(20), deadline=None)
-@given(rows_of_values, ragged(), ragged(), st.integers(1, 3), st.sampled_from([None, 2]))
+@given(rows_of_values, two_trees, sizes)
 def test_releases_along_hierarchies_are_made_anew(
     tmp_path_factory: pytest.TempPathFactory,
     rows: list[dict[str, Any]],
-    of_c: Lines,
-    of_d: Lines,
-    k: int,
-    l: int | None,  # noqa: E741 - it is called l
+    trees: dict[str, Lines],
+    sizes: tuple[int, int | None],
 ) -> None:
-    folder, limits = tmp_path_factory.mktemp("trees"), Limits(k, l=l)
-    trees = {"c": of_c, "d": of_d}
+    folder, limits = tmp_path_factory.mktemp("trees"), Limits(sizes[0], l=sizes[1])
     files = {name: write_hierarchy(folder, lines, name) for name, lines in trees.items()}
     qids = {"c": "set", "n": "interval", "d": "set"}
     expected = oracle.believed(rows, qids, "s", limits, trees)
     if expected is None or len({row["s"] for row in rows}) == 1:
         return
     how: dict[str, Any] = {"qids": list(qids), "secret": "s", "hierarchy": files}
-    types = pa.schema(
-        [("c", pa.string()), ("d", pa.string()), ("n", pa.int64()), ("s", pa.string())]
-    )
-    found = inferred(pa.Table.from_pylist(rows, types), **options(limits), **how)
+    found = inferred(pa.Table.from_pylist(rows, TYPES), **options(limits), **how)
     distances = [naive_bayes.l1(p, q) / 4 for p, q in expected]
     assert of(found, "emd_printed")["mean"] == pytest.approx(float(mean(distances)), abs=1e-12)
     assert of(found, "emd_printed")["max"] == pytest.approx(float(max(distances)), abs=1e-12)
@@ -259,6 +254,48 @@ def test_classifiers_of_scikit_learn(people: Path) -> None:
         found = qifsql.dit(people, **asked, classifier=name)
         assert of(found, "emd")["records"] == 4
         assert 0 <= of(found, "emd")["max"] <= 1
+
+
+def trained(
+    release: Sequence[naive_bayes.Record], own: Sequence[Any], seed: int
+) -> dict[Any, float]:
+    """The belief of a tree of this seed about a person whose cells are all true."""
+    tree = pytest.importorskip("sklearn.tree", reason="scikit-learn is not installed")
+
+    rows = [([int(cell(v)) for cell, v in zip(cells, own, strict=True)], s) for cells, s in release]
+    rows.sort(key=lambda row: (row[0][::-1], row[1]))
+    model = tree.DecisionTreeClassifier(random_state=seed)
+    model.fit([bits for bits, _ in rows], [secret for _, secret in rows])
+    (chances,) = model.predict_proba([[1] * len(own)])
+    return dict(zip(model.classes_, chances, strict=True))
+
+
+def test_delta_is_the_largest_share_of_draws() -> None:
+    """Each draw has two seeds; delta of the definition is over the worst person."""
+    lots = random.Random(5)
+    values = {"q": range(3), "r": range(3), "u": range(2), "s": "abc"}
+    rows = [{n: lots.choice(v) for n, v in values.items()} for _ in range(12)]
+    qids, draws, points = dict.fromkeys("qru", "interval"), 8, [0.05, 0.25, 0.5]
+    made = oracle.releases(rows, qids, "s", Limits(1), {})
+    assert made is not None
+    apart_by_draw = []
+    for row, without in zip(rows, made[1], strict=True):
+        own, pairs = [row[q] for q in qids], []
+        for draw in range(draws):
+            p, q = (trained(r, own, 7 + 2 * draw + n) for n, r in enumerate((made[0], without)))
+            pairs.append(sum(abs(p.get(s, 0) - q.get(s, 0)) for s in "abc") / 2)
+        apart_by_draw.append(pairs)
+    how: dict[str, Any] = {"qids": list(qids), "secret": "s", "k": 1, "distance": points}
+    how |= {"draws": draws, "settings": Settings(seed=7)}
+    found = inferred(pa.Table.from_pylist(rows), classifier="decision-tree", **how)
+    deltas = found.details["delta"].filter(distance="emd")
+    expected = [max(sum(d >= e for d in pairs) / draws for pairs in apart_by_draw) for e in points]
+    assert deltas["delta"].to_list() == expected
+    assert all(low <= delta <= high for low, delta, high in deltas[["low", "delta", "high"]].rows())
+    still = inferred(pa.Table.from_pylist(rows), **how).details["delta"]
+    assert set(still["draws"]) == {1}
+    assert still["low"].to_list() == still["high"].to_list()
+    assert set(still["delta"]) <= {0, 1}
 
 
 def test_a_classifier_without_scikit_learn(people: Path, monkeypatch: pytest.MonkeyPatch) -> None:

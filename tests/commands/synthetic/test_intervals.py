@@ -7,10 +7,12 @@ often for the people of the original.
 
 import random
 from collections.abc import Callable
+from fractions import Fraction
+from math import comb
 
 import pytest
 
-from qifsql.measures.intervals import Interval, excess, newcombe, paired, wilson
+from qifsql.measures.intervals import Interval, exact, excess, newcombe, paired, wilson
 
 DRAWS = 1_000
 LEAST = 0.93  # 0.95, less three standard deviations of 1,000 draws
@@ -101,3 +103,21 @@ def test_intervals_stay_within_the_range_of_differences() -> None:
         assert -1 <= low <= high <= 1
     assert paired(0, 5, 0, 5)[0] >= -1
     assert paired(5, 0, 0, 5)[1] <= 1
+
+
+@pytest.mark.parametrize("draws", [1, 5, 12])
+@pytest.mark.parametrize("error", [0.05, 0.001])
+def test_the_exact_interval_covers_as_it_claims(draws: int, error: float) -> None:
+    """Over all outcomes, each with its binomial chance, in exact fractions."""
+    found = [exact(right, draws, error) for right in range(draws + 1)]
+    assert found[0][0] == 0
+    assert found[-1][1] == 1
+    ends = [Fraction(end) for interval in found for end in interval]
+    near = [end + step for end in ends for step in (Fraction(-1, 10**9), Fraction(1, 10**9))]
+    for chance in (c for c in [*near, Fraction(1, 3)] if 0 <= c <= 1):
+        covered = sum(
+            comb(draws, right) * chance**right * (1 - chance) ** (draws - right)
+            for right, (low, high) in enumerate(found)
+            if low <= chance <= high
+        )
+        assert covered >= 1 - Fraction(error) - Fraction(1, 10**9)
