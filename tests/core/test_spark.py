@@ -106,6 +106,24 @@ def test_random_tables_are_attacked_alike(table: Table, tmp_path_factory: Any) -
         )
 
 
+@pytest.mark.cases(2)
+@pytest.mark.parametrize("seed", range(2))
+def test_people_with_several_records_are_attacked_alike(seed: int, tmp_path: Path) -> None:
+    """All records known and one record known; households; records without a person."""
+    draw, records = random.Random(seed), 60
+    columns = {
+        "person": [draw.choice([None, *range(25)]) for _ in range(records)],
+        "home": [draw.randrange(9) for _ in range(records)],
+        "age": [draw.choice([None, 1, 2]) for _ in range(records)],
+        "illness": [draw.choice([None, "no", "yes"]) for _ in range(records)],
+    }
+    file = tmp_path / "visits.parquet"
+    pq.write_table(pa.table(columns), file)
+    known: dict[str, Any] = {"qids": "age", "secret": "illness", "person": "person"}
+    assert_equal(lambda s: qifsql.attack("crs,cas", file, household="home", settings=s, **known))
+    assert_equal(lambda s: qifsql.inspect(file, show="blocks", settings=s, **known))
+
+
 @pytest.mark.slow(because="9 s; the levels of the census are the same on Spark")
 @settings(max_examples=examples(5), phases=GENERATED)
 @given(table=tables())

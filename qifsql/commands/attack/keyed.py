@@ -118,9 +118,8 @@ def look_up(request: Request, settings: Settings | None) -> None:
 
 def _command_on_spark(request: Request) -> str:
     """Return the name of the command, if the attack also runs on Spark; otherwise no name."""
-    spec, extras = request
-    is_local = extras.any_value or spec.person is not None or spec.household is not None
-    return "" if is_local else "attack"
+    _, extras = request
+    return "" if extras.any_value else "attack"
 
 
 class _Run:

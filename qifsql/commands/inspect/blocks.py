@@ -61,7 +61,7 @@ def blocks(
     origin = Origin.now(settings, "blocks")
     models = "cas" if options.get("secret") else "crs"
     spec = Attack.of(models, source, person=person, **options).fitting()
-    with opened(spec, settings, apart=True, command=spark_command(person)) as (engine, attack):
+    with opened(spec, settings, apart=True, command="inspect") as (engine, attack):
         bound = attack.on(attack.microdata.known_by(known_records))
         check_records(engine, bound.microdata)
         with_cells = bound.on(replace(bound.microdata, part="shown"))
@@ -79,11 +79,6 @@ def notes_on_people(engine: Engine, microdata: Microdata) -> tuple[str, ...]:
     """Return notes on the data, on people left out, and on what is known of several records."""
     notes = (*microdata.notes, *note_left_out(engine, microdata))
     return notes if microdata.person is None else (*notes, NOTES_ON_PEOPLE[microdata.known_records])
-
-
-def spark_command(person: str | None) -> str:
-    """Return the name of the command for Spark, which does not run it for people with records."""
-    return "inspect" if person is None else ""
 
 
 def blocks_plan(attack: BoundAttack, order: Order, limit: int) -> Plan:

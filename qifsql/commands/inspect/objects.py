@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from qifsql.adversary.options import Options
 from qifsql.adversary.spec import Attack, BoundAttack, KnownRecords
-from qifsql.commands.inspect.blocks import notes_on_people, spark_command
+from qifsql.commands.inspect.blocks import notes_on_people
 from qifsql.commands.inspect.spec import Object
 from qifsql.counting import secret_values, suppressed
 from qifsql.counting.counts import Counts
@@ -57,7 +57,7 @@ def objects(
         check_ending(path, STREAMED)
     spec = _about_one_secret(Attack.of("cas", source, person=person, **options).fitting())
     outputs = [] if path is None else [path]
-    with opened(spec, settings, outputs=outputs, command=spark_command(person)) as (engine, attack):
+    with opened(spec, settings, outputs=outputs, command="inspect") as (engine, attack):
         bound = attack.on(attack.microdata.known_by(known_records))
         counts = Counts(engine, bound, further_questions=True, tallied=False)
         secret_values.check(counts)

@@ -11,7 +11,7 @@ from sqlglot import exp
 from qifsql.adversary.gains import OF_VALUES
 from qifsql.adversary.options import Options
 from qifsql.adversary.spec import Attack, BoundAttack, KnownRecords, refuse
-from qifsql.commands.inspect.blocks import notes_on_people, spark_command
+from qifsql.commands.inspect.blocks import notes_on_people
 from qifsql.counting import secret_values
 from qifsql.counting.counts import Counts
 from qifsql.counting.session import check_records, opened
@@ -53,8 +53,7 @@ def records(
     spec = Attack.of(models, source, person=person, **options).fitting()
     path = check_place(path, spec.dataset.paths)
     places: Access = {"outputs": [path], "ordered": True}
-    command = spark_command(person)
-    with opened(spec, settings, apart=True, command=command, **places) as (engine, attack):
+    with opened(spec, settings, apart=True, command="inspect", **places) as (engine, attack):
         bound = attack.on(attack.microdata.known_by(known_records))
         if bound.gains or bound.beliefs:
             secret_values.check(Counts(engine, bound))
