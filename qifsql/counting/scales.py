@@ -6,7 +6,7 @@ widths, medians and distances are exact, and statements of the passes contain no
 the user's data. The dictionary of an attribute has the numbers of its values.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
@@ -258,10 +258,21 @@ def code_records(engine: Engine, microdata: Microdata, secrets: Sequence[Secret]
     The last are the codes of the secrets. If people have several records, the number of the person
     follows, and for each secret those of her multisets of all and of reported values (``Owners``).
     """
+    plan = coding_plan(microdata, secrets)
+    engine.keep("coded", plan, "coding records", microdata.dataset.name, catalog=LOADED)
+
+
+def coding_plan(
+    microdata: Microdata, secrets: Sequence[Secret], places_of: Callable[[int], str] = scale_table
+) -> Plan:
+    """Return the plan of ``coded`` (``code_records``).
+
+    ``places_of`` names the table with the place of each value of a quasi-identifier.
+    """
     person = () if microdata.person is None else (microdata.person,)
     attributes = (*microdata.qids, *microdata.secrets, *person)  # ``qid_1 ..`` of ``everybody``
     places = range(1, len(microdata.qids) + 1)
-    query = _codes_query(microdata)
+    query = _codes_query(microdata, places_of)
     people = replace(microdata, qids=attributes, secrets=(), person=None)
     steps = [microdata_steps.everybody(people)]
     if person:
@@ -275,13 +286,12 @@ def code_records(engine: Engine, microdata: Microdata, secrets: Sequence[Secret]
             make_step("anonymise/multisets", numbers=missing, shape=shape),
         ]
         query = splice("anonymise/with_multisets", shape=shape)
-    plan = microdata_steps.plan(microdata, steps, query)
-    engine.keep("coded", plan, "coding records", microdata.dataset.name, catalog=LOADED)
+    return microdata_steps.plan(microdata, steps, query)
 
 
-def _codes_query(microdata: Microdata) -> exp.Select:
+def _codes_query(microdata: Microdata, places_of: Callable[[int], str]) -> exp.Select:
     """Return the query of each record's position, ``place_1 ..`` and ``secrets_1 ..``."""
-    codings = {f"place_{i}": (scale_table(i), "place") for i, _ in enumerate(microdata.qids, 1)}
+    codings = {f"place_{i}": (places_of(i), "place") for i, _ in enumerate(microdata.qids, 1)}
     for j, _ in enumerate(microdata.secrets, 1):
         codings[f"secrets_{j}"] = f"dictionary_secret_{j}", "code"
     query = exp.select(exp.column(microdata_steps.RECORD, table="everybody")).from_("everybody")

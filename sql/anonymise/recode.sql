@@ -15,6 +15,14 @@ SELECT
     place AS place_{{ qid }}
 FROM formed;
 
+-- One row per value of a quasi-identifier: the place that stands for its group on a step whose cells are
+-- the same for all values of a group.
+CREATE OR REPLACE VIEW bases AS
+SELECT
+    value,
+    min(place) OVER (PARTITION BY own_step) AS place
+FROM steps_of;
+
 -- One row: the values that a hierarchy lacks, and the people who have them.
 CREATE OR REPLACE VIEW outside AS
 SELECT

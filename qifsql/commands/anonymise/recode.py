@@ -12,13 +12,14 @@ import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from typing import NamedTuple
 
 import polars as pl
 
 from qifsql.commands.anonymise.lattice import Measured, Node
 from qifsql.commands.anonymise.release_request import Combination
+from qifsql.commands.anonymise.spec import Shape as CellShape
 from qifsql.commands.anonymise.value_steps import StepLoss, ValueStep, column_of
 from qifsql.counting.passes import Passes
 from qifsql.counting.release_limits import ClassLimits
@@ -106,8 +107,8 @@ class Recoding:
         """Return the positions of the steps by their names in SQL: ``at_1 ..``."""
         return {f"at_{i}": at for i, at in enumerate(self.positions(node), 1)}
 
-    def make(self, *, nested: bool) -> None:
-        """Make the tables ``steps_1 ..``, a row per value, and ``tuples``, one per kind of person.
+    def make_steps(self, *, nested: bool) -> None:
+        """Make the tables ``steps_1 ..``, a row per value.
 
         Raises ColumnError where a hierarchy lacks a value, InputError where steps have to be
         ``nested`` and one is not coarser than the one before it.
@@ -119,6 +120,25 @@ class Recoding:
                 self._check_nested(i, steps)
         for i in self.strata:
             self._make_steps(i, ())
+
+    def make_bases(self, node: Node, shape: CellShape) -> None:
+        """Make the tables ``bases_1 ..``: the place of each value for the release of a node.
+
+        Where cells of the ``shape`` do not depend on the values of a group, these have one place,
+        so that records with equal cells are counted together.
+        """
+        for i, s in zip_longest(self.columns, node, fillvalue=0):
+            step = s if i <= len(node) and self.steps[i - 1][s].hides_values(shape) else 0
+            self.passes.keep(
+                f"bases_{i}",
+                self.view_of_steps(
+                    "bases", i, {"own_step": column_of(i, step), "place": f"place_{i}"}
+                ),
+            )
+
+    def make_tuples(self) -> None:
+        """Make ``tuples`` of ``coded``, one row per kind of person."""
+        self.passes.drop(*(source.table for source in self.sources))
         combinations = self.passes.query("combinations")
         people = Step("combinations", "One row per different person.", combinations)
         tables = {f"steps_{i}": own_name(f"steps_{i}") for i in self.columns}
@@ -126,6 +146,7 @@ class Recoding:
         tuples = self.view("tuples", tables=tables, heights=heights)
         rows = self.passes.keep("tuples", Plan((people,), tuples))
         self.sources = [Source((0,) * len(self.steps), "tuples", rows)]
+        self.texts.clear()
 
     def _make_steps(self, i: int, coarser: Sequence[ValueStep]) -> None:
         """Make the table ``steps_i``: a row per value, with its group number in each step."""
@@ -343,7 +364,7 @@ class Recoding:
         """Drop the tables that were made."""
         self.passes.drop("left_by_steps", "shown", "open_classes", "still_open")
         self.passes.drop(*(source.table for source in self.sources))
-        self.passes.drop(*(f"steps_{i}" for i in self.columns))
+        self.passes.drop(*(f"{name}_{i}" for i in self.columns for name in ("steps", "bases")))
 
     def view(
         self,

@@ -114,6 +114,7 @@ class Work:
         self.name = microdata.dataset.name
         self.scales: list[Scale] = []
         self.places: list[Scale] = []
+        self.coded = self.microdata
         self.notes = bounds.remarks(self.rules)
         self.cells: list[Cells] = []
         self.details: dict[str, pl.DataFrame] = {}
@@ -285,14 +286,22 @@ class Work:
         if self.combinations:  # their k takes the place of that of classes
             limits = replace(request.limits, k=1)
             recoding = replace(recoding, limits=limits, combinations=self.combinations)
-        recoding.make(nested=request.method == "lattice")
+        recoding.make_steps(nested=request.method == "lattice")
         step_losses = [recoding.losses(i) for i in recoding.qids]
         node, optimal = recoding.heights, None  # recode: the last step is all its changes
+        if request.method != "recode":
+            recoding.make_tuples()
         if request.method == "lattice":
             best = node_search.search(recoding, step_losses, request, self.rules, self.meter)
             node, optimal = best.node, best.optimal
             self.details["frontier"] = best.frontier
             self.notes += best.notes
+        if request.method != "suppress":  # which tells records with equal cells apart
+            recoding.make_bases(node, request.cells)
+            passes.drop("coded")
+            plan = scales.coding_plan(self.coded, passes.coded.secrets, "bases_{}".format)
+            passes.keep("coded", plan)
+            recoding.make_tuples()
         self.meter.inside(0.8, "writing cells")
         recoded_release.make_release(recoding, node, self.suppression_order)
         if request.method == "suppress":
@@ -388,6 +397,7 @@ class Work:
     def _code_people(self, hierarchies: Mapping[str, Hierarchy]) -> Coded:
         """Create the scales, the secrets, and the table ``coded``, one row per record.
 
+        Recode makes it when the cells are known, unless people have to be counted first.
         ``hierarchies`` are those of the quasi-identifiers that Mondrian cuts along them.
         """
         self.meter.inside(0.0, "reading")
@@ -398,10 +408,11 @@ class Work:
         if self.request.limits.of_secret or self.request.until:
             secrets = tuple(scales.make_secrets(self.engine, self.microdata))
         used = self.microdata.secrets[: len(secrets)]
-        coded = replace(by_place, secrets=used, person=self.person)
-        scales.code_records(self.engine, coded, secrets)
+        self.coded = replace(by_place, secrets=used, person=self.person)
+        if self.request.method != "recode" or self.person is not None:
+            scales.code_records(self.engine, self.coded, secrets)
         self.meter.inside(0.1, "reading")
-        counted = exp.select(exp.Count(this=exp.Star())).from_(own_table("coded"))
+        counted = exp.select("coalesce(sum(people), 0)::BIGINT").from_(own_table("scale_1"))
         ((records,),) = self.engine.rows(Plan((), counted), "counting records", self.name)
         owners = None
         if self.person is not None:

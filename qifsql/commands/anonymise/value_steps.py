@@ -17,6 +17,7 @@ from qifsql.adversary.spec import Attribute, Microdata
 from qifsql.commands.anonymise.generalise import Content
 from qifsql.commands.anonymise.nominal import Nominal, makes_labels, nominal_interval
 from qifsql.commands.anonymise.release_request import Request
+from qifsql.commands.anonymise.spec import Shape
 from qifsql.counting import changed_attributes, generalisation, scales
 from qifsql.counting.changed_attributes import Changeable, as_values
 from qifsql.counting.scales import has_distances, own_name, own_table
@@ -46,6 +47,11 @@ class ValueStep:
     content: Content
     characters: int = 0
     interval: Nominal | None = None
+
+    def hides_values(self, shape: Shape) -> bool:
+        """Return whether cells of a shape depend on the group alone, not on the values in it."""
+        is_name = self.content == "node" and shape in ("text", "interval")
+        return is_name or self.content in ("label", "prefix", "everything")
 
     @property
     def texts(self) -> list[str]:
