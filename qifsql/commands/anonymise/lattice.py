@@ -35,6 +35,11 @@ What the search leaves out, and why no better node is lost:
    measured, nothing left in the queue is as good. Of nodes with that loss, the one with the fewest
    suppressed records is best, then the one of the least risk.
 
+   With the first property, a node that is refused with one quasi-identifier at a step and all
+   others at their last settles all nodes that are as fine in this one. So the bottom is the finest
+   step of each that is allowed alone; and a node is settled from the top: nodes on a way to it are
+   measured coarse ones first, until one is refused.
+
 4. *Bounds on the risk of the release* (``keeps``) are measured of the nodes that are allowed
    otherwise. Nothing is left out because of a bound that is broken, unless ``falling`` is set: then
    nothing is suppressed, and the bounds are on measures that a coarser partition never makes worse.
@@ -43,9 +48,12 @@ So the result is optimal when the queue ends in that way, and only then it is ca
 """
 
 import heapq
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
+from operator import getitem, le
 
 Node = tuple[int, ...]
 
@@ -97,10 +105,22 @@ class Loss:
         """Return whether the loss of a node is at least what its steps lose."""
         return self.name in ("penalty", "entropy", "generalisation")
 
+    @cached_property
+    def unit(self) -> int:
+        """Return the number of units in a loss of 1, of which ``units`` returns whole numbers."""
+        return math.lcm(*(loss.denominator for steps in self.steps for loss in steps))
+
+    @cached_property
+    def _units_of_steps(self) -> list[list[int]]:
+        return [[int(loss * self.unit) for loss in steps] for steps in self.steps]
+
+    def units(self, node: Node) -> int:
+        """Return the sum over the quasi-identifiers of what their steps lose, in units."""
+        return sum(map(getitem, self._units_of_steps, node))
+
     def sum(self, node: Node) -> Fraction:
         """Return the mean over the quasi-identifiers of what their steps lose."""
-        losses = (by_step[step] for by_step, step in zip(self.steps, node, strict=True))
-        return sum(losses, Fraction(0)) / len(node)
+        return Fraction(self.units(node), self.unit * len(node))
 
     def of(self, node: Node, measured: Measured) -> Fraction:
         """Return the loss of a node that keeps some record.
@@ -156,29 +176,56 @@ class Lattice:
         if not self._judge(top) and self._is_known_refused(top):
             self.optimal = self.complete = True  # the top is refused, and so all finer nodes
             return None
+        bottom = self._find_bottom()
         if self.best is not None:
             self._descend(self.best)
-        self._visit_by_loss()
+        self._visit_by_loss(bottom)
         return self.best
 
-    def _visit_by_loss(self) -> None:
+    @property
+    def _settles_finer(self) -> bool:
+        """Return whether all nodes that are finer than one that is not allowed are not, either."""
+        return self.monotone and self.falling
+
+    def _find_bottom(self) -> Node:
+        """Return the finest step of each quasi-identifier that is allowed with the last of others.
+
+        It is 0 where nothing is known of finer nodes. All nodes that are not coarser are refused.
+        """
+        bottom = []
+        for i, height in enumerate(self.heights):
+            refused, allowed = -1, height if self._settles_finer else 0
+            while allowed - refused > 1 and not self.late():
+                middle = (refused + allowed) // 2
+                if self._judge((*self.heights[:i], middle, *self.heights[i + 1 :])):
+                    allowed = middle
+                else:
+                    refused = middle
+            bottom.append(refused + 1)
+        return tuple(bottom)
+
+    def _visit_by_loss(self, bottom: Node) -> None:
         """Visit nodes by rising lower bound on their loss; of equal ones, the finest first.
 
         Stop if the time is up, or if the best node is known and the frontier is long enough.
         """
-        bottom = (0,) * len(self.heights)
+        unit = self.loss.unit * len(bottom) if self.loss.additive else 1  # of bounds
+        least, rated = Fraction(0), None  # the loss of the best node, in units, and that node
         queue = [(self._loss_bound(bottom), 0, bottom)]  # bound, sum of the steps, node
         while queue and not self.late():
             bound, _, node = heapq.heappop(queue)
-            self.covered = bound
-            if self.best is not None and bound > self.loss.of(self.best, self.nodes[self.best]):
+            self.covered = Fraction(bound) / unit
+            if self.best is not None and self.best != rated:
+                rated, least = self.best, self.loss.of(self.best, self.nodes[self.best]) * unit
+            if rated is not None and bound > least:
                 self.optimal = True  # nothing in the queue loses as little; the rest is frontier
                 if len(self.nodes) >= FRONTIER:
                     return
-            if not self._is_known_refused(node) and not self._judge(node):
+            if not self._is_known_refused(node) and (self._settles_finer or not self._judge(node)):
                 self._climb(node)
-            # each node is reached on one way: by its last step that is above 0
-            last_climbed = max((i for i, step in enumerate(node) if step), default=0)
+            # each node is reached on one way: by its last step that is above the bottom
+            climbed = (i for i, step in enumerate(node) if step > bottom[i])
+            last_climbed = max(climbed, default=0)
             for child in self._nodes_above(node, last_climbed):
                 child_bound = max(bound, self._loss_bound(child, self.nodes.get(node)))
                 heapq.heappush(queue, (child_bound, sum(child), child))
@@ -207,13 +254,14 @@ class Lattice:
         risk = measured.risk(self.loss.records)
         return self.loss.of(node, measured), measured.suppressed, risk, node
 
-    def _loss_bound(self, node: Node, parent: Measured | None = None) -> Fraction:
+    def _loss_bound(self, node: Node, parent: Measured | None = None) -> Fraction | int:
         """Return a lower bound on the loss of a node and all coarser ones; 0 if nothing is known.
 
-        ``parent``: a measured node that is finer.
+        ``parent``: a measured node that is finer. The bound of an additive loss is in its units,
+        over all quasi-identifiers.
         """
         if self.loss.additive:
-            return self.loss.sum(node)
+            return self.loss.units(node)
         return Fraction(0) if parent is None else self.loss.bound(parent)
 
     def _nodes_above(self, node: Node, first: int = 0) -> Iterator[Node]:
@@ -223,8 +271,15 @@ class Lattice:
                 yield (*node[:i], node[i] + 1, *node[i + 1 :])
 
     def _is_known_refused(self, node: Node) -> bool:
-        """Return whether a node is known not to be allowed, by a coarser one that is not."""
-        return any(_is_finer(node, refused) for refused in self.refused)
+        """Return whether a node is known not to be allowed, by a coarser one that is not.
+
+        Nodes that are visited one after the other are often known by the same one: it comes first.
+        """
+        for n, refused in enumerate(self.refused):
+            if _is_finer(node, refused):
+                self.refused.insert(0, self.refused.pop(n))
+                return True
+        return False
 
     def _keeps_bounds(self, node: Node) -> bool:
         """Return whether the release of a node keeps all bounds; each is measured once."""
@@ -251,20 +306,21 @@ class Lattice:
         return True
 
     def _climb(self, node: Node) -> None:
-        """Find by bisection the last refused node on a chain from a refused node to the top.
+        """Find the last refused node on a chain from a node to the top, if there is one.
 
-        All nodes finer than it are then known to be refused, without measuring them.
+        All nodes finer than it are then known to be refused, without measuring them. Steps from the
+        top double until a node is refused; then the chain is bisected.
         """
-        if not self._is_known_refused(node):
+        if not self._settles_finer and not self._is_known_refused(node):
             return  # refused in a way that tells nothing about finer nodes
         chain = [node]
         while above := list(self._nodes_above(chain[-1])):
-            chain.append(min(above, key=lambda n: (self.loss.sum(n), n)))
-        refused, allowed = 0, len(chain) - 1  # indexes in the chain
+            chain.append(min(above, key=lambda n: (self.loss.units(n), n)))
+        refused, allowed, width = -1, len(chain) - 1, 1  # indexes in the chain
         while allowed - refused > 1 and not self.late():
-            middle = (refused + allowed) // 2
-            if self._judge(chain[middle]):
-                allowed = middle
+            middle = (refused + allowed) // 2 if refused >= 0 else max(allowed - width, 0)
+            if not self._is_known_refused(chain[middle]) and self._judge(chain[middle]):
+                allowed, width = middle, 2 * width
             else:
                 refused = middle
 
@@ -277,10 +333,10 @@ class Lattice:
         while finer is not None and not self.late():
             steps = enumerate(finer)
             below = [(*finer[:i], step - 1, *finer[i + 1 :]) for i, step in steps if step]
-            below.sort(key=lambda n: (self.loss.sum(n), n))
+            below.sort(key=lambda n: (self.loss.units(n), n))
             allowed = (n for n in below if not self.late() and self._judge(n))
             finer = next(allowed, None)
 
 
 def _is_finer(node: Node, coarser: Node) -> bool:
-    return all(a <= b for a, b in zip(node, coarser, strict=True))
+    return all(map(le, node, coarser))

@@ -35,6 +35,7 @@ from qifsql.query.shapes import Shape
 from qifsql.query.splice import make_step, splice
 
 LARGE_TABLE = 2_000  # rows from which on a coarser table is worth making
+LONG_TABLE = 50_000  # rows from which on only the columns that part classes are counted
 MOST_SOURCES = 16  # tables that nodes are counted from
 NODES_PER_TABLE = 100  # a table is worth making for a hundredth of all nodes
 BROKEN = "One row per class that breaks a limit."
@@ -213,12 +214,16 @@ class Recoding:
         The loss of suppressed records is measured if there are any, and at most ``limit`` records.
         """
         source, is_shown = self.smallest_source(node), node == self.shown_node
-        key = f"{source.table} shown" if is_shown else source.table
+        columns = list(self.columns)
+        if source.rows > LONG_TABLE:  # then a text of its own is cheaper than further columns
+            columns = self._columns_that_part(node)
+        key = f"{source.table} by {columns}{', shown' if is_shown else ''}"
         if key not in self.texts:
-            plan = self.measuring_plan(source.table, is_shown=is_shown)
+            plan = self.measuring_plan(source.table, columns=columns, is_shown=is_shown)
             self.texts[key] = render.statement(plan)
+        positions = self.positions(node)
         ((blocks, classes, suppressed, smallest, squares, all_squares, guessed),) = (
-            self.passes.stream.rows(self.texts[key], self.positions(node))
+            self.passes.stream.rows(self.texts[key], [positions[i - 1] for i in columns])
         )
         shrinks = source.rows > LARGE_TABLE and source.rows >= 4 * blocks
         if shrinks and len(self.sources) < MOST_SOURCES:
@@ -229,6 +234,15 @@ class Recoding:
             return measured
         penalty, entropy = self._suppression_loss(node)
         return replace(measured, penalty=penalty, entropy=entropy)
+
+    def _columns_that_part(self, node: Node) -> list[int]:
+        """Return the columns by which the classes of a node differ, or one that is the same."""
+        dropped = [
+            i
+            for i, (s, steps) in enumerate(zip(node, self.steps, strict=True), 1)
+            if steps[s].content == "everything"
+        ]
+        return [i for i in self.columns if i not in dropped] or [1]
 
     def _suppression_loss(self, node: Node) -> tuple[Fraction, Fraction]:
         """Return the loss of suppressed records beyond the steps of a node: penalty and entropy.
@@ -296,47 +310,71 @@ class Recoding:
         return profiles
 
     def measuring_plan(
-        self, table: str, node: Node | None = None, *, is_shown: bool = False
+        self,
+        table: str,
+        node: Node | None = None,
+        *,
+        columns: Sequence[int] = (),
+        is_shown: bool = False,
     ) -> Plan:
         """Return the plan that measures a node in a table of people (``judged_steps``)."""
         people = self.counts_people
-        sized = self._size_steps(table, node, "judged_sizes", is_shown=is_shown, people=people)
+        sized = self._size_steps(
+            table, node, "judged_sizes", columns=columns, is_shown=is_shown, people=people
+        )
         return Plan(sized, self.view("measured_node"))
 
     def _size_steps(
-        self, table: str, node: Node | None, judged: str, *, is_shown: bool, **shape: bool
+        self,
+        table: str,
+        node: Node | None,
+        judged: str,
+        *,
+        columns: Sequence[int] = (),
+        is_shown: bool,
+        **shape: bool,
     ) -> tuple[Step, ...]:
         """Return the steps of a plan that ends with the sizes of the classes of a node.
 
         ``judged`` is the view of sizes if there are limits on a secret or on people. Without a
         ``node`` its steps are parameters, so that one text serves all nodes.
         """
-        sizes = self.view("sizes_of_node")
+        sizes = self.view("sizes_of_node", places=columns)
         if is_shown or self.passes.coded.judges(self.limits):
-            sizes = self.view(judged, tables=None, numbers=None, places=(), **shape)
+            sizes = self.view(judged, tables=None, numbers=None, places=columns, **shape)
         sized = Step("sizes_of_node", "One row per class.", sizes)
-        return *self.judged_steps(table, node, is_shown=is_shown), sized
+        return *self.judged_steps(table, node, columns=columns, is_shown=is_shown), sized
 
-    def judged_steps(self, table: str, node: Node | None, *, is_shown: bool = False) -> list[Step]:
+    def judged_steps(
+        self,
+        table: str,
+        node: Node | None,
+        *,
+        columns: Sequence[int] = (),
+        is_shown: bool = False,
+    ) -> list[Step]:
         """Return the steps ``tuples_of_node`` and, if limits need it, ``refused`` (classes).
 
         ``table`` has the people. Without a ``node`` its steps are parameters of the SQL. With
-        ``is_shown``, all classes are refused that are not in the table ``shown``.
+        ``is_shown``, all classes are refused that are not in the table ``shown``. ``columns`` are
+        those that part the classes, by default all.
         """
         people = self.view(
             "tuples_of_node",
             tables={"tuples": own_name(table)},
             numbers={} if node is None else self.numbered_positions(node),
-            qids=self.columns,
+            places=columns,
+            qids=columns or self.columns,
             parameters=node is None,
         )
         steps = [Step("tuples_of_node", "One row per person.", people)]
+        sides_of_node = self.view("sides_of_node", places=columns)
         if is_shown:
-            sides = Step("sides", "One row per class and secrets.", self.view("sides_of_node"))
+            sides = Step("sides", "One row per class and secrets.", sides_of_node)
             hidden = self.view("hidden_classes", tables={"shown": own_name("shown")})
             return [*steps, sides, Step("refused", BROKEN, hidden)]
         if self.passes.coded.judges(self.limits):
-            broken = self.passes.coded.refused(self.limits, self.view("sides_of_node"))
+            broken = self.passes.coded.refused(self.limits, sides_of_node)
             steps += [*broken.steps, Step("refused", BROKEN, broken.result)]
         return steps
 
