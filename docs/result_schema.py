@@ -77,6 +77,7 @@ KINDS: dict[str, dict[str, Rows]] = {
     "attack": {
         "results": OF_ATTACK,
         **DETAILS_OF_ATTACK,
+        "value_chances": Rows(columns=["results.assessment.DETAILS.value_chances"]),
         "links": Rows(columns=["commands.attack.keyless.calibrate.LINKS"]),
         "calibration": Rows(columns=["commands.attack.keyless.calibrate.CALIBRATION"]),
     },
@@ -136,6 +137,7 @@ KINDS: dict[str, dict[str, Rows]] = {
     "receipt": {
         "results": Rows(columns=["commands.inspect.receipt.SCHEMA"], open=True),
         "learnt": OF_ATTACK,
+        "chances": Rows(columns=["commands.inspect.receipt.CHANCES"]),
     },
     "refines": {"results": Rows(columns=["commands.compare.refinement.refinement.SCHEMA"])},
     "run": {

@@ -11,6 +11,12 @@ from qifsql.presentation.parts import Paragraph, Part, Table, Tables
 
 LONGEST_BAR = 40  # characters of the longest bar of a histogram
 BAND = 10  # percent per bar
+MOST_VALUES = 20  # of a secret, whose chances are shown
+TWO_CANDIDATES = (
+    "Harm needs no certainty. Of two candidates for a job, {secret} is {value} with a chance of "
+    "{high} for the first, one of the 5 of 100 people who are most suspected of it, and of {low} "
+    "for the second. Whoever prefers the second guesses, and may do the first a certain harm."
+)
 
 
 def measured(row: Mapping[str, Any]) -> list[Part]:
@@ -87,6 +93,33 @@ def _quantiles(row: Mapping[str, Any], detail: pl.DataFrame) -> list[Part]:
         share = words.percent(line["quantile"])
         table.add_row(share, words.success(row, line["success"]))
     return [table]
+
+
+def _value_chances(row: Mapping[str, Any], detail: pl.DataFrame) -> list[Part]:
+    """Return a table of the chances of values, and the story of two candidates for a job."""
+    heads = [escaping.cell(row["secret"]), words.people(), said("before"), said("least suspected")]
+    heads += [said("most suspected"), said("twice as suspected, not certain")]
+    table = Table.of(heads, right=(1, 2, 3, 4, 5))
+    lines = detail.head(MOST_VALUES).to_dicts()
+    for n, line in enumerate(lines, 1):
+        chances = (words.percent(line[name]) for name in ("prior", "low", "high"))
+        table.add_row(
+            _value_text(line, n), words.count(line["individuals"]), *chances,
+            words.count(line["suspected"]),
+        )  # fmt: skip
+    parts: list[Part] = [table]
+    uncertain = [(n, line) for n, line in enumerate(lines, 1) if line["low"] < line["high"] < 1]
+    if uncertain:
+        n, line = max(uncertain, key=lambda pair: pair[1]["high"] / pair[1]["prior"])
+        values = {"secret": escaping.cell(row["secret"]), "value": _value_text(line, n)}
+        values |= {name: words.percent(line[name]) for name in ("low", "high")}
+        parts.append(Paragraph(said(TWO_CANDIDATES, **values)))
+    return parts
+
+
+def _value_text(line: Mapping[str, Any], n: int) -> str:
+    """Return a value of the secret, or its number if values are not shown."""
+    return escaping.cell(line["value"]) if "value" in line else said("value {n}", n=n)
 
 
 def _groups(row: Mapping[str, Any], detail: pl.DataFrame) -> list[Part]:
@@ -243,6 +276,7 @@ DRAWINGS = {
     "histogram": _histogram,
     "thresholds": _thresholds,
     "quantiles": _quantiles,
+    "value_chances": _value_chances,
     "groups": _groups,
     "group_capacity": _group_capacity,
     "households": _households,

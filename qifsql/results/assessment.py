@@ -122,6 +122,11 @@ DETAILS: dict[str, dict[str, pl.DataType]] = {
         **{"attack_id": pl.String(), "threshold": pl.Float64()},
         **{"individuals": pl.Int64(), "share": pl.Float64()},
     },
+    "value_chances": {
+        **{"attack_id": pl.String(), "value": pl.String(), "individuals": pl.Int64()},
+        **dict.fromkeys(("prior", "low", "high"), pl.Float64()),
+        "suspected": pl.Int64(),
+    },
     "quantiles": {"attack_id": pl.String(), "quantile": pl.Float64(), "success": pl.Float64()},
     "groups": {
         **dict.fromkeys(("attack_id", "by", "group"), pl.String()),
@@ -160,6 +165,10 @@ half may be rounded up or down. ``thresholds``: individuals whose success is at 
 the same numbers for the individuals of each value of another column (NULL: missing).
 ``guessed_right`` is the share of them whose value is the best guess (NULL for re-identification
 and gains other than identity), ``gap`` is the group's posterior minus the lowest of all groups.
+``value_chances``: ``individuals`` with each value of the secret, rarest first. ``prior`` is its
+chance without the release, ``low`` and ``high`` its chance after it for the people least and most
+suspected of it: at most ``low``, and at least ``high``, for 5 of 100 people (M216). ``suspected``
+individuals have at least twice the prior chance of it, but no certainty.
 ``group_capacity``: the capacity for the people of each group, of an adversary who knows that a
 person is in the group (with the measure ``capacity``).
 ``households``: one row per question with the gain identity. ``singled_out`` are households with a

@@ -21,6 +21,18 @@ SELECT
 FROM agreement
 GROUP BY mask;
 
+-- One row per value of the secret: how many people have it, how many of those who agree with the
+-- target in the most facts, and which facts these are, as a number of bits.
+CREATE OR REPLACE VIEW likelihoods AS
+SELECT
+    secret::VARCHAR AS value,
+    count(*) AS people,
+    count(*) FILTER (WHERE mask = (SELECT max(mask) FROM agreement)) AS alike,
+    (SELECT max(mask) FROM agreement) AS facts
+FROM agreement
+GROUP BY secret
+ORDER BY secret ASC NULLS LAST;
+
 -- One row per block: the key of the record that the adversary guesses to be the target's,
 -- the smallest of those that are equally likely.
 CREATE OR REPLACE VIEW owner_guesses AS

@@ -100,6 +100,47 @@ FROM (
 ) AS rises
 GROUP BY size, best.people, best.everybody;
 
+-- One row per value of the secret: how many people have it, and how likely it is for the people who
+-- are least and most suspected of it (at most `low` and at least `high` for 5 of 100 people); how many
+-- people are suspected of it twice as much as before or more, though not certainly.
+CREATE OR REPLACE VIEW value_chances AS
+SELECT
+    value,
+    people,
+    CASE WHEN 20 * max(without) >= everybody THEN 0
+    ELSE min(share / size) FILTER (WHERE 20 * (without + upto) >= everybody) END AS low,
+    coalesce(max(share / size) FILTER (WHERE 20 * downto >= everybody), 0) AS high,
+    coalesce(
+        sum(crowd) FILTER (WHERE share < size AND share * everybody >= 2 * people * size), 0
+    )::BIGINT AS suspected
+FROM (
+    SELECT
+        value,
+        people,
+        everybody,
+        share,
+        size,
+        crowd,
+        sum(crowd) OVER (PARTITION BY value ORDER BY share / size) AS upto,
+        sum(crowd) OVER (PARTITION BY value ORDER BY share / size DESC) AS downto,
+        everybody - sum(crowd) OVER (PARTITION BY value) AS without
+    FROM (
+        SELECT
+            cells.secret AS value,
+            prior_cells.weight AS people,
+            total.size AS everybody,
+            cells.weight AS share,
+            blocks.size,
+            sum(blocks.size)::BIGINT AS crowd
+        FROM cells
+        INNER JOIN blocks ON cells.qid IS NOT DISTINCT FROM blocks.qid
+        INNER JOIN prior_cells ON cells.secret IS NOT DISTINCT FROM prior_cells.secret
+        CROSS JOIN prior_blocks AS total
+        GROUP BY cells.secret, prior_cells.weight, total.size, share, blocks.size
+    ) AS of_blocks
+) AS ordered
+GROUP BY value, people, everybody;
+
 -- One row per block and value of the secret that occurs in it: the number of the value, how many of
 -- the block's people have it, and how many of all.
 CREATE OR REPLACE VIEW coded_cells AS

@@ -320,6 +320,7 @@ OF_A_SECRET = (
     *("histogram", "hyper", "inners", "members", "numbered", "profile", "quantiles", "revealed"),
     *("secret_values", "spectra", "spectrum", "thresholds", "uncertainty", "violations"),
     *("coded_cells", "group_capacity", "value_overlaps", "pointwise", "security"),
+    "value_chances",
 )
 OF_HOUSEHOLDS = ("housed", "household_risks", "households", "unhoused")  # without weights
 OF_ONE_RECORD = (  # their microdata are made of people: held against the reference as results
@@ -381,6 +382,7 @@ def test_every_file_is_held_against_the_compiler() -> None:
         *OF_ALL_VALUES,
         "agreements",
         "owner_agreements",
+        "likelihoods",
     }
     for instead in (OWNERS, OWNERS_BY_WEIGHT, *STAKED.values()):
         compared |= {other for _, other in instead}

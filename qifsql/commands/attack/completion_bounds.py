@@ -14,7 +14,17 @@ from qifsql.measures.profile import Profile
 SUCCESS = "posterior_probabilistic"  # the measure of the columns low and high
 REFUSED = (
     *("weight", "target", "member", "prior", "by", "thresholds", "quantiles", "histogram"),
-    *("measures", "population", "progressive", "store", "person", "household", "key", "wave"),
+    *(
+        "value_chances",
+        "measures",
+        "population",
+        "progressive",
+        "store",
+        "person",
+        "household",
+        "key",
+        "wave",
+    ),
 )
 Rows = list[dict[str, Any]]
 

@@ -22,6 +22,7 @@ class Extras:
 
     measures: tuple[str, ...] = ()
     histogram: bool = False
+    value_chances: bool = False
     unit: str | None = None
     population: Dataset | None = None
     store: Path | None = None
@@ -40,6 +41,7 @@ class Extras:
         return cls(
             measures=names,
             histogram=options.get("histogram", False),
+            value_chances=options.get("value_chances", False),
             unit=options.get("unit"),
             population=None if population is None else Dataset.open(population),
             store=None if store is None else _store(Path(store)),
@@ -57,6 +59,7 @@ class Extras:
         fields: dict[str, object] = {
             "measures": list(self.measures),
             "histogram": self.histogram,
+            "value_chances": self.value_chances,
             "unit": self.unit,
             "population": self.population.name if self.population else None,
             "store": str(self.store) if self.store else None,

@@ -8,6 +8,7 @@ from typing import Any
 
 import polars as pl
 
+from qifsql.adversary.spec import BoundAttack
 from qifsql.commands.attack import households
 from qifsql.commands.attack.extras import Extras
 from qifsql.counting.counts import Counts
@@ -65,6 +66,8 @@ def details(
     names = ["histogram"] if extras.histogram else []
     names += [name for name in ("thresholds", "quantiles") if getattr(counts.bound, name)]
     tables = _distributions(counts, questions, names, prior)
+    if extras.value_chances:
+        tables["value_chances"] = _value_chances(counts, questions)
     if counts.bound.microdata.household is not None:
         tables["households"] = households.risks(counts, questions)
     if counts.bound.microdata.by:
@@ -72,6 +75,34 @@ def details(
         if "capacity" in extras.measures:
             tables["group_capacity"] = _group_capacity(counts, questions, tables["groups"])
     return tables
+
+
+def check_value_chances(bound: BoundAttack) -> None:
+    """Refuse an attack in which the chances of values are not shares of counted people."""
+    microdata = bound.microdata
+    if not microdata.secrets:
+        raise InputError("value chances are about a secret; name one (--secret)")
+    for name, is_given in (
+        ("weights", microdata.weight is not None),
+        ("beliefs", bound.beliefs),
+        ("suppressed records", microdata.suppressed),
+        ("people with several records", microdata.person),
+    ):
+        if is_given:
+            raise InputError(f"value chances take no {name}; leave one of the two out")
+
+
+def _value_chances(counts: Counts, questions: Sequence[Question]) -> list[dict[str, Any]]:
+    """Return the rows of the chances of values of each secret, the rarest values first (M216)."""
+    rows = []
+    for question in ((j, gain) for j, gain in questions if j and not gain):  # gain 0 is identity
+        of_secret = counts.frame("value_chances", [question]).to_dicts()
+        of_secret.sort(key=lambda row: (row["people"], row["value"] is None, str(row["value"])))
+        for row in of_secret:
+            row |= {"value": None if row["value"] is None else str(row["value"])}
+            row |= {"prior": row["people"] / counts.records, "individuals": row["people"]}
+        rows += of_secret
+    return rows
 
 
 def _entropies(counts: Counts, secret: int, prior: Profile, after: Profile) -> dict[str, Any]:

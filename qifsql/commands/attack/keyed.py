@@ -153,7 +153,8 @@ class _Run:
     def _has_details(self) -> bool:
         bound, microdata = self.bound, self.bound.microdata
         has_distributions = bound.thresholds or bound.quantiles or self.extras.histogram
-        return bool(has_distributions or microdata.by or microdata.household)
+        wants_details = has_distributions or self.extras.value_chances
+        return bool(wants_details or microdata.by or microdata.household)
 
     def _check_extras(self) -> None:
         """Refuse extras that do not go with the attack."""
@@ -167,9 +168,11 @@ class _Run:
             )
         if bound.target and (self._has_details or extras.store or extras.population):
             raise InputError(
-                "groups, histograms, thresholds, quantiles, populations and stores are about "
-                "everybody; ask for them with a collective model"
+                "groups, histograms, chances, thresholds, quantiles, populations and stores are "
+                "about everybody; ask for them with a collective model"
             )
+        if extras.value_chances:
+            further_measures.check_value_chances(bound)
         if extras.any_value:
             match_any_counts.check(bound)
 

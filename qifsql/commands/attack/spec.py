@@ -49,6 +49,16 @@ class AttackOptions(Adversary, Sets, Households, total=False):
     histogram: Annotated[
         bool, Option(FLAG, "Histogram of people by success in percent.", panel=DETAILS)
     ]
+    value_chances: Annotated[
+        bool,
+        Option(
+            FLAG,
+            "Chance of each secret value for people least and most suspected of it.",
+            text="For each value of the secret, its chance for the people who are least and most "
+            "suspected of it: harm that needs no certainty.",
+            panel=DETAILS,
+        ),
+    ]
     unit: Annotated[str | None, Option(TEXT, "Unit of the gains, such as BRL.", panel=DETAILS)]
     population: Annotated[
         Tabular | None,

@@ -26,7 +26,7 @@ KIND = Kind(
     columns=("model", "secret", "datasets", "qids", "posterior_probabilistic"),
     shared=(
         *("histogram", "thresholds", "quantiles", "groups", "group_capacity", "bounds"),
-        *("households", "links", "calibration"),
+        *("value_chances", "households", "links", "calibration"),
     ),
     essential=True,
 )
@@ -142,7 +142,8 @@ def chapter(stored: Stored) -> tuple[str, list[Part]]:
         title = said("Someone who knows raw values of people: {name}", name=stored.name)
         return title, parts(frame, tables, stored.spec)
     in_charts = {"histogram", "thresholds"} if can_draw() else set()
-    remaining = {n: t for n, t in tables.items() if n not in in_charts | {"groups"}}
+    in_chapters = {"groups", "value_chances"}
+    remaining = {n: t for n, t in tables.items() if n not in in_charts | in_chapters}
     frame = people_charts.chances(frame)
     sections = drawn("success", partial(charts.steps, frame, charts.releases(stored.spec)))
     sections += parts(stored.frame, remaining, stored.spec)
@@ -170,6 +171,17 @@ def groups_of_people(stored: Stored) -> list[Part]:
     tables = {"groups": stored.details["groups"]}
     for row in frame.iter_rows(named=True):
         parts += [Heading(words.heading(row)), *details.of_row(row, tables)]
+    return parts
+
+
+def value_chances(stored: Stored) -> list[Part]:
+    """Return the chances of values of each secret, for the chapter on harm without certainty."""
+    parts: list[Part] = []
+    if "value_chances" in stored.details:
+        tables = {"value_chances": stored.details["value_chances"]}
+        for row in people_charts.chances(stored.frame).iter_rows(named=True):
+            if drawn_parts := details.of_row(row, tables):
+                parts += [Heading(words.heading(row)), *drawn_parts]
     return parts
 
 

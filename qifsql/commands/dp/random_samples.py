@@ -127,13 +127,16 @@ def sample_rows(
 def _limits(counts: Counts, row: dict[str, object], measure: str) -> Interval:
     """Return the smallest and largest loss or utility that any data with these values can have.
 
-    A loss is at most e^epsilon of a person, and the number of values of the secret, as a guess is
-    right once in so many cases without a report. A guess of an answer is right in half of cases.
+    A loss is at most e^epsilon of a person, the number of values of the secret (a guess is right
+    once in so many cases without a report), and the number of combinations of true answers, through
+    which alone a report depends on the secret. A guess of an answer is right in half of cases.
     """
+    alone = row["predicate"] is not None
     if measure == "utility":
-        return 0.5 if row["predicate"] is not None else 0.0, 1.0
+        return 0.5 if alone else 0.0, 1.0
+    answers = 2 if alone else 2 ** max(counts.totals).bit_length()
     epsilon = min(700.0, float(row["epsilon_person"]))  # type: ignore[arg-type] # e^700 is a float
-    return 1.0, min(math.exp(epsilon), float(counts.extent.secret_values))
+    return 1.0, min(math.exp(epsilon), counts.extent.secret_values, answers)
 
 
 def _interval_of_mean(values: Sequence[float], limits: Interval) -> Interval:

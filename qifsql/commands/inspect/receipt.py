@@ -35,6 +35,14 @@ SCHEMA: dict[str, pl.DataType] = {
 out. ``matches`` is the number of people who agree with the person on the set."""
 
 
+CHANCES: dict[str, pl.DataType] = {
+    **dict.fromkeys(("secret", "value"), pl.String()),
+    **dict.fromkeys(("prior", "posterior"), pl.Float64()),
+}
+"""One row per secret and value: its share of all people, and of those who agree with the person on
+all facts (NULL if nobody does)."""
+
+
 def receipt(
     source: Source, *, settings: Settings | None = None, **options: Unpack[Options]
 ) -> Result:
@@ -52,15 +60,23 @@ def receipt(
             )
         names = [q.name for q in bound.microdata.qids]
         rows: list[dict[str, object]] = []
+        chances: list[dict[str, object]] = []
         plans = []
         dataset, secrets = bound.microdata.dataset, bound.microdata.secrets
         for j, secret in enumerate([None, *(s.name for s in secrets)]):  # 0: re-identification
             plans.append(compiler.step_plan(bound, "agreements", [(j, 0)]))
             agreements = engine.frame(plans[-1], "comparing with the target", dataset.name)
             rows += _minimal_sets(secret, names, agreements)
+            if secret is not None:
+                plans.append(compiler.step_plan(bound, "likelihoods", [(j, 0)]))
+                counted = engine.frame(plans[-1], "comparing with the target", dataset.name)
+                chances += _chances(secret, len(names), counted)
         origin = origin.of(bound, spec, *learnt.origin.plans, *plans)
     frame = pl.DataFrame(rows, schema=SCHEMA, orient="row")
-    return Result(frame=frame, origin=origin, details={"learnt": learnt.frame}, notes=learnt.notes)
+    details = {"learnt": learnt.frame}
+    if chances:
+        details["chances"] = pl.DataFrame(chances, schema=CHANCES)
+    return Result(frame=frame, origin=origin, details=details, notes=learnt.notes)
 
 
 def _minimal_sets(
@@ -89,6 +105,21 @@ def _minimal_sets(
     return [
         {"reveals": secret, "n_qids": n, "qids": [names[i] for i in facts], "matches": matches}
         for n, facts, matches in sorted(minimal)
+    ]
+
+
+def _chances(secret: str, facts: int, counted: pl.DataFrame) -> list[dict[str, object]]:
+    """Return the rows (``CHANCES``) of a secret; ``counted`` has the people of each value.
+
+    Those who are ``alike`` agree with the person on the most facts, which may be fewer than all.
+    """
+    rows = counted.to_dicts()
+    agree_on_all = bool(rows) and rows[0]["facts"] == 2**facts - 1
+    everybody, alike = (sum(row[name] for row in rows) for name in ("people", "alike"))
+    return [
+        {"secret": secret, "value": row["value"], "prior": row["people"] / everybody}
+        | {"posterior": row["alike"] / alike if agree_on_all else None}
+        for row in rows
     ]
 
 

@@ -145,4 +145,26 @@ def _receipt_parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part
     elif n_sets:
         text += f" {n_sets} minimal sets of facts single the person out."
     content: list[Part] = [table] if table.rows else []
-    return [*content, Paragraph(text), *view.parts(tables["learnt"], {}, spec)]
+    content += [Paragraph(text), *view.parts(tables["learnt"], {}, spec)]
+    if "chances" in tables:
+        for _, rows in tables["chances"].group_by("secret", maintain_order=True):
+            content += _chance_parts(rows)
+    return content
+
+
+def _chance_parts(rows: pl.DataFrame) -> list[Part]:
+    """Return the story of a value that is likelier for the person, and not certain."""
+    raised = rows.filter((pl.col("posterior") > pl.col("prior")) & (pl.col("posterior") < 1))
+    if raised.is_empty():
+        return []
+    line = raised.sort(pl.col("posterior") / pl.col("prior"), maintain_order=True).row(
+        -1, named=True
+    )
+    return [
+        Paragraph(
+            f"Harm needs no certainty: {escaping.cell(line['secret'])} is "
+            f"{escaping.cell(line['value'])} with a chance of {words.percent(line['posterior'])} "
+            f"for this person, and of {words.percent(line['prior'])} for anybody. Whoever chooses "
+            "between this person and another may decide by that."
+        )
+    ]

@@ -200,6 +200,12 @@ def groups_of_people(results: Sequence[Stored]) -> Section | None:
     return Section("groups", said("Groups of people"), parts) if parts else None
 
 
+def value_chances(results: Sequence[Stored]) -> Section | None:
+    """Return the chapter on what guesses without certainty may do to people."""
+    parts = _added_parts("value_chances", results)
+    return Section("suspicion", said("Harm without certainty"), parts) if parts else None
+
+
 def remedies(results: Sequence[Stored]) -> Section | None:
     """Return the chapter on columns: what each adds, and the gain of dropping or coarsening it."""
     parts = _added_parts("remedies", results)

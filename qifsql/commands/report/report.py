@@ -111,7 +111,11 @@ def chapters_of(results: Iterable[Stored], *, private: bool = False) -> list[Sec
     """
     reader = Reader(private=private)
     shared, _ = share(list(results), reader)
-    sections = (chapters.groups_of_people(shared), chapters.remedies(shared))
+    sections = (
+        chapters.groups_of_people(shared),
+        chapters.value_chances(shared),
+        chapters.remedies(shared),
+    )
     listed = [*chapters.result_chapters(shared, reader), *filter(None, sections)]
     return [section for section in listed if section.parts]
 
@@ -147,6 +151,7 @@ def compose(
         chapters.datasets_annex(results),
         *chapters.result_chapters(results, reader),
         chapters.groups_of_people(results),
+        chapters.value_chances(results),
         chapters.remedies(results),
         method(results),
     ]

@@ -268,6 +268,7 @@ def test_tables_that_are_no_law_are_refused(
         ({"by": "d"}, "by"),
         ({"measures": "all"}, "measures"),
         ({"histogram": True}, "histogram"),
+        ({"value_chances": True}, "value_chances"),
         ({"progressive": True}, "progressive"),
         ({"null": "drop"}, "missing"),
         ({"model": "crs"}, "crl, cal, irl, ial"),

@@ -289,6 +289,7 @@ def test_a_file_of_one_value_teaches_that_value() -> None:
         ({"gain": "tries:2"}, "does not take gain"),
         ({"measures": "all"}, "does not take measures"),
         ({"histogram": True}, "does not take histogram"),
+        ({"value_chances": True}, "does not take value_chances"),
         ({"thresholds": 0.5}, "does not take thresholds"),
         ({"quantiles": [0.5]}, "does not take quantiles"),
         ({"key": "u"}, "does not take key"),

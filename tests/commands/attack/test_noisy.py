@@ -451,6 +451,7 @@ REFUSALS: list[dict[str, Any]] = [
     {"by": "city"},
     {"thresholds": [0.5]},
     {"histogram": True},
+    {"value_chances": True},
     {"measures": "shannon"},
     {"prior": "prior.csv"},
     {"store": "counts.duckdb"},

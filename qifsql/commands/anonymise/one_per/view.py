@@ -34,14 +34,17 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
         half = len(rows) // 2  # the attacks before, then the same after
         for before, after in zip(rows[:half], rows[half:], strict=True):
             sections += _risk_table(before, after)
-        changes = tables["changes"].row(0, named=True)
-        message = (
-            "Of {singled_out_before} records singled out before, {still_singled_out} still are and "
-            "{lost} were dropped; {singled_out_only_after} are singled out only now."
-        )
-        numbers = {name: words.count(n) for name, n in changes.items()}
-        sections.append(Paragraph(said(message, **numbers)))
+        sections.append(Paragraph(_changes_sentence(tables["changes"])))
     return sections
+
+
+def _changes_sentence(changes: pl.DataFrame) -> str:
+    """Return the records singled out before, lost, and singled out only by the treatment."""
+    message = (
+        "Of {singled_out_before} records singled out before, {still_singled_out} still are and "
+        "{lost} were dropped; {singled_out_only_after} are singled out only now."
+    )
+    return said(message, **{name: words.count(n) for name, n in changes.row(0, named=True).items()})
 
 
 def _dropped_sentences(row: Mapping[str, int], seed: int | None) -> str:
@@ -85,4 +88,7 @@ def chapter(stored: Stored) -> tuple[str, list[Part]]:
 
 def headline(stored: Stored) -> list[str]:
     """Return the treatment in sentences, for the first pages of a report."""
-    return [_dropped_sentences(stored.frame.row(0, named=True), None)]
+    sentences = [_dropped_sentences(stored.frame.row(0, named=True), None)]
+    if "changes" in stored.details:
+        sentences.append(_changes_sentence(stored.details["changes"]))
+    return sentences

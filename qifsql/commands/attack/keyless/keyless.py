@@ -158,7 +158,8 @@ def _check_options(options: AttackOptions) -> None:
     """Refuse options that an attack without a key does not take."""
     if options.get("progressive"):
         raise InputError("an attack without a key is not progressive; run it with fewer releases")
-    for name in ("measures", "histogram", "unit", "population", "store", "person", "household"):
+    details = ("measures", "histogram", "value_chances")
+    for name in (*details, "unit", "population", "store", "person", "household"):
         if options.get(name):
             raise InputError(f"attacks without a key (link) do not take {name}; leave it out")
     refuse(options, "an attack without a key (link)", *REFUSED)

@@ -76,6 +76,7 @@ INSTEAD = {
     "target": "everybody is attacked",
     "measures": "they are about the blocks of one file; attack it without --learn",
     "histogram": "it is about the blocks of one file; attack it without --learn",
+    "value_chances": "they are about the blocks of one file; attack it without --learn",
     "thresholds": "they are about the blocks of one file; attack it without --learn",
     "quantiles": "they are about the blocks of one file; attack it without --learn",
     "population": "name the people who are attacked as FILE",

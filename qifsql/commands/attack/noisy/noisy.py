@@ -55,7 +55,7 @@ UNREPORTED = (
 )
 REFUSED = (
     *("prior", "by", "thresholds", "quantiles", "target", "person", "household"),
-    *("measures", "histogram", "unit", "population", "progressive", "store"),
+    *("measures", "histogram", "value_chances", "unit", "population", "progressive", "store"),
 )
 """Options that an attack with noisy knowledge does not take."""
 
