@@ -293,7 +293,11 @@ def report(rows: list[Row], wanted: int) -> str:
                 f"## {title}" + (f" ({numbers}, Figures 3 to 7)" if classifier == BAYES else "")
             ]
             if table is ADULT or classifier == TREE:
-                fewer = f"; {wanted} were asked for, and the run was ended before" if draws < wanted else ""
+                fewer = (
+                    f"; {wanted} were asked for, and the run was ended before"
+                    if draws < wanted
+                    else ""
+                )
                 lines += ["", f"{draws} draws{fewer}."]
             people = next((r["records"] for r in own if "records" in r), 0)
             lines[-1] += f" {people:,} people tested in each." if lines[-1].endswith(".") else ""
