@@ -221,7 +221,7 @@ CREATE OR REPLACE VIEW large_classes AS
 SELECT step
 FROM shown
 GROUP BY part, step
-HAVING {{ "count(*)" if people else "sum(people)" }} >= wanted_largest;
+HAVING {{ "count(*)" if people else "sum(shown.people)" }} >= wanted_largest;
 
 -- One row per class, person in it, and one of the `combinations` by whose cells it is alike with no large
 -- class: these cells, and how many records, or people, must have them.
@@ -254,7 +254,7 @@ ANTI JOIN (
         SELECT cells
         FROM alike
         GROUP BY cells, required
-        HAVING {{ "count(DISTINCT person)" if people else "sum(people)" }} < required
+        HAVING {{ "count(DISTINCT alike.person)" if people else "sum(alike.people)" }} < required
     ) AS rare ON alike.cells = rare.cells
 ) AS broken ON alike.part = broken.part;
 

@@ -63,14 +63,21 @@ SELECT
     {{ "map_extract_value(cuts, attribute)" if trees else "NULL::BIGINT" }} AS fork
 FROM (
     SELECT
-        *,
+        part,
+        tried,
+        size,
+        {{ "cuts," if trees }}
         CASE
             WHEN size < 2 * wanted_k OR rows_of_part <= wanted_rows OR list_max(spread) = 0 THEN 0
             ELSE list_position(spread, list_max(spread))
         END::BIGINT AS attribute
     FROM (
         SELECT
-            *,
+            part,
+            tried,
+            size,
+            rows_of_part,
+            {{ "cuts," if trees }}
             [
                 CASE
                     WHEN (tried >> (number - 1)) & 1 = 1 THEN 0

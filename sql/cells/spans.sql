@@ -278,8 +278,8 @@ LEFT JOIN members ON spans.enumerated AND spans.id = members.id AND places.place
 CREATE OR REPLACE VIEW away AS
 SELECT
     bounds.id,
-    numbers.place,
-    min(greatest(bounds.lower - numbers.step, numbers.step - bounds.upper, 0)) AS steps
+    stepped.place,
+    min(greatest(bounds.lower - stepped.step, stepped.step - bounds.upper, 0)) AS steps
 FROM (
     SELECT
         stretches.id,
@@ -305,8 +305,8 @@ CROSS JOIN (
         END)) * 1048576 + 0.5)::BIGINT AS step
     FROM places CROSS JOIN extremes
     WHERE places.place > 0
-) AS numbers
-GROUP BY bounds.id, numbers.place;
+) AS stepped
+GROUP BY bounds.id, stepped.place;
 
 -- One row: the squared distances of all values of people (in order, from the first place) from all
 -- cells of a column (in order, so many for each value). A value in the cell is at 0; of numbers, any

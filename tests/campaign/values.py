@@ -230,6 +230,7 @@ VALUES: dict[str, Value] = {
     "--salt": _one("", "pepper", "\x00", "\U0001f642"),
     "--salt-after": _one("", "pepper"),
     "--sample": _one("0.5", "0.1", "1"),
+    "--samples": _one("1", "3", "40"),
     "--sample-size": _one("1", "3"),
     "--sampling-weight": lambda d: [d.one(d.data.weight, f"{identifier(d.data.weight)} + 1")],
     "--secret": _attribute,

@@ -19,6 +19,7 @@ from sqlglot import exp
 from sqlglot.optimizer.scope import Scope, traverse_scope
 
 import qifsql
+from qifsql.data.domains import Domain, domain
 from qifsql.errors import InternalError
 from qifsql.query import shapes, templates
 from qifsql.query.render import render
@@ -75,6 +76,13 @@ TYPES = {  # of columns that are no whole numbers
     "enumerated": "BOOLEAN",
     "suppressed": "BOOLEAN",
     "candidate": "VARCHAR",
+    "ranged": "BOOLEAN",
+    "everything": "BOOLEAN",
+    "items": "VARCHAR[]",
+    "squares": "BIGINT[]",
+    "spots": "BIGINT[]",
+    "belows": "BIGINT[]",
+    "widths": "MAP(BIGINT, BIGINT)",
 }
 TYPES_OF_TABLES = {("cells", "cell"): "BLOB", ("rarest", "known"): "BIGINT[]"}
 NUMBERS = dict.fromkeys(  # that the compiler fills in
@@ -97,18 +105,25 @@ def test_a_template_binds_in_every_shape_that_is_an_example(name: str) -> None:
     """Its tables have the columns that it names, and no others: DuckDB finds all of them."""
     for shape in shapes.examples(templates.text(name)):
         rows = BOUNDS if name == "anonymise/nominal_ends" else None
-        query = splice(name, shape=shape, places=[1, 2], secrets=1, numbers=NUMBERS, rows=rows)
+        values = domain("TIMESTAMP" if shape.get("dated") else "DOUBLE")
+        query = splice(
+            name, shape=shape, places=[1, 2], secrets=1, numbers=NUMBERS, rows=rows, domain=values
+        )
         with duckdb.connect() as con:
             for table, columns in needed(query).items():
                 typed = ", ".join(
-                    f'"{c}" {type_of(name, table, c)}' for c in sorted(columns | {"unused"})
+                    f'"{c}" {type_of(name, table, c, values)}' for c in sorted(columns | {"unused"})
                 )
                 con.execute(f'CREATE TABLE "{table}" ({typed})')
             text = re.sub(r"\bat_\d\b", "1", render(query))
             con.execute(f"PREPARE statement AS {text}")
 
 
-def type_of(view: str, table: str, column: str) -> str:
+def type_of(view: str, table: str, column: str, values: Domain) -> str:
+    if view in ("cells/extremes", "cells/away") and column in ("value", "lower", "upper"):
+        return "DOUBLE" if column != "value" else values.type
+    if column == "cuts":
+        return "BIGINT[]" if view.startswith("dit/") else "MAP(BIGINT, BIGINT)"
     if table == "tuples" and re.fullmatch(r"steps_\d", column):
         return "BIGINT[]"
     if (table, column) in TYPES_OF_TABLES and view.startswith(("unhash", "unicity")):

@@ -153,6 +153,8 @@ def test_the_lattice_keeps_limits_on_people_with_the_least_loss(
 @given(visits(), limits_on_people)
 def test_recoded_classes_that_are_shown_keep_the_limits(rows: list[Row], limits: Limits) -> None:
     """Those that do not are suppressed: first the cells of b, then whole records."""
+    people = {i if row["p"] is None else row["p"] for i, row in enumerate(rows, 1000)}
+    assume(limits.k is None or limits.k <= len(people))  # else it is refused
     values = {row["s"] for row in rows} - {None}
     assume(limits.l is None or limits.l <= len(values))  # else it is refused
     secret = {"secret": "s"} if limits != Limits(limits.k) else {}
