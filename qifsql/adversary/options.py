@@ -275,7 +275,7 @@ class Distribution(TypedDict, total=False):
         float | Sequence[float | str],
         Option(
             NUMBERS,
-            "Quantile of success over people: 0.9. Repeatable.",
+            "Quantile of success: 0.9. Repeatable.",
             text="Quantiles of the success over people, in [0, 1].",
             panel=DETAILS,
             flags=("--quantile",),

@@ -84,7 +84,7 @@ PLACES: dict[str, Callable[[Any], Any]] = {
     ),
     "describe": qifsql.describe,
     "dit": lambda f: qifsql.dit(f, secret="sex", k=2, **KNOWN),
-    "dit hierarchy": lambda f: qifsql.dit(FILE, secret="sex", k=2, hierarchy=f, **KNOWN),
+    "dit hierarchy": lambda f: qifsql.dit(FILE, secret="sex", k=2, hierarchy={"sex": f}, **KNOWN),
     "dit release": lambda f: qifsql.dit(FILE, secret="sex", release=f, without="w", **KNOWN),
     "dp": lambda f: qifsql.dp(f, useful="age", predicate="age > 1", secret="sex", epsilon=1),
     "estimate": lambda f: qifsql.estimate(f, fraction=0.5, **KNOWN),

@@ -565,7 +565,7 @@ def test_people_in_the_gaps_of_a_cell_are_in_no_class() -> None:
 def test_secrets_are_numbered_as_where_limits_are_judged() -> None:
     """Node 1 is cut behind place 1, the target with secret 2 is above; secret 1 is lacking."""
     decided = [
-        {"part": 5, "node": 1, "attribute": 1, "cut": 1, "below": False, "secret": 2, "world": -1}
+        {"part": 5, "node": 1, "attribute": 1, "cut": 1, "side": 1, "secret": 2, "world": -1}
     ]
     people = [
         {"node": 1, "place_1": place, "secrets_1": secret, "people": n}
@@ -576,11 +576,11 @@ def test_secrets_are_numbered_as_where_limits_are_judged() -> None:
         given={"decided": decided, "people": people},
         places=[1],
         secrets=1,
-        numbers={"wanted_world": -1, "wanted_gone": 1},
+        numbers={"wanted_world": -1, "wanted_gone": 1, "by_tree": [0]},
     )
     assert {(row["side"], row["secrets_1"]): row["people"] for row in found} == {
-        **{(False, 0): 3, (False, 1): 4},
-        **{(True, 1): 6 - 1, (True, 2): 1},
+        **{(0, 0): 3, (0, 1): 4},
+        **{(1, 1): 6 - 1, (1, 2): 1},
     }
 
 
@@ -635,16 +635,14 @@ def test_the_median_of_a_class_weighs_each_value_by_its_people() -> None:
 
 def test_mondrian_cuts_by_the_widest_attribute_that_it_has_not_tried() -> None:
     """Attribute 1 is wider; where bit 0 says that it was tried, 2 is chosen, and 0 after both."""
-    people = [
-        {"part": tried + 1, "tried": tried, "place_1": 9 * i, "place_2": 5 * i, "people": 4}
-        for tried in range(4)
-        for i in range(2)
-    ]
+    sizes = {"size": 8, "rows_of_part": 2}
+    ends = {"low_1": 0, "high_1": 9, "low_2": 0, "high_2": 5}
     found = answer(
         "anonymise/chosen",
-        given={"people": people},
+        given={"extents": [{"part": t + 1, "tried": t, **sizes, **ends} for t in range(4)]},
         places=[1, 2],
-        numbers={"wanted_k": 2, "wanted_rows": 1},
+        shape={"trees": False},
+        numbers={"wanted_k": 2, "wanted_rows": 1, "by_tree": [0, 0]},
     )
     assert [row["attribute"] for row in found] == [1, 2, 1, 0]
 
@@ -763,14 +761,17 @@ def test_a_secret_is_taken_away_once() -> None:
 def test_where_a_cut_is_refused_its_attribute_has_been_tried() -> None:
     people = [{"part": part, "place_1": 0, "place_2": 7, "secrets_1": 1, "people": 3}
               for part in (1, 2, 3)]  # fmt: skip
-    cuts = [{"part": part, "tried": 0, "attribute": attribute, "cut": 5, "child": 10 * part,
-             "allowed": part != 2} for part, attribute in ((1, 2), (2, 2), (3, 1))]  # fmt: skip
+    cuts = [{"part": part, "tried": 0, "attribute": attribute, "cut": 5}
+            for part, attribute in ((1, 2), (2, 2), (3, 1))]  # fmt: skip
+    halves = [{"part": part, "side": side, "child": 10 * part + side, "allowed": part != 2}
+              for part in (1, 2, 3) for side in (0, 1)]  # fmt: skip
     refused = [{"part": 3}]
     found = answer(
         "anonymise/people_next",
-        given={"people": people, "cuts": cuts, "refused": refused},
+        given={"people": people, "cuts": cuts, "halves": halves, "refused": refused},
         places=[1, 2],
         secrets=1,
+        numbers={"by_tree": [0, 0]},
     )
     assert [(row["part"], row["tried"]) for row in found] == [(2, 2), (3, 1), (11, 0)]
 

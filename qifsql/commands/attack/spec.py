@@ -40,7 +40,7 @@ class AttackOptions(Adversary, Sets, Households, total=False):
         str | Sequence[str],
         Option(
             NAMES,
-            "shannon, guessing, capacity, pointwise, ..., all.",
+            "shannon, guessing, capacity, ..., all.",
             text="Further measures: shannon (bits), guessing (guesses), capacity (factor), "
             "pointwise (bits), security, risks, anonymity, or all.",
             panel=DETAILS,
@@ -53,7 +53,7 @@ class AttackOptions(Adversary, Sets, Households, total=False):
         bool,
         Option(
             FLAG,
-            "Chance of each secret value for people least and most suspected of it.",
+            "Chance of values: least, most suspected.",
             text="For each value of the secret, its chance for the people who are least and most "
             "suspected of it: harm that needs no certainty.",
             panel=DETAILS,

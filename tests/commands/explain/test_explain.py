@@ -652,6 +652,15 @@ def special(rows: list[dict[str, str]]) -> dict[str, Callable[[], Any]]:
     }
 
 
+def suspected(rows: list[dict[str, str]], value: str) -> int:
+    """People of blocks in which the value is twice as likely as before or more, not certain."""
+    having = Counter(row["k"] for row in rows if row["s"] == value)
+    sizes = Counter(row["k"] for row in rows)
+    share = {k: Fraction(having[k], size) for k, size in sizes.items()}
+    twice = Fraction(2 * having.total(), len(rows))
+    return sum(size for k, size in sizes.items() if twice <= share[k] < 1)
+
+
 def expected(people: list[Record]) -> Mapping[str, Callable[[], Any]]:
     """Return what the oracle says of each example's last number."""
     rows = [dict(zip(("k", "g", "s"), record, strict=True)) for record in sorted(people)]
@@ -746,6 +755,7 @@ def expected(people: list[Record]) -> Mapping[str, Callable[[], Any]]:
         "histogram": lambda: [k for k in oracle.histogram(successes) if k][-1],
         "thresholds": lambda: Fraction(oracle.at_or_above(successes, max(successes)), n),
         "quantiles": lambda: oracle.quantile(successes, Fraction(1, 2)),
+        "value_chances": lambda: suspected(rows, list(counted(people).values)[-1]),
         "groups": gap,
         "households": lambda: oracle_households.risks(rows, "g", ["k"], None)["risk"],
         "person": lambda: people_with_records.attack(rows, "g", ["k"])["posterior_probabilistic"],
