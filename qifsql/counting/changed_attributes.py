@@ -30,7 +30,7 @@ from qifsql.data.coarsen import MARK, QUANTILES, coarsened, is_banded
 from qifsql.data.dataset import Column, Schema
 from qifsql.data.expressions import SOURCE, parse, substituted
 from qifsql.data.hierarchy import Hierarchy
-from qifsql.data.types import family, nested
+from qifsql.data.types import INTEGERS, family, nested
 from qifsql.engine.catalog import Catalog
 from qifsql.errors import ColumnError, ExpressionError, InputError, quoted
 from qifsql.query import microdata_steps
@@ -137,10 +137,15 @@ def _quantiles(attribute: Attribute, change: Change, changeable: Changeable) -> 
 def nothing_changed(text: str, attribute: Attribute) -> str:
     """Return the note on a change, written as ``text``, which gives no two values the same form."""
     kind = family(attribute.type)
-    of_text = ", of which a number keeps the first characters" if kind == "VARCHAR" else ""
+    of_type, remedy = "", "make it a number with NAME=EXPRESSION"
+    if kind == "VARCHAR":
+        of_type = ", of which a number keeps the first characters"
+    elif kind in INTEGERS:
+        of_type = ", of which a number makes intervals"
+        remedy = "keep digits of a code with NAME=left(NAME::VARCHAR, 2)"
     return (
         f"{quoted(text)} merges no values, so each can still be told: {quoted(attribute.name)} is "
-        f"of type {kind}{of_text}; name a coarser form, or make it a number with NAME=EXPRESSION"
+        f"of type {kind}{of_type}; name a coarser form, or {remedy}"
     )
 
 

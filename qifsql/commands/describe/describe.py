@@ -11,8 +11,9 @@ from sqlglot import exp
 
 from qifsql.adversary.notes import of_categories, of_decimals, of_household, of_records
 from qifsql.adversary.spec import Attribute, BoundAttack, Microdata
+from qifsql.commands.describe.column_counts import Counted
 from qifsql.commands.describe.evidence import NOTHING, RECORDS, Sample, Texts, copies, evidence
-from qifsql.commands.describe.guesses import NESTED, Counted, Guess, guesses
+from qifsql.commands.describe.guesses import NESTED, Guess, guesses
 from qifsql.commands.describe.spec import DescribeOptions
 from qifsql.data.dataset import Column, Dataset, Repeated, Schema, Spelling, Tabular
 from qifsql.data.expressions import SOURCE, column

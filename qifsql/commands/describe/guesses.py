@@ -6,14 +6,13 @@ the shape of values (``evidence``). Columns of yes and no that begin alike (``pa
 may know them.
 """
 
-import math
 import re
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from qifsql.commands.describe.evidence import NOTHING, Evidence
+from qifsql.commands.describe.column_counts import Counted
+from qifsql.commands.describe.siblings import NUMBERED, Siblings
 from qifsql.data.topics import (
     ADMINISTRATION,
     CODE,
@@ -70,100 +69,8 @@ CATEGORICAL = ("sex", "origin", "family", "education", "work", "housing", "posse
 NEWBORN = ((200, 7000), (0.3, 16))  # grammes; kilogrammes or pounds
 FEWEST = 3  # values of a column that its neighbours share
 NEAR = 8  # columns before and after that are its neighbours
-ANSWERS = 4  # columns of yes and no that are the answers to one question
-SHORTEST = 4  # letters of the name of a question
-CATEGORIES = 50  # values of a floating number that may be categories
-AMOUNTS = 100  # values of a number that is no code
-ZEROS = 0.4  # share of zeros of a number of events that most people do not have
 LONG = 6  # words of a name that is a sentence
-MOST_PARTS = 9  # parts of a name that are looked up among the names of other columns
-MANY_SUBJECTS = 3  # letters before the number of any question of a survey
-SERIES = 6  # columns of numbered questions
-NUMBERED = re.compile(r"([a-z]{1,3})_?\d[a-z_\d]*", re.IGNORECASE)
-BIRTHS = re.compile(
-    "gesta|gravid|parto_|apgar|pregnan|prematur|premie|preterm|schwanger|grossess|embaraz|prenat"
-    "|(low|weight_at)_?birth|birth_?weight|_nasc_(vivo|mort)|gebor"
-)
-BODY = re.compile("height|_bmi|_imc_|estatura|altura|_talla_|_taille_|grosse_cm|waist|cintura|_ht_")
 ITEM_NAME = re.compile(r"_q_\d+(_[a-z0-9]+)?_")
-DATES = ("DATE", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE", "TIMESTAMP_NS", "TIMESTAMP_S")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Counted:
-    """A column: its name, type, and how often its values occur.
-
-    ``distinct`` counts values that are not missing, ``alone`` the records that are alone in theirs;
-    ``entropy`` is in bits. ``household``: it numbers households of people who differ. ``seen`` is
-    what its values say, ``copied`` the column that tells the same in the first records, ``label``
-    what the file says of it, such as the question of a survey.
-    """
-
-    name: str
-    type: str
-    records: int
-    missing: int
-    distinct: int
-    alone: int
-    entropy: float
-    household: bool = False
-    seen: Evidence = NOTHING
-    copied: str | None = None
-    label: str = ""
-
-    @property
-    def constant(self) -> bool:
-        """Return whether there is one value only, a missing one included."""
-        return self.distinct + bool(self.missing) <= 1
-
-    @property
-    def unique(self) -> bool:
-        """Return whether nearly every record has a value of its own."""
-        present = self.records - self.missing
-        return self.records > 1 and 2 * present >= self.records and self.alone >= 0.95 * present
-
-    def may_equal(self, base: "Counted") -> bool:
-        """Return whether both may have the same values in all records, by their counts."""
-        counts = [(c.records, c.missing, c.distinct, c.alone) for c in (self, base)]
-        return counts[0] == counts[1] and math.isclose(self.entropy, base.entropy, abs_tol=1e-9)
-
-    @property
-    def derivation(self) -> tuple[bool, bool, int]:
-        """Return how much it looks like made of another: codes of labels, longer names."""
-        is_code = bool(CODE.confidence(spelled(self.name)))
-        return self.seen.numbers is not None, is_code, len(self.name)
-
-    @property
-    def handful(self) -> bool:
-        """Return whether the values are too few to be names or addresses."""
-        return self.distinct <= 20 and 10 * self.distinct <= self.records
-
-    @property
-    def dated(self) -> bool:
-        """Return whether the values are dates, by their type or their form."""
-        return family(self.type) in DATES or self.seen.shape == "date"
-
-    @property
-    def binary(self) -> bool:
-        """Return whether there are two values."""
-        return self.distinct <= 2
-
-    @property
-    def floating(self) -> bool:
-        """Return whether values are measured: numbers with a fraction, and many of them."""
-        return family(self.type) in ("FLOAT", "DOUBLE", "DECIMAL") and self.distinct > CATEGORIES
-
-    @property
-    def has_no_categories(self) -> bool:
-        """Return whether values are measured, or number the records."""
-        return self.floating or (self.unique and family(self.type) in NUMBERS)
-
-    @property
-    def measured(self) -> bool:
-        """Return whether values are measured or counted: many numbers, or zero for many people."""
-        is_number = family(self.type) in NUMBERS and not self.binary
-        is_counted = self.distinct > AMOUNTS or self.seen.zeros >= ZEROS
-        return self.floating or (is_number and is_counted)
 
 
 @dataclass(frozen=True)
@@ -199,11 +106,11 @@ def of_values(topic: Topic) -> str:
 
 def guesses(columns: Sequence[Counted]) -> list[Guess]:
     """Return a guess for each column, in their order."""
-    context = _Context(columns)
-    drafts = {column.name: _by_name_or_label(column, context) for column in columns}
+    siblings = Siblings(columns)
+    drafts = {column.name: _by_name_or_label(column, siblings) for column in columns}
     alike: dict[str, list[Counted]] = {}  # columns that tell the same, by the name of the first
     for column in columns:
-        base = None if column.copied is None else context.columns.get(column.copied)
+        base = None if column.copied is None else siblings.columns.get(column.copied)
         if base and drafts[column.name].role != "constant" and column.may_equal(base):
             alike.setdefault(base.name, [base]).append(column)
     for members in alike.values():
@@ -233,12 +140,12 @@ def _alike_nearby(columns: Sequence[Counted], drafts: Mapping[str, Guess]) -> di
     return additions
 
 
-def _by_name_or_label(column: Counted, context: "_Context") -> Guess:
+def _by_name_or_label(column: Counted, siblings: Siblings) -> Guess:
     """Return the guess of a column by its name, or by its label, if that says more."""
-    guess = _guess(column, context)
+    guess = _guess(column, siblings)
     if not column.label or not _doubt(guess):
         return guess
-    of_label = _guess(replace(column, name=column.label), context)
+    of_label = _guess(replace(column, name=column.label), siblings)
     if of_label.why in UNNAMED or (guess.why not in UNNAMED and _doubt(guess) <= _doubt(of_label)):
         return guess
     return of_label
@@ -249,90 +156,9 @@ def _doubt(guess: Guess | _Match) -> int:
     return CONFIDENCE.index(guess.confidence)
 
 
-class _Context:
-    """The columns of a file, which say something about one another."""
-
-    def __init__(self, columns: Sequence[Counted]) -> None:
-        self.columns = {column.name: column for column in columns}
-        self.questions = _questions(columns)
-        self.births = any(BIRTHS.search(spelled(column.name)) for column in columns)
-        self.bodies = any(BODY.search(spelled(column.name)) for column in columns)
-        self.parts = _parts(columns)
-        stems = [m[1].lower() for c in columns if (m := NUMBERED.fullmatch(c.name))]
-        self.series = {stem for stem, n in Counter(stems).items() if n >= SERIES}
-        self.subjects = _subjects(columns)
-
-    def is_item(self, column: Counted) -> bool:
-        """Return whether the name numbers one of many questions."""
-        numbered = NUMBERED.fullmatch(column.name)
-        return bool(numbered and numbered[1].lower() in self.series)
-
-
-def _subjects(columns: Sequence[Counted]) -> Mapping[str, Topic]:
-    """Return the secret subject of columns by name: of their values, or of their siblings'.
-
-    Siblings are answers to one question (``P20A01``, ``P20A02``), or have the same answers.
-    """
-    subjects = {
-        c.name: c.seen.topic for c in columns if c.seen.topic and c.seen.topic.role == "secret"
-    }
-    families: dict[str, list[str]] = {}
-    for column in columns:
-        families.setdefault(re.sub(r"_?\d{1,4}$", "", column.name), []).append(column.name)
-    subjects_by_column = dict(subjects)
-    for stem, members in families.items():
-        topics = Counter(subjects[m].name for m in members if m in subjects)
-        if len(members) < 3 or len(topics) != 1:
-            continue
-        if stem.isalpha() and len(stem) <= MANY_SUBJECTS and 3 * topics.total() < len(members):
-            continue  # numbers of all questions of a survey, not of one of them
-        topic = next(subjects[m] for m in members if m in subjects)
-        others = [m for m in members if m not in subjects]
-        subjects_by_column |= dict.fromkeys(others, topic)
-    for column in columns:
-        values = column.seen.values
-        if column.name in subjects_by_column or len(values) < 2:
-            continue
-        for base in columns:
-            if base.name in subjects and 2 * len(values & base.seen.values) >= len(values):
-                subjects_by_column[column.name] = subjects[base.name]
-                break
-    return subjects_by_column
-
-
-def _parts(columns: Sequence[Counted]) -> Mapping[str, Sequence[str]]:
-    """Return the columns that a name is made of (``any_hiv`` of ``any`` and ``hiv2004``)."""
-    names: dict[str, str] = {}
-    for column in columns:
-        stem = column.name.lower().rstrip("0123456789_")
-        if len(stem) >= SHORTEST - 1:
-            names.setdefault(stem, column.name)
-            names.setdefault(column.name.lower(), column.name)
-    parts = {}
-    for column in columns:
-        pieces = _split(column.name.lower(), names)
-        if len(pieces) >= 2 and all(names[part] != column.name for part in pieces):
-            parts[column.name] = [names[part] for part in pieces]
-    return parts
-
-
-def _split(name: str, names: Mapping[str, str]) -> list[str]:
-    """Return the names that a name joins by ``_``, the longest first; none if it has more."""
-    if name.count("_") >= MOST_PARTS:
-        return []
-    if name in names and "_" not in name:
-        return [name]
-    for at in range(len(name), 0, -1):
-        head, rest = name[:at], name[at + 1 :]
-        if name[at : at + 1] == "_" and head in names and (tail := _split(rest, names)):
-            return [head, *tail]
-    words = name.split("_")
-    return [name] if name in names and len(words) <= 2 else []
-
-
-def _guess(column: Counted, context: _Context) -> Guess:
+def _guess(column: Counted, siblings: Siblings) -> Guess:
     """Return the guess of a column."""
-    name, question = spelled(column.name), context.questions.get(column.name)
+    name, question = spelled(column.name), siblings.questions.get(column.name)
     if column.constant:
         return Guess("constant", CONSTANT if column.distinct else EMPTY, "high")
     if column.household:
@@ -342,19 +168,19 @@ def _guess(column: Counted, context: _Context) -> Guess:
         visible = None  # a short name misled
     guess = (
         _form(column, visible)
-        or _weight(column, name, context)
+        or _weight(column, name, siblings)
         or _identity(column, name, visible)
         or _time(column, name)
-        or _secret_product(column, context)
+        or _secret_product(column, siblings)
         or _dated(column, name, visible)
-        or _subject(column, name, visible, context)
+        or _subject(column, name, visible, siblings)
     )
-    is_product = column.name in context.parts
+    is_product = column.name in siblings.parts
     if guess is not None:
         return replace(guess, confidence="medium") if is_product and not _doubt(guess) else guess
     if is_product:
         return Guess("other", PRODUCT, "medium")
-    return _by_values(column, name, is_answer=question is not None or context.is_item(column))
+    return _by_values(column, name, is_answer=question is not None or siblings.is_item(column))
 
 
 def _form(column: Counted, visible: _Match | None) -> Guess | None:
@@ -371,18 +197,18 @@ def _form(column: Counted, visible: _Match | None) -> Guess | None:
     return None
 
 
-def _weight(column: Counted, name: str, context: _Context) -> Guess | None:
+def _weight(column: Counted, name: str, siblings: Siblings) -> Guess | None:
     """Return the guess that a number is a weight: of a record, or of a body."""
     confidence = WEIGHT.confidence(name)
     if not confidence or family(column.type) not in NUMBERS:
         return None
     least, greatest = column.seen.numbers or (0, 0)
-    lowest, highest = PEOPLE if context.bodies and greatest >= BODIES[0] else BODIES
+    lowest, highest = PEOPLE if siblings.bodies and greatest >= BODIES[0] else BODIES
     is_body = lowest <= least and greatest <= highest and column.distinct >= 10
     is_newborn = any(low <= least and 8 * low < greatest <= high for low, high in NEWBORN)
     has_unit = KILOGRAMS.search(name) is not None and is_body
-    is_body &= column.seen.integers or context.bodies
-    is_body |= context.births and is_newborn
+    is_body &= column.seen.integers or siblings.bodies
+    is_body |= siblings.births and is_newborn
     if (confidence == "medium" and is_body) or has_unit:
         return Guess("secret", BODY_WEIGHT, "high")
     return Guess("weight", reason(WEIGHT), confidence)
@@ -423,10 +249,10 @@ def _time(column: Counted, name: str) -> Guess | None:
     return None
 
 
-def _secret_product(column: Counted, context: _Context) -> Guess | None:
+def _secret_product(column: Counted, siblings: Siblings) -> Guess | None:
     """Return the guess of a column that is made of others, of which one is a secret."""
-    parts = [context.columns[part] for part in context.parts.get(column.name, ())]
-    bases = [_guess(part, context) for part in parts if part.name not in context.parts]
+    parts = [siblings.columns[part] for part in siblings.parts.get(column.name, ())]
+    bases = [_guess(part, siblings) for part in parts if part.name not in siblings.parts]
     secrets = [base for base in bases if base.role == "secret" and base.confidence != "low"]
     if secrets:
         return Guess("secret", PRODUCT, min((s.confidence for s in secrets), key=CONFIDENCE.index))
@@ -449,10 +275,12 @@ def _dated(column: Counted, name: str, visible: _Match | None) -> Guess | None:
     return Guess("quasi-identifier", DATED, "medium")
 
 
-def _subject(column: Counted, name: str, visible: _Match | None, context: _Context) -> Guess | None:
+def _subject(
+    column: Counted, name: str, visible: _Match | None, siblings: Siblings
+) -> Guess | None:
     """Return the guess from what the name and the values are about; None if they do not say."""
     labels = None if column.unique else column.seen.topic or _of_shape(column.seen.shape)
-    sibling = context.subjects.get(column.name)
+    sibling = siblings.subjects.get(column.name)
     secret = _first(SECRETS, f"_{name}_") or _first(SECRETS, name)
     if secret and visible and visible.topic.name == COURT:  # court records are public
         secret = None
@@ -517,25 +345,6 @@ def _first(topics: Sequence[Topic], name: str) -> _Match | None:
 def _lowered(confidence: str) -> str:
     """Return the next lower confidence: the name speaks for another role, too."""
     return CONFIDENCE[min(CONFIDENCE.index(confidence) + 1, len(CONFIDENCE) - 1)]
-
-
-def _questions(columns: Sequence[Counted]) -> Mapping[str, str]:
-    """Return the question of a column, by its name: the beginning that ``ANSWERS`` names share."""
-    names = {column.name: spelled(column.name) for column in columns if column.binary}
-    answers = Counter(start for name in names.values() for start in _starts(name))
-    questions = {}
-    for column, name in names.items():
-        if shared := [start for start in _starts(name) if answers[start] >= ANSWERS]:
-            questions[column] = max(shared, key=len)
-    return questions
-
-
-def _starts(name: str) -> Iterator[str]:
-    """Yield the beginnings of a name that may be a question: ``_pays_for_`` of three words."""
-    words = name.strip("_").split("_")
-    for n in range(1, len(words)):
-        if sum(map(len, words[:n])) >= SHORTEST:
-            yield f"_{'_'.join(words[:n])}_"
 
 
 def _ranked(columns: Sequence[Counted], drafts: Sequence[Guess]) -> list[Guess]:

@@ -15,7 +15,8 @@ import pytest
 import qifsql
 from qifsql.commands.describe import guesses as guessing
 from qifsql.commands.describe import view
-from qifsql.commands.describe.guesses import Counted, guesses
+from qifsql.commands.describe.column_counts import Counted
+from qifsql.commands.describe.guesses import guesses
 from qifsql.data.topics import (
     ADMINISTRATION,
     CONTACT,

@@ -1,0 +1,90 @@
+"""The counts of a column: how often its values occur, and what follows from that."""
+
+import math
+from dataclasses import dataclass
+
+from qifsql.commands.describe.evidence import NOTHING, Evidence
+from qifsql.data.topics import CODE, spelled
+from qifsql.data.types import NUMBERS, family
+
+CATEGORIES = 50  # values of a floating number that may be categories
+AMOUNTS = 100  # values of a number that is no code
+ZEROS = 0.4  # share of zeros of a number of events that most people do not have
+DATES = ("DATE", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE", "TIMESTAMP_NS", "TIMESTAMP_S")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Counted:
+    """A column: its name, type, and how often its values occur.
+
+    ``distinct`` counts values that are not missing, ``alone`` the records that are alone in theirs;
+    ``entropy`` is in bits. ``household``: it numbers households of people who differ. ``seen`` is
+    what its values say, ``copied`` the column that tells the same in the first records, ``label``
+    what the file says of it, such as the question of a survey.
+    """
+
+    name: str
+    type: str
+    records: int
+    missing: int
+    distinct: int
+    alone: int
+    entropy: float
+    household: bool = False
+    seen: Evidence = NOTHING
+    copied: str | None = None
+    label: str = ""
+
+    @property
+    def constant(self) -> bool:
+        """Return whether there is one value only, a missing one included."""
+        return self.distinct + bool(self.missing) <= 1
+
+    @property
+    def unique(self) -> bool:
+        """Return whether nearly every record has a value of its own."""
+        present = self.records - self.missing
+        return self.records > 1 and 2 * present >= self.records and self.alone >= 0.95 * present
+
+    def may_equal(self, base: "Counted") -> bool:
+        """Return whether both may have the same values in all records, by their counts."""
+        counts = [(c.records, c.missing, c.distinct, c.alone) for c in (self, base)]
+        return counts[0] == counts[1] and math.isclose(self.entropy, base.entropy, abs_tol=1e-9)
+
+    @property
+    def derivation(self) -> tuple[bool, bool, int]:
+        """Return how much it looks like made of another: codes of labels, longer names."""
+        is_code = bool(CODE.confidence(spelled(self.name)))
+        return self.seen.numbers is not None, is_code, len(self.name)
+
+    @property
+    def handful(self) -> bool:
+        """Return whether the values are too few to be names or addresses."""
+        return self.distinct <= 20 and 10 * self.distinct <= self.records
+
+    @property
+    def dated(self) -> bool:
+        """Return whether the values are dates, by their type or their form."""
+        return family(self.type) in DATES or self.seen.shape == "date"
+
+    @property
+    def binary(self) -> bool:
+        """Return whether there are two values."""
+        return self.distinct <= 2
+
+    @property
+    def floating(self) -> bool:
+        """Return whether values are measured: numbers with a fraction, and many of them."""
+        return family(self.type) in ("FLOAT", "DOUBLE", "DECIMAL") and self.distinct > CATEGORIES
+
+    @property
+    def has_no_categories(self) -> bool:
+        """Return whether values are measured, or number the records."""
+        return self.floating or (self.unique and family(self.type) in NUMBERS)
+
+    @property
+    def measured(self) -> bool:
+        """Return whether values are measured or counted: many numbers, or zero for many people."""
+        is_number = family(self.type) in NUMBERS and not self.binary
+        is_counted = self.distinct > AMOUNTS or self.seen.zeros >= ZEROS
+        return self.floating or (is_number and is_counted)
