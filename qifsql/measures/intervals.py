@@ -1,4 +1,4 @@
-"""Confidence intervals of shares and of their differences, from Wilson's score interval.
+"""Confidence intervals: of shares and their differences from Wilson's score interval; exact ones.
 
 Sources: Wilson 1927; Newcombe 1998, Interval estimation for the difference between independent
 proportions (method 10), and Improved confidence intervals for the difference between binomial
@@ -33,7 +33,7 @@ def wilson(right: float, people: int) -> Interval:
     return min(low, p), max(high, p)
 
 
-def exact(right: int, draws: int, error: float = 0.05) -> Interval:
+def clopper_pearson(right: int, draws: int, error: float = 0.05) -> Interval:
     """Return the exact interval of a chance, from ``right`` of so many independent draws.
 
     It covers the chance with probability 1 - ``error`` or more (Clopper and Pearson 1934).

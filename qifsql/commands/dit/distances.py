@@ -102,7 +102,7 @@ def delta_rows(passes: Passes, question: Question) -> pl.DataFrame:
         delta = exceeded / draws
         low, high = delta, delta
         if question.random:
-            low, high = intervals.exact(exceeded, draws, 0.05 / targets)
+            low, high = intervals.clopper_pearson(exceeded, draws, 0.05 / targets)
         labels = (*_limits_of_run(question, run), distance, point, draws, people)
         rows.append((run, *labels, delta, low, high))
     passes.drop("points")

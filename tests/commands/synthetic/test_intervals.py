@@ -12,7 +12,7 @@ from math import comb
 
 import pytest
 
-from qifsql.measures.intervals import Interval, exact, excess, newcombe, paired, wilson
+from qifsql.measures.intervals import Interval, clopper_pearson, excess, newcombe, paired, wilson
 
 DRAWS = 1_000
 LEAST = 0.93  # 0.95, less three standard deviations of 1,000 draws
@@ -109,7 +109,7 @@ def test_intervals_stay_within_the_range_of_differences() -> None:
 @pytest.mark.parametrize("error", [0.05, 0.001])
 def test_the_exact_interval_covers_as_it_claims(draws: int, error: float) -> None:
     """Over all outcomes, each with its binomial chance, in exact fractions."""
-    found = [exact(right, draws, error) for right in range(draws + 1)]
+    found = [clopper_pearson(right, draws, error) for right in range(draws + 1)]
     assert found[0][0] == 0
     assert found[-1][1] == 1
     ends = [Fraction(end) for interval in found for end in interval]
