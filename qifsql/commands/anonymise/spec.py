@@ -266,7 +266,7 @@ class AnonymiseOptions(TypedDict, total=False):
             "Whose record it is: limits are about different people in a class.",
             text="Column or named expression that says whose record it is: k counts different "
             "people in a class, l and t the people who have a value; a missing person is one of "
-            "its own.",
+            "its own. The column of a household makes households the unit.",
             panel=DATA,
         ),
     ]
