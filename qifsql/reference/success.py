@@ -1,4 +1,4 @@
-"""Success of an adversary: certain, on average, at worst, and over people (M7 to M20, M26 to M29).
+"""Success of an adversary: certain, on average, at worst, over people (M7-M20, M26-M29, M216).
 
 Every attack is one attack with a different secret: the record itself (re-identification) or an
 attribute. Of each block she guesses the likeliest secret.
@@ -22,6 +22,7 @@ from qifsql.reference.microdata import (
     Weight,
     Weights,
     blocks,
+    counts,
     key,
     masses,
     order_key,
@@ -262,6 +263,36 @@ def quantile(successes: Sequence[Fraction], share: Weight) -> Fraction:
     people = Fraction(share) * len(successes)
     ordered = sorted(successes)
     return next(p for i, p in enumerate(ordered, 1) if i >= people)
+
+
+@dataclass(frozen=True)
+class ValueChances:
+    """The chances of a value of the secret, and the people who are suspected of it (M216)."""
+
+    individuals: int
+    prior: Fraction
+    low: Fraction
+    high: Fraction
+    suspected: int
+
+
+def value_chances(rows: Rows, qids: Names, secret: str) -> dict[Any, ValueChances]:
+    """Return the chances of each value: 5 of 100 people have at most ``low``, at least ``high``."""
+    seen = counts(rows, qids, secret)
+    (everybody,) = counts(rows, [], secret).values()
+    chances_of = {}
+    for v, individuals in everybody.items():
+        inside = [seen[key(row, qids)] for row in rows]
+        chances = [Fraction(block.get(v, 0), sum(block.values())) for block in inside]
+        prior = Fraction(individuals, len(rows))
+        chances_of[v] = ValueChances(
+            individuals=individuals,
+            prior=prior,
+            low=quantile(chances, Fraction(1, 20)),
+            high=-quantile([-chance for chance in chances], Fraction(1, 20)),
+            suspected=sum(2 * prior <= chance < 1 for chance in chances),
+        )
+    return chances_of
 
 
 @dataclass(frozen=True)

@@ -98,9 +98,10 @@ def _value_chances(counts: Counts, questions: Sequence[Question]) -> list[dict[s
     for question in ((j, gain) for j, gain in questions if j and not gain):  # gain 0 is identity
         of_secret = counts.frame("value_chances", [question]).to_dicts()
         of_secret.sort(key=lambda row: (row["people"], row["value"] is None, str(row["value"])))
+        everybody = sum(row["people"] for row in of_secret)
         for row in of_secret:
             row |= {"value": None if row["value"] is None else str(row["value"])}
-            row |= {"prior": row["people"] / counts.records, "individuals": row["people"]}
+            row |= {"prior": row["people"] / everybody, "individuals": row["people"]}
         rows += of_secret
     return rows
 

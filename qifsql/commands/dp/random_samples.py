@@ -45,7 +45,7 @@ def check(samples: int | None, size: int | None) -> None:
     if samples is None and size is not None:
         raise InputError("a size of samples needs their number (--samples)")
     if samples is not None and not 2 <= samples <= MOST_SAMPLES:
-        raise InputError(f"samples is a of_all number from 2 to {MOST_SAMPLES:,}")
+        raise InputError(f"samples is a whole number from 2 to {MOST_SAMPLES:,}")
 
 
 def size_of_samples(counts: Counts, samples: int, size: int | None) -> int:

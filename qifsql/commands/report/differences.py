@@ -1,9 +1,9 @@
 """Numbers of few people that follow from the numbers of a report together.
 
 A number about fewer people than the limit is left out, whether it is shown or follows from two that
-are: the size of the smallest block, a bar of a histogram, a result whose filter leaves few people,
-or whose number of people, added to and subtracted from those of other results about the same files,
-leaves few.
+are: the size of the smallest block, a bar of a histogram, the people of a value of a secret, a
+result whose filter leaves few people, or whose number of people, added to and subtracted from those
+of other results about the same files, leaves few.
 """
 
 from collections.abc import Sequence, Set
@@ -13,7 +13,8 @@ import polars as pl
 
 from qifsql.results.stored import Stored
 
-SMALLEST, WORST, BIN, PEOPLE = "k", "worst_case", "bin", "individuals"
+SMALLEST, WORST, PEOPLE = "k", "worst_case", "individuals"
+BIN, VALUE, SUSPECTED = "bin", "value", "suspected"  # of histograms and of chances of values
 COUNTED = ("records", "people")  # columns of the number of people of a result
 MOST_TERMS = 4  # numbers that are added and subtracted
 MOST_NUMBERS = 12  # different numbers that are shown about the same files
@@ -86,11 +87,11 @@ def has_few(stored: Stored, minimum: int) -> bool:
 
 
 def without_few(table: pl.DataFrame, minimum: int) -> pl.DataFrame:
-    """Return a table without bars of few people, and with NULL for ``k`` (smallest block) of few.
+    """Return a table without bars and values of few people, and with NULL for other few people.
 
-    Where ``k`` is left out, so is the chance against the worst block, of which it is one part in
-    ``k``, unless it is 1. A bar is a row with the columns ``bin`` and ``individuals``; the others
-    tell histograms apart.
+    Those are ``k`` (smallest block) and those ``suspected`` of a value. Where ``k`` is left out, so
+    is the chance against the worst block, of which it is one part in ``k``, unless it is 1. A bar,
+    or a value of a secret, is a row of so many ``individuals``; further columns tell tables apart.
     """
     schema = table.schema
     if SMALLEST in schema and schema[SMALLEST].is_integer():
@@ -102,9 +103,14 @@ def without_few(table: pl.DataFrame, minimum: int) -> pl.DataFrame:
             pl.when(~is_hidden.fill_null(value=False)).then(name).alias(name)
             for name, is_hidden in hidden.items()
         )
-    if not {BIN, PEOPLE} <= set(schema) or not schema[PEOPLE].is_integer():
+    parts = {BIN, SUSPECTED} & set(schema)
+    if not parts or PEOPLE not in schema or not schema[PEOPLE].is_integer():
         return table
-    keys = [n for n in schema if n not in (BIN, PEOPLE) and not schema[n].is_float()]
+    if SUSPECTED in schema:
+        is_few = pl.col(SUSPECTED).is_between(1, minimum - 1)
+        table = table.with_columns(pl.when(~is_few).then(SUSPECTED).alias(SUSPECTED))
+    of_row = (BIN, VALUE, SUSPECTED, PEOPLE)
+    keys = [n for n in schema if n not in of_row and not schema[n].is_float()]
     table = table.with_row_index("place")
     histograms = table.partition_by(keys, maintain_order=True) if keys else [table]
     places = chain.from_iterable(_shown_bars(bars, minimum) for bars in histograms)

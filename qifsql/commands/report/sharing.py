@@ -155,7 +155,10 @@ def _omissions(
         )
         yield said(message, minimum=masks.minimum, names=", ".join(names))
     if any(differences.has_few(s, masks.minimum) for s in stored):
-        message = "smallest blocks (k) and bars of histograms of fewer than {minimum} people"
+        message = (
+            "smallest blocks (k), bars of histograms and values of secrets of fewer than "
+            "{minimum} people"
+        )
         yield said(message, minimum=masks.minimum)
     if names := [s.name for s in stored if s.shows_people]:
         yield said("results with values of people: {names}", names=", ".join(names))

@@ -1,6 +1,6 @@
-"""Chances of values of the secret for the people least and most suspected, against fractions."""
+"""Chances of values of the secret for the people least and most suspected, as they are defined."""
 
-from fractions import Fraction
+from dataclasses import astuple
 from pathlib import Path
 from typing import Any
 
@@ -15,29 +15,7 @@ from terminal import run
 
 import qifsql
 from qifsql.errors import InputError
-from qifsql.reference import microdata
-
-
-def defined(rows: list[dict[str, Any]], qids: list[str], secret: str) -> list[tuple[Any, ...]]:
-    """M216, person by person: value counts, prior, 5 % and 95 % quantile, and the suspected."""
-    blocks: dict[Any, list[Any]] = {}
-    for row in rows:
-        known = tuple(microdata.value(row[q]) for q in qids)
-        blocks.setdefault(known, []).append(microdata.value(row[secret]))
-    everybody = [s for block in blocks.values() for s in block]
-    found = []
-    for value in set(everybody):
-        n = len(everybody)
-        chances = sorted(
-            Fraction(block.count(value), len(block)) for block in blocks.values() for _ in block
-        )
-        few = Fraction(n, 20)
-        low = min(c for c in chances if sum(d <= c for d in chances) >= few)
-        high = max(c for c in chances if sum(d >= c for d in chances) >= few)
-        prior = Fraction(everybody.count(value), n)
-        suspected = sum(2 * prior <= c < 1 for c in chances)
-        found.append((everybody.count(value), float(prior), float(low), float(high), suspected))
-    return sorted(found)
+from qifsql.reference import microdata, success
 
 
 @given(tables(), st.data())
@@ -48,10 +26,19 @@ def test_every_chance_is_that_of_the_definition(
     path = tmp_path_factory.mktemp("v") / "release.parquet"
     pq.write_table(to_arrow(table), path)
     secret = data.draw(st.sampled_from(table.secrets))
-    result = qifsql.attack("crs,cas", path, qids=table.qids, secret=[secret], value_chances=True)
+    null = data.draw(st.sampled_from(["distinct", "drop"]))
+    asked: dict[str, Any] = {"qids": table.qids, "secret": [secret], "null": null}
+    used = [*table.qids, secret]
+    rows = [r for r in table.rows if null == "distinct" or None not in microdata.key(r, used)]
+    if not rows:
+        return
+    result = qifsql.attack("crs,cas", path, **asked, value_chances=True)
     shown = result.details["value_chances"]
     names = ("individuals", "prior", "low", "high", "suspected")
-    assert sorted(shown.select(names).rows()) == defined(table.rows, table.qids, secret)
+    expected = success.value_chances(rows, table.qids, secret).values()
+    assert sorted(shown.select(names).rows()) == sorted(
+        tuple(float(number) for number in astuple(chances)) for chances in expected
+    )
     assert set(shown["attack_id"]) == {result.frame["attack_id"][1]}
 
 

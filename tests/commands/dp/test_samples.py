@@ -147,7 +147,7 @@ def test_the_command_gives_means_and_ranges_of_the_same_samples(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("wrong", "says"),
     [
-        ({"samples": 1}, "from 2 to 10,000"),
+        ({"samples": 1}, "a whole number from 2 to 10,000"),
         ({"sample_size": 3}, "needs their number"),
         ({"samples": 5, "sample_size": 9}, "from 1 to 8 records"),
         ({"samples": 5, "sample_size": 0}, "from 1 to 8 records"),

@@ -120,6 +120,20 @@ def test_the_same_filter_and_number_again_are_shown(people: Path) -> None:
     assert len(share(read(results), Reader())[0]) == 2
 
 
+def test_a_value_of_few_people_is_not_told_by_its_chances(people: Path) -> None:
+    rare = people.with_name("rare.parquet")
+    secret = pl.int_range(200).replace_strict({0: "x", 1: "y", 2: "y"}, default=pl.col("s"))
+    pl.read_parquet(people).with_columns(s=secret).write_parquet(rare)
+    result = qifsql.attack("cas", rare, qids="h", secret="s", value_chances=True)
+    (stored,), line = shared(result)
+    table = stored.details["value_chances"]
+    assert 0 < table.height < result.details["value_chances"].height
+    assert min(table["individuals"]) >= 10
+    assert 200 - sum(table["individuals"]) >= 10  # what is left out has no few people together
+    assert all(n is None or n == 0 or n >= 10 for n in table["suspected"])
+    assert "values of secrets of fewer than 10 people" in line
+
+
 @given(st.lists(st.integers(0, 40), min_size=1, max_size=12), st.integers(2, 15))
 def test_bars_of_few_people_are_left_out_with_others(bars: list[int], minimum: int) -> None:
     table = pl.DataFrame({"bin": range(len(bars)), "individuals": bars})
