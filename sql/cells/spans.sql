@@ -273,40 +273,40 @@ LEFT JOIN members ON spans.enumerated AND spans.id = members.id AND places.place
 
 -- One row per cell and number of the people: how far it is from the nearest number for which the cell
 -- stands, in steps of which 2^20 are the range of the numbers; a bound more than a range outside is a
--- range outside.
+-- range outside. Distances are rounded, not places, so that equal distances are equal.
 {# away(dated=0), away(dated=1) #}
 CREATE OR REPLACE VIEW away AS
 SELECT
     bounds.id,
-    stepped.place,
-    min(greatest(bounds.lower - stepped.step, stepped.step - bounds.upper, 0)) AS steps
+    scaled.place,
+    floor(min(greatest(bounds.lower - scaled.share, scaled.share - bounds.upper, 0)) * 1048576 + 0.5)::BIGINT AS steps
 FROM (
     SELECT
         stretches.id,
-        coalesce(floor(greatest(-1, least(2, CASE
+        coalesce(greatest(-1, least(2, CASE
             WHEN extremes.largest > extremes.smallest
                 THEN (stretches.lower - extremes.smallest) / (extremes.largest - extremes.smallest)
             ELSE sign(stretches.lower - extremes.smallest)
-        END)) * 1048576 + 0.5)::BIGINT, -1048576) AS lower,
-        coalesce(floor(greatest(-1, least(2, CASE
+        END)), -1) AS lower,
+        coalesce(greatest(-1, least(2, CASE
             WHEN extremes.largest > extremes.smallest
                 THEN (stretches.upper - extremes.smallest) / (extremes.largest - extremes.smallest)
             ELSE sign(stretches.upper - extremes.smallest)
-        END)) * 1048576 + 0.5)::BIGINT, 2097152) AS upper
+        END)), 2) AS upper
     FROM stretches CROSS JOIN extremes
 ) AS bounds
 CROSS JOIN (
     SELECT
         places.place,
-        floor(greatest(-1, least(2, CASE
+        greatest(-1, least(2, CASE
             WHEN extremes.largest > extremes.smallest
                 THEN ({{ "epoch(places.value)" if dated else "places.value::DOUBLE" }} - extremes.smallest) / (extremes.largest - extremes.smallest)
             ELSE sign({{ "epoch(places.value)" if dated else "places.value::DOUBLE" }} - extremes.smallest)
-        END)) * 1048576 + 0.5)::BIGINT AS step
+        END)) AS share
     FROM places CROSS JOIN extremes
     WHERE places.place > 0
-) AS stepped
-GROUP BY bounds.id, stepped.place;
+) AS scaled
+GROUP BY bounds.id, scaled.place;
 
 -- One row: the squared distances of all values of people (in order, from the first place) from all
 -- cells of a column (in order, so many for each value). A value in the cell is at 0; of numbers, any

@@ -199,13 +199,14 @@ class Distances:
         for row, _ in release.rows:
             numbers += [a for a, b in stretches(row[column], kind) if a == b]
 
-        def step(x: float) -> int:
+        def share(x: float) -> float:
             least, range_ = min(numbers), max(numbers) - min(numbers)
-            share = (x - least) / range_ if range_ else float((x > least) - (x < least))
-            return math.floor(max(-1.0, min(2.0, share)) * STEPS + 0.5)
+            part = (x - least) / range_ if range_ else float((x > least) - (x < least))
+            return max(-1.0, min(2.0, part))
 
-        own = step(number(value))
-        return min(max(step(a) - own, own - step(b), 0) for a, b in found) ** 2
+        own = share(number(value))
+        away = min(max(share(a) - own, own - share(b), 0.0) for a, b in found)
+        return math.floor(away * STEPS + 0.5) ** 2
 
 
 def told(

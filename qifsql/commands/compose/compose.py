@@ -274,12 +274,16 @@ def _notes(bound: Bound, crossed: intersect.Crossed) -> list[str]:
     for release, finding in zip(bound.releases, crossed.findings, strict=True):
         remarks = []
         if n := finding["nowhere"]:
-            remarks.append(
-                f"{plural(n, 'person')} in no class: cells have gaps or are centroids (--nearest "
-                "finds the nearest ones), or they are not in it"
+            reason = (
+                "it has none"
+                if bound.spec.nearest
+                else "cells have gaps or are centroids (--nearest finds the nearest ones), or they "
+                "are not in it"
             )
+            remarks.append(f"{plural(n, 'person')} in no class: {reason}")
         if n := finding.get("by_nearest"):
-            remarks.append(f"{plural(n, 'person')} in no class are located in the nearest one")
+            verb = "is" if n == 1 else "are"
+            remarks.append(f"{plural(n, 'person')} in no class {verb} located in the nearest one")
         if n := finding["in_several"]:
             remarks.append(
                 f"{plural(n, 'person')} in several classes, which overlap"

@@ -142,6 +142,18 @@ def test_gaps_and_overlaps_are_remarked_with_their_people(tmp_path: Path) -> Non
     assert "2 people in no class: cells have gaps" in result.notes[1]
     assert "1 person in several classes, which overlap" in result.notes[1]
     assert result.details["releases"].row(1, named=True)["in_several"] == 1
+    everything = {"age": ["*"] * 3, "zip": ["*"] * 3}  # no class is left, and so no nearest one
+    result = compose(tmp_path, everything, nearest=True, suppressed="out")
+    assert "1 person in no class is located in the nearest one" in result.notes[0]
+    assert "3 people in no class: it has none" in result.notes[1]
+
+
+def test_equally_near_centroids_are_both_taken(tmp_path: Path) -> None:
+    """3 is 1.5 from both, which are a third of steps of 2^-20 of the range, 5.5, apart."""
+    people = made(tmp_path, "people", {"age": [3, 7]})
+    release = made(tmp_path, "r1", {"age": [1.5, 4.5], "s": ["a", "b"]})
+    found = qifsql.compose([release], people=people, qids="age", secret="s", nearest=True)
+    assert found.details["releases"].row(0, named=True)["in_several"] == 1
 
 
 def test_contradictions_are_apart(tmp_path: Path) -> None:
