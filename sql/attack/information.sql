@@ -135,7 +135,7 @@ FROM (
         FROM cells
         INNER JOIN blocks ON cells.qid IS NOT DISTINCT FROM blocks.qid
         INNER JOIN prior_cells ON cells.secret IS NOT DISTINCT FROM prior_cells.secret
-        CROSS JOIN prior_blocks AS total
+        CROSS JOIN (SELECT sum(size)::BIGINT AS size FROM blocks) AS total
         GROUP BY cells.secret, prior_cells.weight, total.size, share, blocks.size
     ) AS of_blocks
 ) AS ordered
