@@ -41,9 +41,12 @@ NULL for fewer than 39 samples). ``all_data`` is the number of all records, as i
 
 
 def check(samples: int | None, size: int | None) -> None:
-    """Refuse numbers of samples and of records that are none, and a size without samples."""
+    """Refuse numbers of samples that are none, and a size without samples."""
     if samples is None and size is not None:
         raise InputError("a size of samples needs their number (--samples)")
+    for number in (samples, size):
+        if isinstance(number, bool) or not isinstance(number, int | None):
+            raise InputError("samples and their size are whole numbers")
     if samples is not None and not 2 <= samples <= MOST_SAMPLES:
         raise InputError(f"samples is a whole number from 2 to {MOST_SAMPLES:,}")
 

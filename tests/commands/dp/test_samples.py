@@ -148,12 +148,14 @@ def test_the_command_gives_means_and_ranges_of_the_same_samples(tmp_path: Path) 
     ("wrong", "says"),
     [
         ({"samples": 1}, "a whole number from 2 to 10,000"),
+        ({"samples": 2.5}, "whole numbers"),
+        ({"samples": 5, "sample_size": 2.5}, "whole numbers"),
         ({"sample_size": 3}, "needs their number"),
         ({"samples": 5, "sample_size": 9}, "from 1 to 8 records"),
         ({"samples": 5, "sample_size": 0}, "from 1 to 8 records"),
     ],
 )
-def test_impossible_samples_are_refused(tmp_path: Path, wrong: dict[str, int], says: str) -> None:
+def test_impossible_samples_are_refused(tmp_path: Path, wrong: dict[str, Any], says: str) -> None:
     file = tmp_path / "people.parquet"
     pl.DataFrame(PEOPLE, ["u", "s"], orient="row").write_parquet(file)
     with pytest.raises(InputError, match=says):
