@@ -27,6 +27,7 @@ NAME_LISTS = ("qids", "known", "dimensions")  # columns of lists of names of col
 NAME_COLUMNS = (  # columns of names of columns
     *("qid", "a", "b", "by", "secret", "column", "reveals", "quasi_identifier", "dimension"),
 )
+BY_COLUMN = {"names", "repeated"}  # counts of people in an option, by names of columns
 ROLES = {"qids", "secrets", "key", "weight", "secret", "useful", "known", "dimensions"}
 """Options that name columns."""
 TEXTS = frozenset((
@@ -394,6 +395,8 @@ def _labelled(stored: Stored, labels: Mapping[str, str]) -> Stored:
             spec[role] = labels.get(names, names)
         else:
             spec[role] = [labels.get(n, n) for n in names or ()]
+    for role in BY_COLUMN & set(spec):
+        spec[role] = {labels.get(name, name): counts for name, counts in spec[role].items()}
     note = dict(stored.manifest) | {"spec": spec}
     if "columns" in note:
         listed = [dict(column) for column in note["columns"]]

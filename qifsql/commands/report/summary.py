@@ -37,7 +37,7 @@ def summary(results: Sequence[Stored], texts: Sequence[str] = (), withheld: str 
     """
     rows = risks(results)
     checks = [s for s in results if s.kind == "check"]
-    parts: list[Part] = []
+    parts: list[Part] = [Paragraph(text, strong=True) for text in _names_of_people(results)]
     if rows:
         parts += _risk_parts(results, rows)
     else:
@@ -63,6 +63,7 @@ def _risk_parts(results: Sequence[Stored], rows: Sequence[Row]) -> list[Part]:
     """Return the sentences that lead a summary, and a card for each of the first risks."""
     with_file = _of_several_files(results) or len({row["dataset"] for row in rows}) > 1
     with_knowledge = len({tuple(sorted(row["qids"])) for row in rows}) > 1  # cards differ in it
+    left_out_names = _left_out_names(results)
     # the greatest risk, and that of each other file with the same goal and secret
     goal, secret = _goal_letter(rows[0]), rows[0]["secret"]
     leading = [row for row in rows if _goal_letter(row) == goal and row["secret"] == secret]
@@ -74,14 +75,12 @@ def _risk_parts(results: Sequence[Stored], rows: Sequence[Row]) -> list[Part]:
             if with_knowledge:
                 knowledge = said("knowing {qids}", qids=words.listed(row["qids"]))
                 risk = replace(risk, what=f"{risk.what}, {knowledge}")
-            names = _left_out(results, row)
-            if names:
-                left_out = said("without {columns}", columns=words.listed(names))
+            if columns := [c for file, c in left_out_names if row["dataset"] in (file, "")]:
+                left_out = said("without {columns}", columns=words.listed(columns))
                 risk = replace(risk, what=f"{risk.what}, {left_out}")
             cards.append(replace(risk, what=_after_dataset(row, risk.what)) if with_file else risk)
     parts: list[Part] = [Paragraph(text, strong=True) for text in leads]
     parts += [*map(Paragraph, _repeated_people(results)), Cards(cards)]
-    parts[:0] = [Paragraph(text, strong=True) for text in _names_of_people(results)]
     if len(rows) > MOST_CARDS:
         singular = "{n} more risk is in the annexes."
         plural = "{n} more risks are in the annexes."
@@ -108,25 +107,35 @@ def _repeated_people(results: Sequence[Stored]) -> list[str]:
 
 def _names_of_people(results: Sequence[Stored]) -> list[str]:
     """Return a sentence on each column of names of people that the numbers leave out."""
-    texts: dict[str, None] = {}
-    for stored in results:
-        for column, counts in (stored.spec.get("names") or {}).items():
-            message = "{column} looks like names of people"
-            values = {"column": escaping.cell(column)}
-            if counts["records"]:
-                message = (
-                    "{column} looks like names of people, with {values} values in {records} records"
-                )
-                values |= {name: words.count(counts[name]) for name in ("values", "records")}
-            remedy = "Remove it before you publish: the numbers here leave it out."
-            texts[f"{said(message, **values)}. {said(remedy)}"] = None
-    return list(texts)
+    with_file, texts = _of_several_files(results), []
+    for (file, column), counts in _left_out_names(results).items():
+        message = "{column} looks like names of people"
+        values = {"column": escaping.cell(column)}
+        if counts["records"]:
+            message = (
+                "{column} looks like names of people, with {values} values in {records} records"
+            )
+            values |= {name: words.count(counts[name]) for name in ("values", "records")}
+        remedy = said("Remove it before you publish: the numbers here leave it out.")
+        text = f"{said(message, **values)}. {remedy}"
+        texts.append(f"{escaping.cell(file)}: {text}" if with_file else text)
+    return texts
 
 
-def _left_out(results: Sequence[Stored], row: Row) -> list[str]:
-    """Return the columns of names of people that the numbers of a risk leave out."""
-    of_file = [s for s in results if not row["dataset"] or s.spec.get("dataset") == row["dataset"]]
-    return list(dict.fromkeys(n for stored in of_file for n in stored.spec.get("names") or {}))
+def _left_out_names(results: Sequence[Stored]) -> dict[tuple[str, str], Row]:
+    """Return the values and records of each column of names that no result uses, with its file."""
+    used = {
+        (file, column.name)
+        for file, columns in uncovered.of_results(results).items()
+        for column in columns
+        if column.covered
+    }
+    return {
+        place: counts
+        for stored in results
+        for name, counts in (stored.spec.get("names") or {}).items()
+        if (place := (str(stored.spec.get("dataset", "")), name)) not in used
+    }
 
 
 def headlines(results: Sequence[Stored]) -> list[str]:

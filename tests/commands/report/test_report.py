@@ -330,6 +330,29 @@ def test_labels_are_shown_instead_of_the_names_of_columns(kinds: Path, tmp_path:
         assert lines == []
 
 
+def test_names_of_people_lead_unless_a_result_is_about_them(tmp_path: Path) -> None:
+    surnames = ("Silva", "Costa", "Dias", "Ramos", "Pinto", "Mota")
+    names = [f"{first} da {last}" for first in ("Ana", "Rui") for last in surnames]
+    frame = pl.DataFrame({"who": names, "ward": ["a", "b"] * 6})
+    results = []
+    for file, qids in (("a", "ward"), ("b", "ward"), ("a", "who")):
+        frame.write_parquet(tmp_path / f"{file}.parquet")
+        results.append(tmp_path / f"{file}_{qids}.json")
+        made("attack", "crs", tmp_path / f"{file}.parquet", "-q", qids, "-o", results[-1])
+    told = "who looks like names of people, with 12 values in 12 records."
+
+    def summary(*stored: Path, label: str = "who=who") -> str:
+        made("report", *stored, "--label", label, "-o", tmp_path / "out.md")
+        return (tmp_path / "out.md").read_text().split("What to do first")[0]
+
+    assert told in summary(results[0])
+    assert "Re-identification, without person" in summary(results[0], label="who=person")
+    of_both = summary(*results[:2])
+    assert all(f"{file}.parquet: {told}" in of_both for file in "ab")
+    assert "who looks like" not in summary(results[0], results[2])
+    assert "without who" not in summary(results[0], results[2])
+
+
 # What is refused.
 
 
