@@ -82,7 +82,7 @@ class Tree:
         leaves = max(1, below[()])
         branches = []
         for path, labels in children.items():
-            if len(labels) > 1:
+            if len(labels) > 1 or not path:  # the root, too: one row, at least
                 first, depth = place(path), len(path)
                 last = first + (1 << shifts[depth]) - 1
                 width = below[path] * WHOLE // leaves

@@ -305,6 +305,7 @@ def _describe(
         "where": where,
         **({"person": microdata.person.name} if microdata.person is not None else {}),
         **({"strata": microdata.by.name} if microdata.by is not None else {}),
+        **({"hierarchies": dict(request.hierarchies)} if request.hierarchies else {}),
         **_describe_recoding(request),
         **{name: value for name, value in dataset.read_with.items() if value},
         **repeated_people(microdata.repeated),
@@ -320,7 +321,6 @@ def _describe_recoding(request: Request) -> dict[str, object]:
         **({"suppress_cells": list(request.suppress_cells)} if request.suppress_cells else {}),
         **({"subsets": request.subsets} if request.subsets is not None else {}),
         **({"k_for": list(request.k_for)} if request.k_for else {}),
-        "hierarchies": dict(request.hierarchies) or None,
     }
     if request.method == "suppress":
         plain |= {"time_budget": request.time_budget}

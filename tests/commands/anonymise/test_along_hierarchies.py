@@ -102,12 +102,16 @@ def test_the_penalty_is_the_share_of_values_below_the_node(tmp_path: Path) -> No
     result, made = anonymised(table, k=2, **how)
     assert [row["c"] for row in made] == list("aabbcc")
     assert result.frame["certainty_penalty"].item() == 0
+    assert result.spec["hierarchies"] == {"c": str(tree["c"])}
     result, made = anonymised(table.slice(0, 5), k=2, **how)  # one c: the root is not cut
     assert {row["c"] for row in made} == {"*"}
     assert result.frame["certainty_penalty"].item() == 1
     result, made = anonymised(pa.table({"c": list("aabccc")}), k=2, **how)
     assert [row["c"] for row in made] == ["n", "n", "n", "c", "c", "c"]
     assert result.frame["certainty_penalty"].item() == pytest.approx(0.5 * 0.5)
+    how["hierarchies"] = {"c": write_hierarchy(tmp_path, [["", "*"]])}  # only the missing value
+    _, made = anonymised(pa.table({"c": pa.array([None, None], pa.string())}), k=2, **how)
+    assert [row["c"] for row in made] == [None, None]
 
 
 @pytest.mark.parametrize(
