@@ -257,7 +257,7 @@ class Question:
             "thresholds": list(self.thresholds),
         }
         sample = {"sample": self.sample} if self.sample else {}
-        sample |= {"seed": self.seed} if self.sample or self.draws else {}
+        sample |= {"seed": self.seed} if self.sample or self.classifier in DRAWING else {}
         optional = {
             "hierarchy": self.hierarchy,
             "hierarchies": dict(self.hierarchies) or None,

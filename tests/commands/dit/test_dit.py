@@ -506,6 +506,11 @@ def test_a_store_goes_on_and_refuses_other_questions(people: Path, tmp_path: Pat
         qifsql.dit(people, **asked, k="6,8")
     anew = qifsql.dit(people, **asked, k="6,8", restart=True)
     assert anew.frame["k"].unique().sort().to_list() == [6, 8]
+    pytest.importorskip("sklearn", reason="scikit-learn is not installed")
+    learned = asked | {"k": 6, "classifier": "decision-tree"}
+    qifsql.dit(people, **learned, settings=Settings(seed=1), restart=True)
+    with pytest.raises(InputError, match="the store of another question: seed differ"):
+        qifsql.dit(people, **learned, settings=Settings(seed=2))
     with pytest.raises(InputError, match="is the input"):
         qifsql.dit(people, qids=QIDS, secret="occupation", k=2, store=people, restart=True)
 
