@@ -213,8 +213,8 @@ def _read_tree(qid: Attribute, hierarchy: Hierarchy) -> Tree:
     if has_distances(qid.type):
         raise ColumnError(
             f"{quoted(qid.name)} is of type {family(qid.type)} and is cut at medians, not along a "
-            "hierarchy; leave its hierarchy out, name it as a text (NAME=COLUMN::VARCHAR), or use "
-            "--method lattice"
+            "hierarchy; leave its hierarchy out, name it as a text (NAME=COLUMN::VARCHAR), or "
+            "anonymise with --method lattice"
         )
     return Tree.of(hierarchy)
 

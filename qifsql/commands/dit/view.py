@@ -16,7 +16,7 @@ from qifsql.presentation.parts import Heading, Paragraph, Part, Spec, Table, Tab
 from qifsql.results.kinds import Kind
 from qifsql.results.stored import Stored
 
-KIND = Kind(columns=("distance", "different"), shared=("thresholds", "distribution"))
+KIND = Kind(columns=("distance", "different"), shared=("thresholds", "distribution", "delta"))
 
 
 def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
@@ -49,6 +49,12 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
         "0)-differentiable for every epsilon above it. It is a property of these data and this "
         "classifier, and no guarantee for others."
     )
+    if "delta" in tables and tables["delta"]["draws"].max() != 1:
+        message = (
+            "The largest distance over {n} is that of the first draw; delta is the chance of large "
+            "ones in any draw. Both are properties of these data and this classifier, and no "
+            "guarantee for others."
+        )
     if is_sampled:
         message = (
             "Only {n} were drawn and measured. The distances of the others may be larger, and "
