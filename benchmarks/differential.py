@@ -184,9 +184,8 @@ def table_of(rows: list[Row], table: Table, classifier: str, limit: str) -> list
         cells += [ranged(largest), f"{mean:.5f}", f"{std:.5f}", f"{ranged(above, '.1f')} %"]
         cells += [f"{100 * different:.2f} %", str(len(own)), f"{seconds:.1f}"]
         lines.append("| " + " | ".join(cells) + " |")
-    missing = {row["value"] for row in rows if "refused" in row and row["limit"] == limit}
-    missing = {v for v in missing if v not in by_value} if by_value else missing
-    if missing and any(r["data"] == table.name and "refused" in r for r in rows):
+    refused = {row["value"] for row in rows if "refused" in row and row["limit"] == limit}
+    if missing := refused - by_value.keys():
         lines += ["", f"No release can keep {limit} = {', '.join(map(str, sorted(missing)))}."]
     return lines
 
