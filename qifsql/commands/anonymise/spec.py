@@ -42,10 +42,10 @@ class AnonymiseOptions(TypedDict, total=False):
         str | None,
         Option(
             TEXT,
-            "mondrian (median cuts), mdav (microaggregation), recode (the changes of --change), "
-            "lattice (best full-domain generalisation), suppress (the fewest cells) or pram "
-            "(post-randomisation); default: recode with --change and no limit, lattice with "
-            "--change or --hierarchy, else mondrian.",
+            "mondrian (cuts at medians, of texts along --hierarchy), mdav (microaggregation), "
+            "recode (the changes of --change), lattice (best full-domain generalisation), suppress "
+            "(the fewest cells) or pram (post-randomisation); default: recode with --change and no "
+            "limit, lattice with --change or --hierarchy, else mondrian.",
         ),
     ]
     one_per: Annotated[
