@@ -2,6 +2,7 @@
 
 from qifsql.commands.anonymise.spec import AnonymiseOptions
 from qifsql.engine.settings import Settings
+from qifsql.errors import plural
 from qifsql.options.runner import Answer
 from qifsql.options.shared_options import Charts, Data, Out, Summary
 
@@ -58,7 +59,7 @@ def anonymise(
     dataset = data.dataset()
     result = run(dataset, out, **options, seed=settings.seed, settings=settings)
     row = result.frame.row(0, named=True)
-    done = f"{row['records'] - row.get('dropped', 0):,} records written to {out}"
+    done = f"{plural(row['records'] - row.get('dropped', 0), 'record')} written to {out}"
     is_treated = result.kind == "treat"
     title = f"treatment of {dataset.name}" if is_treated else f"{dataset.name}, anonymised"
     return Answer(result, title, notes=[done])

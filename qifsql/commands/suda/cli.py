@@ -2,6 +2,7 @@
 
 from qifsql.commands.suda.spec import SudaOptions
 from qifsql.engine.settings import Settings
+from qifsql.errors import plural
 from qifsql.options.runner import Answer, Tell
 from qifsql.options.shared_options import Charts, Data, Output
 
@@ -41,5 +42,5 @@ def suda(
 
     dataset, records = data.dataset(), options.get("records")
     result = run(dataset, **options, told=tell, settings=settings)
-    notes = [f"{result.written:,} records written to {records}"] if records else []
+    notes = [f"{plural(result.written, 'record')} written to {records}"] if records else []
     return Answer(result, f"special uniques of {dataset.name}", notes=notes, aside=result.details)

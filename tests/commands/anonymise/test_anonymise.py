@@ -249,7 +249,8 @@ def test_classes_keep_the_limits_and_no_class_could_be_cut(
 ) -> None:
     source, out = shared / "data" / "acs_ma2018.parquet", tmp_path / "out.parquet"
     how = {"secret": "PINCP_DECILE"} if limits != Limits(limits.k) else {}
-    qifsql.anonymise(source, out, method="mondrian", qids=ACS, **options(limits), **how)
+    how |= {"method": "mondrian", "cells": "interval"}
+    qifsql.anonymise(source, out, qids=ACS, **options(limits), **how)
     raw, made = pq.read_table(source).to_pylist(), pq.read_table(out).to_pylist()
     assert len(raw) == len(made)
     classes: defaultdict[str, list[int]] = defaultdict(list)
@@ -303,6 +304,7 @@ def test_order_files_threads_and_memory_do_not_matter(
 ) -> None:
     people = people if how["method"] == "mondrian" else people.head(100)
     how = how | {"k": 4, "qids": ["age", "town", "pay"], "cells": cells, "within": 0}
+    how |= {"keep": "id"}
     how |= {"secret": "ill"} if "l" in how else {}
     sources = [tmp_path / "whole.parquet", tmp_path / "mixed.parquet", tmp_path / "parts"]
     people.write_parquet(sources[0])
@@ -460,7 +462,7 @@ def test_an_expression_takes_the_place_of_what_it_reads() -> None:
     decade = {"lower": 197, "upper": 197, "missing": False}
     assert made == [{"ill": s, "sex": ["f"], "decade": decade} for s in "xy"]
     assert any('column "born" is left out' in note for note in result.notes)
-    result, made = anonymised(table, method="mondrian", k=2, qids=["born=born//10"])
+    result, made = anonymised(table, method="mondrian", k=2, qids=["born=born//10"], keep="id")
     assert list(made[0]) == ["id", "born", "ill", "sex"]
     assert made[0]["born"] == decade
     assert not any("is left out" in note for note in result.notes)
@@ -483,7 +485,9 @@ def test_records_under_a_filter_keep_their_order(tmp_path: Path, ending: str) ->
     source = tmp_path / "in.csv"
     source.write_text("id,a,when\n" + "".join(f"0{i},{i % 7},1.50\n" for i in range(300)))
     out = tmp_path / f"out.{ending}"
-    result = qifsql.anonymise(source, out, method="mondrian", k=5, qids="a", where="a <> 3")
+    result = qifsql.anonymise(
+        source, out, method="mondrian", k=5, qids="a", where="a <> 3", keep="id"
+    )
     made = pl.read_parquet(out) if ending == "parquet" else pl.read_csv(out, infer_schema=False)
     ids = [f"0{i}" for i in range(300) if i % 7 != 3]
     assert result.frame["records"][0] == len(ids) == made.height
