@@ -140,7 +140,7 @@ def nothing_changed(text: str, attribute: Attribute) -> str:
     of_type, remedy = "", "make it a number with NAME=EXPRESSION"
     if kind == "VARCHAR":
         of_type = ", of which a number keeps the first characters"
-    elif kind in INTEGERS:
+    elif kind in INTEGERS and re.search(r":\d+$", text):
         of_type = ", of which a number makes intervals"
         remedy = "keep digits of a code with NAME=left(NAME::VARCHAR, 2)"
     return (

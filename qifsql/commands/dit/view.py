@@ -110,7 +110,7 @@ def _explain(row: Row, *, named: bool) -> str:
             "{run}: a person's own record changes the guess about them by at most {most} "
             "percentage points, {mean} on average."
         )
-    mean, largest = (number(f"{100 * row[name]:.2g}") for name in ("mean", "max"))
+    mean, largest = (number(f"{float(f'{100 * row[name]:.2g}'):g}") for name in ("mean", "max"))
     values = {"run": charts.run_title(row)} if named else {}
     best_guess = said("The best guess stays the same for everybody.")
     if row["different"]:
