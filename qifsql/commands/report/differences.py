@@ -13,7 +13,8 @@ import polars as pl
 
 from qifsql.results.stored import Stored
 
-SMALLEST, WORST, PEOPLE = "k", "worst_case", "individuals"
+SMALLEST, PEOPLE = "k", "individuals"
+WORST = ("worst_case", "prosecutor_risk")  # chances against the smallest block
 BIN, VALUE, SUSPECTED = "bin", "value", "suspected"  # of histograms and of chances of values
 COUNTED = ("records", "people")  # columns of the number of people of a result
 MOST_TERMS = 4  # numbers that are added and subtracted
@@ -97,8 +98,7 @@ def without_few(table: pl.DataFrame, minimum: int) -> pl.DataFrame:
     if SMALLEST in schema and schema[SMALLEST].is_integer():
         small = pl.col(SMALLEST).is_between(1, minimum - 1)
         hidden = {SMALLEST: small}
-        if WORST in schema:
-            hidden[WORST] = small & (pl.col(WORST) < 1)
+        hidden |= {name: small & (pl.col(name) < 1) for name in WORST if name in schema}
         table = table.with_columns(
             pl.when(~is_hidden.fill_null(value=False)).then(name).alias(name)
             for name, is_hidden in hidden.items()

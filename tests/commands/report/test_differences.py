@@ -145,9 +145,11 @@ def test_bars_of_few_people_are_left_out_with_others(bars: list[int], minimum: i
 
 def test_the_worst_chance_does_not_tell_the_size_of_a_small_block() -> None:
     """It is one part in k; a chance of 1 is that of a certain guess, which is counted beside it."""
-    table = pl.DataFrame({"k": [5, 1, 20], "worst_case": [0.2, 1.0, 0.05]})
+    chances = [0.2, 1.0, 0.05]
+    table = pl.DataFrame({"k": [5, 1, 20], "worst_case": chances, "prosecutor_risk": chances})
     shown = differences.without_few(table, 10)
     assert shown.to_dict(as_series=False) == {
         "k": [None, None, 20],
         "worst_case": [None, 1.0, 0.05],
+        "prosecutor_risk": [None, 1.0, 0.05],
     }
