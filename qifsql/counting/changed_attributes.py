@@ -61,7 +61,8 @@ class Changeable:
         """
         check_qids(files, [q.name for q in qids])
         types = {q.name: q.type for q in qids}
-        trees = {n: Hierarchy.read(path).of_type(types[n]) for n, path in files.items()}
+        mark = getattr(catalog.dataset, "decimal", None)
+        trees = {n: Hierarchy.read(path).of_type(types[n], mark) for n, path in files.items()}
         return cls(catalog, qids, trees, where)
 
     @property

@@ -211,7 +211,10 @@ def raw_columns(spec: Composition, qids: Sequence[Attribute], schema: Schema) ->
     """Return the quasi-identifiers with their hierarchies."""
     check_qids((*spec.hierarchies, *spec.plain), [q.name for q in qids])
     types = {q.name: q.type for q in qids}
-    read = {n: Hierarchy.read(path).of_type(types[n]) for n, path in spec.hierarchies.items()}
+    read = {
+        name: Hierarchy.read(path).of_type(types[name], spec.people.decimal)
+        for name, path in spec.hierarchies.items()
+    }
     file, numbered = schema.dataset, enumerate(qids, 1)
     return tuple(Raw(i, q.name, file, q.type, read.get(q.name)) for i, q in numbered)
 

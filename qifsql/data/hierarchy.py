@@ -68,13 +68,16 @@ class Hierarchy:
         nodes = {node: tuple(descendants) for node, descendants in below.items()}
         return cls(path, tuple(leaves), nodes, tuple(tuple(f) for _, f in lines), short)
 
-    def of_type(self, type_: str) -> "Hierarchy":
-        """Return the hierarchy with its numbers written as values of a type are: 34 as 34.0."""
+    def of_type(self, type_: str, decimal: str | None = None) -> "Hierarchy":
+        """Return the hierarchy with its numbers written as values of a type are: 34 as 34.0.
+
+        ``decimal`` is the decimal mark of the file that has the values; with a comma, 2,5 is 2.5.
+        """
         if family(type_) not in NUMBERS:
             return self
         renamed: dict[str, str] = {}
         for leaf in self.leaves:
-            name = _as_engine_writes(leaf, type_)
+            name = _as_engine_writes(leaf.replace(",", ".") if decimal == "," else leaf, type_)
             if name != leaf and name not in self.nodes:
                 renamed[leaf] = name
         if not renamed:

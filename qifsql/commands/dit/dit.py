@@ -93,6 +93,8 @@ def _run(
     ):
         attack, catalog = _bind_attack(engine, spec, question.as_values)
         microdata = attack.microdata
+        if hierarchy is not None:
+            hierarchy = hierarchy.of_type(microdata.secrets[0].type, dataset.decimal)
         changeable = Changeable.of(catalog, microdata.qids, question.hierarchies)
         people = targets.code_people(engine, microdata, changeable.hierarchies)
         targets.check_limits(people, question)

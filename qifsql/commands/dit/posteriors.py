@@ -102,7 +102,6 @@ def make_edges(passes: Passes, secret: Attribute, hierarchy: Hierarchy | None) -
     passes.keep_empty("edges", ("node", "secret"))
     if hierarchy is None:
         return
-    hierarchy = hierarchy.of_type(secret.type)
     text = exp.alias_(exp.cast(exp.column("value"), "VARCHAR"), "told")
     query = exp.select("code", text, "people").from_(own_table("dictionary_secret_1"))
     nodes_of_value = _nodes_below_root(hierarchy)

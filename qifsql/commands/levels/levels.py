@@ -224,5 +224,7 @@ def _read_hierarchies(
             )
         tree = source if isinstance(source, Hierarchy) else Hierarchy.read(source)
         tree.check_levels()
-        hierarchies[numbers[name]] = tree.of_type(microdata.secrets[numbers[name] - 1].type)
+        mark = getattr(microdata.dataset, "decimal", None)
+        type_ = microdata.secrets[numbers[name] - 1].type
+        hierarchies[numbers[name]] = tree.of_type(type_, mark)
     return hierarchies

@@ -540,6 +540,15 @@ def test_whole_numbers_of_a_hierarchy_fit_decimals(tmp_path: Path, values: str) 
     assert out.read_text().splitlines()[1:] == ["<50", "<50", ">=50"]
 
 
+def test_numbers_of_a_hierarchy_have_the_decimal_mark_of_the_file(tmp_path: Path) -> None:
+    source, out, tree = (tmp_path / name for name in ("t.csv", "r.csv", "h.csv"))
+    source.write_text("age;pay\n34,5;1\n45;2\n1,000;3\n")
+    tree.write_text("34,5;<50;*\n45;<50;*\n1,000;<2;*\n")
+    data = qifsql.Dataset.open(source, delimiter=";", decimal=",")
+    qifsql.anonymise(data, out, change="age:@1", hierarchies={"age": tree})
+    assert out.read_text().splitlines()[1:] == ["<50;1", "<50;2", "<2;3"]
+
+
 def test_a_delimiter_of_several_bytes_becomes_a_comma(tmp_path: Path) -> None:
     file, out = tmp_path / "t.csv", tmp_path / "out.csv"
     file.write_text("a\u00a7b\n1\u00a7x\n1\u00a7y\n", "utf-8")
