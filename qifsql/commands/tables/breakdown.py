@@ -185,7 +185,11 @@ def groups(measured: Measured, questions: Sequence[Question], by: int) -> pl.Dat
 def _proved_by_group(
     measured: Measured, question: Question, by: int
 ) -> dict[str, Counter[int] | None]:
-    """Return by measure the people proved, by code of their value of ``by``; None: not known."""
+    """Return by measure the people proved, by code of their value of ``by``; None: not known.
+
+    Components with an exact solution (``solved``) are counted from it, the others from their
+    bounds.
+    """
     proved, solved = measured.proofs[question], measured.solved[question].values()
     place_of_group = sorted(measured.margins.domain.every).index(by)
     reconstructed = _sums_by_group(
@@ -194,7 +198,7 @@ def _proved_by_group(
     if by not in question.knowledge:  # a block may have people of several groups
         return {"reconstructed": reconstructed, "singled_out": None, "certain_inference": None}
     place_of_group = sorted(question.knowledge).index(by)
-    one_person = "lower = 1 AND upper = 1"
+    one_person = "lower = 1 AND upper = 1"  # of a block: its person is singled out
     alone = _sums_by_group(
         measured, question, by, table=proved.block_lines, total="count(*)", condition=one_person
     ) + _people_by_code((solution.lone_blocks for solution in solved), place_of_group)
@@ -281,9 +285,10 @@ def worst_components(measured: Measured, question: Question) -> list[dict[str, A
 
 
 def cell_details(measured: Measured, question: Question) -> dict[str, pl.DataFrame]:
-    """Return the detail ``cells``, the first combinations of the worst component; empty: too many.
+    """Return the detail ``cells``, the first combinations of the worst component.
 
-    They are ordered by their codes: first those of the rows, then that of the column.
+    Empty if they are too many to list; a note in ``measured`` says so. They are ordered by their
+    codes: first those of the rows, then that of the column.
     """
     margins = measured.margins
     every = margins.domain.every
@@ -323,14 +328,15 @@ def _bounded_combinations(
 ) -> list[dict[str, Any]] | None:
     """Return a row per combination of a component that may hold somebody: codes, bounds, people.
 
-    ``component`` is a row of ``worst_components``; None: all people. None if there are too many.
+    ``component`` is a row of ``worst_components``; None: all people. Returns None if there are too
+    many.
     """
     margins, records = measured.margins, measured.release.records
     every = margins.domain.every
-    if table := proofs.complete_margin(margins, every):
+    if table := proofs.complete_margin(margins, every):  # a margin lists them, with upper bounds
         edges = [every]
         query = exp.select("component", *places(every)).from_(table).where("upper > 0")
-    else:
+    else:  # those that no margin excludes; their upper bounds are the least of the tables
         edges, query = maximal_edges(margins.edges), proofs.clique_cells(margins, every)
     if component is not None:
         query = exp.select("*").from_(query.subquery("possible"))

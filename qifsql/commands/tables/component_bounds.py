@@ -28,23 +28,27 @@ def solve(
 ) -> Solved:
     """Return what is proved of a component, for a question; ``every`` are all attributes.
 
-    ``bracket``: least and largest number of people whom the best guess gets right, not sharp yet.
-    Raises OpenError if a bound is not proved.
+    A line is a cell that holds somebody in all solutions: of all attributes, and (``block_lines``)
+    of what the adversary knows. ``bracket``: least and largest number of people whom the best guess
+    gets right, as known before; it is narrowed. Raises OpenError if a bound is not proved in time.
     """
     solved = Solved(bracket_sharp=False)
-    lines_scope, knowledge = component.scope(every), component.scope(question.knowledge)
-    (solved.cells, solved.sharp), solved.lines = lines_scope.cells(), lines_scope.lines()
+    all_attributes, knowledge = component.scope(every), component.scope(question.knowledge)
+    solved.cells, solved.sharp = all_attributes.cells()
+    solved.lines = all_attributes.lines()
     same = question.knowledge == every
     solved.block_lines = dict(solved.lines) if same else knowledge.lines()
     if question.secret is not None:
         solved.sure = _sure_secrets(component, question, solved.block_lines)
     solved.lowest, solved.highest = lowest, highest = bracket
-    if any(question.scope <= link.edge for link in component.system.links):  # else not counted
+    # A clique that has what she knows and infers has a column for each count of her blocks. Without
+    # one, the bracket stays as it was.
+    if any(question.scope <= link.edge for link in component.system.links):
         ends = _Bracket(component, question)
-        low, high = ends.lowest(lowest), ends.highest(highest)
+        low, high = ends.lowest(lowest), ends.highest(highest)  # of ``high``, numbers are negative
         solved.lowest, solved.highest = max(lowest, low.bound), min(highest, -high.bound)
-        attained = None if high.attained is None else -high.attained  # its goal is negative
-        solved.bracket_sharp = (solved.lowest, solved.highest) == (low.attained, attained)
+        highest_attained = None if high.attained is None else -high.attained
+        solved.bracket_sharp = (solved.lowest, solved.highest) == (low.attained, highest_attained)
     solved.bracket_sharp |= solved.lowest == solved.highest
     return solved
 
@@ -68,12 +72,13 @@ def _sure_secrets(
 class _Bracket:
     """The least and the largest number of people that the best guess gets right.
 
-    A block is the count of each value of the secret that may occur, or of everybody in it without a
-    secret: then a guess is right for one person of a block that is not empty.
+    A block is what the adversary knows. Its counts, each a list of columns that add up to it, are
+    those of each value of the secret that may occur; the largest is guessed right. Without a secret
+    it has one count, of all its people: one of them is guessed right if it is not empty.
     """
 
     def __init__(self, component: Component, question: Question) -> None:
-        """Find the blocks: the columns of each count."""
+        """Find the counts of each block."""
         self.component, self.question = component, question
         self.blocks: dict[Cell, list[Columns]] = defaultdict(list)
         for cell, columns in component.margin(question.scope).items():
@@ -143,13 +148,16 @@ class _Bracket:
         return self._solve(added, -attained)
 
     def _block_ends(self) -> Iterator[tuple[Sequence[Columns], list[Ends], Ends]]:
-        """Yield the counts of each block, the bounds of each, and those of the largest count."""
+        """Yield of each block the counts, the bounds of each, and the bounds of the largest one."""
         for block in self.blocks.values():
             ends = [self.component.ends(columns) for columns in block]
             yield block, ends, Ends(max(e.lower for e in ends), max(e.upper for e in ends))
 
     def _solve(self, added: "_Added", attained: int) -> Least:
-        """Minimise the goal of the program with the columns and rows that are added."""
+        """Minimise the goal over the component's program with the columns and rows ``added``.
+
+        ``attained`` is a value of the goal that some solution has. The solution found is kept.
+        """
         program = self.component.program.extended(added.bounds, added.rows)
         answer = program.minimise(added.goal, attained, nodes=BRACKET_NODES)
         self.component.remember(answer)

@@ -42,23 +42,27 @@ class System:
 
 @dataclass(frozen=True)
 class Count:
-    """The count of a cell, by columns of a program."""
+    """The count of a cell, by columns of a program, each of which is the count of a clique's cell.
 
-    inside: Sequence[Columns]  # those that add up to it, in each clique
-    between: Sequence[Columns] = ()  # those of what a clique shares with its parent
+    The cliques do not say the count, but its bounds: at most the count of each part ``inside`` a
+    clique, at least the sum of these parts less that of the parts ``between`` cliques.
+    """
+
+    inside: Sequence[Columns]  # of each clique, the columns that add up to its part of the cell
+    between: Sequence[Columns] = ()  # of each clique but the first, those of the values it shares
 
     def smallest(self, array: Array) -> int:
-        """Return the least count of the cell in a solution."""
+        """Return the least count that the cell can have if the columns are as in ``array``."""
         inside, between = map(chain.from_iterable, (self.inside, self.between))
         return max(0, people_in(inside, array) - people_in(between, array))
 
     def largest(self, array: Array) -> int:
-        """Return the largest count of the cell in a solution."""
+        """Return the largest count that the cell can have if the columns are as in ``array``."""
         return min(people_in(columns, array) for columns in self.inside)
 
     @property
     def goal(self) -> dict[int, int]:
-        """Return the factor of each column in the least count."""
+        """Return the least count, were it not cut at 0, as a linear goal: a factor per column."""
         goal = Counter(chain.from_iterable(self.inside))
         goal.subtract(chain.from_iterable(self.between))
         return goal
@@ -77,7 +81,10 @@ class Component:
     """
 
     def __init__(self, system: System, people: int, deadline: float) -> None:
-        """Build the program, and find a first solution; OpenError: none by the ``deadline``."""
+        """Build the program, and find a first solution, which ``arrays`` then holds.
+
+        Raises OpenError if none is found by the ``deadline``, InfeasibleError if there is none.
+        """
         self.system, self.people = system, people
         self._margins: dict[Edge, dict[Cell, list[int]]] = {}  # columns, by attributes and cell
         self._first: list[int] = []  # the first column of each clique
@@ -97,17 +104,21 @@ class Component:
         self.program = Program(bounds, [*rows, *self._seams()], deadline)
         self.arrays: list[Array] = []
         self.remember(self.program.minimise({}, first=True))
-        if not self.arrays:
+        if not self.arrays:  # the deadline came first
             raise OpenError
 
     def margin(self, edge: Edge) -> dict[Cell, list[int]]:
-        """Return by cell of some attributes the columns of a clique that add up to its count."""
+        """Return by cell of the attributes ``edge`` the columns that add up to its count.
+
+        They are columns of the first clique that has these attributes.
+        """
         if edge not in self._margins:
             clique = next(i for i, link in enumerate(self.system.links) if edge <= link.edge)
             self._margins[edge] = self._columns_inside(clique, edge)
         return self._margins[edge]
 
     def _columns_inside(self, clique: int, edge: Edge) -> dict[Cell, list[int]]:
+        """Return by cell of the attributes ``edge`` the columns of this clique that it contains."""
         clique_edge = self.system.links[clique].edge
         columns: dict[Cell, list[int]] = defaultdict(list)
         for j, (cell, _, _) in enumerate(self.system.cells[clique], self._first[clique]):
@@ -115,7 +126,10 @@ class Component:
         return dict(columns)
 
     def _seams(self) -> Iterator[Row]:
-        """Yield a row per cell that a clique shares with its parent: both count the same people."""
+        """Yield a row per cell of the values that a clique shares with its parent.
+
+        Both count the same people: the columns in the parent less those in the clique are 0.
+        """
         for i, link in enumerate(self.system.links[1:], 1):
             in_parent = self._columns_inside(link.parent or 0, link.shared)
             in_clique = self._columns_inside(i, link.shared)
@@ -125,12 +139,18 @@ class Component:
                 yield Row([*first, *second], factors, 0, 0)
 
     def remember(self, answer: Least) -> None:
-        """Keep the solution of a program, if few are kept, without further columns."""
+        """Add the solution of a program, if it found one, to ``arrays``, unless these are many.
+
+        A program may have been extended by columns behind those of the cells: they are cut off.
+        """
         if answer.solution is not None and len(self.arrays) < MOST_SOLUTIONS:
             self.arrays.append(answer.solution[: len(self.program.bounds)])
 
     def attain_bounds(self) -> None:
-        """Keep solutions that attain bounds of many columns at once: these need no program."""
+        """Add solutions to ``arrays`` in which many columns are at their bounds at once.
+
+        A bound that a solution attains is sharp, and needs no program of its own to prove it.
+        """
         for end, factor in ((0, 1), (1, -1)):  # make columns small, then large
             ends = [bounds[end] for bounds in self.program.bounds]
             for _ in range(SPREAD_ROUNDS):
@@ -145,14 +165,18 @@ class Component:
                     break  # no further bound is attained
 
     def ends(self, columns: Columns) -> Ends:
-        """Return outer bounds of a sum of columns: those of the columns, or of a published cell."""
+        """Return bounds of a sum of columns that hold, but need not be attained.
+
+        They are the narrower of the sums of the columns' bounds, and those of the published cell
+        that is made of the same columns, if there is one.
+        """
         bounds = [self.program.bounds[j] for j in columns]
         lower, upper = self._bounds.get(tuple(columns), (0, self.people))
         lowest, highest = sum(low for low, _ in bounds), sum(high for _, high in bounds)
         return Ends(max(lower, lowest), min(upper, highest))
 
     def lower(self, count: Count) -> int:
-        """Return the least count of a cell; raise OpenError if it is not proved."""
+        """Return the least count of a cell in any solution; OpenError: not proved in time."""
         attained = min(map(count.smallest, self.arrays))  # by a solution that is kept
         outer = sum(self.ends(c).lower for c in count.inside)
         outer -= sum(self.ends(c).upper for c in count.between)  # the least count is not below this
@@ -160,21 +184,22 @@ class Component:
             return attained
         answer = self.program.minimise(count.goal, attained)
         self.remember(answer)
+        # A goal of 0 or less is enough: counts are cut at 0, so that 0 is the least one.
         if not answer.sharp and (answer.attained is None or answer.attained > 0):
             raise OpenError
         return max(0, answer.bound)
 
     def upper(self, count: Count) -> int:
-        """Return the largest count of a cell; raise OpenError if it is not proved.
+        """Return the largest count of a cell in any solution; OpenError: not proved in time.
 
-        ``count.inside`` has, for each clique of tables, the columns that add up to the count.
+        Programs minimise; so the goal is minus the count.
         """
         attained = max(map(count.largest, self.arrays))
         highest = min(self.ends(c).upper for c in count.inside)
         if attained == highest:  # a solution has the outer bound: it is sharp
             return highest
         goal, program = dict.fromkeys(count.inside[0], -1), self.program
-        if len(count.inside) > 1:  # a further column, the goal, is at most the sum in each clique
+        if len(count.inside) > 1:  # the count is a further column, at most the part in each clique
             top = len(program.bounds)
             goal = {top: -1}
             rows = [
@@ -187,18 +212,18 @@ class Component:
                 for columns in count.inside
             ]
             program = program.extended([(0, highest)], rows)
-        answer = program.minimise(goal, -attained)  # of minus the count
+        answer = program.minimise(goal, -attained)
         self.remember(answer)
         if not answer.sharp:
             raise OpenError
         return -answer.bound
 
     def occurs(self, count: Count) -> bool:
-        """Return whether a cell may hold somebody."""
+        """Return whether a cell holds somebody in some solution; OpenError: not known in time."""
         return any(map(count.largest, self.arrays)) or self.upper(count) > 0
 
     def is_settled(self, columns: Columns) -> bool:
-        """Return whether a sum of columns has one possible value."""
+        """Return whether a sum of columns of one clique has the same value in all solutions."""
         count = Count([columns])
         values = set(map(count.largest, self.arrays))
         return len(values) == 1 and self.lower(count) == self.upper(count)
@@ -212,7 +237,12 @@ class Component:
 
 
 class Scope:
-    """The cells of a set of attributes, in terms of the cliques of a component."""
+    """The cells of a set of attributes, in terms of the cliques of a component.
+
+    ``links`` are the parts of the cliques with these attributes, a tree. ``inside`` has for each of
+    them, ``between`` for each but the first by the values that it shares with its parent, the
+    columns of each cell.
+    """
 
     def __init__(self, component: Component, links: Sequence[Link]) -> None:
         self.component, self.links = component, links
@@ -221,10 +251,10 @@ class Scope:
         self.attributes: Edge = frozenset().union(*(link.edge for link in links))
 
     def count(self, cell: Cell) -> Count | None:
-        """Return the count of a cell as sums of columns; None if it is empty for sure."""
+        """Return the count of a cell as sums of columns; None: it is empty in all solutions."""
         parts = (part_of_cell(cell, self.attributes, link.edge) for link in self.links)
         inside = [margin.get(part, []) for margin, part in zip(self.inside, parts, strict=True)]
-        if not all(inside):
+        if not all(inside):  # a clique has no column for its part of the cell
             return None
         parts = (part_of_cell(cell, self.attributes, link.shared) for link in self.links[1:])
         return Count(inside, [m[part] for m, part in zip(self.between, parts, strict=True)])
@@ -236,10 +266,10 @@ class Scope:
         people are in both cells if these have more people together than there are with the shared
         values.
         """
-        array = self.component.arrays[0]
+        array = self.component.arrays[0]  # the first solution
         lines: list[tuple[dict[int, int], int]] = [({}, 0)]  # values by attribute, and people
         for k, link in enumerate(self.links):
-            between = self.between[k - 1] if k else {}
+            between = self.between[k - 1] if k else {}  # the first clique is joined to nothing
             everybody = {cell: people_in(columns, array) for cell, columns in between.items()}
             further = defaultdict(list)  # the lines of this clique, by the values that it shares
             for cell, columns in self.inside[k].items():
@@ -277,7 +307,11 @@ class Scope:
         return lines
 
     def cells(self) -> tuple[int, bool]:
-        """Return how many cells may hold somebody, at most, and whether the number is exact."""
+        """Return how many cells hold somebody in some solution, and whether this is exact.
+
+        With several cliques, the cells whose parts may each hold somebody are counted. These may be
+        too many, unless one solution has people in all parts at once.
+        """
         component = self.component
         if len(self.links) == 1:
             return sum(component.occurs(Count([c])) for c in self.inside[0].values()), True
@@ -287,13 +321,16 @@ class Scope:
         return self._combinations(present), self._all_occur(present)
 
     def _combinations(self, present: Collection[int]) -> int:
-        """Return how many combinations of one column of ``present`` per clique agree."""
+        """Return how many cells can be put together from columns ``present``.
+
+        A cell takes one column from each clique; neighbours must agree on the values they share.
+        """
         # For each cell of a clique the combinations with the cliques below it, from the leaves up.
         sizes = [{c: int(j in present) for c, (j,) in cells.items()} for cells in self.inside]
         for k in range(len(self.links) - 1, 0, -1):
             link, parent = self.links[k], self.links[k].parent or 0
             parent_edge = self.links[parent].edge
-            below: dict[Cell, int] = defaultdict(int)  # combinations by shared values
+            below: dict[Cell, int] = defaultdict(int)  # by the values shared with the parent
             for cell, n in sizes[k].items():
                 below[part_of_cell(cell, link.edge, link.shared)] += n
             for cell in sizes[parent]:

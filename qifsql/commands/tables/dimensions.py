@@ -47,7 +47,7 @@ def find_dimension(text: str, dimensions: Iterable[str], what: str) -> str:
 
 @dataclass
 class Records:
-    """The records behind the tables: who has what of the dimensions."""
+    """The records behind the tables, which are counted by sets of dimensions (edges)."""
 
     tables: Tables
     microdata: Microdata
@@ -206,6 +206,7 @@ def read_nesting(
 ) -> Nesting:
     """Return the nesting of a text ``inner,outer``; make the engine table ``name`` of its pairs.
 
+    In ``city,state`` each value of the inner dimension lies in one value of the outer one.
     ``numbers`` are those of dimensions by name. The pairs are of the records, or of published
     tables without them (None). Refuse two outer values for one inner value.
     """

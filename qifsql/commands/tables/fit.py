@@ -116,10 +116,12 @@ class _Fitting:
         self.inner_margins: list[_InnerMargin] = []
         for edge in sorted(margins.nodes, key=len):
             for i, link in enumerate(links):
-                # A margin inside a seam is met in the clique above, which the seam equals.
+                # The clique above has a margin inside the seam, too, and the seam makes both equal.
                 if edge < link.edge and not (i and edge < link.shared):
                     tables = {"clique": cells[i], "bounds": margins.nodes[edge]}
-                    exact = bool(i) and edge == link.shared  # the seam has the other cells
+                    # Of the seam itself, only cells with a known count: the step of the seam does
+                    # the others.
+                    exact = bool(i) and edge == link.shared
                     table = margins.make("fit_groups", tables, WHAT, edge=edge, exact=exact)
                     self.inner_margins.append(_InnerMargin(i, edge, table))
 
@@ -164,7 +166,12 @@ class _Fitting:
         return steps
 
     def _group_steps(self, margin: _InnerMargin) -> list[FitStep]:
-        """Return the steps that bring the people in each cell of a margin into its interval."""
+        """Return the steps that bring the people in each cell of a margin into its interval.
+
+        The first replaces the table of the margin: ``group_people`` are the people of its open
+        cells now, ``group_targets`` those they should have, ``moved_groups`` the ratio for each
+        cell. The second multiplies the open cells of the clique by the ratio.
+        """
         edge, open_cells = margin.edge, self.open[margin.clique]
         steps = (
             _step("group_people", {"groups": margin.table, "open_cells": open_cells}, edge=edge),
@@ -172,13 +179,18 @@ class _Fitting:
             *_ratio_steps(edge, open_cells, "group_targets"),
         )
         moved = _view("moved_groups", {"targets": "group_targets"}, edge=edge)
-        return [  # find the ratio of each cell, then multiply the open cells of the clique by it
+        return [
             self._replacing(margin.table, Plan(steps, moved)),
             self._scaling_step(margin.clique, edge, margin.table, "ratio"),
         ]
 
     def _seam_steps(self, seam: _Seam) -> list[FitStep]:
-        """Return the steps that make two cliques agree on the people in each cell of a seam."""
+        """Return the steps that make two cliques agree on the people in each cell of a seam.
+
+        The first replaces the table of the seam: ``seam_people`` are the people of its cells on
+        either side now, ``seam_solution`` those both should have, ``moved_seams`` the ratio for
+        each side. The others multiply the open cells of either clique by its ratio.
+        """
         edge = seam.shared
         cliques = {"one": seam.upper, "other": seam.lower}
         tables = {f"clique_{side}": self.open[i] for side, i in cliques.items()}
@@ -186,10 +198,7 @@ class _Fitting:
             _step("seam_people", {"seams": seam.table, **tables}, shared=edge),
             _step("seam_solution", materialized=True),
         ]
-        for (
-            side,
-            i,
-        ) in cliques.items():  # the ratios by which a side gets the people of the solution
+        for side, i in cliques.items():  # ratios that give each side the people of the solution
             targets, settled = f"seam_targets_{side}", {"settled": f"settled_{side}"}
             steps.append(_step("seam_targets", name=targets, columns=settled, shared=edge))
             steps += _ratio_steps(edge, self.open[i], targets, f"_{side}")
@@ -203,17 +212,22 @@ class _Fitting:
         ]
 
     def _scaling_step(self, i: int, edge: Edge, table: str, ratio: str) -> FitStep:
-        """Return the step that multiplies the open cells of a clique by the ratios of a margin."""
+        """Return the step that multiplies the open cells of clique i by the ratios of a margin.
+
+        ``table`` has the cells of the margin, ``ratio`` is its column of ratios.
+        """
         tables = {"open_cells": self.open[i], "steps": table}
         query = _view("scaled_cells", tables, columns={"ratio": ratio}, edge=edge)
         return self._replacing(self.open[i], query)
 
     def _replacing(self, name: str, query: exp.Query | Plan) -> FitStep:
+        """Return a step that puts the rows of a query, which may read the table, in its place."""
         return self.margins.tables.repeatable(name, query, WHAT)
 
     def _set_aside(self) -> float:
         """Move the rows of settled components from ``open`` to ``done``, if these are half or more.
 
+        A component, such as a school, is settled if the last round has hardly moved people in it.
         Return the largest share of the people of a component that the last round moved.
         """
         margins: list[_InnerMargin | _Seam] = [*self.inner_margins, *self.seams]
@@ -273,6 +287,7 @@ def _ratio_steps(edge: Edge, open_cells: str, targets: str, suffix: str = "") ->
 
 
 def _rows_of_components(table: str, components: str, condition: exp.Expr) -> exp.Select:
+    """Return the rows of components that satisfy a condition in the table ``components``."""
     chosen = exp.select("component").from_(components).where(condition).subquery("chosen")
     return exp.select("*").from_(table).join(chosen, using=["component"], join_type="semi")
 

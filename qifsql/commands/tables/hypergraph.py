@@ -42,7 +42,7 @@ def close_under_intersection(edges: Iterable[Edge]) -> list[Edge]:
 
 
 def list_nearest_subsets(nodes: Sequence[Edge]) -> list[tuple[Edge, Edge]]:
-    """Return the pairs of a node and a subset of it, with no further node between the two."""
+    """Return pairs of a margin and a coarser one, its subset, with no margin between the two."""
     pairs = []
     for node in nodes:
         subsets = [n for n in nodes if n < node]
@@ -51,7 +51,10 @@ def list_nearest_subsets(nodes: Sequence[Edge]) -> list[tuple[Edge, Edge]]:
 
 
 def link_in_order(edges: Sequence[Edge]) -> list[Link]:
-    """Return edges in their order, each with the attributes that it shares with those before."""
+    """Return edges in their order, each with what it shares with all edges before it.
+
+    The ``parent`` of an edge is one edge before it that has all of this.
+    """
     links: list[Link] = []
     seen: Edge = NOTHING
     for edge in edges:
@@ -65,9 +68,9 @@ def link_in_order(edges: Sequence[Edge]) -> list[Link]:
 def join_tree(edges: Sequence[Edge]) -> list[Link] | None:
     """Return the maximal edges in an order with running intersections; None if there is none.
 
-    What an edge shares with all before it then lies in one of them, its parent. The order is that
-    of a spanning tree with as many shared attributes as possible, which has the property if any
-    order has.
+    An edge is a set of attributes: those of a table, or of a clique. What it shares with all edges
+    before it then lies in one of them, its parent. The order is that of a spanning tree with as
+    many shared attributes as possible, which has the property if any order has.
     """
     remaining = maximal_edges(edges)
     order, remaining = remaining[:1], remaining[1:]
@@ -82,10 +85,11 @@ def join_tree(edges: Sequence[Edge]) -> list[Link] | None:
 def triangulate(edges: Sequence[Edge], first: Sequence[Edge] = ()) -> list[Link]:
     """Return cliques, sets of attributes that hold all edges, with running intersections.
 
-    For a decomposable set they are its maximal edges. Else attributes are eliminated one by one: an
-    attribute and its neighbours are a clique, and become neighbours of each other. The one that
-    joins the fewest goes first. The sets in ``first`` are eliminated before all others, so that the
-    parts of the cliques without them are decomposable, too.
+    An edge is the set of attributes of a table. Of a decomposable set the cliques are its maximal
+    edges. Else attributes are eliminated one by one: an attribute and its neighbours are a clique,
+    and become neighbours of each other. The one that joins the fewest goes first. The sets in
+    ``first`` are eliminated before all others, so that the parts of the cliques without them are
+    decomposable, too.
     """
     links = None if first else join_tree(edges)
     if links is not None:
@@ -96,7 +100,7 @@ def triangulate(edges: Sequence[Edge], first: Sequence[Edge] = ()) -> list[Link]
         for i in edge:
             near[i] |= edge - {i}
 
-    def cost(i: int) -> tuple[int, ...]:
+    def cost(i: int) -> tuple[int, ...]:  # the attribute with the least is eliminated next
         joined = sum(b not in near[a] for a, b in combinations(sorted(near[i]), 2))
         return -ranks.get(i, 0), joined, len(near[i]), i
 
@@ -129,8 +133,8 @@ def reduce_edges(edges: Iterable[Edge], scope: Edge) -> list[Edge]:
 def prune_tree(links: Sequence[Link], scope: Edge, secret: int | None) -> list[Link]:
     """Return the cliques that the best guess of a secret depends on, knowing all else of ``scope``.
 
-    Needless leaves of the tree are left out, one after the other. ``secret`` None: there is no
-    secret to guess.
+    A clique is a set of attributes, ``links`` are a tree of them. Leaves that say nothing about the
+    guess are left out, one after the other. ``secret`` None: there is no secret to guess.
     """
     edges = [link.edge for link in links]
     while len(edges) > 1:
@@ -143,13 +147,14 @@ def prune_tree(links: Sequence[Link], scope: Edge, secret: int | None) -> list[L
 
 
 def _is_needless(edge: Edge, edges: Sequence[Edge], scope: Edge, secret: int | None) -> bool:
-    """Return whether a clique is a leaf of a tree on which the best guess does not depend.
+    """Return whether the clique ``edge`` is a leaf that says nothing about the best guess.
 
-    No attribute of its own is in ``scope``, or it lacks the secret and all that it shares is known.
+    No attribute of its own is in ``scope``; or it lacks the secret, and all that it shares with the
+    other cliques is known, so that the secret does not depend on its other attributes.
     """
     remaining = [e for e in edges if e != edge]
     shared = edge & frozenset().union(*remaining)
     is_leaf = any(shared <= e for e in remaining)
-    is_asked = bool((edge - shared) & scope)  # for attributes of its own
+    is_asked = bool((edge - shared) & scope)  # for attributes that no other clique has
     is_known = secret is not None and secret not in edge and shared <= scope - {secret}
     return is_leaf and (is_known or not is_asked) and join_tree(remaining) is not None

@@ -33,7 +33,11 @@ class KeptComponents:
     def __init__(
         self, engine: Engine, stream: Stream, path: Path, request: Mapping[str, Any]
     ) -> None:
-        """Open the file, or make it for this request (see ``identity``); refuse one of another."""
+        """Open the file, or make it for this request (see ``identity``); refuse one of another.
+
+        The file is a DuckDB database with the tables ``request`` (one row: the request as JSON),
+        ``components``, and a ledger of what was stored, by which damage is found.
+        """
         self.stream = stream
         text = json.dumps(dict(request), sort_keys=True, default=str)
         try:
@@ -66,6 +70,7 @@ class KeptComponents:
         ledger.check(stream, held, damaged)
 
     def _make(self, name: str, query: exp.Select) -> None:
+        """Create a table of the file."""
         self.stream.rows(keeping(Plan((), query), name, STORE))
 
     def read(self, keys: Sequence[str]) -> dict[str, str]:

@@ -207,12 +207,15 @@ def bind(catalog: Catalog, magnitude: Magnitude, where: str | None = None) -> Mi
 def _check_table(tables: Tables, microdata: Microdata, rules: Rules) -> dict[str, Any]:
     """Return the checks of one table of sums: a row of ``MAGNITUDES`` without its text.
 
-    The quasi-identifiers of the microdata are its dimensions, the one secret is its number.
+    The quasi-identifiers of the microdata are its dimensions, the one secret is its number. The
+    view ``amounts`` has one row about the numbers (how many, largest, scale), ``sums`` the
+    contributors of each cell, ``sum_checks`` which rules it fails, ``sum_failures`` how many cells
+    fail each.
     """
     steps = microdata_steps.steps(microdata)
     amounts = microdata_steps.plan(microdata, steps, splice("tables/amounts", secret=1))
     tables.make("amounts", amounts, "reading numbers")
-    scaled, without = _scale_to_integers(tables, microdata)
+    scaled, without = _scale_to_integers(tables, microdata)  # reads ``amounts``
     steps = microdata_steps.steps(scaled)
     for name in ("sums", "sum_checks"):
         template, rows = load(f"tables/{name}"), {"asked": rules.row}

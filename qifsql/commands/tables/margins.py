@@ -163,7 +163,7 @@ def build_margins(
 
     ``scope`` are sets of attributes whose cells will be asked for; all possible cells of each are
     listed if there are at most ``MOST_LISTED_CELLS``. All intersections of margins are margins,
-    too. Raises ContradictionError.
+    too. Raises ContradictionError if a cell has no possible count.
     """
     shared: Edge = NOTHING  # by all tables and all that is asked
     if any(t.exact for t in published):  # a component needs an exact total
@@ -175,7 +175,7 @@ def build_margins(
         support = _possible_combinations(margins, edge, MOST_LISTED_CELLS)
         if support is not None and has_at_most(margins, support, MOST_LISTED_CELLS):
             full[edge] = margins.keep(support, "listing possible cells")
-            for table in published:  # none may count people where no combination is possible
+            for table in published:  # refuse one that counts people in an impossible combination
                 if not table.structural and table.edge <= edge:
                     names = {"cells": table.cells, "possible": full[edge]}
                     _refuse_rows(margins, margins.make("impossible", names, edge=table.edge))
@@ -185,7 +185,7 @@ def build_margins(
     for edge in sorted(close_under_intersection(e | shared for e in edges), key=len):
         margins.nodes[edge] = _first_cells(margins, edge, listed, full, earlier)
         earlier += tables.count(margins.nodes[edge])
-    for name in margins.nodes.values():  # a cell may have no count left
+    for name in margins.nodes.values():  # refuse cells whose lower bound is above the upper one
         _refuse_rows(margins, margins.make("contradictions", {"cells": name}))
     return margins
 
@@ -197,7 +197,11 @@ def _refuse_rows(margins: Margins, table: str) -> None:
 
 
 def _list_cells(margins: Margins, table: Published) -> str:
-    """Return the table of all cells of a published table that may have people."""
+    """Return the table of all cells of a published table that may have people.
+
+    A protection may leave cells out that are not 0; of the combinations that the table does not
+    list, those that can occur are added, with 0 to ``unlisted`` people.
+    """
     unlisted = table.protection.unlisted
     if not unlisted or table.structural:  # its zeros are published
         return table.cells
@@ -214,12 +218,12 @@ def _list_cells(margins: Margins, table: Published) -> str:
 
 
 def _possible_combinations(margins: Margins, edge: Edge, largest_support: int) -> exp.Select | None:
-    """Return SQL for the combinations of attributes that no table excludes by a zero.
+    """Return SQL for the combinations of the attributes ``edge`` that no table excludes by a zero.
 
     None if tables that share no attribute give more than ``largest_support`` combinations.
     """
     parts = _allowed_parts(margins, edge)
-    if not parts:
+    if not parts:  # no attributes: one combination, of nothing
         return splice("tables/nothing")
     joined: Edge = NOTHING  # the attributes of the parts so far
     shared: list[Edge] = []
@@ -275,7 +279,7 @@ def _first_cells(
     finer = [t for t in margins.published if t.edge >= edge]
     if edge in full:
         cells = [full[edge]]
-    else:  # a cell that a finer table does not have is empty
+    else:  # those that some finer table has: a cell that none of them has is empty
         cells = [listed[t.title] for t in finer] + [full[e] for e in full if e >= edge]
     # Bounds come from the table itself, and from sums of finer exact tables.
     sources = [t for t in finer if t.edge == edge or t.exact]
@@ -291,6 +295,9 @@ def _first_cells(
 def propagate(margins: Margins) -> None:
     """Tighten the bounds of all margins until nothing changes; replace their tables.
 
+    In a round, the bounds of a cell are compared with the sums of the finer cells inside it, and
+    with the coarser cell it lies in, less the other cells of that. Components in which a round
+    changes nothing are ``settled``: their cells are put aside, and the next round has the others.
     Raises ContradictionError if a cell has no possible count left.
     """
     nodes = list(margins.nodes)
@@ -305,16 +312,16 @@ def propagate(margins: Margins) -> None:
     settled: list[str] = []
     for _ in range(MOST_ROUNDS):
         names = {"active": active, "edges": inner_cells}  # the tables of this round
-        names["finer_sums"] = margins.make("finer_sums", names, WHAT)
-        names["tightened"] = margins.make("tightened", names, WHAT)
-        names["changed"] = margins.make("changed", names)
-        settled.append(margins.make("settled", names))
+        names["finer_sums"] = margins.make("finer_sums", names, WHAT)  # by coarse cell
+        names["tightened"] = margins.make("tightened", names, WHAT)  # the new bounds of each cell
+        names["changed"] = margins.make("changed", names)  # components with changed bounds
+        settled.append(margins.make("settled", names))  # cells of all other components
         ((moving, empty),) = margins.tables.rows(splice("tables/moving", tables=names))
-        if empty:
+        if empty:  # a cell has no possible count left
             raise ContradictionError
         if not moving:
             break
-        active = margins.make("unsettled", names)
+        active = margins.make("unsettled", names)  # the cells of changed components
         inner_cells = margins.make("unsettled_edges", names)
         margins.drop(*names.values())
     else:  # cells still move after the last round: their bounds hold, but may not be sharp

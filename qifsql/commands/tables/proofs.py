@@ -123,9 +123,7 @@ def _chained_lines(margins: Margins, links: Sequence[Link]) -> str:
     known = [False, *(link.edge <= edge for link, edge in zip(links[1:], joined, strict=False))]
     tables = {f"table_{n}": margins.nodes[link.edge] for n, link in enumerate(links)}
     for n, link in enumerate(links):
-        if (
-            n and not known[n]
-        ):  # its cells, each with the most people of its shared values in others
+        if n and not known[n]:  # add a column of ``others``: the most people that the join may lose
             names = {"cells": tables[f"table_{n}"]}
             names["margins"] = margins.nodes[link.shared | margins.shared]
             tables[f"table_{n}"] = margins.make(
@@ -141,7 +139,12 @@ def further_margins(
     every: Edge,
     pair_scopes: Sequence[Edge],
 ) -> list[Edge]:
-    """Return the margins, sets of attributes, that the proofs need besides the tables."""
+    """Return the margins, sets of attributes, whose bounds the proofs read besides the tables'.
+
+    These are the steps of all joins of tables that bound an asked set (of a question, of ``every``
+    attribute, or a pair of tables), what each step shares with those before, and the part of each
+    table inside the set.
+    """
     needed: dict[Edge, None] = {}  # an ordered set
     for scope in (*asked_scopes(questions, every), *pair_scopes):
         for links in join_orders(edges, scope):
@@ -161,9 +164,11 @@ def asked_scopes(questions: Sequence[Question], every: Edge) -> list[Edge]:
 
 
 def sharpen(margins: Margins) -> None:
-    """Propagate bounds; raise the lower ones of complete margins to what joins of tables prove.
+    """Tighten the bounds of all ``margins``: propagate them, then use joins of tables.
 
-    Propagation alone may miss that; if this proves more people, it starts again from there.
+    A join may prove more people in a cell of a complete margin than propagation finds. Its lower
+    bounds are raised to that (the view ``lifted``); if the sum of lower bounds has grown, bounds
+    are propagated once more from there.
     """
     propagate(margins)
     lifted = False  # whether more people are proved
@@ -183,18 +188,22 @@ def sharpen(margins: Margins) -> None:
 
 
 def _proved_people(margins: Margins, cells: str) -> int | None:
+    """Return the sum of all lower bounds of a margin; None if it has no cells."""
     query = splice("tables/proved_people", tables={"cells": cells})
     ((people,),) = margins.tables.rows(query)
     return None if people is None else int(people)
 
 
 def prove(margins: Margins, question: Question) -> Proofs:
-    """Return engine tables of what the bounds prove about a question."""
+    """Return engine tables of what the bounds prove about a question.
+
+    A line is a cell that holds somebody for sure; a block line is one of what the adversary knows.
+    """
     every = margins.domain.every  # all attributes
     lines = sure_cells(margins, every)
     block_lines = lines if question.scope == every else sure_cells(margins, question.scope)
     sure = None
-    if question.secret is not None:  # a block is sure by joins without the secret, or by its sums
+    if question.secret is not None:  # these are lines of block and secret; add them up to blocks
         names = {"lines_alone": sure_cells(margins, question.knowledge), "lines": block_lines}
         people, knowledge = {"all_people": margins.domain.people}, question.knowledge
         block_lines = margins.make("block_lines", names, numbers=people, knowledge=knowledge)
@@ -260,6 +269,7 @@ def _bracket_of(
         has_secret = with_secret in margins.nodes
         if has_secret:
             names["cells_with_secret"] = margins.nodes[with_secret]
+    # Whether each cell is a whole block, with all its possible values of the secret listed.
     finest = outer == question.knowledge and is_complete(margins, question.scope)
     shape: dict[str, Shape] = {"owners": question.secret is None, "blocks": has_secret}
     shape |= {"complete": finest, "inside": [is_complete(margins, edge) for edge in inside]}
@@ -267,7 +277,11 @@ def _bracket_of(
 
 
 def count_support(margins: Margins, every: Edge) -> str | None:
-    """Return a table of the number of possible cells by component; None: too many to count."""
+    """Return a table of the number of possible cells by component; None: too many to count.
+
+    Cells of all attributes are not listed: the cells of cliques, which form a tree, are multiplied
+    from the leaves up, as many as agree on what a clique shares with its parent.
+    """
     if table := complete_margin(margins, every):
         return margins.make("possible_cells", {"margin": table})
     links = hypergraph.triangulate(maximal_edges(margins.edges))
@@ -277,7 +291,7 @@ def count_support(margins: Margins, every: Edge) -> str | None:
         if link.edge not in margins.nodes and not has_at_most(margins, query, MOST_COUNTED_CELLS):
             return None
         cliques.append(margins.keep(query, COUNTING))
-    for i in range(len(links) - 1, 0, -1):
+    for i in range(len(links) - 1, 0, -1):  # each cell of the parent counts those of i that fit it
         parent = links[i].parent or 0
         names = {"clique": cliques[parent], "next_clique": cliques[i]}
         edge, shared = links[parent].edge, links[i].shared

@@ -139,7 +139,11 @@ def read_files(
 
 
 def _check_counts(tables: Tables, layout: Layout) -> None:
-    """Refuse a file with cells that are no counts, or counts that its protection would change."""
+    """Refuse a file with cells that are no counts, or counts that its protection would change.
+
+    The view ``meanings`` has a row per column and different text of its cells: the first ``line``
+    with it, and its ``kind``, such as a count, a mark of a hidden one, or one of ``FAULTS``.
+    """
     file = layout.file
     steps = (Step("meanings", "", _meanings(file, layout.counts)),)
     first = exp.select("field", "line", "kind").from_("meanings").order_by("line", "field").limit(1)
@@ -172,6 +176,8 @@ def _meanings(file: File, places: Sequence[int]) -> exp.Select:
 def _texts_of_totals(tables: Tables, layout: Layout, labels: Collection[str]) -> list[list[str]]:
     """Return for each dimension of a file the texts, as written, that are labels of totals.
 
+    Dimensions are columns of the file (``layout.stubs``) and, in a wide file, its headers.
+
     ``labels`` are those declared, in bare form; without any, refuse a file that seems to have
     totals, because it has one of ``TOTAL_LABELS``.
     """
@@ -200,7 +206,11 @@ def _is_one_of(tree: exp.Expr, texts: Collection[str]) -> exp.Expr:
 def _check_spellings(
     tables: Tables, files: Sequence[Layout], name: str, labels: Collection[str]
 ) -> None:
-    """Refuse values of dimension ``name`` that differ only in case or blanks, except ``labels``."""
+    """Refuse values of dimension ``name`` that differ only in case or blanks, except ``labels``.
+
+    They may be in different files, in columns or in headers. The view ``spellings`` has a row per
+    value in several forms: the first ``place`` (file and line) of two of them.
+    """
     queries: list[exp.Query] = []
     for layout in files:
         columns = (number(layout.file.number).as_("file"), "text", "bare", "line")
@@ -234,17 +244,18 @@ def _make_tables(
     dimensions are a table. ``people``: their number, None if it is not known.
     """
     file = layout.file
-    tables = tables.doing(WHAT, file.title)
+    tables = tables.doing(WHAT, file.title)  # the same engine tables, with words for its progress
     i, cells = file.number, f"cells_{file.number}"
     steps = (Step("amounts", "", _possible_counts(layout)), Step("unfolded", "", _unfold(layout)))
     tables.make(cells, Plan(steps, _cells(totals)))
     tables.drop(f"fields_{i}", f"meanings_{i}")
     repeated = splice("tables/repeated", width=len(layout.dims), tables={"cells": cells})
-    for line, second in tables.rows(repeated.order_by("line").limit(1)):
+    for line, second in tables.rows(repeated.order_by("line").limit(1)):  # two lines, one cell
         raise DatasetError(
             f"lines {line} and {second} of {file.title} are about the same combination; leave one "
             "out, or name all columns of counts"
         )
+    # ``totals`` of a cell: a flag per dimension, whether the cell is a total over it.
     combinations = exp.select("totals").distinct().from_(cells).order_by("totals")
     published: dict[tuple[bool, ...], PublishedTable] = {}  # by the flags of its totals
     for n, (flags,) in enumerate(tables.rows(combinations), 1):
@@ -276,7 +287,11 @@ def _make_table(
 
 
 def _possible_counts(layout: Layout) -> exp.Select:
-    """Return SQL for a row per text of a cell: ``AMOUNTS``, the counts that it may stand for."""
+    """Return SQL for a row per text of a cell: ``AMOUNTS``, the counts that it may stand for.
+
+    They depend on the protection of the file: a hidden count of ``suppress<5`` is from 1 to 4, a
+    printed one of ``round:5`` at most 2 off.
+    """
     protection, amount = layout.file.protection, exp.column("amount")
     smallest, largest = protection.hidden() if protection.kind == "suppress" else (0, None)
     amounts = {
@@ -314,8 +329,8 @@ def _unnest(items: Sequence[exp.Expr]) -> exp.Expr:
 def _cells(totals: Sequence[Sequence[str]]) -> exp.Select:
     """Return SQL for a row per cell: ``totals``, values, line, ``AMOUNTS``.
 
-    ``totals`` is a list of flags: whether the cell is a total over each dimension; that value is
-    NULL. The argument has the labels of totals of each dimension.
+    The column ``totals`` is a list of flags: whether the cell is a total over each dimension; its
+    value of that is NULL. The argument ``totals`` has the labels of totals of each dimension.
     """
     flags, values = [], []
     for j, texts in enumerate(totals, 1):
@@ -340,6 +355,7 @@ def _check_undeclared(
         return
     places = range(1, len(table.dims) + 1)
     for j in places if len(places) > 1 else ():  # in one dimension, any large cell may be a sum
+        # A row per value of dimension j that is the sum of its others in each row of the table.
         query = splice(
             "tables/undeclared_totals",
             tables={"cells": table.cells},
@@ -362,16 +378,17 @@ def _check_totals(
     tables with one more dimension or, where there is none, with several more.
     """
     for flags, table in published.items():
+        # Tables with totals over some of the same dimensions only: their cells add up to these.
         all_finer = [f for f in published if f != flags and all(map(bool.__le__, f, flags))]
-        nearest = [f for f in all_finer if sum(f) == sum(flags) - 1]
+        nearest = [f for f in all_finer if sum(f) == sum(flags) - 1]  # over one dimension less
         for finer in (published[f] for f in nearest or all_finer):
             parts = _summands(finer, [finer.dims.index(d) + 1 for d in table.dims])
             totals = _summands(table, range(1, len(table.dims) + 1), is_total=True)
             compared = Step("summands", "", exp.union(totals, parts, distinct=False))
             wrong = splice("tables/wrong_totals", width=len(table.dims))
             wrong = wrong.order_by("line", "part").limit(1)
-            for line, part in tables.rows(Plan((compared,), wrong)):
-                if line is None:
+            for line, part in tables.rows(Plan((compared,), wrong)):  # of a total, its first part
+                if line is None:  # the total is not there, and so means 0
                     says = f"line {part} of {title} has no total where {table.title} has others"
                 else:
                     says = f"line {line} of {title} is a total, but not the sum of its rows"

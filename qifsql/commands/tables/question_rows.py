@@ -66,7 +66,10 @@ def question_row(measured: Measured, question: Question) -> dict[str, Any]:
 
 
 def _proved_totals(measured: Measured, question: Question) -> dict[str, Any]:
-    """Return what is proved of all components together; keep it by component in ``measured``.
+    """Return what is proved of all components together.
+
+    Components with an exact solution are added from it, all others from their bounds, which
+    ``measured.by_component`` keeps.
 
     In people: ``reconstructed``, ``ones`` (of these, alone), ``singled_out``, ``certain`` (secrets
     that are proved), and ``lowest`` to ``highest``, those whom the best guess gets right. In
@@ -91,13 +94,16 @@ def _proved_totals(measured: Measured, question: Question) -> dict[str, Any]:
         totals["open_brackets"] += not solution.bracket_sharp
         totals["support"] += solution.cells
         totals["proved"] += solution.cells == len(proved_lines)
-    if proofs.support is None:
+    if proofs.support is None:  # possible cells were too many to count, so none is known to be all
         totals |= {"support": None, "proved": 0}
     return totals
 
 
 def _keep_by_component(measured: Measured, question: Question) -> str:
-    """Keep what the bounds prove of each component that has no exact solution; return the table."""
+    """Make and return the table of what the bounds prove, a row per component.
+
+    Components with an exact solution are left out. ``measured.by_component`` gets its name.
+    """
     margins, proofs = measured.margins, measured.proofs[question]
     tables = {"totals": margins.nodes[margins.shared], "brackets": proofs.bracket}
     tables |= {"all_lines": proofs.lines, "block_lines": proofs.block_lines}
@@ -125,7 +131,11 @@ class Success(NamedTuple):
 
 
 def success(measured: Measured, question: Question) -> Success:
-    """Return the success of the Bayesian adversary; keep her best guesses in ``measured``."""
+    """Return the success of the Bayesian adversary; keep her best guesses in ``measured``.
+
+    Components whose arrays of counts were all listed have exact means; of the others, fitted
+    expected counts say what she believes.
+    """
     margins, secret = measured.margins, question.secret
     people = margins.domain.people
     solved = measured.averaged(question)  # the other components have a fit
@@ -138,10 +148,10 @@ def success(measured: Measured, question: Question) -> Success:
     by_chance = Fraction(0)  # people guessed right where no table has the secret
     estimate = False
     if not all_solved:
-        if measured.expected_counts is None:
+        if measured.expected_counts is None:  # a clique has too many cells to fit
             return Success(prior)
         estimate = measured.expected_counts.estimate
-        if secret in free_attributes(margins, question.scope):
+        if secret in free_attributes(margins, question.scope):  # in no table: any guess is as good
             open_people = exp.select("sum(upper)").from_(margins.nodes[margins.shared])
             ((n,),) = margins.tables.rows(without_components(open_people, solved))
             by_chance = Fraction(int(n or 0), margins.domain.sizes[secret])
@@ -234,6 +244,7 @@ def right_people(
             right[codes[0] if codes else None] += Fraction(int(people), int(ties))
     if not solved:
         return right
+    # Components with exact means: each combination of records is compared with the best values.
     attributes = sorted(question.scope | group)
     truth = records.truth(question.scope | margins.shared | group)
     query = splice(

@@ -140,9 +140,10 @@ def search(
 ) -> tuple[list[dict[str, Any]], list[str] | None]:
     """Return the rows of all remedies that were tried, and the texts of those to take.
 
-    Without bounds (``limits``) each remedy is tried alone. With bounds, each step takes the remedy
-    that keeps them at the least cost or, while none does, comes nearest. None in place of the texts
-    if no remedies keep the bounds.
+    A remedy is a change of the tables; ``attempt`` attacks the changed ones. Without bounds
+    (``limits``) each remedy is tried alone. With bounds, each step takes the remedy that keeps them
+    at the least cost or, while none does, comes nearest. None in place of the texts if no remedies
+    keep the bounds.
     """
     rows_before, cells_before = attempt(tables)
     met = _keeps_limits(rows_before, limits)

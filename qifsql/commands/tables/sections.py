@@ -289,7 +289,7 @@ def _proved_in_words(name: str, row: Row) -> str:
 def _groups(detail: pl.DataFrame, rows: Sequence[Row], _spec: Spec) -> list[Part]:
     """Return a table per question: what is proved of each group of people (``GROUPS``)."""
 
-    def draw(lines: Sequence[Row], row: Row) -> list[Part]:
+    def draw(lines: Sequence[Row], row: Row) -> list[Part]:  # the groups of a question, its row
         group = escaping.cell(lines[0]["by"])
         columns = [(group, text("group")), (said("people"), number("people"))]
         columns += _proved_columns(row)
@@ -303,7 +303,7 @@ def _groups(detail: pl.DataFrame, rows: Sequence[Row], _spec: Spec) -> list[Part
 def _components(detail: pl.DataFrame, rows: Sequence[Row], _spec: Spec) -> list[Part]:
     """Return a table per question of the components in which most people are proved."""
 
-    def draw(lines: Sequence[Row], row: Row) -> list[Part]:
+    def draw(lines: Sequence[Row], row: Row) -> list[Part]:  # the components of a question, its row
         lines = [line for line in lines if any(line[name] for name in PROOFS)][:COMPONENTS_SHOWN]
         columns = [(said("component"), text("component")), (said("people"), number("people"))]
         columns += _proved_columns(row)

@@ -39,11 +39,13 @@ class TableCell(NamedTuple):
 def solve_small(measured: Measured, deadline: float) -> None:
     """Solve small components exactly, the smallest first, until the time is over.
 
-    Keep the solutions in ``measured``; a component with too many arrays stays as it is.
+    The possible cells of a component are read, with its published sums, and all arrays of counts
+    that agree with these are listed. What they prove is stored in ``measured``; a component with
+    too many arrays stays as it is. Raises ContradictionError for one with none.
     """
     margins = measured.margins
     every = margins.domain.every
-    if (table := complete_margin(margins, every)) is None:
+    if (table := complete_margin(margins, every)) is None:  # not all possible cells are listed
         return
     is_small = filled("count(*) <= n", {"n": number(MOST_CELLS)})
     sizes = exp.select("component", "count(*) AS cells").from_(table)
@@ -77,9 +79,11 @@ def _store_solution(
     sums: Sequence[TableCell],
     possible: Sequence[arrays.Array],
 ) -> None:
-    """Keep the solutions of a component, and its published cells with one possible count.
+    """Store in ``measured`` what all arrays of counts of a component prove together.
 
-    ``possible`` are all arrays of counts of its ``cells``; ``sums`` are cells of its margins.
+    That is its solution for each question, and its published cells that hide their count, but have
+    the same in all arrays. ``possible`` are all arrays of counts of its ``cells``; ``sums`` are
+    cells of its published tables.
     """
     for table_cell in sums:
         condition = table_cell.condition
@@ -89,7 +93,7 @@ def _store_solution(
     attributes = sorted(measured.margins.domain.every)
     codes = [cell for cell, _, _ in cells]
     for question in measured.questions:
-        knowledge = [attributes.index(i) for i in sorted(question.knowledge)]
+        knowledge = [attributes.index(i) for i in sorted(question.knowledge)]  # places in a cell
         secret = None if question.secret is None else attributes.index(question.secret)
         solution = arrays.solve(codes, possible, knowledge, secret)
         measured.solved[question][component] = solution
@@ -100,9 +104,10 @@ def _store_solution(
 def _sums_of_tables(
     margins: Margins, chosen: str, cells: Mapping[int, Sequence[Bounded]]
 ) -> dict[int, list[TableCell]]:
-    """Return the cells of the margins by component, each a sum of cells of all attributes.
+    """Return by component the cells of published tables, each a sum of cells of all attributes.
 
-    ``cells`` are those of all attributes by component, ``chosen`` is a table of components.
+    ``cells`` are these cells of all attributes by component, ``chosen`` is an engine table of the
+    components asked for.
     """
     every = sorted(margins.domain.every)
     sums: dict[int, list[TableCell]] = defaultdict(list)
@@ -122,7 +127,11 @@ def _sums_of_tables(
 def bounded_cells(
     margins: Margins, table: str, edge: Edge, chosen: str, where: str = ""
 ) -> dict[int, list[Bounded]]:
-    """Return by component in table ``chosen`` the cells of a table: codes, least, largest count."""
+    """Return by component the cells of a margin: codes of values, least and largest count.
+
+    ``table`` is the engine table of a margin of the attributes ``edge``, ``chosen`` that of the
+    components asked for; ``where`` is a condition on the cells.
+    """
     query = exp.select("component", "lower", "upper", *places(edge)).from_(table)
     query = query.join(chosen, using=["component"], join_type="semi")
     query = query.where(where) if where else query

@@ -90,10 +90,10 @@ def solve_components(
 
 
 def _solvable_components(measured: Measured) -> list[tuple[int, _Programs]]:
-    """Return the components that can be solved, each with its cliques, the fewest cells first.
+    """Return the open components that can be solved, each with its cliques, the fewest cells first.
 
-    The columns of a program are all cells of the component if these are few; else the cells of
-    its cliques, if those are few.
+    The columns of an integer program are all cells of the component if these are few (one clique of
+    all attributes); else the cells of smaller cliques, if those are few. Others stay open.
     """
     margins, components = measured.margins, measured.open_components
     programs: dict[int, _Programs] = {}
@@ -117,7 +117,8 @@ def _solvable_components(measured: Measured) -> list[tuple[int, _Programs]]:
 def _all_cells(measured: Measured) -> _Cliques | None:
     """Return one clique of all attributes, with the cells of components that have few.
 
-    None if possible cells are too many to count, or an attribute is in no table.
+    The table of the cells is made, with their bounds. None if possible cells are too many to count,
+    or an attribute is in no table.
     """
     margins, every = measured.margins, measured.margins.domain.every
     support = next(iter(measured.proofs.values())).support  # equal for all questions
@@ -127,9 +128,9 @@ def _all_cells(measured: Measured) -> _Cliques | None:
     chosen = margins.keep(exp.select("component").from_(support).where(is_small))
     if table := proofs.complete_margin(margins, every):
         cells = exp.select("component", "lower", "upper", *places(every)).from_(table)
-    elif proofs.free_attributes(margins, every):
+    elif proofs.free_attributes(margins, every):  # no table bounds their values
         return None
-    else:
+    else:  # no margin lists all cells: combine the cells of the margins
         possible = proofs.clique_cells(margins, every, bounded=True).subquery("possible")
         cells = exp.select("*").from_(possible)
     cells = cells.join(chosen, using=["component"], join_type="semi")
@@ -147,7 +148,7 @@ def _count_columns(margins: Margins, names: Iterable[str]) -> dict[int, int]:
 
 
 def _cliques_by_question(margins: Margins, questions: Sequence[Question]) -> _Programs | None:
-    """Return the cliques of each question, and tables of their cells.
+    """Return for each question cliques that hold all tables, and tables of their cells.
 
     None if a clique has too many cells, or an attribute is in no table.
     """
@@ -155,7 +156,8 @@ def _cliques_by_question(margins: Margins, questions: Sequence[Question]) -> _Pr
         return None
     by_question = {}
     for question in questions:
-        # What is not known of a person, and then the secret, goes first: one clique has it.
+        # Attributes that are eliminated first lie in one clique: those that are neither known nor
+        # asked for, and then the secret.
         secret = frozenset([] if question.secret is None else [question.secret])
         first = [margins.domain.every - question.scope, secret]
         links = triangulate(maximal_edges(margins.edges), [e for e in first if e])
@@ -171,10 +173,14 @@ def _cliques_by_question(margins: Margins, questions: Sequence[Question]) -> _Pr
 
 
 class _Batch:
-    """The problems of some components, with a digest of each."""
+    """The integer programs of some components, and a digest of the input of each."""
 
     def __init__(self, measured: Measured, programs: Mapping[int, _Programs]) -> None:
-        """Read the cells of the ``programs`` (cliques by component and question) and of tables."""
+        """Read what the programs are made of, by component: cells of cliques and tables, brackets.
+
+        ``programs`` has the cliques by component and question. A bracket is the least and the
+        largest number of people whom the best guess gets right, as far as it is known.
+        """
         self.margins, self.programs = measured.margins, programs
         margins = measured.margins
         node = exp.select("component").from_(margins.nodes[margins.shared])
@@ -202,6 +208,7 @@ class _Batch:
         self.digests = {c: self._digest(c) for c in programs}
 
     def _build_system(self, component: int, cliques: _Cliques) -> System:
+        """Return the cells of the cliques and of the published tables in a component."""
         cells = [
             self.cells[link.edge, name].get(component, [])
             for link, name in zip(cliques.links, cliques.tables, strict=True)

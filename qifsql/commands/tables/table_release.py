@@ -84,7 +84,11 @@ class ReleaseMaker:
     def of_records(
         self, catalog: Catalog, dataset: Dataset, new_tables: Sequence[NewTable], where: str | None
     ) -> Release:
-        """Return the tables that an office would make of records; read and count them once."""
+        """Return the tables that an office would make of records, protected as is asked.
+
+        The records are read once per set of dimensions. Tables that are dropped are counted, too:
+        their dimensions stay attributes of people.
+        """
         microdata, dims = dimensions.bind(catalog, dataset, [a.dims for a in new_tables], where)
         records, edges, sizes = self._count_tables(microdata, dims, {})
         people = records.people
@@ -164,9 +168,10 @@ class ReleaseMaker:
         dims: Sequence[tuple[str, ...]],
         sources: Mapping[int, Sequence[str]],
     ) -> tuple[Records, list[Edge], dict[int, int]]:
-        """Count the people of each table.
+        """Count the people of each table, by values and then by the codes of values.
 
-        Return the records, the dimensions of each table, and the number of values by dimension.
+        Return the records, whose ``counted`` names the tables of these counts, the dimensions of
+        each table as numbers, and the number of values by dimension.
         ``dims`` has the names of the dimensions of each table; ``sources`` has further engine
         tables with values of a dimension, by its number.
         """
@@ -216,7 +221,8 @@ class ReleaseMaker:
     ) -> list[Published]:
         """Return published tables whose cells have codes in place of the values in ``raw_tables``.
 
-        A total of all, which has no dimensions, is no such table.
+        A table is ``hiding`` if some of its cells may have several counts. A total of all, which
+        has no dimensions, is no such table.
         """
         published = []
         for file in files:
@@ -268,7 +274,7 @@ class ReleaseMaker:
         return people
 
     def _check_total(self, files: Sequence[PublishedTable], people: int, says: str) -> None:
-        """Refuse a number of people, told by ``says``, that a printed total of all excludes."""
+        """Refuse a number of people that a printed total excludes; ``says`` is who tells it."""
         for table in (t for t in files if not t.dims):  # totals of all
             query = exp.select("lower", "upper").from_(table.cells)
             for lower, upper in self.tables.rows(query):
@@ -280,7 +286,10 @@ class ReleaseMaker:
                     )
 
     def _check_truth(self, table: Published, records: Records) -> None:
-        """Refuse a published table that the records do not give."""
+        """Refuse a published table that the records do not give.
+
+        The view ``untrue_cells`` counts cells whose true count is outside of their bounds.
+        """
         query = splice(
             "tables/untrue_cells",
             tables={"cells": table.cells, "truth": records.truth(table.edge)},
@@ -298,7 +307,11 @@ class ReleaseMaker:
     def _make_release(
         self, domain: Domain, published: Sequence[Published], records: Records | None
     ) -> Release:
-        """Return the release, with tables of the combinations that can occur, and their number."""
+        """Return the release, with tables of the combinations that can occur, and their number.
+
+        Published tables with an inner dimension of a nesting (a city) get the outer one (its
+        state).
+        """
         numbers = {name: i for i, name in domain.names.items()}
         structural: list[Published] = []
         outer: set[int] = set()
@@ -346,7 +359,9 @@ def _publish(raw: str, edge: Edge, protection: Protection, *, people: int, seed:
     """
     kind, n, count = protection.kind, protection.number, exp.column("published")
     smallest, largest = protection.hidden() if kind == "suppress" else (n, people)
-    high: exp.Expr = count  # of "n or more", a count below n is told as it is
+    # The bounds ``low`` and ``high`` are of a printed count, ``smallest`` and ``largest`` of a
+    # hidden one. Of "n or more", counts from n on are hidden, and those below are told as they are.
+    high: exp.Expr = count
     if kind != "atleast":
         high = exp.func("least", protection.upper(count), number(people))
     text = PUBLISHED_COUNTS["random" if kind == "round" and protection.variant else kind]

@@ -145,7 +145,11 @@ class Request:
         return catalog, dataset
 
     def domain(self) -> Domain:
-        """Return the dimensions; of tables to make without sizes and people: nothing is counted."""
+        """Return the dimensions of the tables, to check names without an attack.
+
+        Published files are read for them. Of tables to make, only the columns of the records are
+        looked up: sizes and people are left out.
+        """
         if self.records is None or not self.new_tables:
             with self.opened() as (release, _):
                 return release.domain
@@ -156,6 +160,7 @@ class Request:
             return Domain({i: q.name for i, q in enumerate(microdata.qids, 1)}, {}, 0)
 
     def _read_files(self, work: Tables) -> list[published.PublishedTable]:
+        """Read the published files into engine tables, with the options that say how."""
         options = self.options
         return published.read_files(
             work,

@@ -39,6 +39,8 @@ def measure_tables(
 ) -> Measured:
     """Return a set of tables with its bounds, what they prove, and the solved components.
 
+    The bounds of all margins are propagated, then read as proofs; components whose bounds may not
+    be sharp are solved exactly while the ``budget`` lasts; expected counts are fitted for the rest.
     ``published`` are tables of the release. ``pair_scopes`` are further sets of attributes,
     of which it will be asked which cells hold somebody. Raises ContradictionError if no counts are
     possible.
@@ -102,7 +104,11 @@ def _solve_by_programs(measured: Measured, deadline: float, memory: KeptComponen
 
 
 def _finds_all_alone(measured: Measured, question: Question) -> bool:
-    """Return whether the bounds single out all people who can be singled out."""
+    """Return whether the bounds single out all people who can be singled out for sure.
+
+    They do if the cells of what is known, with and without the secret, have sharp bounds; or if as
+    many are proved to be alone as are alone in the records.
+    """
     margins, records = measured.margins, measured.release.records
     if not proofs.has_closed_form(margins, question.scope):
         return False

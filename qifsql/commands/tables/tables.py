@@ -248,7 +248,11 @@ class TableAttack:
         return [question_row(measured, question) | knowledge for question in self.questions]
 
     def run(self) -> TableMeasures:
-        """Attack the tables, first progressively if asked; return rows, details and the verdict."""
+        """Attack the tables, first progressively if asked; return rows, details and the verdict.
+
+        Progressively, the first table is measured alone, then the first two, and so on. Details,
+        notes and the verdict on ``--require`` are of all tables together.
+        """
         options, all_tables = self.options, self.release.published
         answer = TableMeasures()
         by = group_dimension(self.release.domain, options)
@@ -276,7 +280,7 @@ class TableAttack:
             answer.met = not broken
             answer.notes += [f"not met: {', '.join(broken)}"] if broken else []
         measured.margins.close()
-        for row in answer.rows:
+        for row in answer.rows:  # the column of the result holds no larger number
             if row["cells_proved"] is not None and row["cells_proved"] > LARGEST_INTEGER:
                 row["cells_proved"] = None
         return answer
