@@ -1,5 +1,6 @@
 """The worked examples of the thesis and of the PoPETs paper, through the product."""
 
+from collections.abc import Sequence
 from fractions import Fraction as F
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ import polars as pl
 import pytest
 
 import qifsql
+from qifsql.adversary.models import MODELS, model
 from qifsql.errors import TargetError
 
 PARTS = ("prior", "posterior", "degradation")
@@ -162,3 +164,104 @@ def test_single_release_beside_the_longitudinal_ones(joined: Path) -> None:
         "deterministic": [0, 0.6, 0.6],
         "probabilistic": [0.5, 0.8, 1.6],
     }
+
+
+def test_popets_table_1_twelve_models() -> None:
+    """PoPETs Table 1: three goals, two targets, two accesses; three models have older names."""
+    names = {f"{target}{goal}{access}" for target in "ic" for goal in "mra" for access in "sl"}
+    assert set(MODELS) == names
+    old = {"prosecutor": "irs", "journalist": "ims", "marketer": "crs"}
+    assert {name: model(name).acronym for name in old} == old
+
+
+def test_popets_section_5_sets_of_quasi_identifiers(tmp_path: Path) -> None:
+    """PoPETs section 5.1 and Figure 2: 2,047 sets of 11 quasi-identifiers."""
+    file, qids = tmp_path / "two.parquet", [f"q{i}" for i in range(11)]
+    pl.DataFrame({qid: [0, i % 2] for i, qid in enumerate(qids)}).write_parquet(file)
+    assert qifsql.sweep(file, qids=qids).frame["subset"].n_unique() == 2047
+
+
+# Experiments on individuals: the records are withdrawn, and what is printed of them is enough.
+
+STUDENTS = 9_773_350  # Higher Education Census of 2014, one record each
+
+
+@pytest.mark.parametrize(
+    ("alike", "posterior", "degradation"),
+    [(2, 1 / 2, 4_886_675), (7, 1 / 7, 1_396_192.86)],
+    ids=["41", "45"],
+)
+def test_thesis_experiments_41_and_45(
+    alike: int, posterior: float, degradation: float, tmp_path: Path
+) -> None:
+    """Thesis Experiments 41 and 45, of which 45 is on the aggregated database.
+
+    Before 1 of 9,773,350; after 1 of the 2, or 7, who are alike. Experiment 45 prints 1,396,192.
+    """
+    file = tmp_path / "students.parquet"
+    same = (pl.int_range(0, STUDENTS, eager=True) < alike).cast(pl.Int8)
+    same.alias("same").to_frame().write_parquet(file)
+    row = only(qifsql.attack("irs", file, target={"same": 1}))
+    assert numbers(row)["deterministic"] == [0, 0, 0]
+    assert numbers(row)["probabilistic"] == pytest.approx([1 / STUDENTS, posterior, degradation])
+    assert f"{row['prior_probabilistic']:.4e}" == "1.0232e-07"
+
+
+def test_thesis_experiment_42(tmp_path: Path) -> None:
+    """Thesis Experiment 42: 82.06 % to 1482/1589 = 93.27 %, 1.1366 times; 26 records surely."""
+    pupils, frequent, alike, most, surely = 47_640_822, 39_093_415, 1_589, 1_482, 26
+    counts = [  # known: nothing, city of birth and all else, city of residence, too; transport
+        *((2, 0, surely), (1, 0, most - surely), (1, 1, alike - most)),
+        *((0, 0, frequent - most), (0, 1, pupils - frequent - (alike - most) - 1), (0, -1, 1)),
+    ]
+    row = attacked("ias", [counts], "transport", tmp_path)
+    surer = attacked("ias", [counts], "transport", tmp_path, near=[2])
+    prior, after = frequent / pupils, most / alike
+    assert numbers(row)["probabilistic"] == pytest.approx([prior, after, after / prior])
+    assert [round(100 * row[f"{p}_probabilistic"], 2) for p in PARTS[:2]] == [82.06, 93.27]
+    assert round(row["degradation_probabilistic"], 4) == 1.1366
+    assert numbers(row)["deterministic"] == [0, 0, 0]
+    assert numbers(surer)["deterministic"] == [0, 1, 1]
+    assert surer["best_guess"] == "0"
+
+
+def test_thesis_experiment_46(tmp_path: Path) -> None:
+    """Thesis Experiment 46: 5.69 % to 2/7, of 5,561 cities; printed 5.0211 times, exactly 5.0187.
+
+    The printed ratio is that of the rounded operands, 0.2857 and 0.0569. Of 48,561,221 pupils 14
+    are alike, and of them the disability is sure.
+    """
+    capital, cities = 556_398, 5_561
+    alike = [(1, 0, 2), *((1, i, 1) for i in range(1, 6))]
+    rest, more = divmod(STUDENTS - 7 - capital, cities - 7)
+    others = [(0, i, rest + (i < 6 + more)) for i in range(6, cities - 1)]
+    counts = [*alike, *others, (0, cities, capital)]
+    assert len({city for _, city, _ in counts}) == cities
+    row = attacked("ial", [counts, alike], "city", tmp_path)
+    prior = capital / STUDENTS
+    assert numbers(row)["probabilistic"] == pytest.approx([prior, 2 / 7, 2 / 7 / prior])
+    assert round(row["degradation_probabilistic"], 4) == 5.0187
+    assert round(0.2857 / 0.0569, 4) == 5.0211
+    pupils = [(1, 0, 14), (0, 0, 48_561_221 - 15), (0, 1, 1)]
+    row = attacked("ial", [pupils, pupils[:1]], "disability", tmp_path)
+    assert numbers(row)["deterministic"] == [0, 1, 1]
+
+
+def attacked(
+    name: str,
+    releases: list[list[tuple[int, int, int]]],
+    secret: str,
+    folder: Path,
+    near: Sequence[int] = (1, 2),
+) -> dict[str, Any]:
+    """The attack on one person; a release is what is known of people, their secret and number."""
+    files = []
+    for i, release in enumerate(releases):
+        frame = pl.DataFrame(release, schema=["known", secret, "people"], orient="row")
+        files.append(folder / f"release_{i}.parquet")
+        frame = frame.with_columns(near=pl.col("known").is_in(near)).with_row_index("id")
+        frame.write_parquet(files[-1])
+    asked: dict[str, Any] = {"target": {"near": True}, "secret": secret, "weight": "people"}
+    if len(files) == 1:
+        return only(qifsql.attack(name, files[0], **asked))
+    return only(qifsql.attack(name, files, key="id", **asked))
