@@ -44,6 +44,7 @@ def public(function: Callable[P, T]) -> Callable[P, T]:
 
     @wraps(function)
     def call(*arguments: P.args, **options: P.kwargs) -> T:
+        """Call the function; put its notes and errors in words of Python, and log them."""
         began, name = time.monotonic(), function.__name__
         LOG.info("%s begins", name)
         named: Any = {option: _as_names(value, option) for option, value in options.items()}
@@ -100,16 +101,16 @@ def in_python(text: str, function: Callable[..., object]) -> str:
 def _with_arguments(text: str, names: Mapping[str, str]) -> str:
     """Return a text without command lines, with ``names`` of arguments in place of options."""
 
-    def argument(match: re.Match[str]) -> str:
+    def argument(match: re.Match[str]) -> str:  # of an option with its value, if it has one
         flag, value = match[1], match[2] or ""
         if flag == "debug":
             return "the detail of this error"
         name = names.get(f"--{flag}", flag.replace("-", "_"))
-        if flag in ("target", "hierarchy") and "=" in value:
+        if flag in ("target", "hierarchy") and "=" in value:  # COLUMN=VALUE is {COLUMN: VALUE}
             value = f"{{{value.replace('=', ': ')}}}"
-        elif not re.fullmatch(r"[\d.]*|['\"].*", value):
+        elif not re.fullmatch(r"[\d.]*|['\"].*", value):  # a text without quotes
             value = f'"{value}"'
-        if name in READING:
+        if name in READING:  # how a file is read is said where it is opened
             value = "True" if name == "all_varchar" else value
             return f"Dataset.open({name}={value or '...'})"
         return f"{'settings.' if flag in SETTINGS else ''}{name}={value or '...'}"

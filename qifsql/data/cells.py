@@ -117,10 +117,10 @@ def parse(text: str, domain: Domain, nodes: Mapping[str, Sequence[str]] | None =
 def _values(
     texts: Sequence[str], read: Callable[[str], str | None], domain: Domain
 ) -> tuple[str, ...]:
-    """Return texts as values of the domain (``read``: None if a text is no value of it).
+    """Return texts as values of the domain, as the engine writes them.
 
-    Numbers with too many decimals for the domain are left out, as no person can have one: 28.5
-    among whole numbers.
+    ``read`` returns None for a text that is no value of the domain: it is refused. Numbers with too
+    many decimals for the domain are left out, as no person can have one: 28.5 among whole numbers.
     """
     infinite = _INFINITE if domain.kind == "floating" else ()
     values = [text if text in infinite else read(text) for text in texts]
@@ -158,14 +158,14 @@ def _interval(text: str, domain: Domain) -> Cell | None:
         opening, lower, upper, closing, missing = match.groups()
         cell = _between(lower, upper, missing)
         return replace(cell, open_below=opening != "[", open_above=closing != "]")
-    closed = _DASHED_NUMBERS if domain.kind in NUMBERS else _DASHED
+    closed = _DASHED_NUMBERS if domain.kind in NUMBERS else _DASHED  # 20-29
     if match := closed.fullmatch(text):
         return _between(*match.groups())
-    if domain.ordered and (match := _WORDED.fullmatch(text)):
+    if domain.ordered and (match := _WORDED.fullmatch(text)):  # -5 to -1
         return _to_end_of_day(_between(*match.groups()), domain)
-    if domain.kind in DATED and (match := _ISO_INTERVAL.fullmatch(text)):
+    if domain.kind in DATED and (match := _ISO_INTERVAL.fullmatch(text)):  # DATE/DATE
         return _to_end_of_day(_between(*match.groups()), domain)
-    if match := _ONE_BOUND.fullmatch(text):
+    if match := _ONE_BOUND.fullmatch(text):  # <30
         sign, bound, missing = match.groups()
         cell = Cell(ranged=True, missing=bool(missing))
         if sign in ("<", "<=", "≤"):

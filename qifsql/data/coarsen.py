@@ -150,6 +150,7 @@ def _age(original: Column, day: str, width: int) -> exp.Expr:
 def _date_band(original: Column, length: int, unit: str) -> exp.Expr:
     """Return the first day of a band of years, months, weeks or days; infinite dates stay."""
     words = {"moment": exp.cast(exp.cast(column(original), "TIMESTAMP"), "DATE")}
+    # ((a % b) + b) % b, because in SQL the remainder of a negative number is negative.
     if unit in "wd":
         width = length * (7 if unit == "w" else 1)
         days = f"(moment - DATE '{MONDAY}')"
@@ -157,6 +158,7 @@ def _date_band(original: Column, length: int, unit: str) -> exp.Expr:
     width = length * (12 if unit == "y" else 1)
     months = "(year(moment) * 12 + month(moment) - 1)"
     begin = f"({months} - (({months} % {width}) + {width}) % {width})"
+    # make_date is NULL for infinite dates.
     template = f"coalesce(make_date({begin} // 12, {begin} % 12 + 1, 1), moment)"
     return filled(template, words)
 
@@ -181,11 +183,11 @@ def _bands(original: Column, how: str) -> exp.Expr:
     type_of_limits = _type_of_limits(original.type, limits)
     case = exp.Case()
     labelled = list(zip(limits, _labels(limits, original.type), strict=True))
-    for limit, label in reversed(labelled):
+    for limit, label in reversed(labelled):  # the first limit that a value reaches, from the top
         literal = exp.cast(exp.Literal.string(limit), type_of_limits, dialect="duckdb")
         case = case.when(exp.GTE(this=value.copy(), expression=literal), exp.Literal.string(label))
-    below = exp.not_(value.copy().is_(exp.null()))
-    return case.when(below, exp.Literal.string(f"<{limits[0]}"))
+    is_present = exp.not_(value.copy().is_(exp.null()))
+    return case.when(is_present, exp.Literal.string(f"<{limits[0]}"))
 
 
 def _limit_value(text: str, type_: str) -> Fraction | date | None:

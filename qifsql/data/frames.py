@@ -48,6 +48,7 @@ def arrow_table(source: Any, table: str = "") -> tuple[Any, tuple[str, ...]]:
 
     """
     source = _as_frame(source)
+    # A lazy query is computed here; a connection is read by the name of its table.
     is_stream = hasattr(source, "__arrow_c_stream__")
     if not is_stream and hasattr(source, "collect_schema") and hasattr(source, "lazy"):
         source = source.lazy().collect()

@@ -62,7 +62,7 @@ class Hierarchy:
         leaves = dict.fromkeys(fields[0] for _, fields in lines)
         for leaf in leaves:
             node: str | None = leaf
-            while node is not None:
+            while node is not None:  # up to the root, which has no parent
                 below.setdefault(node, {})[leaf] = None
                 node, _ = parents.get(node, (None, 0))  # and the line that says so
         nodes = {node: tuple(descendants) for node, descendants in below.items()}
@@ -211,12 +211,13 @@ def _filled(path: str, lines: Lines) -> tuple[Lines, int]:
             f"hierarchy {path} has one field per line; separate value and nodes with "
             f"{' or '.join(SEPARATORS)}"
         )
-    full = [row for row in rows if len(row) == width]
+    full = [row for row in rows if len(row) == width]  # these say what is above a node
     above = {node: parent for row in full for node, parent in pairwise(row) if node != parent}
     has_root = all(row[-1] == TOP for row in full)
     filled: Lines = []
     for (number, _), row in zip(lines, rows, strict=True):
         is_short = len(row) < width
+        # A short line may end with the root: nodes are added below it.
         fields = row[:-1] if is_short and len(row) > 1 and row[-1] == TOP else [*row]
         while len(fields) < width - has_root:
             fields.append(above.get(fields[-1], fields[-1]))

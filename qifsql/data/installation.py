@@ -33,7 +33,8 @@ def command(extra: str) -> str:
     else:
         requirement = f"qifsql[{extra}]"
     python, pip = Path(sys.executable or "python"), shutil.which("pip")
-    is_of_environment = pip and Path(pip).parent == python.parent  # not only of the PATH
+    # pip as a command may be that of another environment: it has to lie beside this Python.
+    is_of_environment = pip and Path(pip).parent == python.parent
     call = ["pip"] if is_of_environment else [_near(python).removeprefix("./"), "-m", "pip"]
     return shlex.join([*call, "install", *options, requirement])
 

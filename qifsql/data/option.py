@@ -109,7 +109,7 @@ def _renamed(options: Mapping[str, Any], declaration: type) -> dict[str, Any]:
             current_names[former] = name
     for former in current_names.keys() & options.keys():
         message = f"{former} is now {current_names[former]}"
-        warnings.warn(message, DeprecationWarning, stacklevel=5)
+        warnings.warn(message, DeprecationWarning, stacklevel=5)  # at the caller of the function
     return {current_names.get(name, name): value for name, value in options.items()}
 
 

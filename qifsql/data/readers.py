@@ -100,9 +100,10 @@ def _rows(dataset: Dataset) -> exp.Table:
 def _joined(collection: Collection, used: frozenset[str] | None, *, ordered: bool) -> exp.Subquery:
     """Return one row per person of the focal dataset, with the columns of each dataset.
 
-    ``used`` are names with tags: ``2:school`` is a column of dataset 2, and ``2:`` whether the
-    person is in it; None means all columns. Earlier checks ensure that no dataset has two records
-    of one person, so an auxiliary dataset without used columns need not be joined.
+    Datasets are joined by the key of the person. ``used`` are names with tags: ``2:school`` is a
+    column of dataset 2, and ``2:`` whether the person is in it; None means all columns. Earlier
+    checks ensure that no dataset has two records of one person, so an auxiliary dataset without
+    used columns need not be joined.
     """
     focal = relation(collection.datasets[0])
     if ordered:

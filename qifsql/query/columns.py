@@ -140,14 +140,14 @@ def labels(microdata: Microdata, queries: Iterable[exp.Query]) -> dict[str, str]
 
     A name gets a number (``size_2``) if one of ``queries`` with such columns uses it for another.
     """
-    numbered = {f"qid_{i}": qid.name for i, qid in enumerate(microdata.qids, 1)}
+    numbered = {f"qid_{i}": qid.name for i, qid in enumerate(microdata.qids, 1)}  # users' names
     numbered |= {f"secret_{j}": secret.name for j, secret in enumerate(microdata.secrets, 1)}
     taken: set[str] = set()
     for query in queries:
         used = {node.name.casefold() for node in query.find_all(exp.Identifier)}
         if used & set(numbered):
             taken |= used - set(numbered)
-    names = unique([*sorted(taken), *numbered.values()])[len(taken) :]
+    names = unique([*sorted(taken), *numbered.values()])[len(taken) :]  # without those taken
     return dict(zip(numbered, names, strict=True))
 
 

@@ -42,7 +42,7 @@ def profile_plan(
     there is one block of all people, even with a target. ``reported`` leaves out the people whose
     secret is missing. For ``catalogs`` and ``values`` see ``Steps``.
     """
-    steps = Steps(attack, catalogs=catalogs, values=values)
+    steps = Steps(attack, catalogs=catalogs, values=values)  # grows with each ``need``
     queries = []
     for j, g in question_list:
         name = steps.need("profile", j, g, prior=prior, reported=reported)

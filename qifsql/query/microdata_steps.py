@@ -67,7 +67,11 @@ def steps(microdata: Microdata, *, key: bool = False) -> list[Step]:
 def _people_by_values(
     qids: int, secrets: int, reported: bool, knows_all: bool, housed: bool
 ) -> Sequence[Step]:
-    """Return the steps that make individuals of records, with lists of values."""
+    """Return the steps that make individuals of records, with lists of values.
+
+    ``knows_all``: an individual is a person with the multiset of her records; else it is each
+    different record of a person, who is in the step ``persons``.
+    """
     of_secrets: Mapping[str, int] = {"secrets": secrets, "reported": reported}
     if knows_all:
         shape = {"qids": qids, **of_secrets, "housed": housed}
@@ -81,19 +85,25 @@ def _people_by_values(
 
 @lru_cache(maxsize=64)
 def _people_by_numbers(qids: int, secrets: int, reported: bool, knows_all: bool) -> Sequence[Step]:
-    """Return the steps that make individuals of records, with lists of numbers of values."""
+    """Return the steps that make individuals of records, with lists of numbers of values.
+
+    Only people with several records get lists, because these are slow to make and to compare. Their
+    combinations of quasi-identifiers (``tuples``) and their values of secrets are numbered, and the
+    multisets of a person are sorted lists of these numbers. ``knows_all``: an individual is a
+    person with all her records; else each different record of a person is one.
+    """
     of_secrets: Mapping[str, int] = {"secrets": secrets}
     shape: Mapping[str, int] = {**of_secrets, "qids": qids}
     records: Mapping[str, int] = {**shape, "reported": reported}
     numbers = range(1, secrets + 1)
     steps = [
-        make_step("people/several"),
-        make_step("people/of_several", shape=shape),
-        make_step("people/different", shape={"qids": qids}),
+        make_step("people/several"),  # people with several records
+        make_step("people/of_several", shape=shape),  # their records
+        make_step("people/different", shape={"qids": qids}),  # each different one, with its number
         make_step("people/tuples", shape={"qids": qids}, materialized=True),
         *(make_step("people/secret_numbers", f"secret_numbers_{j}", secret=j) for j in numbers),
-        make_step("people/gathered", shape=records),
-        *(
+        make_step("people/gathered", shape=records),  # the multisets of each of these people
+        *(  # the different multisets of a secret, numbered
             make_step(
                 "people/secret_sets",
                 f"secret_sets_{j}",
@@ -102,9 +112,9 @@ def _people_by_numbers(qids: int, secrets: int, reported: bool, knows_all: bool)
             )
             for j in numbers
         ),
-        make_step("people/sets", shape=of_secrets),
-        make_step("people/singles", shape=records),
-        make_step("people/numbers_of_all", PERSONS, shape=shape),
+        make_step("people/sets", shape=of_secrets),  # each of these people, by such numbers
+        make_step("people/singles", shape=records),  # people with one record
+        make_step("people/numbers_of_all", PERSONS, shape=shape),  # both together
     ]
     if knows_all:
         return (*steps, Step("microdata", steps[-1].doc, exp.select("*").from_(PERSONS)))
@@ -116,9 +126,10 @@ def _people_by_numbers(qids: int, secrets: int, reported: bool, knows_all: bool)
 
 
 def sizes_by_kinds(microdata: Microdata) -> list[Step]:
-    """Return the steps of sizes of blocks of owners that read the table ``KNOWN_KINDS``.
+    """Return the steps of sizes of blocks that read the table ``KNOWN_KINDS``.
 
-    It holds the blocks of equal records, and counts people with one record for both readings.
+    They stand for the views that would count the blocks of re-identification (secret 0). The table
+    holds the blocks of equal records, and counts people with one record for both readings.
     """
     if microdata.known_records == "all":
         return [
@@ -150,6 +161,7 @@ def everybody(microdata: Microdata) -> Step:
     """Return the step of one row per record, including weight 0 (``counts`` is then false)."""
     conditions = [microdata.where.copy()] if microdata.where is not None else []
     conditions += nothing_missing(microdata) if microdata.null == "drop" else []
+    # Numbered before the filter: positions are those of the input.
     columns: dict[str, exp.Expr] = {RECORD: exp.Window(this=exp.RowNumber())}
     for i, qid in enumerate(microdata.qids, 1):
         columns[f"qid_{i}"] = _on_filtered(microdata, qid)
@@ -288,7 +300,7 @@ def candidates(attack: BoundAttack) -> Step:
     people = exp.select("*").from_("microdata")
     if not attack.microdata.suppressed:
         return Step("candidates", doc, people.where(alike))
-    doc += " Suppressed records are, where no other fits the target."
+    doc += " Suppressed records are, where no other fits the target."  # they may be of anybody
     somebody_fits = exp.Exists(this=exp.select(number(1)).from_("microdata").where(alike.copy()))
     hidden = exp.paren(suppression.is_hidden(attack.microdata))
     may_be_hidden = exp.paren(exp.and_(hidden, exp.not_(somebody_fits)))
@@ -311,11 +323,11 @@ def agreeing(attack: BoundAttack) -> list[exp.Expr]:
     conditions: list[exp.Expr] = []
     for i, qid in enumerate(attack.microdata.qids, 1):
         text = attack.target[qid.name]
-        value: exp.Expr = exp.null()
+        value: exp.Expr = exp.null()  # of a target that lacks the value, or is absent
         if text is not None and text is not ABSENT:
             value = exp.cast(exp.Literal.string(text), qid.type, dialect="duckdb")
             value = with_one_missing(value) if qid.floating else value
-        if qid.there is not None and text is not ABSENT:
+        if qid.there is not None and text is not ABSENT:  # a list of one value, as in ``normal``
             value = exp.Array(expressions=[exp.cast(value, qid.type, dialect="duckdb")])
         conditions.append(exp.NullSafeEQ(this=exp.column(f"qid_{i}"), expression=value))
     return conditions

@@ -121,15 +121,16 @@ def _pairs(attack: BoundAttack, secret: int, gain: int) -> Step:
     """Return the step of the gains of guesses: computed, listed in a file, or one number.
 
     ``secret`` and ``gain`` are numbers from 1. A row has ``guess``, ``code`` (of the true value)
-    and ``gain``; ``worth`` has only right guesses, all others gain 0.
+    and ``gain``. Of gain functions of the kind ``worth`` it has only right guesses: all others gain
+    0.
     """
     bound = attack.gains[gain - 1]
-    if bound.gain.kind == "sql":
+    if bound.gain.kind == "sql":  # an expression over ``guess`` and ``secret``
         query = _query(COMPUTED)
         gains = exp.alias_(exp.cast(bound.expressions[secret].copy(), "DOUBLE"), "gain")
         query.set("expressions", [*query.expressions[:2], gains])  # guess and code stay
         return Step("pairs", PAIRS, query)
-    if bound.gain.kind != "worth":
+    if bound.gain.kind != "worth":  # a file of gains
         return Step("pairs", PAIRS, _query(LISTED, guess="listed.guess"))
     if bound.gain.number is None:  # a file with the worth of guessing each value right
         named = _query(LISTED, guess="secret_values.code AS guess")

@@ -73,8 +73,10 @@ class Protection:
         """Return the least count behind a published one."""
         if self.kind not in ("round", "noise"):
             return published
+        # A count rounded half up may have been lower by half the number; all others as in
+        # ``upper``.
         half_up = self.kind == "round" and not self.variant
-        down = self.number // 2 if half_up else self.unlisted  # else the same as up (``upper``)
+        down = self.number // 2 if half_up else self.unlisted
         return exp.func("greatest", number(0), exp.Sub(this=published, expression=number(down)))
 
     def upper(self, published: exp.Expr) -> exp.Expr:

@@ -55,7 +55,11 @@ class Tally(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class _Copy:
-    """One copy of an item: the ending of its names, its numbers, and its tally."""
+    """One copy of an item: the ending of its names, its numbers, and its tally.
+
+    The ending of ``qid`` is ``_2`` in its second copy; ``numbers`` are whole numbers by the names
+    that they replace there.
+    """
 
     ending: str
     numbers: Mapping[str, int] = field(default_factory=dict)
@@ -64,7 +68,7 @@ class _Copy:
 
 @dataclass(frozen=True)
 class _Family:
-    """Placeholders that are repeated together."""
+    """Placeholders that are repeated together, such as ``low`` and ``high``, and their copies."""
 
     names: Sequence[str]
     copies: Sequence[_Copy]
@@ -124,7 +128,7 @@ def splice(
         if count is not None:
             families.append(_Family.of(placeholder, count))
     by_name = {name: f for f in families for name in f.names if name in present}
-    if by_name:
+    if by_name:  # placeholders of several columns occur in the view
         _repeat_conditions(query, by_name)
         _repeat_items(query, by_name)
     may_have_qid = "qid" in map(str.casefold, present)
@@ -166,7 +170,10 @@ def _family_of_places(places: Iterable[int], numbers: Numbers) -> _Family:
 
 
 def _repeat_conditions(query: exp.Select, families: Mapping[str, _Family]) -> None:
-    """Repeat conditions in ``each(...)`` and comparisons of ``qid`` in joins, joined by AND."""
+    """Repeat conditions in ``each(...)`` and comparisons of ``qid`` in joins, joined by AND.
+
+    The query is changed; ``families`` are those of the placeholders in it, by their names.
+    """
     places = next((families[name] for name in PLACES if name in families), None)
     for node in list(query.find_all(exp.Anonymous)) if places else ():
         if node.name.casefold() == "each" and places:
@@ -192,7 +199,10 @@ def _is_qid(node: exp.Expr) -> bool:
 
 
 def _repeat_items(query: exp.Select, families: Mapping[str, _Family]) -> None:
-    """Repeat items of lists (SELECT, GROUP BY, ...) for all columns of their placeholder."""
+    """Repeat items of lists (SELECT, GROUP BY, ...) for all columns of their placeholder.
+
+    The query is changed. A GROUP BY or ORDER BY whose items all had no columns is left out.
+    """
     for join in query.find_all(exp.Join):
         if using := join.args.get("using"):
             join.set("using", _repeated_items(join, using, families))
@@ -229,7 +239,9 @@ def _placeholder(holder: exp.Expr, item: exp.Expr, families: Mapping[str, _Famil
     """Return the placeholder, such as ``qid``, that repeats an item of a list, None without one."""
     if _is_qid(item.this if isinstance(item, exp.Ordered) else item):  # not in a list or in USING
         return "qid" if not isinstance(holder, exp.Array | exp.Join) else None
-    if isinstance(holder, exp.Select):  # only by the name that it gives its column
+    # An item of SELECT is repeated if the column that it makes has the name of a placeholder, any
+    # other item if a placeholder is in it.
+    if isinstance(holder, exp.Select):
         names = [item.alias_or_name]
     else:
         names = [node.name for node in item.find_all(exp.Identifier)]

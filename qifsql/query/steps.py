@@ -143,7 +143,10 @@ class Steps:
         )
 
     def _add_without_view(self, name: str, step_name: str, about: About) -> str | None:
-        """Add a step that is generated, or kept as a table; return its name, None for views."""
+        """Add a step that is generated, or kept as a table; return its name, None for views.
+
+        ``step_name`` is ``name`` with the numbers of the subject, such as ``cells_2``.
+        """
         if name == "hidden":
             self._add_individuals()
             return self.push(suppression.part_of_people(self.attack.microdata, name))
@@ -153,18 +156,21 @@ class Steps:
                     return generated
         if step_name in self.catalogs:
             return self.push(_read_table(step_name, self.catalogs[step_name]))
-        if name == "agreement":
+        if name == "agreement":  # all people, with the quasi-identifiers they share with the target
             self._add_people(replace(about, prior=True))
             return self.push(microdata_steps.agreement(self.attack))
         step = parameters.make(self.attack, name, about.secret, about.gain)
-        if step is None:
+        if step is None:  # it is a view of ``sql/``
             return None
         return self.push(
             replace(step, name=step_name, query=self._add_read_steps(step.query, about))
         )
 
     def _add_read_steps(self, query: exp.Query, about: About) -> exp.Query:
-        """Add the steps that a generated query reads; return it with their numbered names."""
+        """Add the steps that a generated query reads; return it with their numbered names.
+
+        It names them as the files of ``sql/`` do: ``secret_values`` becomes ``secret_values_2``.
+        """
         query = query.copy()  # a table with a schema is no step, but the user's
         tables = [table for table in query.find_all(exp.Table) if table.name and not table.db]
         for table in sorted(tables, key=lambda table: table.name):
@@ -200,6 +206,8 @@ class Steps:
         They are all people before the release (``prior``); else the look-alikes of the target, or
         the people with or without suppressed records.
         """
+        # Where one record of a person is known, a row of ``microdata`` is a different record of a
+        # person; before the release, each person counts once.
         if about.prior and self.attack.microdata.known_records == "one":
             self._add_individuals(PERSONS)
             return PERSONS
@@ -264,7 +272,7 @@ class Steps:
         template = load(f"weighted/{view}" if weighted and view in WEIGHTED else view)
         tables = [table for table in template.tables if table != PLACES]
         names = {table: self._add_table(table, name, about) for table in tables}
-        counted = [j for j in self.values if name in SHARED or j == about.secret]
+        counted = [j for j in self.values if name in SHARED or j == about.secret]  # by tallies
         positions = None  # from 1, of the first and last tally of the secret among all tallies
         if name == "member_counts":
             before = sum(self.values[j] - 1 for j in self.values if j < about.secret)
@@ -282,7 +290,12 @@ class Steps:
         return self.push(step)
 
     def _add_table(self, table: str, reader: str, about: About) -> str:
-        """Add the step that ``table`` means in the view ``reader``; return its numbered name."""
+        """Add the step that ``table`` means in the view ``reader``; return its numbered name.
+
+        Usually that is the step of the same name and subject. It is another one without
+        quasi-identifiers (``prior_``), of people with a reported secret, after a belief of the
+        adversary, with suppressed records, or where gains take the place of counts.
+        """
         if reader in ("tallies", "member_tallies") and table == "secret_values":
             for j in self.values:  # these views read the values of all tallied secrets
                 self._add_needed("secret_values", About(j))
@@ -334,7 +347,10 @@ def _spliced(
 
 
 def _with_everyone(table: str, reader: str, about: About) -> tuple[str, About]:
-    """Return the step, and its subject, that ``reader`` reads if everyone is one more block."""
+    """Return the step, and its subject, that ``reader`` reads if everyone is one more block.
+
+    Whoever has a suppressed record may be anybody: the block of these people is all people.
+    """
     if table == "microdata" and reader in OF_EVERYBODY:
         return table, replace(about, prior=True)  # all people, suppressed or not
     if table == "chances" and reader != "chances_of_all":

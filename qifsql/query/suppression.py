@@ -39,7 +39,7 @@ def all_suppressed(qids: Sequence[Attribute], cells: Sequence[exp.Expr]) -> exp.
 
 
 def suppressed_cells(tests: Sequence[exp.Expr | None], secret: int) -> exp.Select:
-    """Return how many individuals have suppressed cells in the same places, and the same secret.
+    """Return the query of how many individuals have the same suppressed cells, and the same secret.
 
     ``tests`` has the condition that each quasi-identifier is suppressed (None: it never is).
     ``stars`` has a bit for each; ``value`` is that of a secret by its number, NULL for 0.

@@ -182,7 +182,7 @@ def _write_json(
     is_list = kind.startswith(".json") and not kind.startswith(".jsonl")
     begin, between, end = ("[\n", ",\n", "\n]\n") if is_list else ("", "\n", "\n")
     with _opened(target, kind) as file, pq.ParquetFile(rows) as parquet:
-        before = begin
+        before = begin  # what stands before the next record; ``begin`` until one is written
         for batch in parquet.iter_batches(batch_size=RECORDS_AT_ONCE):
             frame = pl.DataFrame(pa.RecordBatch.from_arrays(batch.columns, names=list(names)))
             decimals = [name for name, dtype in frame.schema.items() if dtype.is_decimal()]

@@ -231,7 +231,7 @@ def check_place(path: Path, sources: tuple[str, ...]) -> Path:
     if not path.parent.is_dir():
         raise OutputError(f"{path} cannot be written: there is no folder {path.parent}")
     try:
-        with unfinished(path.parent, path.suffix):
+        with unfinished(path.parent, path.suffix):  # make a file there, which is removed at once
             return path
     except OSError as e:
         raise OutputError(unwritable(path, e)) from e
@@ -283,7 +283,7 @@ def write(files: Mapping[Path, Content], origin: Origin) -> None:
     """
     note = manifest(origin)
     beside = manifests_beside(files)
-    with ExitStack() as stack:
+    with ExitStack() as stack:  # all files are replaced when it ends, none if there is an error
         ready = {p: stack.enter_context(atomic_file(p, origin)) for p in (*files, *beside.values())}
         for path, content in files.items():
             if isinstance(content, pl.DataFrame):

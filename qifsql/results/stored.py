@@ -185,7 +185,7 @@ def _json_table(rows: list[dict[str, Any]], kind: Kind | None) -> pl.DataFrame:
                 row[name] = float(row[name]) if isinstance(row[name], str) else row[name]
     frame = pl.DataFrame(rows, infer_schema_length=None)
     types = TYPES | (dict(kind.types) if kind else {})
-    empty = [name for name, kind in frame.schema.items() if kind == pl.Null]
+    empty = [name for name, dtype in frame.schema.items() if dtype == pl.Null]
     return frame.with_columns(by_name(name).cast(types.get(name, pl.String())) for name in empty)
 
 

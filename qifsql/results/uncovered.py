@@ -77,7 +77,7 @@ def of_results(results: Sequence[Stored]) -> dict[str, list[ColumnRoles]]:
             columns = [replace(column, name=column.name.partition(":")[2]) for column in columns]
         if by_name and by_name.keys() != {column.name for column in columns}:
             continue  # another file of that name
-        for column in columns:
+        for column in columns:  # keep the one with a role, else the one with forms that have one
             previous = by_name.setdefault(column.name, column)
             if (column.covered, bool(column.forms)) > (previous.covered, bool(previous.forms)):
                 by_name[column.name] = column

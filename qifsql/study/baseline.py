@@ -106,7 +106,7 @@ def _values_by_place(results: Table, groups: Table) -> dict[Place, dict[str, Any
         if row.get("gain") not in (None, "", "identity"):
             continue
         place = Place.of(row)
-        if "measure" in row:
+        if "measure" in row:  # of a check: ``success`` is without the chance of an attempt
             _note(by_place, place, {row["measure"]: row.get("success") or row["value"]})
             continue
         _note(by_place, place, row)

@@ -66,7 +66,8 @@ class Entries:
     def _entry(self, content: Any, place: Route) -> Entry | None:
         """Return an entry with all its options; None, with errors noted, if it is not complete.
 
-        ``content`` is its table as written, ``place`` its position: its kind and number from 0.
+        ``content`` is its table as written, ``place`` its position: its kind and number from 0. The
+        entry is the table's options, the roles of its dataset, and the files that they name.
         """
         kind = cast("Kind", place[0])
         required = ["name", *REQUIRED.get(kind, ())]
@@ -82,7 +83,7 @@ class Entries:
         if source is None or name is None or models is None or unfit:
             return None
         others = [option for option in REQUIRED.get(kind, ()) if option != "model"]  # read above
-        if not all(table.get(option) for option in others):
+        if not all(table.get(option) for option in others):  # ``reader.table`` has noted it
             return None
         if kind in RECORD_COUNTING:
             self._check_records(source, place)
@@ -234,7 +235,12 @@ class Entries:
 def _uses(
     role: str, source: Source, options: Mapping[str, Any], models: tuple[Model, ...], kind: Kind
 ) -> bool:
-    """Return whether an entry uses a role of its dataset (as ``key``) that it does not name."""
+    """Return whether an entry uses a role of its dataset (as ``key``) that it does not name.
+
+    The kinds tables, synthetic and suda take few roles. Others take all, except a household where
+    it is not measured, quasi-identifiers beside a target, a secret without a model that infers one,
+    and a key that nothing is joined by.
+    """
     if kind == "tables":
         return role in ("secret", "where")
     if kind == "synthetic":

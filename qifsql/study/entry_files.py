@@ -49,14 +49,14 @@ class Files:
         None, with an error noted, if a file is missing.
         """
         options, place, folder = dict(entry.options), entry.place, self.reader.folder
-        files = Collected()
+        files = Collected()  # grows with each option that names a file
         for i, text in enumerate(options.get("gain", ())):
             gain = self._gain(text, files, *place, "gain", i)
             if gain is None:
                 return None
             options["gain"] = (*options["gain"][:i], gain, *options["gain"][i + 1 :])
         resolve = dict.fromkeys(WITH_TABLES, self._with_table) | {"published": self._published}
-        for name in resolve.keys() & options.keys():
+        for name in resolve.keys() & options.keys():  # texts in which a file is only a part
             texts = enumerate(options[name])
             options[name] = tuple(resolve[name](text, files, *place, name, i) for i, text in texts)
         for name in ("prior", "possible"):
@@ -68,7 +68,7 @@ class Files:
         if "hierarchies" in options:
             hierarchies = options["hierarchies"].items()
             options["hierarchies"] = {name: resolved(folder, path) for name, path in hierarchies}
-        for name in ("prior", "possible", "store", "policy", "baseline"):
+        for name in ("prior", "possible", "store", "policy", "baseline"):  # paths alone
             if name in options:
                 options[name] = resolved(folder, options[name])
         if "preset" in options and not self._take_preset(options, *place):
@@ -205,6 +205,7 @@ class Files:
         return moved
 
     def _there(self, text: str, *place: str | int) -> tuple[str, ...] | None:
+        """Return the files of a dataset at a path; None, with an error noted, if it is missing."""
         opened = self.sources.opened(text, {}, *place)
         return None if opened is None else opened.paths
 

@@ -184,6 +184,7 @@ def resolved(folder: Path, text: str) -> str:
 
 
 def _matches(file: Path, pattern: str) -> bool:
+    """Return whether a file that is not there yet would match a glob, folder by folder."""
     parts, pattern_parts = file.parts, Path(pattern).absolute().parts
     if "**" in pattern_parts:  # in one text a star also stands for folders, and for rather more
         return matches(str(file), str(Path(*pattern_parts)).replace("**/", "*"))
@@ -201,7 +202,7 @@ def _together(sources: Sequence[Source]) -> Source:
         return focal
     datasets = tuple(d for s in sources for d in s.datasets)
     roles = {name: value for name, value in focal.roles.items() if name != "key"}
-    keys = tuple(key for s in sources for key in s.roles.get("key", ()))
+    keys = tuple(key for s in sources for key in s.roles.get("key", ()))  # one per dataset, or none
     if len(keys) == len(datasets):
         roles["key"] = keys
     return Source(datasets, roles, focal.places)

@@ -129,7 +129,8 @@ def anonymise(
         dataset, columns = catalog.dataset, catalog.schema.columns
         loaded = engine.load(dataset) if dataset.format == "csv" else dataset
         attack = _bind_release(replace(spec, dataset=loaded), catalog, options["strata"])
-        released = write.released_columns(attack, columns, request.drop)  # refuses before the work
+        # Computed twice: here to refuse columns before the work, below with what it found.
+        released = write.released_columns(attack, columns, request.drop)
         work = Work(engine, catalog, attack, request, meter)
         summary = work.run(ending)
         table = write.ReleasedTable(dataset, loaded, columns, released)
@@ -160,7 +161,10 @@ def anonymise(
 def _specify(
     dataset: Dataset, options: AnonymiseOptions, settings: Settings | None
 ) -> tuple[Request, Attack, tuple[str, ...]]:
-    """Return the request, the attack whose records are released, and notes on proposed roles."""
+    """Return the request, the attack whose records are released, and notes on proposed roles.
+
+    Roles are proposed, as ``start`` does, where no quasi-identifiers are named.
+    """
     request = Request.of(options)
     named, proposals = options["qids"] or changed_names(options["change"]), Proposals()
     if not named:
@@ -194,7 +198,7 @@ def _write_records(
     ]
     origin = origin.sending(dict.fromkeys(statements))
     origin = origin.listing(write.roles_of_columns(attack, table))
-    # labels of single values would misname their cells
+    # Labels that a file has for single values would misname cells that are no such values.
     uncoded = {cells.number for cells in work.cells if not cells.has_values}
     unlabelled = frozenset(column.name for column in table.released if column.qid in uncoded)
     work.meter.inside(0.9, "writing records")

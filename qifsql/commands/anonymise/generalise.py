@@ -70,6 +70,8 @@ class Loss:
 class Cells:
     """The cells of one quasi-identifier: its number, what they are, and in which shape.
 
+    A cell stands for the values of a class; its form depends on the column alone, not on the class.
+
     ``content``: an interval or a set that covers the values; one value as it is; the node of a
     hierarchy or another label; a prefix; everything. ``by_step``: a cell covers the values of all
     records at the same step, in all classes; else those of one class. ``type`` is that of labels,
@@ -214,7 +216,7 @@ def make_cells(passes: Passes, columns: Sequence[Cells]) -> None:
 def _columns_of_cells(column: Cells) -> list[exp.Expr]:
     """Return the columns ``cell_i...`` of a quasi-identifier: its cells, or that of suppression."""
     is_suppressed: exp.Expr = exp.column("suppressed", table="classes")
-    if column.by_step:  # step -1: this cell alone is suppressed
+    if column.by_step:  # the step of a class is -1 where this cell alone is suppressed
         is_suppressed = exp.or_(is_suppressed, exp.column(column.key, table="classes") < 0)
     star: exp.Expr = exp.Literal.string("*") if column.is_text else exp.null()
     cells = []
@@ -288,6 +290,7 @@ def _interval_expressions(column: Cells) -> list[exp.Expr]:
 
     ``alone``: both ends are one value. ``missing``: missing values, last on the scale, are in it.
     """
+    # ``low`` and ``high`` of a class are its first and last place, which stand for values.
     i, nominal, type_ = column.number, column.nominal, column.scale.attribute.type
     if nominal is not None:  # the changes define the ends, not the data
         lower, upper = (exp.column(end, table=f"values_{i}") for end in ("lower", "upper"))
@@ -352,7 +355,11 @@ def _cell_of_view(
 
 
 def measure_loss(passes: Passes, column: Cells, *, suppressed: int) -> Loss:
-    """Return the loss of one quasi-identifier, with ``suppressed`` records; refuse huge sets."""
+    """Return the loss of one quasi-identifier, with ``suppressed`` records; refuse huge sets.
+
+    The view ``counted`` (of sets and nodes) or ``spans`` (of intervals) has one row: the records in
+    cells of several values, the sum of what these cover, the values that are written.
+    """
     by_tree, i = column.scale.tree is not None, column.number
     by_set = by_tree or column.kind == "listed"
     tree = splice(
@@ -362,7 +369,7 @@ def measure_loss(passes: Passes, column: Cells, *, suppressed: int) -> Loss:
     )
     generalised, covered, listed = map(int, passes.row(tree))
     length = column.scale.values if by_set else column.scale.span
-    if by_tree:
+    if by_tree:  # a node covers a share of the hierarchy, in parts of WHOLE
         length = WHOLE
     else:
         check_sets(column, listed)

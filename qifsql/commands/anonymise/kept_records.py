@@ -43,8 +43,10 @@ of the smallest of them; NULL where all records are suppressed."""
 def measure(recoding: Recoding, node: Node, limit: int) -> Measured:
     """Count the classes of a node; those that cannot stay are suppressed.
 
-    If more than ``limit`` records are, ``suppressed`` may be less than their number, but not less
-    than ``limit + 1``.
+    Classes cannot stay if they break a limit on a secret, or are too small by a combination of
+    quasi-identifiers. If more than ``limit`` records are suppressed, their number may be told too
+    low, but not below ``limit + 1``. The engine's table ``shown`` is made if it is needed;
+    ``recoding.shown_node`` says of which node it is.
     """
     recoding.shown_node = None
     measured = recoding.measure(node, limit) if recoding.limits.of_secret else None
@@ -52,7 +54,7 @@ def measure(recoding: Recoding, node: Node, limit: int) -> Measured:
     for combination in recoding.combinations:
         if suppressed <= limit:
             suppressed = max(suppressed, _count_rare_records(recoding, combination, node))
-    if suppressed in range(1, limit + 1):
+    if suppressed in range(1, limit + 1):  # without these records, more classes may be too small
         _make_shown(recoding, node)
         recoding.shown_node = node
         return recoding.measure(node, limit)
@@ -68,7 +70,9 @@ def _count_rare_records(recoding: Recoding, combination: Combination, node: Node
     steps = tuple(node[i - 1] for i in combination.qids)
     key = (combination, steps)
     if key not in recoding.rare_records:
-        table = recoding.smallest_source(node).table
+        table = recoding.smallest_source(
+            node
+        ).table  # of tuples, from which the node can be counted
         text = f"rare {combination} in {table}"
         if text not in recoding.texts:
             query = recoding.view(
@@ -86,7 +90,11 @@ def _count_rare_records(recoding: Recoding, combination: Combination, node: Node
 
 
 def _make_shown(recoding: Recoding, node: Node) -> None:
-    """Make the table ``shown`` of the classes of a node that stay, with their steps and records."""
+    """Make the table ``shown`` of the classes of a node that stay, with their steps and records.
+
+    It begins with all classes that break no limit on a secret, and loses those that a combination
+    makes too small.
+    """
     steps = recoding.judged_steps(recoding.smallest_source(node).table, node)
     if not recoding.limits.of_secret:
         people, *_ = steps
@@ -98,7 +106,11 @@ def _make_shown(recoding: Recoding, node: Node) -> None:
 
 
 def refuse_classes(recoding: Recoding) -> None:
-    """Add to the table ``refused`` the classes of ``done`` that cannot stay; make ``shown``."""
+    """Make the table ``refused`` anew, with all classes of ``done`` that cannot stay.
+
+    Before, it has the classes that break a limit. The table ``shown`` of all others loses, again
+    and again, those that a combination makes too small; then all classes not in it are refused.
+    """
     passes = recoding.passes
     query = recoding.view("shown_of_done", tables=TABLES, people=recoding.counts_people)
     passes.replace("shown", query)
@@ -113,29 +125,33 @@ def refuse_classes(recoding: Recoding) -> None:
 def _remove_rare(recoding: Recoding, batches: Sequence[Sequence[str]]) -> None:
     """Remove classes from ``shown`` that combinations make too small, until there are none.
 
-    ``batches`` are statements about several combinations each; all are sent again after any has
-    removed a class. A class that alone has enough records is never removed, nor is another one by a
-    combination of which both have the same cells. So only the others are counted again and again.
+    ``batches`` are the statements of ``_removing_statements``; all are sent again after any has
+    removed a class, because that may make others too small. A class that alone has enough records
+    is never removed, nor is another one by a combination of which both have the same cells. So only
+    the others are counted again and again.
     """
     unchanged = 0  # batches that are known to remove none
     while unchanged < len(batches):
         for opening, first, again, closing in batches:
+            # Classes that may go; each statement returns how many of them are left.
             opened = still_open = recoding.passes.stream.count(opening)
             for text in chain([first], repeat(again)):
                 before, still_open = still_open, recoding.passes.stream.count(text)
                 if still_open in (0, before):
                     break
             unchanged += 1
-            if still_open < opened:
-                unchanged = 1  # this one removes no more
+            if still_open < opened:  # take these out of ``shown``; only this batch removes no more
+                unchanged = 1
                 recoding.passes.stream.count(closing)
 
 
 def _removing_statements(recoding: Recoding) -> list[tuple[str, ...]]:
     """Return statements that remove classes from ``shown`` that some combinations make too small.
 
-    They are in batches: one that keeps the classes that may go, two that remove some of them (the
-    latter is sent until it removes none), and one that leaves them out of ``shown``.
+    A batch is about several combinations: one statement that copies the classes that may go
+    (``open_classes``), two that remove those that are too small from the copy (the latter is sent
+    until it removes none), and one that leaves these out of ``shown``. They are made once, and kept
+    in ``recoding.removals``.
     """
     if recoding.removals:
         return recoding.removals

@@ -51,7 +51,9 @@ def largest_part(k: int, width: int, within: int) -> int:
 def make_groups(passes: Passes, limits: ClassLimits, within: int) -> bool:
     """Create the table ``done`` of groups, places and people; return whether medians cut it first.
 
-    The tables ``near_1`` and ``near_2`` have the people that are in no group yet, by turns.
+    Mondrian first cuts parts that are too large; groups are made inside of each part. The tables
+    ``near_1`` and ``near_2`` have the people that are in no group yet, by turns. Where people have
+    several records, ``holders`` says who has which.
     """
     size = largest_part(limits.k, passes.coded.width, within)
     partition(passes, ClassLimits(limits.k), small=size)
@@ -84,17 +86,19 @@ def make_groups(passes: Passes, limits: ClassLimits, within: int) -> bool:
 
 
 def _take_groups(passes: Passes, near: str, near_next: str, k: int, *, counts_people: bool) -> int:
-    """Add a group of each part to ``done``; write the others to ``near_next``: their number.
+    """Move a group of each part from ``near`` to ``done``; return how many people are left.
 
-    A group is around a pole: the person farthest from the centroid, or opposite the last pole,
-    which ``carried`` has.
+    These are written to ``near_next``. A group is around a pole: the person farthest from the
+    centroid of the part or, where the table ``carried`` names one, the person farthest from the
+    last pole. Tables have a row per part.
     """
     numbers = {"wanted_k": k}
-    passes.make("poles", "poles", None, {"people": counts_people}, near=near)
+    passes.make("poles", "poles", None, {"people": counts_people}, near=near)  # place of the pole
+    # The distance up to which people are in the group, and the person farthest from the pole.
     passes.make("groups", "groups_of_people" if counts_people else "groups", numbers, near=near)
     passes.add("done", "grouped", near=near)
     ungrouped = passes.make(near_next, "near_next", near=near)
     passes.drop("carried")
-    passes.make("carried", "carried", numbers)
+    passes.make("carried", "carried", numbers)  # poles of the next turn, opposite these
     passes.drop(near, "poles", "groups")
     return ungrouped

@@ -28,21 +28,23 @@ def partition(passes: Passes, limits: ClassLimits, *, small: int = 0) -> None:
     """Cut parts until none can be cut; create the table ``done`` of parts, places and people.
 
     A part of at most ``small`` distinct people is not cut further. A pass reads the people of open
-    parts from one of two tables, and writes those of the next pass to the other.
+    parts from one of two tables, and writes those of the next pass to the other. Each of its
+    statements makes a table, with a row per open part unless it is said otherwise.
     """
     now, following, numbers = "people_1", "people_2", {"wanted_k": limits.k}
     open_rows = passes.make(now, "people")
     make_empty_done(passes, now)
     while open_rows:
-        passes.make("extents", "extents", people=now)
-        if passes.coded.trees:
+        passes.make("extents", "extents", people=now)  # size, least and largest places
+        if passes.coded.trees:  # where a hierarchy would cut each part
             passes.make("forks", "forks")
         shape = {"trees": bool(passes.coded.trees)}
+        # The quasi-identifier to cut by: the widest that was not tried; 0: none is left.
         passes.make("chosen", "chosen", numbers | {"wanted_rows": small}, shape)
-        passes.add("done", "done", people=now)
-        passes.make("cuts", "cuts", people=now)
-        passes.make("halves", "halves", numbers, people=now)
-        passes.judge(limits, "sides", people=now)
+        passes.add("done", "done", people=now)  # people of parts that cannot be cut
+        passes.make("cuts", "cuts", people=now)  # the place of the cut
+        passes.make("halves", "halves", numbers, people=now)  # a row per side: its size, next part
+        passes.judge(limits, "sides", people=now)  # makes ``refused``: a side breaks a limit
         open_rows = passes.make(following, "people_next", people=now)
         passes.look(passes.people(following))  # report progress
         passes.drop(now, "extents", "chosen", "cuts", "halves", "refused")

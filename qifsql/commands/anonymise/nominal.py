@@ -50,11 +50,12 @@ class Nominal:
         return "BIGINT" if family(self.attribute.type) in INTEGERS else self.attribute.type
 
     def ends(self, table: str, step: str) -> exp.Select:
-        """Return the query of the interval of each group of values: part, lower, upper.
+        """Return the query of the interval of each group of values: part (group), lower, upper.
 
         ``table`` has a row per value, and the number of its group in the column ``step``. An end
         is NULL where the interval is open.
         """
+        # The row ``bounds`` is computed for each value; the view takes the ends over its group.
         bounds = {"first": self._first_value(), "last": self._last_value()}
         bounds["measured"] = microdata_steps.normal(self.attribute)
         for name, limits in (("top", self.tops), ("bottom", self.bottoms)):
@@ -71,6 +72,7 @@ class Nominal:
         return exp.select("part", *ends).from_(query.subquery("ends"))
 
     def _first_value(self) -> exp.Expr:
+        """Return the first value of the interval, as SQL over the column ``value``."""
         begin = exp.paren(microdata_steps.normal(self.begin))
         return exp.cast(begin, "HUGEINT") if self.type == "BIGINT" else self._typed(begin)
 
@@ -139,6 +141,7 @@ def nominal_interval(i: int, changes: Sequence[Change], changed: Changeable) -> 
     at values of the data.
     """
     values = list(map(as_values, changed.qids))
+    # A change to the age at a day, such as age@2020-01-01, or bands of it: intervals are of ages.
     if age := AGE.fullmatch(changes[0].how) if changes else None:
         band, day = age.groups()
         first, *others = changes
@@ -148,6 +151,7 @@ def nominal_interval(i: int, changes: Sequence[Change], changed: Changeable) -> 
     qid = values[i - 1]
     kind = family(qid.type)
     widths = [change for change in changes if change.kind == "coarser"]
+    # Only intervals of whole numbers have known ends after several widths, one in another.
     if kind in WIDE or kind == "TIMESTAMP_NS" or (len(widths) > 1 and kind not in INTEGERS):
         return None
     begin = changed_attributes.apply_changes(values, widths, changed)[i - 1]

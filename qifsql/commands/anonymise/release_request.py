@@ -176,7 +176,7 @@ class Request:
                 )
 
     def _check_bounds_on_risk(self, named: set[str]) -> None:
-        """Refuse bounds on the risk (``until``) together with strata or people."""
+        """Refuse bounds on the risk (``until``) together with strata or a column of people."""
         if self.until and "strata" in named:
             raise InputError(
                 "until measures an attack by the quasi-identifiers alone, and strata are known, "
@@ -256,9 +256,10 @@ class Combination:
 
 
 def required_combinations(request: Request, names: Sequence[str]) -> list[Combination]:
-    """Return the combinations that a request limits, without those that others imply.
+    """Return the combinations of quasi-identifiers that need a k, without those that others imply.
 
-    ``names`` are the quasi-identifiers. The list is empty if k is about all of them alone.
+    ``subsets`` asks k of all combinations of a size, ``k_for`` of named ones. ``names`` are the
+    quasi-identifiers. The list is empty if k is about all of them together alone, as usual.
     """
     width, k = len(names), request.limits.k
     size = min(request.subsets or width, width)
@@ -276,7 +277,7 @@ def required_combinations(request: Request, names: Sequence[str]) -> list[Combin
     of_named = [c for c in limited if c.qids in named]
     necessary = [
         c
-        for c in limited  # those of one size imply only named ones
+        for c in limited  # of one size, none has all columns of another: only named ones imply them
         if not any(wider.implies(c) for wider in (limited if c.qids in named else of_named))
     ]
     is_usual = necessary in ([], [Combination(tuple(range(1, width + 1)), k)])

@@ -84,7 +84,12 @@ cells that are suppressed beside those of whole records (NULL unless it is asked
 
 
 class Work:
-    """The work on one release: the tables in the engine, from ``coded`` to ``cells``."""
+    """The work on one release: the tables in the engine, from ``coded`` to ``cells``.
+
+    ``coded`` has a row per record, in which a value is its place on the scale of its column;
+    ``done`` the people by class and places; ``refused`` the classes to suppress; ``classes`` the
+    size and the ends of each; ``membership`` the class of each record; ``cells`` those of a class.
+    """
 
     def __init__(
         self,
@@ -124,11 +129,11 @@ class Work:
     def run(self, ending: str) -> dict[str, Any]:
         """Make the tables ``membership`` (class of each record) and ``cells`` (of each class).
 
-        Return the row of ``SUMMARY`` without seconds. Raises InputError where no release can keep
-        the limits.
+        The work is sent from another thread, so that Ctrl-C is heard. Return the row of ``SUMMARY``
+        without seconds. Raises InputError where no release can keep the limits.
         """
         requested = RequestedSteps(self.engine, self.catalog, self.microdata, self.request)
-        by_tree = self.request.method == "mondrian"
+        by_tree = self.request.method == "mondrian"  # which cuts along hierarchies
         coded = self._code_people(requested.changed.hierarchies if by_tree else {})
         self._check_limits(coded)
         steps = requested.steps()
@@ -146,6 +151,7 @@ class Work:
             self.engine.together([stream], make_classes, self.meter.show)
         finally:
             stream.close()
+        # Quasi-identifiers with suppressed cells: of whole records, or (recode) single ones.
         starred = [c for c in self.cells if row["suppressed"] or (c.by_step and c.starred)]
         if ambiguous := [quoted(c.scale.attribute.name) for c in starred if c.ambiguous]:
             self.notes.append(
@@ -162,7 +168,10 @@ class Work:
         return row | {"people": coded.people, "known_records": "one"}
 
     def _make_local_classes(self, ending: str) -> dict[str, Any]:
-        """Make the classes of Mondrian or MDAV and their cells; return the row of the summary."""
+        """Make the classes of Mondrian or MDAV and their cells; return the row of the summary.
+
+        A cell covers the values of its class alone.
+        """
         passes, coded, shape = self.passes, self.passes.coded, self.request.cells
         if self.strata:
             self._check_strata(quoted(self.strata[0].name))
@@ -172,7 +181,7 @@ class Work:
                 f"keeps {self.request.limits.diversity}: the most frequent values of the secret "
                 "are too frequent; ask for less"
             )
-        self._partition()
+        self._partition()  # makes ``done`` and ``refused``
         self.meter.inside(0.8, "writing cells")
         passes.make("classes", "classes", {"missing": [s.missing for s in self.places]})
         sizes = self._class_sizes()
@@ -198,9 +207,10 @@ class Work:
         """
         passes, limits, coded = self.passes, self.request.limits, self.passes.coded
         shape = {"people": coded.owners is not None}
+        # How many strata there are, and how many of them have fewer than k records or people.
         total, broken = passes.row(passes.query("strata", {"wanted_k": limits.k}, shape))
         limit = f"k={limits.k}"
-        if not broken and coded.secrets:
+        if not broken and coded.secrets:  # k is kept by all: look at the limit on the secret
             broken, limit = passes.broken(limits), limits.diversity
             if self.request.method == "mdav" and broken < total:
                 return
@@ -223,7 +233,7 @@ class Work:
         if coded.owners is not None:  # sizes count different people, not records
             smallest, largest, people = self.passes.row(self.passes.query("crowds"))
         if suppressed > self.request.suppress * coded.records:
-            share = -(-suppressed * 10_000 // coded.records) / 10_000  # rounded up
+            share = -(-suppressed * 10_000 // coded.records) / 10_000  # rounded up: it is enough
             raise InputError(
                 f"{plural(suppressed, 'record')} of {coded.records:,} ({100 * share:.2f} %) are in "
                 f"classes that break a limit; allow their suppression (--suppress {share}), or "
@@ -273,9 +283,11 @@ class Work:
         }
 
     def _recode(self, steps: Sequence[Sequence[ValueStep]], ending: str) -> dict[str, Any]:
-        """Make the classes and cells of recode, or of the best node of lattice; return the summary.
+        """Make the classes and cells of recode, lattice or suppress; return the row of the summary.
 
-        ``steps`` are those of each quasi-identifier. A node has the number of a step of each.
+        ``steps`` are forms of the values, finest first, of each quasi-identifier. A node has the
+        number of a step of each: recode takes the last steps, lattice the best node that it finds.
+        Suppress leaves the values as the last steps have them, and suppresses single cells.
         """
         passes, request = self.passes, self.request
         for i in self.suppression_order:
@@ -290,13 +302,15 @@ class Work:
         step_losses = [recoding.losses(i) for i in recoding.qids]
         node, optimal = recoding.heights, None  # recode: the last step is all its changes
         if request.method != "recode":
-            recoding.make_tuples()
+            recoding.make_tuples()  # of the steps of each different person
         if request.method == "lattice":
             best = node_search.search(recoding, step_losses, request, self.rules, self.meter)
             node, optimal = best.node, best.optimal
             self.details["frontier"] = best.frontier
             self.notes += best.notes
-        if request.method != "suppress":  # which tells records with equal cells apart
+        # Values of one group become one place, so that a class is a tuple of places; not for
+        # suppress, which draws lots by the values of records with equal cells.
+        if request.method != "suppress":
             recoding.make_bases(node, request.cells)
             passes.drop("coded")
             plan = scales.coding_plan(self.coded, passes.coded.secrets, "bases_{}".format)
@@ -313,6 +327,7 @@ class Work:
         sizes = self._class_sizes()
         hides_cells = request.suppress_cells or request.method == "suppress"
         hidden = recoded_release.suppressed_cells(recoding) if hides_cells else []
+        # Whether a quasi-identifier has suppressed cells: of whole records, or single ones.
         starred = [bool(sizes["suppressed"] or cells) for cells in hidden or [0 for _ in node]]
         losses = self._make_recoded_cells(recoding, node, starred, ending)
         if self.combinations:
@@ -328,7 +343,7 @@ class Work:
         passes.drop("coded", "done", "classes", "refused")
         changes = [of_qid[s].texts for of_qid, s in zip(steps, node, strict=True)]
         for i, (s, texts) in enumerate(zip(node, changes, strict=True), 1):
-            if texts and step_losses[i - 1][s].idle:
+            if texts and step_losses[i - 1][s].idle:  # the changes merge no values
                 self.idle_changes[i] = ", ".join(texts)
         heights = list(node) if request.method == "lattice" else list(map(len, changes))
         return self._summary(
@@ -336,7 +351,11 @@ class Work:
         )
 
     def _suppress_fewest(self, recoding: Recoding) -> bool:
-        """Suppress as few cells as possible; return whether no release can have fewer."""
+        """Suppress as few cells as possible; return whether no release can have fewer.
+
+        ``done``, ``refused`` and ``membership`` are made again for the classes of the cells that
+        are left.
+        """
         last_steps = [of_qid[-1] for of_qid in recoding.steps]
         columns = [i for i, step in enumerate(last_steps, 1) if step.content != "everything"]
         if not columns:
@@ -364,7 +383,7 @@ class Work:
             loss = recoded_release.measure_loss(recoding, i, s)
             losses.append(loss)
             if self.request.method != "lattice" and step.content == "everything":
-                continue
+                continue  # recode drops the column; on a lattice its cells are suppressed
             label = step.form if step.content == "label" else None
             column = Cells(
                 i,
@@ -453,7 +472,9 @@ class Work:
 
     def _progress_reporter(self, records: int) -> Callable[[int], None]:
         """Return a function that shows progress, called in each pass with the records left."""
-        usual_passes = math.log2(max(2, records / self.request.limits.k)) + 8  # a rough guess
+        # A guess at the number of passes: parts are halved down to k. Progress nears its end
+        # slowly.
+        usual_passes = math.log2(max(2, records / self.request.limits.k)) + 8
         passes = 0
 
         def show_pass(open_records: int) -> None:

@@ -62,7 +62,9 @@ class ValueStep:
 def value_step(i: int, changes: Sequence[Change], changed: Changeable) -> ValueStep:
     """Return the step of quasi-identifier number ``i`` that applies all ``changes`` to its values.
 
-    Raises InputError, ColumnError or ExpressionError where there is no such form.
+    Its content says what a cell shows: the value itself (no change), nothing (dropped), a label, a
+    node of a hierarchy, a prefix, or an interval or set that covers the values merged. Raises
+    InputError, ColumnError or ExpressionError where there is no such form.
     """
     forms = changed_attributes.apply_changes(list(map(as_values, changed.qids)), changes, changed)
     form, kinds = forms[i - 1], {change.kind for change in changes}
@@ -204,6 +206,7 @@ class RequestedSteps:
             return
         least, greatest = self._ends(change.qid)
         digits = len(str(greatest))
+        # Numbers of different lengths, and years, are no codes.
         if least < 1 or len(str(least)) != digits or (least >= YEARS[0] and greatest <= YEARS[1]):
             return
         if digits >= DIGITS_OF_CODE and change.how.isdecimal() and int(change.how) < digits:

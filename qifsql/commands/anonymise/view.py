@@ -20,7 +20,10 @@ NODES_SHOWN = 10  # rows of the frontier, at most
 
 
 def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
-    """Return sentences on the classes, a table of losses by quasi-identifier, and any frontier."""
+    """Return sentences on the classes, a table of losses by quasi-identifier, and any frontier.
+
+    ``frame`` has one row, the release; ``tables`` are the details of the result.
+    """
     row = frame.row(0, named=True)
     recoded = row["method"] in RECODED  # only these have changes
     heads = [said("quasi-identifier"), said("values"), said("cells")]

@@ -49,14 +49,15 @@ def released_columns(
 ) -> tuple[OutColumn, ...]:
     """Return the columns of the release in the order of the input; computed columns come last.
 
-    ``there`` are the columns of the input. ``suffixes``: by the number of a quasi-identifier, the
-    endings of its columns, such as ``_lower``; none if it is left out. By default each has one
-    column, under its name.
+    Columns from which a quasi-identifier is computed are left out. ``there`` are the columns of the
+    input. ``suffixes``: by the number of a quasi-identifier, the endings of its columns, such as
+    ``_lower``; none if it is left out. By default each has one column, under its name.
 
     Raises ColumnError where a column that is to be left out is not there, or has a role, or where
     two columns would have one name.
     """
     numbered = list(enumerate(microdata.qids, 1))
+    # Quasi-identifiers that are columns, and those that are expressions over columns (``used``).
     unchanged = {i for i, q in numbered if isinstance(q.expression, exp.Column)}
     qid_columns = {q.expression.name: i for i, q in numbered if i in unchanged}
     expressions = {q.name: i for i, q in numbered if i not in unchanged}
@@ -77,7 +78,10 @@ def released_columns(
 def _split_columns(
     columns: Sequence[OutColumn], suffixes: Mapping[int, Sequence[str]]
 ) -> tuple[OutColumn, ...]:
-    """Return the columns, with one for each suffix in place of that of a quasi-identifier."""
+    """Return the columns, with one for each suffix in place of that of a quasi-identifier.
+
+    ``age`` becomes ``age_lower`` and ``age_upper`` if its cells are bounds.
+    """
     names = {column.name.casefold() for column in columns}
     split: list[OutColumn] = []
     for column in columns:
@@ -127,7 +131,7 @@ def roles_of_columns(microdata: Microdata, table: ReleasedTable) -> list[ColumnR
     strata = frozenset() if microdata.by is None else source_columns(microdata.by.expression)
     released = {c.name.removesuffix(c.suffix): c for c in table.released}
     column_roles = []
-    for column in table.columns:
+    for column in table.columns:  # what remains in ``released`` are computed quasi-identifiers
         out_column = released.pop(column.name, None)
         if out_column is None:
             column_roles.append(ColumnRoles(column.name, (roles.LEFT_OUT,)))

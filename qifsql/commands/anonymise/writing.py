@@ -71,7 +71,11 @@ def writing_of(engine: Engine, dataset: Dataset, qids: Sequence[Attribute]) -> W
 
 
 def _form_of_dates(engine: Engine, dataset: Dataset, source: exp.Expr, column: str) -> str | None:
-    """Return the first form that all dates of a column have; None if they have several."""
+    """Return the first form that all dates of a column have; None if they have several.
+
+    A form is that of ``strftime``: an order of day, month and year, a mark between them, with and
+    without leading zeros. One query tests all of them: each answer is whether all fields have it.
+    """
     order = dataset.date_order
     orders = dict.fromkeys((order, "ymd") if order else ("ymd", *WRITTEN))
     forms = [DAYS[order].format(mark) for order in orders for mark in "-/."]

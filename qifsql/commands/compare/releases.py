@@ -78,7 +78,11 @@ def compare_releases(
     *,
     settings: Settings | None,
 ) -> Result:
-    """Compare sanitised releases with the original: the remaining risk and the loss."""
+    """Compare sanitised releases with the original: the remaining risk and the loss.
+
+    ``raws`` are the quasi-identifiers of the original, ``files`` the original and then the
+    releases, each with its attack and its cells by quasi-identifier.
+    """
     origin = Origin.now(settings, "compare")
     request = Request.of(has_pairs=options["pairs"], formulas=as_tuple(options["formula"]))
     spec = Composition.of(
@@ -149,11 +153,12 @@ def _measure_file(
     ``plain`` are the names of quasi-identifiers whose cells the user takes as they stand. A release
     is added to ``analyses``.
     """
-    is_plain = any(cell.raw.name in plain for cell, _ in file.cells)  # then * is a value
+    # If cells are taken as they stand, * is a value; else records of * alone are suppressed ones.
+    is_plain = any(cell.raw.name in plain for cell, _ in file.cells)
     attack = file.attack if is_plain else suppressed.marked(tables.engine, file.attack)
     file_risks, plans = risks.measure(tables.engine, attack)
     zeros = dict.fromkeys(("outside", *MEANS), 0.0)
-    columns: Sequence[dict[str, Any]] = [
+    columns: Sequence[dict[str, Any]] = [  # those of the original, which has lost nothing
         {"release": file.title, "file": file.number, "quasi_identifier": scale.raw.name}
         | {"column": scale.raw.name, "values": scale.values, "cells": scale.values, **zeros}
         for scale in scales
@@ -161,6 +166,7 @@ def _measure_file(
     hidden = 0
     if file.number > 1:
         comparing = tables.doing("comparing columns", file.title)
+        # ``hidden``: the records of which every cell is lost.
         columns, hidden = losses.loss_rows(comparing, file, scales)
         if analyses is not None:
             analyses.add(comparing, file)
@@ -181,7 +187,7 @@ def _measure_file(
         for risk in file_risks
     ]
     notes = _notes_on_suppressed(file, attack, hidden)
-    if file.number > 1 and file.cells:
+    if file.number > 1 and file.cells:  # add the view of people who know their raw values
         try:
             success = compatibility.find(tables, original, file)
         except UncountedError as e:

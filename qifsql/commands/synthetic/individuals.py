@@ -50,7 +50,9 @@ def measure_groups(
     """Return a row of ``GROUPS``, without the name of the release, for each group with people.
 
     ``secret`` and ``release`` are numbers (secret 0: none); ``modal_count`` is how many values of
-    the secret are the most frequent in the release. Groups are codes of the last dictionary.
+    the secret are the most frequent in the release. Groups are codes of the last dictionary. The
+    verdicts of the release, what it says about each combination, are there already; ``counts`` has
+    a row per group and number of values that are the best guess (ties).
     """
     table = {"verdicts": f"verdicts_{secret}_{release}", "coded": f"secret_coded_{secret}"}
     view, numbers = "synthetic/secret_coded", {} if secret else {"secret": 0}
@@ -117,7 +119,10 @@ def write_records(
 
 
 def _codes_of_records(coded: Coded, files: Files) -> Plan:
-    """Return the plan of the original in codes: a row per record, by its position in the input."""
+    """Return the plan of the original in codes: a row per record, by its position in the input.
+
+    A row has the codes of its quasi-identifiers, packed into words, and those of its secrets.
+    """
     qids, secrets = len(files.qids), len(files.secrets)
     alike = replace(
         files.original.coded_microdata, qids=files.original.attributes[: qids + secrets]

@@ -48,7 +48,11 @@ PEOPLE: dict[str, pl.DataType] = {"known_records": pl.String()}
 
 
 class Measurements:
-    """The measurements of all releases, on tables of one engine."""
+    """The measurements of all releases, on tables of one engine.
+
+    ``run`` fills ``measured`` and the rows of the details. A release is a number from 1, all
+    together ``POOLED_RELEASE``; a secret is a number from 1, or 0 where none is named.
+    """
 
     def __init__(
         self,
@@ -102,7 +106,11 @@ class Measurements:
         self._files = files
 
     def _measure_files(self) -> Coded:
-        """Measure each secret in each release; return the coded files, whose tables are kept."""
+        """Measure each secret in each release; return the coded files, whose tables are kept.
+
+        Files are coded together: equal values have equal codes. Of each secret, the most frequent
+        values in the release (``make_modes``) are found before success is measured.
+        """
         coded = self._coded = codes.make(self._tables, self._files)
         if not self._files.original.microdata.of_lists:
             self._spelling_notes = _notes_on_spelling(coded, self._files)
@@ -186,7 +194,11 @@ class Measurements:
         }
 
     def _measure_secret(self, coded: Coded, secret: int, cells: Cells, priors: Row) -> None:
-        """Add the measures of one release on one secret, by its number; 0: only overlap."""
+        """Add the measures of one release on one secret, by its number; 0: only overlap.
+
+        ``cells`` are the counts of people and records by quasi-identifiers and secret. Where groups
+        or persons are asked for, the table ``verdicts_SECRET_RELEASE`` is left for them.
+        """
         totals, release = cells.totals(), cells.release
         name = self._files.secrets[secret - 1] if secret else None
         if secret <= 1:  # overlap is about no secret, so once is enough
@@ -268,6 +280,7 @@ def _notes_on_spelling(coded: Coded, files: Files) -> list[str]:
         for i, name in enumerate((*files.qids, *files.secrets)):
             secret = exp.column(f"secret_{i - width + 1}")
             code = coded.code_of(i, "coded") if i < width else secret
+            # A value that is not missing, and that records and people have.
             is_reported = exp.NEQ(this=code.copy(), expression=number(coded.missing_code(i)))
             groups = exp.select("1 AS common").from_("coded").where(is_reported).group_by(code)
             if not coded.tables.rows(groups.having(in_both).limit(1)):

@@ -37,10 +37,12 @@ class Draws:
 
 @dataclass(kw_only=True)
 class NearestLinks:
-    """The drawn people and their halves.
+    """The drawn people and their halves: the quasi-identifiers of either of two sources.
 
-    ``columns_of_halves`` are by the name of the key of a half; the table ``halves`` has the
-    cells of all columns, with a key for each half.
+    A link is right if both halves of a person have a nearest record in common. A half is named by
+    the column of its key, a number that has the codes of its values. ``columns_of_halves`` are by
+    the name of the key of a half; the table ``halves`` has the cells of all columns, with a key for
+    each half.
     """
 
     tables: Tables
@@ -52,7 +54,9 @@ class NearestLinks:
     def make_people(self, keys: Sequence[exp.Expr]) -> None:
         """Create ``people_drawn``, a row per pair of halves, and the places of the halves.
 
-        ``keys`` are the expressions of the keys of both halves.
+        The people of the original and of the control are numbered, and lots that depend on the seed
+        choose some (``drawn_people``). Places are those of values on their scales. ``keys`` are the
+        expressions of the keys of both halves.
         """
         queries = []
         for file, people in ((self.files.original, "original"), (self.files.control, "control")):
@@ -96,8 +100,9 @@ class NearestLinks:
         """Create ``nearest_..`` and ``.._sizes``: the nearest records of each person, by a half.
 
         ``key`` names the half, ``neighbours`` is how many records are the nearest ones. A half that
-        so many records share (``alike``) is not compared with others. For the rest, a sample of
-        records bounds the distance (``reaches``); pairs that are farther apart are left out.
+        so many records share (``alike``) is not compared with others. For the rest (``targets``), a
+        sample of records bounds the distance (``reaches``); pairs that are farther apart are left
+        out.
         """
         tables, name = self.tables, key.removesuffix("_key")
         self._make_places("halves_of_records", "halves", key, f"synthetic_{release}")

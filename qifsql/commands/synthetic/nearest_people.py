@@ -56,6 +56,7 @@ def make_scales(tables: Tables, attributes: Sequence[Attribute]) -> int:
             names = {"values_of_numbers": values}
             tables.make(f"ends_{i}", splice("synthetic/ends_of_numbers", tables=names))
             query = exp.select("*").from_(exp.Table(this=exp.to_identifier(f"ends_{i}")))
+            # The least value, the length of the scale, and how many steps make 1 (NULL: no step).
             ((_least, span, steps_per_unit),) = tables.rows(query)
             has_steps = span and steps_per_unit is not None  # else one value, or no common step
             lengths[i] = round(span * steps_per_unit) if has_steps else 0
@@ -114,7 +115,11 @@ class Neighbourhood:
         drop_scales(self._tables, attributes)
 
     def measures(self, draws: int, seed: int) -> Iterator[tuple[int, Measure]]:
-        """Yield a release, by its number, and a measure of the distances of ``draws`` records."""
+        """Yield a release, by its number, and a measure of the distances of ``draws`` records.
+
+        The table ``drawn`` has the drawn records, ``nearest`` and ``neighbours`` the people at the
+        least distance of each.
+        """
         places = range(1, self._width + 1)
         doc = "One row per drawn record and people who are alike: their distance."
         numbers = {"scale_unit": self._unit, "seed": seed}

@@ -112,7 +112,11 @@ class Questions:
             nearest.drop()
 
     def _count_links(self, release: int) -> Links:
-        """Return the people whose halves are linked by equal values of records of a release."""
+        """Return the people whose halves are linked by equal values of records of a release.
+
+        The view ``links`` adds, over people, the chance that a record drawn by one half is that
+        drawn by the other; sums are in parts of a person, so that they are exact.
+        """
         column = f"synthetic_{release}"
         right = rows_of(splice("synthetic/links", columns={"synthetic": column}), self.tables)[0]
         total = filled("sum(n)::BIGINT", {"n": exp.column(column)})

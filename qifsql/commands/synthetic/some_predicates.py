@@ -45,7 +45,12 @@ class Scale:
 
 
 class SomePredicates:
-    """The predicates of all releases, counted on the table of the cells of all columns."""
+    """The predicates of all releases, counted on the table of the cells of all columns.
+
+    A predicate is made from a drawn record of the release: in some columns it names the value, in
+    columns with an order a range from the value away from the median (``look_up_middle``). It
+    singles out if it is true for one record.
+    """
 
     def __init__(self, tables: Tables, coded: Coded, files: Files, attempts: Attempts) -> None:
         """Look up the scales of ordered columns, and begin without medians (``_middles``)."""
@@ -136,7 +141,8 @@ class SomePredicates:
     def _plan(self, release: int, fields: Sequence[int], samples: Sequence[str]) -> Plan:
         """Return the plan of the predicates over the columns ``fields`` true for one record.
 
-        Predicates are matched with each sample in turn, and those that remain with all tuples.
+        Predicates are matched with each sample in turn, which leaves out those that are true for
+        several tuples of it; those that remain are matched with all tuples.
         """
         ranges = [i for i in fields if i in self._scales]
         numbers: Mapping[str, Sequence[int]] = {
@@ -172,7 +178,10 @@ class SomePredicates:
         return Plan(tuple(steps), result)
 
     def _select_values(self, table: str, fields: Sequence[int]) -> exp.Select:
-        """Return the query of the columns ``fields``: codes of ordered ones, else words."""
+        """Return the query of the columns ``fields`` of a table of cells.
+
+        Ordered ones are codes, each a column; the others are packed into words.
+        """
         ordered = [i for i in fields if i in self._scales]
         codes = [exp.alias_(self._coded.code_of(i, table), f"place_{i + 1}") for i in ordered]
         words = self._coded.masked(i for i in fields if i not in self._scales)

@@ -51,8 +51,10 @@ class Counter(NamedTuple):
 class WideCells:
     """Rows with a counter for each file and value of one secret, and its usual values.
 
-    ``sizes`` are the numbers of people or records that each column of counts adds up to. ``modal``
-    are the codes of the most frequent values of each release, ``typical`` those of the control.
+    A row is a block of people; its counters are packed into words of ``WORD_BITS`` bits, so that
+    the blocks of fewer quasi-identifiers are sums of words. ``sizes`` are the numbers of people or
+    records that each column of counts adds up to. ``modal`` are the codes of the most frequent
+    values of each release, ``typical`` those of the control.
     """
 
     coded: Coded
@@ -72,11 +74,12 @@ class WideCells:
 
         They are made from ``table``, that of a larger subset; None: from the coded records.
         """
-        words: dict[int, list[tuple[int, int, int]]] = {}  # column of counts, value, lowest bit
+        # By word, its counters: column of counts, value of the secret, lowest bit.
+        words: dict[int, list[tuple[int, int, int]]] = {}
         for column, counters in enumerate(self._counters().values()):
             for value, counter in enumerate(counters):
                 words.setdefault(counter.word, []).append((column, value, counter.bit))
-        if table is None:
+        if table is None:  # count the records; else add the words of finer blocks
             query = splice(
                 "synthetic/packed",
                 secret=self.secret or None,
@@ -90,7 +93,11 @@ class WideCells:
         tables.make(name, query)
 
     def totals(self, table: str, release: int) -> Plan:
-        """Return the plan of the counts of blocks: a row per number of guessed values."""
+        """Return the plan of what is counted of blocks: a row per number of guessed values.
+
+        The step ``blocks`` reads the counters of a row: its people and records, and how many people
+        have the value that is most frequent in the release's records.
+        """
         counters, modal = self._counters(), self.modal[release]
         query = splice(
             "synthetic/packed_blocks",
@@ -108,7 +115,10 @@ class WideCells:
         return Plan((Step("blocks", doc, query),), splice("synthetic/totals"))
 
     def _counters(self) -> dict[str, list[Counter]]:
-        """Return the counters by column of counts and code; each has the bits of the total."""
+        """Return the counters by column of counts, one for each code of the secret.
+
+        Each has as many bits as the total of its column, so that no sum runs over.
+        """
         counters: dict[str, list[Counter]] = {}
         word, used_bits = 1, 0
         for column, size in self.sizes.items():

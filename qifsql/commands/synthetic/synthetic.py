@@ -207,7 +207,7 @@ def _read_files(
     if split and not options["questions"]:
         raise InputError("--split is about linkability, one of three questions; add --questions")
     check_split(split, files.qids)
-    parse_attempts(options, len(files.qids), seed=0)  # for its checks, like the next
+    parse_attempts(options, len(files.qids), seed=0)  # only for its checks, as the next line
     parse_draws(options, seed=0)
     draws = options["distances"]
     if draws is not None and draws < 1:

@@ -51,9 +51,10 @@ class Placing:
     everybody: bool = False
 
     def make_groups(self) -> int:
-        """Make the tables of classes, of the groups that they fit, and of who can lend.
+        """Make the tables ``kinds`` (classes), ``cell_groups``, ``lenders`` and ``choices``.
 
-        Return how many pairs of a class to place and a group there are.
+        Lenders are classes that can lend a group records, choices pairs of a class to place and a
+        group that it fits. Return how many pairs there are.
         """
         kinds = self._replace("kinds", "kinds")
         if kinds << len(self.columns) > MOST_PAIRS:
@@ -70,7 +71,10 @@ class Placing:
     def place(self) -> int:
         """Place the classes; return how many have found no group, and so show nothing.
 
-        These are placed in the group whose cells are all suppressed, which may lack records.
+        These are placed in the group whose cells are all suppressed, which may lack records. The
+        tables ``placements`` and ``loans`` are made. In a round, ``offers`` has what a record would
+        pay in each group, ``picks`` the cheapest group of each class, ``grants`` the groups that
+        are formed now, with the records that they borrow.
         """
         passes = self.recoding.passes
         passes.keep_empty("placements", COLUMNS)
@@ -104,6 +108,7 @@ class Placing:
             passes.stream.rows(render.keeping(plan, "placements", LOADED, again=True))
         passes.drop("loans")
         passes.keep_empty("loans", COLUMNS)
+        # ``needs``: groups that still lack records; each statement grants what lenders can spare.
         needs = self._step("needs_of_placements", "needs")
         while self._replace("grants", "grants", needs, self._step("best_lenders")):
             passes.append("loans", self._query("new_loans"))
@@ -121,6 +126,7 @@ class Placing:
         Where the records that show nothing are too few, those of one more group show nothing.
         """
         k = self.recoding.limits.k
+        # ``shares`` has a row per class and cells that some of its records show, with their number.
         for view in ("shares", "shares_with_one_hidden"):
             self._replace("shares", view)
             cells, smallest = self.recoding.passes.row(self._query("cost_of_shares"))
@@ -161,7 +167,8 @@ class Placing:
     def release(self, records: Records, seed: int) -> None:
         """Make ``done``, ``refused`` and ``membership`` of the release from ``shares``.
 
-        Where not all ``records`` of a class show the same cells, lots by ``seed`` decide.
+        Where not all ``records`` of a class show the same cells, lots by ``seed`` decide: ``lines``
+        has how many show which cells, ``drawn_records`` the cells of each such record.
         """
         passes = self.recoding.passes
         self._replace("lines", "lines")
@@ -187,7 +194,10 @@ class Placing:
         return splice(f"anonymise/{view}", **self._filling())
 
     def _filling(self) -> dict[str, Any]:
-        """Return what replaces the placeholders of a view."""
+        """Return what replaces the placeholders of a view.
+
+        A mask is a number with a bit for each quasi-identifier, which is 1 if it is suppressed.
+        """
         qids = self.recoding.qids
         numbers = {
             "wanted_k": self.recoding.limits.k,

@@ -86,10 +86,15 @@ def suppress(
 
 
 def _share_cells(placing: Placing, seconds: float) -> _Answer:
-    """Make the table ``shares``: which cells the records of each class show."""
+    """Make the table ``shares``: which cells the records of each class show.
+
+    A class are records with the same values; a group, records with the same cells after some are
+    suppressed. The engine first places each class in a cheap group. Where a lower bound does not
+    prove that answer to be the best, integer programs look for a better one until the deadline.
+    """
     deadline = time.monotonic() + seconds
-    pairs = placing.make_groups()
-    unplaced = placing.place()
+    pairs = placing.make_groups()  # of a class and a group that it fits
+    unplaced = placing.place()  # classes that found no group, and show nothing
     answer = _Answer(placing.share(), 0)
     answer.raise_bound(placing.bound())
     if answer.optimal:
@@ -124,7 +129,10 @@ def _share_cells(placing: Placing, seconds: float) -> _Answer:
 
 
 def _improve_blocks(placing: Placing, answer: _Answer, deadline: float) -> None:
-    """Place the classes of blocks by programs, again and again as long as that helps."""
+    """Place the classes of blocks by programs, again and again as long as that helps.
+
+    ``answer`` gets the fewer cells, the better bound and the number of blocks.
+    """
     problem, blocks = placing.read_problem(), list[Block]()
     is_better = True
     while is_better and not answer.optimal and time.monotonic() < deadline:
@@ -145,8 +153,10 @@ def _place_blocks(
 ) -> bool:
     """Place the classes of blocks if that costs fewer cells than the best; return whether it does.
 
-    Blocks with groups that nobody can lend what they lack stay as they were. Only the group that
-    shows nothing, the last one, may lack records, which ``share`` finds.
+    Programs of blocks do not see that two groups may need records of the same lender. If a group
+    then lacks records, the blocks with classes in it go back to where they were, and the rest is
+    tried again. Only the group that shows nothing, the last one, may lack records: ``share`` finds
+    them.
     """
     before = problem.count_cells(placing.read_placements())
     while problem.count_cells(placements := mask_programs.merge(blocks)) < before:
@@ -156,14 +166,14 @@ def _place_blocks(
             return True
         placing.restore_placements()
         reverted = [block.reverted(lacking) for block in blocks]
-        if reverted == blocks:
+        if reverted == blocks:  # nothing is left to take back
             return False
         blocks = reverted
     return False
 
 
 def _solve_together(placing: Placing, answer: _Answer, deadline: float) -> None:
-    """Place all classes by one program, those that could lend included."""
+    """Place all classes by one program, those that could lend included; update ``answer``."""
     placing.make_groups()
     problem = placing.read_problem()
     try:

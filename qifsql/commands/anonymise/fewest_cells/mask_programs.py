@@ -1,8 +1,10 @@
 """The fewest cells to suppress, by integer programs over small blocks of classes.
 
-Classes are to be placed in groups of equal cells, each with at least k records. A class fits some
-groups. Its records may go to several of them, and each of them loses the suppressed cells of its
-group. Other classes lend a group the records that it lacks, which lose these cells, too.
+A class are the records with the same values of all quasi-identifiers. Classes are to be placed in
+groups of equal cells, each with at least k records. A class fits the groups whose cells, but for
+suppressed ones, are its own. Its records may go to several of them, and each of them loses the
+suppressed cells of its group. Other classes lend a group the records that it lacks, which lose
+these cells, too.
 
 The classes are divided into blocks, such that no record seems better off in a group that classes of
 several blocks fit. The program of a block lets a record leave the block, at a price: the least that
@@ -49,9 +51,10 @@ class Group:
         return self.spare >= 0
 
     def charge(self, k: int, records: int, unit: int) -> int:
-        """Return the least that so many records lose in this group, rounded down to a unit.
+        """Return the least that so many records lose in this group, in parts of a cell.
 
-        The fewest records are lent if all classes that fit are here.
+        ``unit`` is the number of parts. If all classes that fit are here (``people``) and still
+        fewer than k, each of their records pays its share of the cells of those that are lent.
         """
         return records * self.cells * max(self.people, k) * unit // self.people
 
@@ -90,7 +93,7 @@ class Problem:
 class Block:
     """Some classes: where their records were, where they lose fewer cells, and a lower bound.
 
-    ``bound`` is in ``UNIT``.
+    No placement of their records loses fewer cells than ``bound``, which is in ``UNIT``.
     """
 
     classes: tuple[int, ...]
@@ -99,7 +102,10 @@ class Block:
     bound: int
 
     def is_open(self, problem: Problem, placements: Mapping[int, Placements]) -> bool:
-        """Return whether it is not excluded that its records, placed so, lose fewer cells."""
+        """Return whether it is not excluded that its records lose fewer cells than where they are.
+
+        ``placements`` are those of all classes, by class.
+        """
         return problem.count_cells(_merge_classes(placements, self.classes)) * UNIT > self.bound
 
     def reverted(self, groups: Collection[int]) -> "Block":
@@ -111,10 +117,11 @@ class Block:
 def improve(
     problem: Problem, placements: Placements, solved: Sequence[Block], deadline: float
 ) -> list[Block]:
-    """Place the records of each block as well as possible; ``placements`` are to be improved.
+    """Divide the classes into blocks, and place the records of each as well as possible.
 
-    Blocks that are ``solved`` are not solved again. ``deadline`` is of ``time.monotonic``; blocks
-    that are open by then stay as they are.
+    ``placements`` are where the records are before; they decide the blocks. Blocks that are
+    ``solved``, with the same classes and placements, are not solved again. ``deadline`` is of
+    ``time.monotonic``; blocks that are open by then stay as they are.
     """
     answers = {(block.classes, frozenset(block.after.items())): block for block in solved}
     of_classes = divide_by_class(placements)
@@ -205,7 +212,11 @@ class _Blocks:
         yield kinds
 
     def _links(self, records: Mapping[int, int]) -> Iterator[tuple[int, int, int]]:
-        """Yield the groups that seem to cost a record less than its own: what it saves first."""
+        """Yield for a placed class each group in which its records would seem to lose less.
+
+        An item is the loss there less the loss where they are, which is negative, the number of the
+        group, and the class; so the smallest item saves most. ``records`` are those of each group.
+        """
         problem = self.problem
         charges = {g: group.charge(problem.k, 1, UNIT) for g, group in problem.groups.items()}
         for kind, number in self.placements:
@@ -232,14 +243,16 @@ class _Blocks:
 def _solve_block(
     problem: Problem, inside: Collection[int], placed: Placements, deadline: float
 ) -> tuple[Placements, int]:
-    """Place the records of the classes ``inside``; return where they are, and a bound in ``UNIT``.
+    """Place the records of the classes ``inside``, a block, so that they lose the fewest cells.
 
-    If the program is too large, or late, they stay as they are (``placed``).
+    Return where they are, and a lower bound on their loss in ``UNIT``. If the program is too large,
+    or late, or finds nothing better, they stay as they are (``placed``).
     """
     cells = problem.count_cells(placed)
     floor = sum(map(problem.bound_of_class, inside))
     if floor >= cells * UNIT:  # nobody can lose less
         return placed, floor
+    # Records may leave the block at a price, so that the optimum is a bound whatever others do.
     prices = {c: price for c in inside if (price := _price(problem, c, inside)) is not None}
     program = _BlockProgram(problem, inside, prices)
     if program.columns > COLUMNS:
@@ -257,7 +270,10 @@ def _solve_block(
 
 
 def _price(problem: Problem, kind: int, inside: Collection[int]) -> int | None:
-    """Return the least that a record of a class loses in a group with classes of other blocks."""
+    """Return the least that a record of a class loses in a group with classes of other blocks.
+
+    None if it fits no such group.
+    """
     others = [problem.groups[g] for g in problem.groups_of[kind]]
     charges = [
         group.charge(problem.k, 1, PARTS)
@@ -270,8 +286,9 @@ def _price(problem: Problem, kind: int, inside: Collection[int]) -> int | None:
 class _BlockProgram:
     """The integer program of a block: who is placed in which group, and who lends.
 
-    Columns: the records of each class in each group (``pairs``), whether a group is used, how many
-    records it borrows, and how many records of a class leave the block, at its price.
+    Columns, in this order: the records of each class in each group (``pairs``), whether a group is
+    used, how many records it borrows, and how many records of a class leave the block, at its
+    price. ``first_used``, ``first_lent`` and ``first_leaving`` are where each kind begins.
     """
 
     def __init__(
@@ -323,7 +340,7 @@ class _BlockProgram:
     def placements(self, least: Least) -> Placements:
         """Return the placements of a solution.
 
-        None if there is none, if a record leaves, or no class can lend a group what it lacks.
+        They are empty if there is none, a record leaves, or no class can lend what a group lacks.
         """
         if least.solution is None or any(least.solution[self.first_leaving :]):
             return {}
@@ -343,24 +360,28 @@ class _BlockProgram:
             of_group[g][j] = sizes[c]
         for j, c in enumerate(self.leaving, self.first_leaving):
             of_class[c].append(j)
-        for c, columns in of_class.items():
+        for c, columns in of_class.items():  # each record is placed once, or leaves
             yield Row(columns=columns, factors=[1 for _ in columns], lower=sizes[c], upper=sizes[c])
         for n, size_of in enumerate(of_group.values()):
             used, lent = self.first_used + n, self.first_lent + n
             people = sum(size_of.values())
+            # placed + lent >= k * used
             yield Row([*size_of, lent, used], [*(1 for _ in size_of), 1, -k], 0, people + k)
             for j, size in size_of.items():  # no record is in a group that is not used
                 yield Row(columns=[j, used], factors=[1, -size], lower=-people, upper=0)
+            # lent <= (k - 1) * used: a group is not made of lent records alone
             yield Row(columns=[lent, used], factors=[1, 1 - k], lower=-k, upper=0)
 
 
 def _useful_groups(problem: Problem, inside: Collection[int]) -> dict[int, Sequence[int]]:
-    """Return the groups of a block, by number: the classes inside that fit.
+    """Return the groups that the program of a block needs, by number: the classes that fit.
 
-    Of groups that the same classes fit, the one with the fewest suppressed cells is enough.
+    Groups that cannot have k records are left out. Of groups that the same classes fit, the one
+    with the fewest suppressed cells is enough.
     """
     numbers = sorted({g for c in inside for g in problem.groups_of[c]})
-    cheapest: dict[tuple[frozenset[int], bool], tuple[int, int]] = {}  # cells, number of the group
+    # The cells and the number of a group, by the classes that fit it, and whether others can lend.
+    cheapest: dict[tuple[frozenset[int], bool], tuple[int, int]] = {}
     for number in numbers:
         group = problem.groups[number]
         classes = frozenset(c for c in group.classes if c in inside)
@@ -370,6 +391,8 @@ def _useful_groups(problem: Problem, inside: Collection[int]) -> dict[int, Seque
     useful: dict[int, Sequence[int]] = {}
     for (classes, lendable), (cells, number) in sorted(cheapest.items(), key=lambda item: item[1]):
         lendable_cells, _ = cheapest.get((classes, True), (cells + 1, 0))
-        if lendable or cells < lendable_cells:
+        if (
+            lendable or cells < lendable_cells
+        ):  # one that can borrow is as good, if it costs no more
             useful[number] = sorted(classes)
     return useful

@@ -105,7 +105,8 @@ def read_as_text(records: Records) -> Records | None:
 def draw(engine: Engine, records: Records, seed: int) -> tuple[pl.DataFrame, list[str]]:
     """Draw a record of each person; return a frame as ``SUMMARY`` and the statements that ran.
 
-    Make a table of the positions of all other records (``dropped``). Without a key all stay.
+    Make a table of the positions of all other records (``dropped``). Without a key all stay. Only
+    people with several records (``repeats``) draw lots; the record with the smallest lot stays.
     """
     name = records.dataset.name
     tables = Tables(engine, "counting records", name)
@@ -121,6 +122,7 @@ def draw(engine: Engine, records: Records, seed: int) -> tuple[pl.DataFrame, lis
         return pl.DataFrame([{"records": n, "dropped": 0}], schema=SUMMARY), tables.statements
     repeats = Plan((keyed,), load("anonymise/repeats").query)
     tables.make("repeats", repeats, "looking for people with several")
+    # People with several records, the records to drop, and those without a key.
     ((people, surplus, without_key),) = tables.rows(
         load("anonymise/surplus").query, "counting people"
     )

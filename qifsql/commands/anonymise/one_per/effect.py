@@ -47,7 +47,8 @@ def measure_changes(
     """Run an attack on all records and on those that stay: ``COMPARISON`` and ``CHANGES``, by name.
 
     ``dropped`` is a table of the positions of the dropped records, from 1, in its column
-    ``position``.
+    ``position``. The columns that the attack reads are copied once, with a mark of records that
+    stay; both attacks read the copy.
     """
     microdata = attack.microdata
     name = microdata.dataset.name
@@ -59,6 +60,8 @@ def measure_changes(
     everybody = replace(microdata, dataset=table, where=None)
     rows = _measure_attack(engine, attack.on(everybody), "before")
     rows += _measure_attack(engine, attack.on(replace(everybody, where=stays)), "after")
+    # The view ``changes`` compares blocks with and without the dropped records: who is alone in
+    # one.
     people = replace(everybody, by=Attribute("stays", stays, "BOOLEAN"), secrets=())
     query = splice("anonymise/changes", width=len(microdata.qids))
     changes_plan = Plan(tuple(microdata_steps.steps(people)), query)

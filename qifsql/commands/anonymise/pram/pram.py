@@ -198,7 +198,11 @@ def _find_columns(
 def _draw_cells(
     tables: Tables, work: Work, parameters: dict[str, Fraction], seed: int
 ) -> list[str]:
-    """Draw the cells of each column: make its tables ``matrix_i`` and ``drawn_i``; return notes."""
+    """Draw the cells of each column: make its tables ``matrix_i`` and ``drawn_i``; return notes.
+
+    The table ``draws`` has a row per record: its position, and ``value_i`` and ``lot_i`` of each
+    column i that is drawn. A lot is a number that depends on the record and the seed alone.
+    """
     records, randomised = work.records, work.randomised
     draws = splice("anonymise/draws", shape={"drawn": [c.number for c in randomised]})
     floating = {f"value_{c.number}" for c in randomised if c.attribute.floating}
@@ -216,6 +220,8 @@ def _draw_column(
 ) -> list[str]:
     """Draw the cells of a column: make its matrix, and a table of cells before and after.
 
+    ``values_i`` has the values and their records, ``matrix_i`` the probability of each value after
+    by that before, ``turns_i`` the least lot for each of these, ``drawn_i`` a row per record.
     Return a note on the values that a given matrix lacks.
     """
     i, notes = randomised.number, []

@@ -115,9 +115,10 @@ def _value_column(attribute: Attribute, number: int, title: str) -> Analysed:
 def cells_in_release(
     columns: Sequence[Analysed], release: Compared, catalog: Catalog | None
 ) -> dict[int, Cells]:
-    """Return the columns that a release has, by number.
+    """Return those of the columns that a release has, by number, with their cells there.
 
-    ``catalog`` is that of the release; it is read for columns without a role.
+    Cells of quasi-identifiers and secrets are known already. ``catalog`` is that of the release; it
+    is read for columns without a role.
     """
     cells = {g.raw.number: Cells(g, a) for g, a in release.cells}
     secrets = {secret.name: secret for secret in release.secrets}
@@ -154,7 +155,9 @@ def _generalised(raw: Raw, release: Compared, attribute: Attribute) -> Generalis
 def read_original(tables: Tables, columns: Sequence[Analysed], original: Compared) -> ReadFile:
     """Create the tables of the original: what each value is read as, and their combinations.
 
-    The values of quasi-identifiers are in ``places_j`` already (``losses.read_original``).
+    Of column j: ``numbers_j`` (the values as numbers), ``cells`` (as texts), ``readings`` (what a
+    cell is read as), ``grid_j`` (zero and unit of whole numbers), ``whole_numbers``. The values of
+    quasi-identifiers are in ``places_j`` already (``losses.read_original``).
     """
     file = ReadFile(1, original.title, frozenset(c.number for c in columns))
     _group_records(tables, original, {c.number: c.attribute for c in columns})
@@ -249,8 +252,9 @@ def _make_spans(tables: Tables, column: Generalised, names: Mapping[str, str]) -
 def _read_cells(tables: Tables, file: ReadFile, column: Analysed, names: dict[str, str]) -> bool:
     """Create ``contents``, ``readings`` and ``whole_numbers`` of a column of a release.
 
-    Return whether contents were written: their number is limited (``MOST``). Without them no cell
-    is read as an interval, and all cells stand for everything.
+    ``contents`` has the values of the original in each cell, ``readings`` the value or number that
+    it is read as. Return whether contents were written: their number is limited (``MOST``). Without
+    them no cell is read as an interval, and all cells stand for everything.
     """
     j = column.number
     tables.make("vague_spans", splice("compare/vague_spans", tables=names))
@@ -263,6 +267,7 @@ def _read_cells(tables: Tables, file: ReadFile, column: Analysed, names: dict[st
     tables.make(
         file.table("contents", j), Plan((covered,), contents if is_narrow else contents.limit(0))
     )
+    # Whether a cell may be a number as written; with a hierarchy it may be the name of a node.
     is_written = column.is_number and column.raw.hierarchy is None
     readings = splice(
         "compare/readings",

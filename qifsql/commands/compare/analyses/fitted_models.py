@@ -105,6 +105,7 @@ class Models:
 
     def _choose_kind(self, outcome: Analysed) -> str:
         """Return whether a model is linear or, for an outcome of two values, logistic."""
+        # How many values the original has, and whether all are 0 or 1; place 0 is the missing one.
         values = exp.select("count(*)", "bool_and(position IN (0, 1))")
         query = values.from_(exp.table_(f"numbers_{outcome.number}")).where("place > 0")
         ((different, are_bits),) = self.tables.rows(query)
@@ -118,6 +119,7 @@ class Models:
         return LINEAR
 
     def _fit(self, model: Model, file: ReadFile) -> Fit:
+        """Return the fit of a model to a file; one with only the reason if it cannot be fitted."""
         columns = {model.outcome.number: model.outcome, **model.predictors}
         absent = [c.raw.name for j, c in columns.items() if j not in file.columns]
         if absent:
@@ -126,7 +128,7 @@ class Models:
             return Fit(reason="the cells of a column contain too many values to be read")
         try:
             fit = regression.fit(model.kind, model.design, self._read_groups(model, file))
-            if fit.lost:
+            if fit.lost:  # predictors without an estimate, of one category
                 name = model.predictors[fit.lost[0]].raw.name
                 raise UnfittedError(f"{quoted(name)} has one value")
         except UnfittedError as e:
@@ -134,7 +136,11 @@ class Models:
         return fit
 
     def _read_groups(self, model: Model, file: ReadFile) -> list[Group]:
-        """Return the records of a file in groups of equal predictors."""
+        """Return the records of a file in groups of equal predictors.
+
+        The view ``modelled`` has a row per group: its predictors, records, and the sum and the sum
+        of squares of their outcomes. Of a linear model, these are whole numbers of a unit.
+        """
         for column in model.predictors.values():
             self._check_categories(file, column)
         predictors = sorted(model.predictors)

@@ -47,6 +47,8 @@ class Formula:
 
 @dataclass(frozen=True)
 class _Token:
+    """A name, or (None) one of the signs ``~``, ``+``, ``:``, ``*`` and ``-1``."""
+
     name: str | None
     sign: str
 
@@ -63,6 +65,7 @@ def parse(text: str) -> Formula:
         names = part
         if part and part[-1].sign == "-1":  # as in a - 1
             has_intercept, names = False, part[:-1]
+        # ``- 1`` alone has no term; a part without anything is an error, which ``_terms`` finds.
         for term in _terms(names, text) if names or part == [] else ():
             terms.setdefault(frozenset(term), term)
     if any(outcome in term for term in terms):
@@ -73,6 +76,7 @@ def parse(text: str) -> Formula:
 
 
 def _tokens(text: str) -> list[_Token]:
+    """Return the names and signs of a formula; raise InputError for anything else in it."""
     tokens: list[_Token] = []
     at = 0
     while at < len(text):

@@ -126,6 +126,7 @@ class Pairs:
         self.tables.make(name, splice("compare/pairs", columns=columns, tables=combined))
 
     def _associate_values(self, first: Analysed, second: Analysed) -> Association:
+        """Return the association of two columns of the original."""
         r, r_records = self._correlation(self.original, "original_pairs", first, second)
         v, records, reasons = self._cramers_v("original_pairs", first, second)
         if not reasons and r is None and r_records is not None:
@@ -191,9 +192,11 @@ class Pairs:
                 yield tuple(map(int, row))
 
     def _spread(self, release: ReadFile, pair: tuple[int, int]) -> int | None:
-        """Create ``spread``; return of how many parts a record is, which all pairs can divide.
+        """Create ``spread``: the records of each pair of values, of cells that contain several.
 
-        None if the cells contain too many pairs of values.
+        A record counts as a number of parts, which is returned, so that every pair of cells can
+        share its records out evenly in whole parts. None if the cells contain too many pairs of
+        values.
         """
         names = _tables_of_pair(release, pair)
         areas = splice("compare/areas", tables=names)

@@ -114,7 +114,8 @@ def fit(kind: str, design: Design, groups: Sequence[Group]) -> Fit:
     """Return the estimates of a model; raise UnfittedError with the reason if it has none.
 
     Intervals are those of Student's t (linear) or the normal distribution (logistic), as
-    statsmodels has them for the records one by one.
+    statsmodels has them for the records one by one. The columns of the design are scaled to one
+    size for the fit, and the estimates are scaled back.
     """
     import numpy as np
 
@@ -135,7 +136,19 @@ def fit(kind: str, design: Design, groups: Sequence[Group]) -> Fit:
     estimates = [Estimate(*map(float, row)) for row in numbers / scales[:, np.newaxis]]
     if not np.isfinite(list(chain(*estimates))).all():
         raise UnfittedError("an estimate is not finite")
-    matches = [list(_FACTOR.finditer(name)) for name in model.exog_names]  # [] for the intercept
+    coefficients, references, lost = _read_names(model.exog_names, design, groups)
+    return Fit(dict(zip(coefficients, estimates, strict=True)), references, lost, records)
+
+
+def _read_names(
+    names: Sequence[str], design: Design, groups: Sequence[Group]
+) -> tuple[list[Coefficient], dict[int, float], list[int]]:
+    """Return the coefficients, reference categories and lost predictors of a fitted model.
+
+    ``names`` are those of its coefficients in statsmodels, such as ``x1:x2[T.3]``: predictor 1
+    times category 3 of predictor 2, compared with the first category. See ``Fit``.
+    """
+    matches = [list(_FACTOR.finditer(name)) for name in names]  # [] for the intercept
     coefficients = [
         tuple(
             Factor(int(m["predictor"]), None if m["category"] is None else int(m["category"]))
@@ -153,12 +166,11 @@ def fit(kind: str, design: Design, groups: Sequence[Group]) -> Fit:
     estimated_terms = {frozenset(f.predictor for f in factors) for factors in coefficients}
     without = {j for term in design.terms if frozenset(term) not in estimated_terms for j in term}
     lost = [j for j, codes in categories.items() if j in without and len(codes) == 1]
-    estimate_of = dict(zip(coefficients, estimates, strict=True))
-    return Fit(estimate_of, references, lost, records)
+    return coefficients, references, lost
 
 
 def _place(code: float) -> tuple[bool, float]:
-    """Return the place of a category: values of the original in their order, then cells."""
+    """Return a key that orders categories: values of the original, then (codes below 0) cells."""
     return code < 0, abs(code)
 
 

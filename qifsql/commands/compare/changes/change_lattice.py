@@ -63,7 +63,8 @@ class States:
     def _code(self, j: int, states: Sequence[Attribute]) -> None:
         """Create ``codes_j``: a row per value, with the rank of its form (30-39) in each state.
 
-        ``hidden_i``: the form in state i is suppressed.
+        ``places_j`` has its different values, which are put into each form (``states``). Equal
+        forms have equal ranks. ``hidden_i``: the form in state i is suppressed.
         """
         named = {f"form_{i}": a for i, a in enumerate(states)}
         forms = [exp.alias_(microdata_steps.normal(a), name) for name, a in named.items()]
@@ -127,9 +128,10 @@ class States:
         return codes
 
     def _with_lots(self, query: exp.Select, width: int, seed: int) -> exp.Select:
-        """Return SQL for the records, each with a ``lot`` drawn by its values and the seed.
+        """Return SQL for the records of ``query``, each with a ``lot``: digits of a digest.
 
-        Make the table ``alike``, in which records have their values and the seed as texts.
+        A lot depends on the values of a record and the seed alone, so that a sample does not depend
+        on the order of records. Makes the table ``alike``, in which records have both as texts.
         """
         names = [f"state_{j}_0" for j in range(1, width + 1)]
         names += [f"secret_{j}" for j, _ in enumerate(self.attack.microdata.secrets, 1)]
@@ -159,7 +161,7 @@ class States:
         if person is not None:
             person = replace(person, expression=_read_column("person"))
         where: exp.Expr | None = None
-        if variant.rate is not None and variant.rate < 1:  # keep the lots below the rate, as hex
+        if variant.rate is not None and variant.rate < 1:  # keep lots below that share of all lots
             bound = format(
                 variant.rate.numerator * 16**LOT_DIGITS // variant.rate.denominator,
                 f"0{LOT_DIGITS}x",
@@ -206,6 +208,7 @@ class States:
             self.tables.make("states", states.from_(exp.table_(f"codes_{j}")))
             self.tables.make("units", units_query(scale, 1))
             self.tables.make("contained", splice("compare/merged"))
+            # Over all records: how many values, or units of the scale, their merged values cover.
             ((records, _, _, _, listed, spanned),) = self.tables.rows(splice("compare/lost"))
             self.tables.drop("states", "units", "contained")
             covered, in_all = listed, scale.values
@@ -220,6 +223,7 @@ class States:
         pair = (("finer", finer), ("coarser", coarser))
         steps = exp.select(*(exp.column(f"state_{i}").as_(name) for name, i in pair))
         self.tables.make("steps", steps.from_(exp.table_(f"codes_{j}")))
+        # How many finer values lie in several coarser ones.
         ((split,),) = self.tables.rows(splice("compare/splits"))
         self.tables.drop("steps")
         return not split

@@ -32,7 +32,11 @@ IN_SAMPLE = (
 
 
 class Work:
-    """One request: the attack on the original release, and the tables and plans for it."""
+    """One request: the attack on the original release, and the tables and plans for it.
+
+    ``trees`` are files of hierarchies by quasi-identifier. Measuring a release adds to ``plans``
+    and ``suppressed``, comparing to ``remarks``.
+    """
 
     def __init__(
         self,
@@ -65,7 +69,10 @@ class Work:
         return [*self.remarks, *([suppressed.note(records, maximum=differ)] if records else [])]
 
     def _measure(self, states: States, variant: Variant) -> tuple[list[Risk], list[Plan]]:
-        """Return the risks of a changed release and the plans that ran; note what is suppressed."""
+        """Return the risks of a changed release and the plans that ran.
+
+        Its number of suppressed records is added to ``suppressed``.
+        """
         attack = states.variant(variant)
         self.suppressed[attack.microdata.suppressed] = None
         return risks.measure(self.tables.engine, attack)
@@ -73,11 +80,12 @@ class Work:
     def compare(self, requests: Sequence[Change], *, seed: int) -> list[dict[str, Any]]:
         """Return the rows before any change, with each alone, with all; ``seed`` draws a sample."""
         check_records(self.tables.engine, self.bound.microdata)
-        forms = [[as_values(q)] for q in self.bound.microdata.qids]  # grows with each change
+        # The forms of each quasi-identifier, at first as it is; ``_add`` adds those of the changes.
+        forms = [[as_values(q)] for q in self.bound.microdata.qids]
         alone = [self._add(forms, [change]) for change in requests]
         together = self._add(forms, requests)
         scales = losses.read_original(self.tables, self.raws, self.bound.microdata)
-        lots = seed if any(c.kind == "sample" for c in requests) else None
+        lots = seed if any(c.kind == "sample" for c in requests) else None  # None: no sample
         states = States(self.tables, self.bound, scales, forms, seed=lots)
         releases: list[tuple[str, Sequence[Change], Variant]]  # which case, its changes, its states
         releases = [("before", [], Variant((0,) * len(forms)))]
@@ -89,7 +97,8 @@ class Work:
             self.plans += plans
             penalty = states.penalty(variant)
             rows += _release_rows(release, changes, penalty, outcomes)
-            if release == "alone" and not penalty and changes[0].qid:  # no value became coarser
+            # A change of a column after which no value is coarser; qid 0 is a sample.
+            if release == "alone" and not penalty and changes[0].qid:
                 qid = self.bound.microdata.qids[changes[0].qid - 1]
                 self.remarks.append(changed_attributes.nothing_changed(changes[0].text, qid))
         if lots is not None:
@@ -117,7 +126,8 @@ class Work:
         """Return the rows before any change, and of the smallest change that keeps the bounds.
 
         Only ``requests`` are tried; without any, all usual coarser forms. Rows of the smallest
-        change are missing if there is none, or no change is needed.
+        change are missing if there is none, or no change is needed. A node of the search is a step
+        of each quasi-identifier; a variant is the release with the forms of these steps.
         """
         check_records(self.tables.engine, self.bound.microdata)
         scales = losses.read_original(self.tables, self.raws, self.bound.microdata)
@@ -145,12 +155,12 @@ class Work:
 
         progress = self.tables.engine.settings.progress
         search = Search(
-            [len(changes) for changes in changes_of],
-            [_are_nested(states, j, of_qid) for j, of_qid in enumerate(states_of, 1)],
-            self.bound.microdata.person is None and all(rule.monotone for rule in rules),
-            measure,
-            meets,
-            lambda share, n: progress("searching", share, f"{plural(n, 'change')} measured"),
+            heights=[len(changes) for changes in changes_of],
+            nested=[_are_nested(states, j, of_qid) for j, of_qid in enumerate(states_of, 1)],
+            monotone=self.bound.microdata.person is None and all(rule.monotone for rule in rules),
+            measure=measure,
+            met=meets,
+            show=lambda share, n: progress("searching", share, f"{plural(n, 'change')} measured"),
         )
         smallest = search.find()
         self.tried = len(search.risks)
@@ -181,7 +191,7 @@ class Work:
 def _are_nested(states: States, j: int, of_qid: Sequence[int | None]) -> bool:
     """Return whether each state of quasi-identifier j merges values of the one before it.
 
-    None, a dropped column, merges all.
+    ``of_qid`` are its states by step; None, a dropped column, merges all.
     """
     return all(
         coarse is None or (fine is not None and states.nested(j, fine, coarse))

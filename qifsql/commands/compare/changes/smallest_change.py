@@ -63,13 +63,16 @@ class Search:
         return None
 
     def _find_of_size(self, changeable: Sequence[int], size: int) -> Node | None:
-        """Return the smallest change of ``size`` of the columns that keeps the bounds."""
+        """Return the smallest change of ``size`` quasi-identifiers that keeps the bounds; or None.
+
+        ``changeable`` are the places of those that have steps.
+        """
         candidates: dict[int, list[Node]] = {}  # by the sum of their steps
         for chosen in filter(self._can_keep, combinations(changeable, size)):
             ranges = (range(self._lowest_step(chosen, i), self.heights[i] + 1) for i in chosen)
             for steps in product(*ranges):
                 candidates.setdefault(sum(steps), []).append(self._node(chosen, steps))
-        for _, nodes in sorted(candidates.items()):
+        for _, nodes in sorted(candidates.items()):  # the fewest steps first
             met = [node for node in nodes if not self._must_break(node) and self._keeps(node)]
             if met:
                 return max(met, key=lambda node: self.risks[node][0].partition["blocks"])
@@ -87,7 +90,7 @@ class Search:
     def _lowest_step(self, chosen: Sequence[int], which: int) -> int:
         """Return the lowest step of quasi-identifier ``which`` that can keep the bounds.
 
-        The other ``chosen`` ones are at their last steps.
+        It is tried with the other ``chosen`` ones at their last steps, which is the best case.
         """
         if not (self.monotone and all(self.nested[i] for i in chosen)):
             return 1  # a coarser change may have more risk, so that no step is excluded
@@ -107,10 +110,12 @@ class Search:
         )
 
     def _node(self, chosen: Sequence[int], steps: Sequence[int]) -> Node:
+        """Return the node with these steps of the chosen quasi-identifiers, and no other change."""
         step_of = dict(zip(chosen, steps, strict=True))
         return tuple(step_of.get(i, 0) for i in range(len(self.heights)))
 
     def _keeps(self, node: Node) -> bool:
+        """Return whether a node keeps the bounds; measure it if it was not measured before."""
         if node not in self.risks:
             self.risks[node] = self.measure(node)
             self.show(0.0, len(self.risks))

@@ -54,6 +54,7 @@ def refines(
         a_on_b = bound.on(_with_one_secret(of_a, of_b.qids))
         check_records(engine, a_on_b.microdata)
         steps = Steps(a_on_b)
+        # One row: the blocks of a, those with several values of b, and their people; the records.
         counted = exp.select("*").from_(steps.need("violations", 1))
         comparison = plan(a_on_b.microdata, steps.steps, counted)
         (counts,) = engine.rows(comparison, "comparing", of_a.dataset.name)
@@ -93,7 +94,7 @@ def _example_plan(attack: BoundAttack, secret_parts: Sequence[Attribute]) -> Pla
     The columns are the values of a and b under the names of users, and ``people``; 20 rows at most.
     """
     steps = Steps(attack)
-    table = steps.need("counterexample", 1)
+    table = steps.need("counterexample", 1)  # a row per value of b in that block
     columns = [
         (as_native(exp.column(f"qid_{i}", table), qid, SHOWABLE), qid.name)
         for i, qid in enumerate(attack.microdata.qids, 1)
