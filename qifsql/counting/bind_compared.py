@@ -57,6 +57,7 @@ def bind(
         raise InputError("person says whose record it is; leave key out")
     catalogs = [Catalog(engine, d) for d in spec.releases]
     original = catalogs[0]
+    # A tag is the name of a quasi-identifier in one file: {(2, "age"): "AGE"} for 2:age=AGE.
     names, tags = tagged_names(spec.qids, len(catalogs), original.schema)
     qids = qids_named(original, names, tags, "the original")
     for (number, name), written in tags.items():
@@ -76,26 +77,26 @@ def bind(
     for number, (catalog, title, file_secrets) in enumerate(titled, 1):
         if number == 1:  # the original has values, not generalised cells
             pairs = zip(raws, qids, strict=True)
-            cells = [(Generalised(r, 1, title, r.name, r.type, True), q) for r, q in pairs]
+            cells = [(Generalised(r, 1, title, r.name, r.type, plain=True), q) for r, q in pairs]
         else:
+            # The name of each quasi-identifier in the release; None: it has no such column, as
+            # the user named the column only with tags, and none of them is of this release.
             usual = {raw: raw.name if raw.name in untagged else None for raw in raws}
-            written_names = {raw: tags.get((number, raw.name), name) for raw, name in usual.items()}
-            cells = cells_of(catalog, number, written_names, tags=tags, plain=spec.plain)
+            names_here = {raw: tags.get((number, raw.name), name) for raw, name in usual.items()}
+            cells = cells_of(catalog, number, names_here, tags=tags, plain=spec.plain)
         columns = tuple((replace(g, release=title), a) for g, a in cells)
         of_person, of_key = (
             None if text is None else _owner_in_file(text, role, original, catalog)
             for text, role in ((person, roles.PERSON), (key, roles.KEY))
         )
-        qids_of_file = [attribute for _, attribute in columns]
         owners = {
             roles.PERSON: [of_person] if of_person else [],
             roles.KEY: [of_key] if of_key else [],
         }
-        attack = _bind_attack(catalog, qids_of_file, file_secrets, spec.where, owners)
+        qids_here = [attribute for _, attribute in columns]
+        attack = _bind_attack(catalog, qids_here, file_secrets, spec.where, owners)
         if of_person is None and (number == 1 or not secrets_of_all):
-            repeated = people_of_several_records(catalog, attack.microdata.where)
-            notes = tuple(of_records(column, here=True) for column in repeated)
-            attack = attack.on(replace(attack.microdata, repeated=repeated, notes=notes))
+            attack = _note_repeated_people(attack, catalog)
         files.append(Compared(number, title, columns, attack, of_key))
     if len(files) > 1 and not any(file.cells for file in files[1:]):
         listed = ", ".join(quoted(raw.name) for raw in raws)
@@ -105,6 +106,16 @@ def bind(
         )
     _check_owners(files)
     return raws, files
+
+
+def _note_repeated_people(attack: BoundAttack, catalog: Catalog) -> BoundAttack:
+    """Return the attack with a note on each column that names people who have several records.
+
+    No person is named: each record is taken for a person of its own, and the notes say so.
+    """
+    repeated = people_of_several_records(catalog, attack.microdata.where)
+    notes = tuple(of_records(column, here=True) for column in repeated)
+    return attack.on(replace(attack.microdata, repeated=repeated, notes=notes))
 
 
 def _bind_attack(
@@ -208,7 +219,11 @@ def _secrets(texts: Sequence[str], catalogs: Sequence[Catalog]) -> list[tuple[At
 
 
 def _attribute_in_file(text: str, name: str, catalog: Catalog) -> Attribute:
-    """Return the attribute ``name`` that ``text`` selects, or is, in one file."""
+    """Return the attribute ``name`` of one file.
+
+    ``text`` is how the user named it: a column, a pattern, or an expression (``name=EXPRESSION``).
+    A column of this name is taken instead of what a pattern selects.
+    """
     if catalog.schema.find(name) is not None:
         text = name if split_name(text) is None else text
     attributes = {a.name: a for a in naming.named(text, catalog.schema, SECRET)}

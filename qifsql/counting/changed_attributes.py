@@ -123,10 +123,14 @@ def apply_change(attribute: Attribute, change: Change, changeable: Changeable) -
 
 
 def _quantiles(attribute: Attribute, change: Change, changeable: Changeable) -> list[str]:
-    """Return the limits of bands with about equally many records, each a value of the attribute."""
+    """Return the limits of bands with about equally many records, each a value of the attribute.
+
+    ``change.how`` is ``q4`` for four bands, which have three limits or, if values repeat, fewer.
+    """
     original = changeable.qids[change.qid - 1].expression
     value = substituted(microdata_steps.normal(attribute), "value", original)
-    limits = changeable.catalog.quantiles(value, int(change.how[1:]), changeable.where)
+    bands = int(change.how.removeprefix("q"))
+    limits = changeable.catalog.quantiles(value, bands, changeable.where)
     if not limits:
         raise InputError(
             f"change {quoted(change.text)} makes one band, because {quoted(attribute.name)} has "

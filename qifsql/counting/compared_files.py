@@ -70,6 +70,7 @@ class Sources:
                 f"{twice[0]} is given twice; the original, each release and the control are "
                 "different files"
             )
+        # A table of a database is attached under a name, which must differ between the files.
         named = [replace(d, catalog=f"attached_{i}") for i, d in enumerate(inputs)]
         end = 1 + len(releases)
         return cls(named[0], tuple(named[1:end]), named[end] if last is not None else None)
@@ -225,22 +226,23 @@ def _in_common_types(files: Sequence[File]) -> list[File]:
 
     All files have their attributes in one order; releases lack the last one, the group.
     """
-    attributes = [list(file.attributes) for file in files]
-    for place in range(max(map(len, attributes))):  # the index of an attribute in each file
-        having = [
-            (file.title, columns)
-            for file, columns in zip(files, attributes, strict=True)
-            if place < len(columns)
+    attributes_by_file = [list(file.attributes) for file in files]
+    for place in range(max(map(len, attributes_by_file))):  # of an attribute in each file
+        files_with_it = [
+            (file.title, attributes)
+            for file, attributes in zip(files, attributes_by_file, strict=True)
+            if place < len(attributes)
         ]
-        shared = _common_domain([(title, columns[place]) for title, columns in having])
-        if len({comparable(columns[place].type) for _, columns in having}) > 1:
-            for _, columns in having:
-                value = exp.paren(columns[place].expression.copy())
-                tree = exp.cast(value, shared.type, dialect="duckdb")
-                columns[place] = replace(columns[place], expression=tree, type=shared.type)
+        shared = _common_domain([(title, attributes[place]) for title, attributes in files_with_it])
+        if len({comparable(attributes[place].type) for _, attributes in files_with_it}) == 1:
+            continue  # equal values have equal codes as they are
+        for _, attributes in files_with_it:
+            value = exp.paren(attributes[place].expression.copy())
+            tree = exp.cast(value, shared.type, dialect="duckdb")
+            attributes[place] = replace(attributes[place], expression=tree, type=shared.type)
     return [
-        replace(file, attributes=tuple(columns))
-        for file, columns in zip(files, attributes, strict=True)
+        replace(file, attributes=tuple(attributes))
+        for file, attributes in zip(files, attributes_by_file, strict=True)
     ]
 
 

@@ -91,7 +91,10 @@ class Compatible:
 
 
 TABLES = ("classes", "owners", "points", "located", "found")
-VIEWS = ("crowd_of_people", "sizes", "alone", "fitting")  # of ``sql/cells/``, kept as tables
+VIEWS = ("crowd_of_people", "sizes", "alone", "fitting")
+"""Views of ``sql/cells/`` that are kept as tables, by point: how many records of people are there;
+how many records of the release may be theirs; the points with one such record; the points and
+classes of records that are among those that may be a person's, and are her own."""
 
 
 def find(tables: Tables, original: Compared, release: Compared) -> Compatible:
@@ -106,11 +109,12 @@ def find(tables: Tables, original: Compared, release: Compared) -> Compatible:
     numbers = [column.raw.number for column in release.columns]
     tables = tables.doing("locating people", release.title)
     is_told = _make_points_and_classes(tables, original, release, numbers)
+    # How many classes have a cell that contains no value of the people, as a centroid may.
     spans = {f"spans_{column.raw.number}": column.names["spans"] for column in release.columns}
     shape: dict[str, Shape] = {"qids": numbers}
     ((outside,),) = tables.rows(splice("cells/classes_outside", tables=spans, shape=shape))
     _locate(tables, release, _open_sets(tables, release, numbers))
-    if release.attack.microdata.person is not None:
+    if release.attack.microdata.person is not None:  # candidates are people, not records
         _count_persons(tables, release)
     for name in VIEWS:
         tables.make(name, splice(f"cells/{name}"))
@@ -148,6 +152,10 @@ def _make_points_and_classes(
 ) -> bool:
     """Create ``located`` and ``points`` of people, ``owners`` and ``classes`` of records.
 
+    ``points`` has a row per combination of raw values, ``located`` the point and key of each record
+    of people; ``classes`` has a row per combination of cells, ``owners`` the class, key and secrets
+    of each record of the release. ``numbers`` are those of the quasi-identifiers that both have.
+
     Return whether keys, people or the order of the records tell whose record is whose. The order
     does if both files have as many records, those that the filter leaves out too.
     """
@@ -159,9 +167,10 @@ def _make_points_and_classes(
     people, records = (_owner(file, in_order=in_order) for file in (original, release))
     values = {f"qid_{j}": normal(original.attack.microdata.qids[j - 1]) for j in numbers}
     _read_file(tables, "people", original, values | {"key": people})
-    shape: dict[str, Shape] = {"qids": numbers}
-    off: dict[str, Shape] = {"truth": False, "position": False}
-    tables.make("coded", splice("cells/coded_people", shape={**shape, **off, "key": True}))
+    # Of each record of people: the place of each value among all values, and its key. The view can
+    # also have a true secret and the position in the file, which nothing asks for here.
+    shape: dict[str, Shape] = {"qids": numbers, "truth": False, "position": False, "key": True}
+    tables.make("coded", splice("cells/coded_people", shape=shape))
     tables.make("points", splice("cells/points", places=numbers))
     tables.make("located", splice("cells/located", places=numbers))
     tables.drop("people", "coded")
@@ -172,7 +181,10 @@ def _make_points_and_classes(
 
 
 def _owner(file: Compared, *, in_order: bool) -> exp.Expr:
-    """Return what tells whose record it is: the person, the key, the place, or nothing (NULL)."""
+    """Return what tells whose record it is: the person, the key, the place, or nothing (NULL).
+
+    ``in_order``: without person and key, records in the same place of both files are one person's.
+    """
     if file.owner is not None:
         return normal(file.owner)
     return exp.Window(this=exp.RowNumber()) if in_order else exp.cast(exp.null(), "BIGINT")
@@ -181,7 +193,8 @@ def _owner(file: Compared, *, in_order: bool) -> exp.Expr:
 def _read_file(tables: Tables, name: str, file: Compared, values: Mapping[str, exp.Expr]) -> None:
     """Create a table of ``values`` of the records that pass the filter; refuse repeated keys.
 
-    The records that do not pass have places in the file, too.
+    Values are computed before records are filtered: one of them may be the place in the file
+    (``_owner``), and records that do not pass have places, too.
     """
     microdata = file.attack.microdata
     source = exp.alias_(relation(microdata.dataset), SOURCE, table=True)
@@ -201,7 +214,11 @@ def _read_file(tables: Tables, name: str, file: Compared, values: Mapping[str, e
 
 
 def _code_records(tables: Tables, release: Compared, numbers: Sequence[int]) -> None:
-    """Create ``owners`` and ``classes`` of the records, and the spans of their cells."""
+    """Create ``owners`` and ``classes`` of the records, and the spans of their cells.
+
+    ``records`` has the cells of each record (``cell_j``), its secrets and its key; it is dropped.
+    A span is the range of places of people's values that a cell contains.
+    """
     names: dict[str, str] = {}
     for column in release.columns:
         j = column.raw.number
@@ -210,6 +227,7 @@ def _code_records(tables: Tables, release: Compared, numbers: Sequence[int]) -> 
         names |= {f"{name}_{j}": column.names[name] for name in ("cells", "spans")}
     of_secrets: dict[str, Shape] = {"secrets": len(release.secrets)}
     shape: dict[str, Shape] = {"qids": numbers}
+    # Each record with the numbers of its cells in place of the cells; 0: it may be any value.
     coded = splice("cells/coded_records", tables=names, shape=shape | of_secrets)
     tables.make("coded_records", coded)
     tables.drop("records", *(column.names["cells"] for column in release.columns))
@@ -219,7 +237,10 @@ def _code_records(tables: Tables, release: Compared, numbers: Sequence[int]) -> 
 
 
 def _open_sets(tables: Tables, release: Compared, numbers: Sequence[int]) -> list[tuple[bool, ...]]:
-    """Return the sets of columns in which classes may have any value: a truth value per column."""
+    """Return the sets of columns in which classes may have any value: a truth value per column.
+
+    Raises UncountedError, and drops all tables, if there are more than ``MOST_SETS``.
+    """
     open_columns = splice("cells/open_columns", shape={"qids": numbers})
     sets = tables.rows(open_columns.limit(MOST_SETS + 1))
     if len(sets) > MOST_SETS:
@@ -235,21 +256,25 @@ def _open_sets(tables: Tables, release: Compared, numbers: Sequence[int]) -> lis
 def _locate(tables: Tables, release: Compared, sets: Sequence[tuple[bool, ...]]) -> None:
     """Create ``found``: a row per point and class whose cells contain its values.
 
-    ``sets`` say of each column whether classes may have any value there; all sets that occur.
+    ``sets`` say of each column whether classes may have any value there; all sets that occur. The
+    classes of one set are located together, by their other columns alone.
     """
-    queries: list[exp.Select] = []
+    found_tables: list[str] = []
     for number, is_open in enumerate(sets, 1):
         open_or_not = zip(release.columns, is_open, strict=True)
         fixed = tuple(column for column, any_value in open_or_not if not any_value)
-        queries.append(_locate_classes(tables, Located(number, fixed, "points"), release.columns))
+        located = Located(number, fixed, "points")
+        _locate_classes(tables, located, release.columns)
+        found_tables.append(located.name("found"))
+    queries = [exp.select("point", "class").from_(table) for table in found_tables]
     tables.make("found", exp.union(*queries, distinct=False) if len(queries) > 1 else queries[0])
-    tables.drop(*(query.find(exp.Table).name for query in queries))  # type: ignore[union-attr]
+    tables.drop(*found_tables)
 
 
-def _locate_classes(tables: Tables, release: Located, columns: Sequence[Generalised]) -> exp.Select:
-    """Return the query of points and classes that may have any value in all but some columns.
+def _locate_classes(tables: Tables, release: Located, columns: Sequence[Generalised]) -> None:
+    """Create ``found_r``: points and those classes that contain them of one set of open columns.
 
-    Those in ``release`` are these columns.
+    ``columns`` are all columns. The classes have any value in those that are not in ``release``.
     """
     fixed = [column.raw.number for column in release.columns]
     free = [column.raw.number for column in columns if column.raw.number not in fixed]
@@ -258,15 +283,18 @@ def _locate_classes(tables: Tables, release: Located, columns: Sequence[Generali
     tables.make(classes, splice("cells/classes_free_in", shape=shape))
     if fixed:
         locate(tables, release)
-    else:
+    else:  # a class that may be any value in every column contains all points
         everywhere = splice("cells/found_everywhere", tables={"classes": classes})
         tables.make(release.name("found"), everywhere)
     tables.drop(classes)
-    return exp.select("point", "class").from_(release.name("found"))
 
 
 def _count_persons(tables: Tables, release: Compared) -> None:
-    """Replace the records of the release by its people, and classes by sets of classes."""
+    """Replace ``found``, ``owners`` and ``classes`` of records by those of people.
+
+    A person of the release takes the place of a record, and the set of the classes in which she has
+    records that of a class: a point is found in a set if it is in one of its classes.
+    """
     shape: dict[str, Shape] = {"secrets": len(release.secrets)}
     tables.make("persons", splice("cells/persons", shape=shape))
     tables.make("sets", splice("cells/sets"))
@@ -284,10 +312,14 @@ def _people_at(tables: Tables, points: str) -> int:
 
 def _measure_guess(tables: Tables, secret: str, j: int) -> Guess:
     """Return the success of guessing secret ``j``, whose name is ``secret``."""
+    # By class: the records with each secret. By point: the candidates, those with their most
+    # frequent secret, and the number of their secrets. ``sure``: the points with one secret.
     tables.make("class_values", splice("cells/class_values", secret=j))
     tables.make("guessed", splice("cells/guessed"))
     tables.make("sure", splice("cells/sure"))
+    # Who knows no value has all records of the release as candidates.
     ((records_before, best, values),) = tables.answer(splice("cells/secrets_at_first"))
+    # The points of ``guessed`` with equal numbers, and how many people are there.
     after = tables.answer(splice("cells/candidate_secrets"))
     certain = _people_at(tables, "sure")
     tables.drop("class_values", "guessed", "sure")
@@ -333,7 +365,9 @@ def _measure_naming(
     rows = [_Tally(*row) for row in tables.answer(splice("cells/candidates"))]
     ((total,),) = tables.rows(exp.select("sum(records)::BIGINT").from_("classes"))
     singled_out, people = (_people_at(tables, points) for points in ("alone", "points"))
+    # The adversary believes that everybody is in the release, and among the candidates.
     believed = [row._replace(present=row.records, fitting=row.records) for row in rows]
+    # People of whom no record is among the candidates of their own values.
     misled = int(tables.answer(splice("cells/misled"))[0][0]) if is_told else None
     counted = rows if is_told else believed
     records = sum(row.records for row in rows)
@@ -355,7 +389,7 @@ def _measure_naming(
 
 
 def _success_at_naming(rows: Sequence[_Tally], singled_out: int) -> Success:
-    """Return the success at naming the own record among the candidates."""
+    """Return the success at naming the own record by a draw among the candidates."""
     everybody = sum(row.records for row in rows)
     located = [row for row in rows if row.candidates]
     alone = sum(row.fitting for row in located if row.candidates == 1)

@@ -85,6 +85,7 @@ class Counts:
         store: Store | None = None,
         people_of: "Counts | None" = None,
     ) -> None:
+        """Take the tables of a ``store`` that an earlier run has filled, or count the records."""
         self.engine = engine
         self.bound = bound
         self.where = bound.microdata.dataset.name
@@ -93,7 +94,8 @@ class Counts:
         self.reported: list[int] | None = None
         self._domains: dict[int, Domain] = {}
         path = store.path if store else None
-        stored_tables = engine.open_kept(path)
+        stored_tables = engine.open_kept(path)  # empty if there is no store, or a new one
+        # The statement before the printed plans, so that these run without qifsql.
         self._opening = attaching(str(path) if stored_tables else ":memory:", STORE)
         self.catalogs = dict.fromkeys(stored_tables - {ledger.LEDGER}, STORE)
         self._ledger = store.stream if store else None
@@ -109,13 +111,14 @@ class Counts:
         self.records = check_records(engine, bound.microdata)
         if self._ledger is None:
             self._keep_cells(further_questions, tallied=tallied)
-        else:
-            ledger.begin(self._ledger)  # only now, so that a refused attack leaves an empty file
-            self._keep_cells(True, tallied=False)  # later runs may ask anything
-            text = json.dumps({"question": self._question(), "records": self.records})
-            query = exp.select(exp.alias_(exp.Literal.string(text), "asked"))
-            self.engine.keep("question", Plan((), query), "counting", self.where)
-            ledger.enter(self._ledger, "question")
+            return
+        ledger.begin(self._ledger)  # only now, so that a refused attack leaves an empty file
+        self._keep_cells(True, tallied=False)  # later runs may ask anything
+        # The question is the last table: a store without it was not finished.
+        text = json.dumps({"question": self._question(), "records": self.records})
+        query = exp.select(exp.alias_(exp.Literal.string(text), "asked"))
+        self.engine.keep("question", Plan((), query), "counting", self.where)
+        ledger.enter(self._ledger, "question")
 
     def profiles(
         self, questions: Sequence[Question], *, prior: bool, reported: bool = False
@@ -154,7 +157,10 @@ class Counts:
         prior: bool,
         reported: bool = False,
     ) -> dict[Question, Profile]:
-        """Return the profiles of the people of ``bound``, as ``profiles``; none without people."""
+        """Return the profiles of the people of ``bound``, as ``profiles``; none without people.
+
+        All questions whose profiles have the same columns are counted by one statement.
+        """
         counted_as = {q: self._same_blocks(q) for q in questions}
         by_weight: dict[bool, list[Question]] = {}  # profiles with weights have other columns
         for question in sorted(set(counted_as.values())):
@@ -268,14 +274,15 @@ class Counts:
     def _keep_cells(self, further_questions: bool, *, tallied: bool) -> None:
         """Keep the tables that all later questions need: tallies, or cells of each secret.
 
-        Secret 0 is the owner.
+        A tally is the number of people of a block with one value, a column for each value; a cell
+        is a row for it. Secret 0 is the owner of the record.
         """
         bound, microdata = self.bound, self.bound.microdata
         secrets = range(1, len(microdata.secrets) + 1)
-        for step in lasting_steps(microdata):
+        for step in lasting_steps(microdata):  # such as the table of people with several records
             self.keep(step, lasting=False)
         self._keep_known_kinds()
-        for j in secrets:
+        for j in secrets:  # the people with each value, in one block
             self.keep("cells", j, prior=True)
         needs_cells = bound.gains or bound.beliefs or bound.target or self._hides
         if tallied and not (needs_cells or microdata.weight):
@@ -288,9 +295,10 @@ class Counts:
                 self.keep("cells", j)
         if further_questions and 0 in self._secret_numbers() and not self.values:
             self.keep("cells" if microdata.weight else "blocks", 0)
-        with_tallies = {*self.values, 0} if self.values else set[int]()
-        for j in self._secret_numbers() - with_tallies if microdata.by else ():
-            self.keep("members", j)  # counts by group
+        if microdata.by:  # counts by group; ``member_signatures`` has those of tallied secrets
+            tallied_numbers = {*self.values, 0} if self.values else set[int]()
+            for j in self._secret_numbers() - tallied_numbers:
+                self.keep("members", j)
 
     def _keep_known_kinds(self) -> None:
         """Keep the kinds of blocks of equal records, if those of sets of records follow from them.
@@ -308,6 +316,7 @@ class Counts:
             self.keep_rows(name, plan)
 
     def _secret_numbers(self) -> set[int]:
+        """Return the numbers of the secrets that the models ask for; 0 is the owner."""
         return {j for j, _ in compiler.questions(self.bound)}
 
     def _tallied_values(self) -> dict[int, int]:

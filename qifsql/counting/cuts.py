@@ -46,13 +46,14 @@ def refused_parts(
     """
     steps = [Step("sides", "One row per side and secrets.", sided, materialized=True)]
     person_column = {} if person is None else {"person": person}
-    queries: list[exp.Select] = []
+    queries: list[exp.Select] = []  # each returns the parts that break one limit
     if person_column:
         k = {"wanted_k": limits.k}
         parts_refused = splice("anonymise/few_people", columns=person_column, numbers=k)
         queries.append(parts_refused.distinct())  # both sides of a part may have too few
     for n, reading in enumerate(readings if limits.of_secret else (), 1):
         name = f"sided_{n}"
+        # One row per side and value of this reading: how many people of the side have it.
         counts = make_step(
             "anonymise/sided",
             name,

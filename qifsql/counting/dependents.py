@@ -77,7 +77,10 @@ def dependents(
     for qid in generalised:
         for first in range(0, len(candidates), COLUMNS_AT_ONCE):
             counted = candidates[first : first + COLUMNS_AT_ONCE]
+            # An attack that infers each column, as a secret, from this quasi-identifier.
             about = replace(people, qids=(qid,), secrets=counted, by=None, person=None)
+            # Of each column, without and with the quasi-identifier known: the records, the number
+            # of its values, and the weights of all records and of those that are guessed right.
             shape = {"columns": len(counted), "weighted": about.weight is not None}
             query = splice("compare/best_guesses", shape=shape)
             plans.append(microdata_steps.plan(about, microdata_steps.steps(about), query))
@@ -94,6 +97,7 @@ def _find_functions(about: Microdata, rows: Sequence[tuple[Any, ...]]) -> list[D
     for number, column in enumerate(about.secrets, 1):
         records, values, weight, right = guesses.get((number, True), (0, 0, 0, 0))
         share = right / weight if weight else 0.0
+        # Without the quasi-identifier, those guessed right have the most frequent value of all.
         (*_, most_frequent) = guesses[number, False] if weight else (0,)
         is_constant = most_frequent >= CONSTANT_SHARE * weight
         if share >= DEPENDENT_SHARE and records >= FEWEST_RECORDS * values and not is_constant:

@@ -115,7 +115,9 @@ class Guessing:
         prior = self._answer(cells, secret)
         level = self._learner.level
         numbers = {"level": level.numerator, "scale": level.denominator}
+        # One row per number of equally good guesses (``ties``): the people who get so many.
         rows = rows_of(splice("learning/scores", numbers=numbers), self._tables)
+        # The number of blocks of people, those of one person, the largest share guessed right.
         extent = splice("learning/extent", words=cells.words, numbers={"modal": modal})
         (blocks,) = rows_of(extent, self._tables)
         self._tables.drop("answers")
@@ -139,9 +141,16 @@ class Guessing:
         )
 
     def _answer(self, cells: Cells, secret: int) -> Mapping[str, Any]:
-        """Create ``answers``, the guesses about people; return the row of the view ``prior``."""
+        """Create ``answers``; return the row of the view ``prior``.
+
+        ``answers`` has a row per tuple of quasi-identifiers and secret that people have: how many,
+        whether the secret is a best guess, and the confidence in it. The row has the people with
+        their most frequent secret, the number of secrets, and the records that are learned from.
+        """
         try:
+            # By tuple and secret: the people and records who have both, the best guesses there.
             self._tables.make("verdicts", cells.plan("verdicts"))
+            # By secret: the people and the records who have it, and all of them.
             self._tables.make("bases", self._view("bases", cells))
             (prior,) = rows_of(self._view("prior", cells), self._tables)
             if self._learner.name == TABLE:
@@ -170,7 +179,7 @@ class Guessing:
         A row is a tuple of quasi-identifiers and a value of the secret: ``word_1 ..``, ``secret``,
         and the columns of ``_answers``.
         """
-        # A linear classifier reads the codes of numbers as these.
+        # Codes are ranks of values. A linear classifier takes the numbers in place of their codes.
         columns = range(len(self._coded.fields)) if self._learner.name == LINEAR else ()
         student = Student(
             name=self._learner.name,
@@ -192,7 +201,8 @@ class Guessing:
             questions = self._view("questions", cells).order_by(*_words(cells), "secret")
             size = max(1, PROBABILITIES_AT_ONCE // len(student.classes))
             for batch in _matrices(self._tables, questions, size):
-                answers = self._answers(student, batch[:, :-1], batch[:, -1])
+                asked_words, asked_secrets = batch[:, :-1], batch[:, -1]
+                answers = self._answers(student, asked_words, asked_secrets)
                 arrays = [pa.array(numbers) for numbers in (*batch.T, *answers)]
                 file.write_batch(pa.RecordBatch.from_arrays(arrays, schema=schema))
         query = exp.select("*").from_(relation(Dataset.open(path)))
@@ -207,7 +217,8 @@ class Guessing:
         secret, in parts of 1 / ``PARTS``; ``best``: whether this secret is a best guess.
         """
         numpy = import_module("numpy")
-        classes = numpy.array(student.classes)
+        classes = numpy.array(student.classes)  # the codes of the secrets that it has learnt
+        # A tuple is asked once, whatever the number of secrets; ``row`` is that of its answer.
         distinct, row = numpy.unique(words, axis=0, return_inverse=True)
         row = row.reshape(-1)
         chances = student.probabilities(self._unpacked_codes(distinct))

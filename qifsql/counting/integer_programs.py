@@ -155,10 +155,11 @@ class Program:
         hand. At most so many ``nodes`` are looked at; ``first``: stop at the first solution. Raises
         InfeasibleError if there is none, and OpenError if the time is over.
         """
-        costs = [goal.get(j, 0) for j in self.free]
+        costs = [goal.get(j, 0) for j in self.free]  # of the free columns, by place
         fixed = goal.keys() - self._place_of_free.keys()
-        constant = sum(goal[j] * self.bounds[j][0] for j in fixed)
+        constant = sum(goal[j] * self.bounds[j][0] for j in fixed)  # what fixed columns contribute
         box = [self.bounds[j] for j in self.free]
+        # No solution is below this: each column at its better end, as if there were no rows.
         floor = sum(min(c * low, c * high) for c, (low, high) in zip(costs, box, strict=True))
         best = _Best(None if attained is None else attained - constant)
         stack: list[tuple[Limits, int]] = [({}, floor)]  # branches, and a lower bound of each
@@ -169,7 +170,7 @@ class Program:
             if best.excludes(floor):
                 continue
             if looks == nodes or (first and best.solution is not None):
-                open_bounds.append(floor)
+                open_bounds.append(floor)  # this branch is not looked at, only bounded
                 continue
             looks += 1
             node = self._make_node(costs, limits)
@@ -183,10 +184,10 @@ class Program:
                 continue
             value = sum(c * point[j] for c, j in zip(costs, self.free, strict=True) if c)
             best.improve(value, point)
-            if bound < value:
+            if bound < value:  # the branch may have a better point than this one
                 open_bounds.append(bound)
         if best.value is None:
-            if not open_bounds:
+            if not open_bounds:  # every branch was proved to have no solution
                 raise InfeasibleError
             return Least(min(open_bounds) + constant, None, None)
         least = min([*open_bounds, best.value])
@@ -208,7 +209,7 @@ class Program:
         if largest > NEARLY_WHOLE:
             k = fractions.index(largest)  # the column furthest from a whole number is split
             return _Node(bound, self._branches(limits, k, point[k]))
-        array = [low for low, _ in self.bounds]
+        array = [low for low, _ in self.bounds]  # fixed columns have no other value
         for j, value in zip(self.free, point, strict=True):
             array[j] = round(value)
         return _Node(bound, (), tuple(array) if self.holds(tuple(array)) else None)
@@ -295,7 +296,10 @@ class Program:
     def _proved_bound(
         self, costs: Sequence[int], limits: Limits, multipliers: Sequence[float]
     ) -> int:
-        """Return a lower bound of the goal in whole numbers, true whatever the multipliers are."""
+        """Return a lower bound of the goal in whole numbers, true whatever the multipliers are.
+
+        The goal is a whole number, so the bound is rounded up.
+        """
         return -(-self._scaled_bound(costs, limits, multipliers) // SCALE)
 
     def _scaled_bound(
@@ -303,8 +307,9 @@ class Program:
     ) -> int:
         """Return the bound of the goal that the multipliers of rows prove, times ``SCALE``.
 
-        A row times its multiplier is taken off the costs and adds one of its ends to the bound;
-        what remains of the costs is added at an end of each column.
+        This is the Lagrangean bound. A row times its multiplier y is taken off the costs, and adds
+        y times its lower end (upper, if y is below 0) to the bound, which is the least that the row
+        can contribute. What remains of the cost of a column is added at the end where it is least.
         """
         reduced = [c * SCALE for c in costs]  # the costs that remain, by place
         total = 0
@@ -322,7 +327,11 @@ class Program:
         return total
 
     def _is_refuted(self, limits: Limits) -> bool:
-        """Return whether the library's dual ray proves, exactly, that there is no point."""
+        """Return whether the library's dual ray proves, exactly, that there is no point.
+
+        A ray has a multiplier for each row. It is a proof (Farkas) if the goal 0 has a bound above
+        0 with them, or with their opposites, as the sign of a ray is a convention of the library.
+        """
         _, present, ray = self._model.getDualRay()
         if not present:  # only the dual simplex method ends with a ray
             self._model.clearSolver()

@@ -54,6 +54,7 @@ def _check_key(engine: Engine, collection: Collection, i: int) -> list[str]:
     Dataset 0 is the focal one, with which the people of the others are compared.
     """
     dataset, key = collection.datasets[i], collection.key_columns[i]
+    # Keys that several records have, the records of these, and the records without a key.
     plan = Plan((_keyed(collection, i, "keyed"),), load("collection/repeated").query)
     ((keys, records, nameless),) = engine.rows(plan, "checking keys", dataset.name)
     if keys:
@@ -91,6 +92,7 @@ def _count_common_people(engine: Engine, collection: Collection, i: int) -> list
     dataset, and has people outside it.
     """
     focal, partner = collection.datasets[0], collection.datasets[i]
+    # The people in both datasets, those of the focal one, and those of dataset ``i``.
     steps = (_keyed(collection, 0, "keyed"), _keyed(collection, i, "others"))
     plan = Plan(steps, load("collection/common").query)
     ((shared, people, auxiliary_people),) = engine.rows(plan, "comparing keys", partner.name)

@@ -38,6 +38,7 @@ class OneRecord:
         row: dict[str, Any] = {
             "known_records": "one",
             "blocks": int(profile["blocks"].sum()),
+            # The only person of a release is singled out, even by a suppressed record.
             "singled_out": prior.individuals if prior.individuals == 1 else self.singled_out,
             **bayes.row(before, then),
             **dict.fromkeys(measures),
@@ -51,8 +52,9 @@ class OneRecord:
     def success(self, prior: Profile, secret: int) -> tuple[pl.DataFrame, Success]:
         """Return the blocks by kind, with everyone if records are hidden, and the success.
 
-        Where everyone has one secret, everyone is certain. On average, hidden records are guessed
-        in a block of their own.
+        A kind is the blocks of equal size, mode and number of values. Hidden (suppressed) records
+        may be anybody's: the block of their people is everyone. Where everyone has one secret,
+        everyone is certain. On average, hidden records are guessed in a block of their own.
         """
         if self.hidden is None:
             return self.profile, records_of_people.success(self.profile, self.certain)
@@ -83,7 +85,7 @@ def measure(counts: Counts, questions: Sequence[Question]) -> dict[int, OneRecor
         return {}
     by_record = counts.bound.on(counts.bound.microdata.by_one_record())
     blocks = Counts(counts.engine, by_record, tallied=False, people_of=counts)
-    if KNOWN_KINDS not in blocks.catalogs:
+    if KNOWN_KINDS not in blocks.catalogs:  # ``counts`` has not counted these blocks by the way
         for j, _ in identity:
             blocks.keep("known_blocks", j, lasting=False)
     profiles, people = (blocks.frame(step, identity) for step in ("known_profile", "known_certain"))

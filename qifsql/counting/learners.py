@@ -103,7 +103,7 @@ class Student:
         there is nothing to train.
         """
         numpy = import_module("numpy")
-        order = numpy.lexsort((secrets, *reversed(codes.T)))
+        order = numpy.lexsort((secrets, *reversed(codes.T)))  # by the codes, then by the secret
         codes, secrets = codes[order], secrets[order]
         weights = weights[order].astype(numpy.float64)
         self.classes = [int(c) for c in numpy.unique(secrets)]

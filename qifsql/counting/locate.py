@@ -47,7 +47,7 @@ def locate(tables: Tables, release: Located) -> None:
     (id_j); the caller leaves suppressed classes out.
     """
     exact = _choose_axes(tables, release)  # columns in which a box has one place
-    spanned = [column for column in release.columns if column not in exact]
+    spanned = [column for column in release.columns if column not in exact]  # or a range of them
     numbers = [column.raw.number for column in spanned]
     shape: dict[str, Shape] = {"exact": [c.raw.number for c in exact], "spanned": numbers}
     _make_first_nodes(tables, release, exact, shape)
@@ -89,7 +89,8 @@ def _choose_axes(tables: Tables, release: Located) -> list[Generalised]:
     """Return the columns by whose equality boxes and points are joined.
 
     There is a box for each place that a class covers in these columns. Columns are tried from few
-    to many boxes; one is taken if all taken columns together make few boxes.
+    to many boxes; one is taken if all taken columns together make few boxes: hardly more than there
+    are classes or, if its cells have gaps, up to 4 times as many, and ``MOST_BOXES`` in any case.
     """
     table = release.name("classes")
     classes = tables.count(table)
@@ -105,6 +106,7 @@ def _choose_axes(tables: Tables, release: Located) -> list[Generalised]:
 
 
 def _has_gaps(tables: Tables, column: Generalised) -> bool:
+    """Return whether a cell contains two values, but not all between them in their order."""
     ((gaps,),) = tables.rows(splice("cells/gaps", tables=column.names))
     return bool(gaps)
 
@@ -114,11 +116,12 @@ def _make_first_nodes(
 ) -> None:
     """Create the boxes and points of the first nodes: one for each tuple of exact places.
 
-    A box is a class and a combination of places in the exact columns.
+    A box is a class and a combination of places in the exact columns. ``boxes_at_0`` and
+    ``points_at_0`` have the node of each box and point, and its span or place in other columns.
     """
     names = {f"spans_{c.raw.number}": c.names["spans"] for c in release.columns}
     names |= {"classes": release.name("classes"), "points": release.name("points")}
-    covered = [
+    covered = [  # a row per cell and place that it covers, of each exact column
         Step(f"covered_{c.raw.number}", COVERED, splice("cells/covered", tables=c.names))
         for c in exact
     ]
@@ -141,7 +144,8 @@ def _halve(tables: Tables, release: Located, spanned: Sequence[int]) -> None:
     for depth in range(MOST_ROUNDS + 1):
         names = {name: f"{name}_at_{depth}" for name in ("points", "boxes")}
         cuts = _make_cuts(tables, names, spanned if depth < MOST_ROUNDS else ())
-        # Leave out points of cut nodes before the join with all boxes.
+        # The points of nodes that are not cut, and then their pairs with the boxes there. Points of
+        # cut nodes are left out before the join with all boxes.
         tables.make("uncut", splice("cells/uncut", places=spanned, tables=names))
         met_tables.append(release.name(f"met_{depth}"))
         tables.make(met_tables[-1], splice("cells/met", places=spanned, tables=names))
@@ -159,12 +163,16 @@ def _halve(tables: Tables, release: Located, spanned: Sequence[int]) -> None:
 
 
 def _make_cuts(tables: Tables, names: dict[str, str], spanned: Sequence[int]) -> int:
-    """Create ``cuts``, one row per node that is cut; return their number."""
-    if not spanned:
+    """Create ``cuts``, one row per node that is cut; return their number.
+
+    A row has the column and the place behind which the node is cut: where the fewest boxes lie on
+    both sides. Nodes with few boxes or points are not cut.
+    """
+    if not spanned:  # boxes have one place in every column, or there were enough rounds
         tables.make("cuts", splice("cells/no_cuts"))
         return 0
-    tables.make("loads", splice("cells/loads", tables=names))
-    tables.make("sides", splice("cells/sides", places=spanned, tables=names))
+    tables.make("loads", splice("cells/loads", tables=names))  # boxes and points of each node
+    tables.make("sides", splice("cells/sides", places=spanned, tables=names))  # ends of boxes
     tables.make("cuts", splice("cells/cuts", places=spanned))
     tables.drop("loads", "sides")
     return tables.count("cuts")

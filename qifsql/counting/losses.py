@@ -109,6 +109,7 @@ def read_original(tables: Tables, raws: Sequence[Raw], microdata: Microdata) -> 
         rows = rows_of(microdata, [exp.alias_(normal(qid), "value")]).subquery("rows")
         counted = exp.select("value", "count(*) AS people").from_(rows).group_by("1")
         make_places(tables, raw, counted)
+        # Values of a hierarchy, and those without distances, have no position: as texts have none.
         kind = raw.type if raw.hierarchy is None and has_distances(raw.type) else "VARCHAR"
         at = exp.alias_(position(kind), "position")
         tables.make(f"positions_{j}", exp.select("place", at).from_(exp.table_(f"places_{j}")))
@@ -146,6 +147,7 @@ def loss_rows(
     counted = f"counted_{file.number}"
     count_query = _combine_cells(tables, file, counted)
     ((records,),) = tables.rows(count_query)
+    # Everybody has a place in each column, so the first tells how many people there are.
     ((original,),) = tables.rows(exp.select("sum(people)::BIGINT").from_("places_1"))
     sizes = Sizes(original, records)
     losses = []
@@ -155,7 +157,8 @@ def loss_rows(
             losses.append(_row_of_absent_column(tables, file, scale, sizes))
             continue
         losses.append(_loss_of_column(tables, file, column, scale, sizes))
-        # Records that stay in the count after the last semi-join are suppressed in every column.
+        # ``withheld`` has the cells of this column that are always suppressed. Records that stay in
+        # the count after the last semi-join are suppressed in every column.
         withheld = splice("compare/withheld", tables=_tables_of(column, file))
         alias = f"hidden_{scale.raw.number}"
         on = same(exp.column(f"cell_{scale.raw.number}", counted), exp.column("cell", alias))
@@ -194,32 +197,25 @@ def _loss_of_column(
     tables: Tables, file: Compared, column: Generalised, scale: Scale, sizes: Sizes
 ) -> dict[str, Any]:
     """Return the row of ``COLUMNS`` for one column of a release, by the view ``compare/lost``."""
-    original, records = sizes
     cell = exp.column(f"cell_{scale.raw.number}").as_("cell")
+    # One row per different cell: its records, and those of the smallest class that has it.
     held = exp.select(cell, "sum(records)::BIGINT AS records", "min(records)::BIGINT AS smallest")
     held = held.from_(exp.table_(f"counted_{file.number}"))
     tables.make("held", held.group_by("1"))
     make_spans(tables, column, exp.select("cell").from_("held"), may_be_lost=True)
     names = _tables_of(column, file)
     represented = _stretch_numbers(tables, names, scale, sizes)
+    # The cells with their spans, in which lost ones (empty, words for a missing value) are
+    # everything; then how many values of the original each contains, and how far these reach.
     tables.make(names["told"], splice("compare/told", tables=names))
-    tables.make("units", units_query(scale, 1))
+    tables.make("units", units_query(scale, parts=1))
     tables.make("contained", splice("compare/contained", tables=names))
-    # The mass of a record is cut into parts: each cell (of ``width`` values) can then give all its
-    # values the same whole number of them.
-    width = exp.select("width").from_("contained").where("width > 0").distinct()
-    widths = [n for (n,) in tables.rows(width.limit(MOST_WIDTHS + 1))]
-    parts = utility.parts(widths) if len(widths) <= MOST_WIDTHS else utility.PARTS
     lost = Lost(*tables.rows(splice("compare/lost", tables=names))[0])
     cells = tables.count("held")
     tables.drop("units")
-    tables.make("units", units_query(scale, parts))
-    tables.make("shares", splice("compare/shares", tables=names))
-    plan = Plan((), splice("compare/masses", tables=names))
-    frames = tables.engine.batches(plan, tables.what, tables.where, rows=MASSES_AT_ONCE)
-    masses = (Mass(*map(int, row)) for frame in frames for row in frame.iter_rows())
-    distances = utility.distances(masses, original=original, release=records, parts=parts)
-    tables.drop("held", "units", "contained", "shares")
+    distances = _distances_of_column(tables, names, scale, sizes)
+    tables.drop("held", "contained")
+    records = sizes.release
     by_distance = scale.by_distance
     penalty = utility.penalty(
         int(lost.units if by_distance else lost.values),
@@ -237,6 +233,30 @@ def _loss_of_column(
     }
 
 
+def _distances_of_column(
+    tables: Tables, names: Mapping[str, str], scale: Scale, sizes: Sizes
+) -> utility.Distances:
+    """Return the distances of the values in the original and in a release, by ``contained``.
+
+    A record of the release gives each of the values in its cell the same mass.
+    """
+    # The mass of a record is cut into parts: each cell (of ``width`` values) can then give all its
+    # values the same whole number of them.
+    width = exp.select("width").from_("contained").where("width > 0").distinct()
+    widths = [n for (n,) in tables.rows(width.limit(MOST_WIDTHS + 1))]
+    parts = utility.parts(widths) if len(widths) <= MOST_WIDTHS else utility.PARTS
+    tables.make("units", units_query(scale, parts))
+    tables.make("shares", splice("compare/shares", tables=names))  # by cell: the mass of a value
+    # One row per pair of masses, in the original and in the release, and how many values have them.
+    plan = Plan((), splice("compare/masses", tables=names))
+    frames = tables.engine.batches(plan, tables.what, tables.where, rows=MASSES_AT_ONCE)
+    masses = (Mass(*map(int, row)) for frame in frames for row in frame.iter_rows())
+    original, release = sizes
+    distances = utility.distances(masses, original=original, release=release, parts=parts)
+    tables.drop("units", "shares")
+    return distances
+
+
 def _stretch_numbers(tables: Tables, names: Mapping[str, str], scale: Scale, sizes: Sizes) -> int:
     """Let numbers and dates of a release span the values of the original that they represent.
 
@@ -245,8 +265,11 @@ def _stretch_numbers(tables: Tables, names: Mapping[str, str], scale: Scale, siz
     """
     if not scale.by_distance:
         return 0
+    # The records up to each number of the original; the cells that are one number, with the records
+    # of the smallest class that has it.
     for name in ("reached", "standing"):
         tables.make(name, splice(f"compare/{name}", tables=names))
+    # Records with a number between those of the original, and with one that represents others.
     ((between, representing),) = tables.rows(splice("compare/represented", tables=names))
     if between or (representing and sizes.release <= sizes.original):
         tables.make("stretched", splice("compare/stretched", tables=names))
@@ -277,9 +300,10 @@ def _row_of_absent_column(
 ) -> dict[str, Any]:
     """Return the row for a column that the release lacks: a record gives a part to each value."""
     original, records = sizes
-    places = exp.table_(f"places_{scale.raw.number}")
-    people = exp.select("people", "1", "count(*)").from_(places)
-    masses = (Mass(n, records, times) for n, _, times in tables.rows(people.group_by("people")))
+    # How many values have as many people in the original.
+    counted = exp.select("people", "count(*)").from_(exp.table_(f"places_{scale.raw.number}"))
+    rows = tables.rows(counted.group_by("people"))
+    masses = (Mass(people, records, values) for people, values in rows)
     distances = utility.distances(masses, original=original, release=records, parts=scale.values)
     shares = {"generalised": 1.0, "outside": 0.0, "certainty_penalty": 1.0}
     return {**_row_heading(file, scale, None), "cells": 0, **shares, **distances._asdict()}

@@ -26,7 +26,7 @@ from qifsql.query.steps import Steps
 
 MOST_QIDS = 62  # one bit each
 MOST_PAIRS = 50_000_000  # of an incomplete pattern and a set of columns
-STEPS_OF_VIEW = {  # views that are read by one other
+STEPS_OF_VIEW = {  # views that are steps of one that reads them, as they are needed nowhere else
     "mates": ("shadows",),
     "fits": ("complete_cuts",),
     "key_counts": ("extensions", "key_modes", "fitting"),
@@ -75,19 +75,27 @@ class _SecretTables:
         self.width = len(counts.bound.microdata.qids)
 
     def numbers(self) -> Counts:
-        """Make the tables of ``sql/match_any.sql`` one after the other; return the counts."""
+        """Make the tables of ``sql/match_any.sql`` one after the other; return the counts.
+
+        A pattern is a combination of present values; its mask has a bit for each present column. A
+        key is a pattern cut to a mask that an incomplete pattern has: patterns with the same key
+        may be in one block. Mates are incomplete patterns that may be in one block with another.
+        """
         ends = None  # what bounds need of missing secrets; None: a missing secret is a value
         if self.complete_secrets:
             self.tables.make("secret_cells", self._people_by_pattern())
             ends = SecretEnds(**self._row("secret_ends"), **self._row("secret_totals"))
+            # Each person who misses the secret gets one of her own, of which no guess is right.
             self.tables.make("pattern_cells", self._view("own_secrets"))
             self.tables.drop("secret_cells")
         else:
             self.tables.make("pattern_cells", self._people_by_pattern())
-        for name in ("patterns", "pattern_secrets", "masks"):  # a pattern may have missing values
+        for name in ("patterns", "pattern_secrets", "masks"):
             self.tables.make(name, self._view(name))
         self.tables.drop("pattern_cells")
         self.tables.make("mates", self._patterns_with_mates())
+        # Incomplete patterns by key, how many have it, the complete patterns with it, and what is
+        # counted of these.
         for name in ("cuts", "keys", "fits", "key_counts"):
             self.tables.make(name, self._view(name))
         counts: dict[str, Any] = {}
@@ -99,7 +107,10 @@ class _SecretTables:
         return Counts(**counts, masks=masks, ends=ends)
 
     def _people_by_pattern(self) -> Plan:
-        """Return the plan of the people by their values that are present, and their secret."""
+        """Return the plan of the people by their values that are present, and their secret.
+
+        It reads the tables of blocks that the attack has counted, if they are kept.
+        """
         bound = self.counts.bound
         steps = Steps(bound, catalogs=self.counts.catalogs, values=self.counts.values)
         table = steps.need("cells", self.secret) if self.secret else steps.need("blocks", 0)
@@ -127,6 +138,7 @@ class _SecretTables:
 
     @property
     def _full_mask(self) -> int:
+        """Return the mask of a complete pattern: a bit for every quasi-identifier."""
         return (1 << self.width) - 1
 
     def _view(self, name: str) -> Plan:
@@ -139,6 +151,7 @@ class _SecretTables:
         return splice(f"match_any/{name}", places=places, numbers={"full_mask": self._full_mask})
 
     def _row(self, name: str) -> dict[str, Any]:
+        """Return the one row of a view, by the names of its columns."""
         view = self._view(name)
         row = self.tables.answer(view)[0]
         return dict(zip(view.result.named_selects, row, strict=True))

@@ -69,16 +69,15 @@ def bind_sides(
     ColumnError if a column has no partner, or a partner of another type.
     """
     datasets = tuple(c.dataset for c in catalogs if isinstance(c.dataset, Dataset))
-    both = joined_schema(
-        Collection(datasets), [c.schema for c in catalogs]
-    )  # columns of both files
+    # The columns of both files, as those of a collection, whose names have tags (1:zip, 2:zip).
+    both = joined_schema(Collection(datasets), [c.schema for c in catalogs])
     pairs = _pairs(qids, both)
     if not pairs:
         raise ColumnError("no quasi-identifiers to compare; name some with --qids")
     if len(truth) > len(catalogs):
         raise InputError(f"{plural(len(truth), 'truth')} for two files; name one, or one for each")
     both_sides = []
-    for i, catalog in enumerate(catalogs):
+    for i, catalog in enumerate(catalogs):  # 0: the release, 1: the register
         side_qids = typed([pair[i] for pair in pairs], catalog)
         key = person_key(truth[min(i, len(truth) - 1)], catalog.schema) if truth else None
         where = catalog.filter(wheres[i], f"the filter (where) of {catalog.schema.dataset}")
@@ -98,8 +97,8 @@ def _pairs(qids: Sequence[str], both: Schema) -> list[tuple[Attribute, Attribute
     tags (``1:zip``, ``2:plz``) are paired in their order.
     """
     pairs: list[tuple[Attribute, Attribute]] = []
-    tagged_1: list[Attribute] = []
-    tagged_2: list[Attribute] = []
+    tagged_1: list[Attribute] = []  # columns of the release that are named with a tag, in order
+    tagged_2: list[Attribute] = []  # those of the register: the partners of the former
     for text in qids:
         columns = attributes([text], both, QID)
         release, register = ([a for a in columns if a.number == n] for n in (1, 2))
@@ -108,7 +107,7 @@ def _pairs(qids: Sequence[str], both: Schema) -> list[tuple[Attribute, Attribute
         elif text.strip() in (a.name for a in columns) or _is_tagged(text):
             tagged_1 += release
             tagged_2 += register
-        else:
+        else:  # an untagged name that only one of the files has
             raise _no_partner(columns[0], both)
     if len(tagged_1) != len(tagged_2):
         raise ColumnError(
@@ -126,14 +125,17 @@ def _pairs(qids: Sequence[str], both: Schema) -> list[tuple[Attribute, Attribute
 def _pairs_of_names(
     release: Sequence[Attribute], register: Sequence[Attribute], both: Schema
 ) -> list[tuple[Attribute, Attribute]]:
-    """Return the columns of both files in pairs of one name; a single pair may differ in case."""
+    """Return the columns of both files in pairs of one name; a single pair may differ in case.
+
+    Raises ColumnError if a column has no partner of its name.
+    """
     names_1, names_2 = ({_strip_tag(a): a for a in side} for side in (release, register))
     is_pair = len(release) == len(register) == 1
     if is_pair and {n.casefold() for n in names_1} == {n.casefold() for n in names_2}:
         return [(release[0], register[0])]
-    if lonely := set(names_1) ^ set(names_2):
-        name = min(lonely)
-        raise _no_partner(names_1[name] if name in names_1 else names_2[name], both)
+    if unpaired := names_1.keys() ^ names_2.keys():
+        name = min(unpaired)
+        raise _no_partner((names_1 | names_2)[name], both)
     return [(attribute, names_2[name]) for name, attribute in names_1.items()]
 
 

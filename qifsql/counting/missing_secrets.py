@@ -65,6 +65,7 @@ def measure(counts: Counts, questions: Sequence[Question]) -> dict[Question, Rep
     (0: identity). If people have several records, this drops the tables of ``counts``, and only
     questions of the identity are answered.
     """
+    # A flag of membership, which is the secret of such a model, is never missing.
     numbers = {j for j, _ in questions if j} if not counts.bound.member else set[int]()
     secrets = sorted(j for j in numbers if is_missed(counts, j))
     to_count = [(j, g) for j, g in questions if j in secrets]
@@ -82,8 +83,12 @@ def measure(counts: Counts, questions: Sequence[Question]) -> dict[Question, Rep
 
 
 def _with_several_records(counts: Counts, question: Question) -> Reported:
-    """Return the people who report the secret of ``question`` in one of their records."""
+    """Return the people who report the secret of ``question`` in one of their records.
+
+    They are counted again, by the records that report it alone; the plans are added to ``counts``.
+    """
     bound, (j, _) = counts.bound, question
+    # The people in blocks in which no record reports the secret: it is surely missing.
     unreported = counts.frame("people_unreported", [question])["people"][0]
     _, reporting = records_of_sets(counts, j)
     if not reporting:

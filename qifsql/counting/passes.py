@@ -199,7 +199,7 @@ class Passes:
         return self.stream.rows(render.statement(as_plan(tree)))[0]
 
     def people(self, name: str) -> int:
-        """Return how many records are in a table with a column ``people``."""
+        """Return the sum of the column ``people`` of an internal table; 0 without rows."""
         (people,) = self.row(exp.select("coalesce(sum(people), 0)").from_(own_table(name)))
         return int(people)
 
@@ -230,7 +230,7 @@ class Passes:
     def broken(self, limits: ClassLimits) -> int:
         """Return in how many strata a class of all their records breaks a limit.
 
-        Without strata, all records are one.
+        Such a stratum cannot be released. Without strata, all records are one.
         """
         plan = self.coded.refused(limits, self.query("everybody"))
         return len(self.stream.rows(render.statement(plan)))

@@ -32,9 +32,9 @@ def bind(engine: Engine, spec: Composition) -> Bound:
     qids = qids_named(people, names, tags, "the people")
     raws = raw_columns(spec, qids, people.schema)
     secret, secret_tags = _secret_names(spec, len(catalogs))
-    named = _NamesInReleases(
-        tags, {name for _, name in tags} - names_of_all(spec, people.schema), secret, secret_tags
-    )
+    tagged_only = {name for _, name in tags} - names_of_all(spec, people.schema)
+    named = _NamesInReleases(tags, tagged_only, secret, secret_tags)
+    # The key of the people, and then those of the releases; a single one is that of all files.
     keys = spec.keys * (len(catalogs) + 1) if len(spec.keys) == 1 else spec.keys
     titles = titles_of(spec.releases)
     releases = tuple(
@@ -52,7 +52,23 @@ def bind(engine: Engine, spec: Composition) -> Bound:
     for release in releases:
         if key is not None and release.key is not None:
             _check_keys(key, release, people.schema.dataset)
-    where = people.filter(spec.where)
+    notes = [*_notes_on_absent_columns(releases, raws), *people.remarks]
+    return Bound(
+        spec=spec,
+        people=_dataset(people),
+        qids=qids,
+        raws=raws,
+        releases=releases,
+        secret=secret,
+        key=key,
+        truth=truth,
+        where=people.filter(spec.where),
+        notes=(*notes, *notes_on_hierarchies(raws)),
+    )
+
+
+def _notes_on_absent_columns(releases: Sequence[Release], raws: Sequence[Raw]) -> list[str]:
+    """Return a note on each release that lacks some of the quasi-identifiers."""
     notes = []
     for release in releases:
         present = {column.raw.number for column, _ in release.cells}
@@ -61,10 +77,7 @@ def bind(engine: Engine, spec: Composition) -> Bound:
                 f"{release.title} has no {', '.join(lacking)}: people are found in it by the other "
                 "columns alone"
             )
-    notes += [*people.remarks, *notes_on_hierarchies(raws)]
-    return Bound(
-        spec, _dataset(people), qids, raws, releases, secret, key, truth, where, tuple(notes)
-    )
+    return notes
 
 
 @dataclass(frozen=True)
@@ -104,12 +117,12 @@ def _release(
     written = {raw: named.of_qid(raw.name, number) for raw in raws}
     cells = cells_of(catalog, number, written, tags=named.tags, plain=plain)
     release = Release(
-        number,
-        title,
-        _dataset(catalog),
-        tuple((replace(g, release=title), a) for g, a in cells),
-        column_of_release(catalog, named.of_secret(number), named.secret),
-        catalog.schema[keys[number]] if keys else None,
+        number=number,
+        title=title,
+        dataset=_dataset(catalog),
+        cells=tuple((replace(g, release=title), a) for g, a in cells),
+        secret=column_of_release(catalog, named.of_secret(number), named.secret),
+        key=catalog.schema[keys[number]] if keys else None,  # keys[0] is that of the people
     )
     _check_release(release)
     return release
@@ -297,7 +310,7 @@ def column_of_release(catalog: Catalog, written: str, name: str) -> Attribute:
         elif not_an_expression(written):
             (attribute,) = naming.named(f"{name}={written}", schema, QID)
         else:
-            schema[written]
+            schema[written]  # raises ColumnError: it is no column
     except ColumnError as e:
         raise ColumnError(
             f"{e}; every release needs it, under this name or as in 2:{quoted(name)[1:-1]}=NAME"

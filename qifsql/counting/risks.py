@@ -64,7 +64,7 @@ def measure(engine: Engine, bound: BoundAttack) -> tuple[list[Risk], list[Plan]]
     """
     counts = Counts(engine, bound)
     questions = compiler.questions(bound)  # pairs: number of a secret (0: the owner), of a gain
-    questions = questions if (0, 0) in questions else [(0, 0), *questions]
+    questions = questions if (0, 0) in questions else [(0, 0), *questions]  # for the sizes
     prior = counts.profiles(questions, prior=True)
     after = counts.profiles(questions, prior=False) if bound.microdata.qids else prior
     by_one_record = known_records.measure(counts, questions)
@@ -175,6 +175,7 @@ def _of_people(measured: Risk, reading: str, totals: dict[str, int]) -> Risk:
 
 
 def _row(before: Success, then: Success, profile: Profile) -> dict[str, Any]:
+    """Return the columns of ``attack`` for success without and with the quasi-identifiers."""
     row = bayes.row(before, then)
     counts = {"blocks": profile.blocks, "singled_out": profile.singled_out}
     return row | counts | {"k": profile.least("size")}

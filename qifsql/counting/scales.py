@@ -58,7 +58,13 @@ def make_dictionary(
     tables.make(name, plan, f"encoding {attribute}")
     spread = tables.rows(splice("sweep/spread", tables={"dictionary": own_name(name)}))
     ((values, people, largest, together, missing),) = spread
-    return Spread(values, people or 0, largest or 0, int(together or 0), missing)
+    return Spread(  # sums are NULL if nobody is there
+        values=values,
+        people=people or 0,
+        most_frequent=largest or 0,
+        together=int(together or 0),
+        missing=missing,
+    )
 
 
 @dataclass(frozen=True)
@@ -178,11 +184,12 @@ def make_scales(
     several children. Raises ColumnError if a hierarchy lacks a value, or its values have distances.
     """
     scales = []
+    hierarchies = hierarchies or {}
     tables = Tables(engine, "measuring", microdata.dataset.name)
     trees = {
-        i: _read_tree(qid, (hierarchies or {})[qid.name])
+        i: _read_tree(qid, hierarchies[qid.name])
         for i, qid in enumerate(microdata.qids, 1)
-        if qid.name in (hierarchies or {})
+        if qid.name in hierarchies
     }
     if trees:
         rows = [(i, *branch) for i, tree in trees.items() for branch in tree.branches]
@@ -192,15 +199,17 @@ def make_scales(
     for i, qid in enumerate(microdata.qids, 1):
         make_dictionary(engine, microdata, f"qid_{i}")
         table = own_table(f"dictionary_qid_{i}")
-        placed = exp.alias_(position(qid.type), "position")
-        positions = exp.select("value", "code", "people", placed).from_(table)
-        doc = "One row per value: where it is, as a number."
-        plan = Plan((Step("measured", doc, positions),), splice("anonymise/scale"))
         tree = trees.get(i)
         if tree is not None:
             plan = Plan((), _places_of_tree(tables, qid, table, tree))
+        else:  # positions, or else the order of the values, scaled to whole numbers
+            placed = exp.alias_(position(qid.type), "position")
+            positions = exp.select("value", "code", "people", placed).from_(table)
+            doc = "One row per value: where it is, as a number."
+            plan = Plan((Step("measured", doc, positions),), splice("anonymise/scale"))
         tables.make(scale_table(i), plan, f"measuring qid_{i}")
         tables.drop(f"dictionary_qid_{i}")
+        # The number of values, the place of the missing one, and the first and the last place.
         ends = splice("anonymise/ends", tables={"scale": own_name(scale_table(i))})
         ((values, missing, least, greatest),) = tables.rows(ends)
         missing = NOWHERE if missing is None or tree is not None else missing
@@ -226,6 +235,7 @@ def _places_of_tree(tables: Tables, qid: Attribute, dictionary: exp.Table, tree:
     text = exp.cast(exp.column("value"), "VARCHAR")
     query = exp.select("value", "code", "people", "place::INTEGER AS place").from_(dictionary)
     query = query.join(listed, on=same(text, exp.column("text", "listed")), join_type="left")
+    # The values that the tree lacks, and the records that have them.
     lacking = exp.select("count(*)", "coalesce(sum(people), 0)::BIGINT")
     lacking = lacking.from_(query.subquery("placed")).where("place IS NULL")
     ((values, people),) = tables.rows(lacking)
@@ -245,10 +255,11 @@ def make_secrets(engine: Engine, microdata: Microdata) -> list[Secret]:
         spread = make_dictionary(engine, microdata, f"secret_{j}")
         table = {"dictionary": own_name(f"dictionary_secret_{j}")}
         tables.make(f"whole_{j}", splice("anonymise/whole", tables=table))
+        # The sum of the running totals, and the people with the value of the largest code.
         sums = exp.select("sum(upto)", "arg_max(people, code)").from_(own_table(f"whole_{j}"))
         ((before, last),) = tables.rows(sums)
         missing = int(last) if spread.missing else 0  # the missing value is the last
-        secrets.append(Secret(secret, spread.values, int(before or 0), missing))
+        secrets.append(Secret(secret, spread.values, before=int(before or 0), missing=missing))
     return secrets
 
 
@@ -270,27 +281,35 @@ def coding_plan(
     ``places_of`` names the table with the place of each value of a quasi-identifier.
     """
     person = () if microdata.person is None else (microdata.person,)
-    attributes = (*microdata.qids, *microdata.secrets, *person)  # ``qid_1 ..`` of ``everybody``
-    places = range(1, len(microdata.qids) + 1)
+    # All that is read of a record, as the columns ``qid_1 ..`` of ``everybody``.
+    attributes = (*microdata.qids, *microdata.secrets, *person)
     query = _codes_query(microdata, places_of)
     people = replace(microdata, qids=attributes, secrets=(), person=None)
     steps = [microdata_steps.everybody(people)]
     if person:
         column = exp.column(f"qid_{len(attributes)}", table="everybody").as_("person")
         steps.append(Step("named", "One row per record, with its person.", query.select(column)))
-        shape, missing = {"secrets": len(secrets)}, {}
-        for j, secret in enumerate(secrets, 1):  # the code of a missing value
-            missing[f"missing_{j}"] = secret.values - 1 if secret.missing else NOWHERE
+        missing_codes = {  # a missing value has the last code
+            f"missing_{j}": secret.values - 1 if secret.missing else NOWHERE
+            for j, secret in enumerate(secrets, 1)
+        }
+        places, shape = range(1, len(microdata.qids) + 1), {"secrets": len(secrets)}
+        # Records with the number of their person; people with the numbers of their multisets of
+        # values; and then records with both.
         steps += [
             make_step("anonymise/owned", places=places, shape=shape, materialized=True),
-            make_step("anonymise/multisets", numbers=missing, shape=shape),
+            make_step("anonymise/multisets", numbers=missing_codes, shape=shape),
         ]
         query = splice("anonymise/with_multisets", shape=shape)
     return microdata_steps.plan(microdata, steps, query)
 
 
 def _codes_query(microdata: Microdata, places_of: Callable[[int], str]) -> exp.Select:
-    """Return the query of each record's position, ``place_1 ..`` and ``secrets_1 ..``."""
+    """Return the query of each record's position, ``place_1 ..`` and ``secrets_1 ..``.
+
+    ``everybody`` has all attributes as ``qid_n``; each is looked up in the table of its codes.
+    """
+    # Columns to make, in the order of the attributes: the table, and its column of codes.
     codings = {f"place_{i}": (places_of(i), "place") for i, _ in enumerate(microdata.qids, 1)}
     for j, _ in enumerate(microdata.secrets, 1):
         codings[f"secrets_{j}"] = f"dictionary_secret_{j}", "code"
@@ -312,7 +331,8 @@ def count_owners(engine: Engine, name: str, secrets: Sequence[Secret]) -> Owners
     tables, person = Tables(engine, "counting people", name), len(secrets) + 1
     readings: list[Reading] = []
     for j, secret in enumerate(secrets, 1):
-        all_values, reported_values = person + 2 * j - 1, person + 2 * j  # numbers of columns
+        # The numbers of the columns of her two multisets, which follow that of the person.
+        all_values, reported_values = person + 2 * j - 1, person + 2 * j
         single, missing = _reading_of_people(tables, j, person)
         multiset, _ = _reading_of_people(tables, all_values, person)
         readings += [single, multiset]

@@ -88,7 +88,10 @@ def _check_beliefs(counts: Counts, j: int) -> list[str]:
 
 
 def _check_stakes(counts: Counts, j: int, g: int, what: str) -> list[str]:
-    """Refuse gain function ``g`` if its gains of secret ``j`` (from 1) cannot be computed."""
+    """Refuse gain function ``g`` if its gains of secret ``j`` (from 1) cannot be computed.
+
+    Return notes on them. A stake is what a guess gains if a value is the secret.
+    """
     gain = counts.bound.gains[g - 1].gain
     if gain.kind == "sql":
         row = _check_computed(counts, j, g, what)
@@ -102,7 +105,7 @@ def _check_stakes(counts: Counts, j: int, g: int, what: str) -> list[str]:
             f"{what} has losses, but no guess that never loses; add a guess that gains 0 "
             "from every value (to abstain)"
         )
-    for step in ("scale", "stakes", "unusual"):
+    for step in ("scale", "stakes", "unusual"):  # tables that the attack reads again
         counts.keep(step, j, g, lasting=False)
     additions = counts.frame("effort", [(j, g)])["additions"][0]
     if additions > MOST_ADDITIONS:

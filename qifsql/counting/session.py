@@ -100,6 +100,7 @@ def _split_waves(engine: Engine, dataset: Dataset, column: str) -> tuple[list[Da
     everything = relation(catalog.dataset)
     rows = exp.select("count(*)").from_(everything).where(missing)
     ((without,),) = engine.query(rows, dataset.name)
+    # The different texts of the column, in the order of its values.
     query = exp.select(text).from_(everything.copy()).where(exp.not_(missing.copy()))
     query = query.group_by(text.copy()).order_by(exp.Min(this=wave.copy()), text.copy())
     values = [value for (value,) in engine.query(query.limit(MOST_WAVES + 1), dataset.name)]
@@ -173,7 +174,10 @@ def note_dropped(records: int, kept_records: int) -> tuple[str, ...]:
 
 
 def _check_range(smallest: float, greatest: float, records: int, name: str) -> None:
-    """Refuse weights above 0, by their ends, whose exact sum needs more than 126 bits."""
+    """Refuse weights above 0, by their ends, whose exact sum needs more than 126 bits.
+
+    Weights are added as whole multiples of the last bit of the smallest one.
+    """
     mantissa = 53  # bits of a float
     bits = mantissa - math.floor(math.log2(smallest)) + math.log2(greatest) + math.log2(records)
     if bits > 124 or math.log2(smallest) < -900:  # 2 bits in reserve; far from the least float

@@ -108,7 +108,8 @@ class Generalised:
 def make_places(tables: Tables, raw: Raw, values: exp.Query) -> None:
     """Create the table ``places_j`` of the values of quasi-identifier j, in their order.
 
-    ``values`` has the columns value, people. Raises ColumnError if the hierarchy lacks a value.
+    With a hierarchy, they are in the order of its leaves. ``values`` has the columns value, people.
+    Raises ColumnError if the hierarchy lacks a value.
     """
     j = raw.number
     tables.make(f"counted_values_{j}", values)
@@ -160,11 +161,15 @@ def make_spans(
     mode, values = _reading_mode(column)
     different = cells.distinct().subquery("different")
     cell = "cell::VARCHAR AS cell" if mode == "text" else "cell"
+    # ``cells`` has a row per different cell, with a number; ``parsed`` what it stands for, as
+    # values, bounds or a prefix.
     tables.make(names["cells"], exp.select("row_number() OVER () AS id", cell).from_(different))
     if mode == "text":
         _parse_texts(tables, column, values, USUAL if may_be_lost else ())
     else:  # the engine reads these cells itself
         tables.make(names["parsed"], splice(f"cells/parsed_{mode}", tables=names, domain=values))
+    # Pairs of a cell and a value in it: values that it lists, those that begin with its prefix, and
+    # the missing one. ``ranges`` has the first and last place in each interval.
     views = ("listed", "begun", "absent")
     listed, begun, absent = (splice(f"cells/{v}", tables=names, domain=values) for v in views)
     tables.make(names["members"], exp.union(exp.union(listed, begun), absent))
@@ -200,8 +205,10 @@ def _make_distances(tables: Tables, column: Generalised, values: Domain) -> None
             "compared; round it in both files, or leave --nearest out"
         )
     shape = {"dated": values.kind in DATED}
-    steps = [make_step("cells/contained", tables=names)]
+    steps = [make_step("cells/contained", tables=names)]  # pairs of a cell and a value in it
     if values.ordered:
+        # The stretches of numbers that cells stand for, the range of all numbers, and the distance
+        # of each value from each cell.
         for name in ("stretches", "extremes", "away"):
             step = make_step(f"cells/{name}", tables=names, domain=values, shape=shape)
             steps.append(step)
@@ -210,11 +217,15 @@ def _make_distances(tables: Tables, column: Generalised, values: Domain) -> None
 
 
 def _parse_texts(tables: Tables, column: Generalised, values: Domain, words: Sequence[str]) -> None:
-    """Create the table ``parsed``, a row per different cell; ``words`` mean a missing value."""
+    """Create the table ``parsed``, a row per different cell; ``words`` mean a missing value.
+
+    Python reads the cells in batches and writes a file, from which the engine reads them.
+    """
     names = column.names
     nodes = column.raw.hierarchy.nodes if column.raw.hierarchy else None
-    unread = splice("cells/unread", tables=names)  # text that is no value of the people as it is
-    if nodes is not None or values.kind != "text":
+    if nodes is None and values.kind == "text":  # a text that people have is read as this value
+        unread = splice("cells/unread", tables=names)
+    else:
         unread = exp.select("id", "cell").from_(names["cells"]).where("cell IS NOT NULL")
     path = tables.engine.scratch / f"{names['readings']}.parquet"
     source = _CellSource(
@@ -274,6 +285,7 @@ def _order_of_dates(tables: Tables, column: Generalised) -> str:
     """Return the order of day and month in cells: that of the file, or one that fits."""
     if column.order:
         return column.order
+    # Are all cells that are written as such a date a date if the day is first? NULL without any.
     fits = filled(f"bool_and(({instant('dmy')}) IS NOT NULL)", {"field": exp.column("cell")})
     dates = filled(f"regexp_full_match(field, '{WRITTEN['dmy']}')", {"field": exp.column("cell")})
     query = exp.select(fits).from_(column.names["cells"]).where(dates)
@@ -304,6 +316,7 @@ def _write_parsed(tables: Tables, query: exp.Query, path: Path, source: _CellSou
                         refused[str(e)] += 1
                         continue
                     cell = Cell()  # a word for a missing value: it contains nothing
+                # A generalised cell is anything but one value, written as the cell is.
                 is_set = len(cell.items) != 1 or cell.missing or text.startswith("{")
                 generalised += is_set or cell.items[0] != text
                 rows.append({"id": number, **{name: getattr(cell, name) for name in _FIELDS}})
@@ -328,7 +341,8 @@ def _refusal(source: _CellSource, refused: Counter[str], seen: int) -> str:
 def _reading_mode(column: Generalised) -> tuple[str, Domain]:
     """Return the mode for reading the cells of a column, and the domain shared with raw values.
 
-    Modes are ``text`` (cells to parse), ``plain`` (a value), ``list`` and ``interval``.
+    Modes are ``text`` (cells to parse), ``plain`` (a value), ``list`` and ``interval``. Raises
+    ColumnError if cells of this type cannot contain the raw values.
     """
     raw = column.raw.domain
     try:

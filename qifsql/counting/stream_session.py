@@ -49,6 +49,10 @@ class Statements:
         tables: Mapping[str, str],
         write: Callable[[exp.Query], str],
     ) -> str:
+        """Return the statement about ``name``; ``write`` makes it of the view the first time.
+
+        ``how`` is the kind of statement.
+        """
         key = (how, name, file, *tables.values())
         if key not in self._texts:
             self._texts[key] = write(self.query(file, **tables))
@@ -105,6 +109,7 @@ LIST = exp.DataType.build("BIGINT[]", dialect="duckdb")
 
 @lru_cache(maxsize=10_000)
 def _setting(name: str, value: int, kind: str) -> str:
+    """Return the statement that sets a variable to a whole number of a type (``kind``)."""
     return setting(name, typed_number(value, kind), variable=True)
 
 

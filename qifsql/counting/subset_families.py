@@ -61,14 +61,15 @@ def families(n: int, sizes: range, people: int, number: int = 1) -> Iterator[Fam
     Subsets are numbered from ``number``. A family has so few that a statement counts ``people`` by
     all of them.
     """
-    width = max(1, MOST_ROWS // max(1, people))
+    width = max(1, MOST_ROWS // max(1, people))  # subsets of a family at most
     for size in sizes:
         for shared in _combinations(size - 1, 1, n):
-            first = shared[0] if shared else n  # all before it are first in some subset
-            for least in range(0, first, width):
-                greatest = min(least + width, first) - 1
-                yield Family(shared, least, greatest, number)
-            number += first
+            # The one more is before all shared ones, so that each subset is in one family.
+            ends_before = shared[0] if shared else n
+            for least in range(0, ends_before, width):
+                greatest = min(least + width, ends_before) - 1
+                yield Family(shared, least, greatest, before=number)
+            number += ends_before
 
 
 def _combinations(size: int, least: int, end: int) -> Iterator[tuple[int, ...]]:
@@ -82,20 +83,23 @@ def _combinations(size: int, least: int, end: int) -> Iterator[tuple[int, ...]]:
 
 
 def numbered_names(qids: Sequence[str], sizes: range) -> pl.DataFrame:
-    """Return the names in each subset of these sizes, ``qids``, by its number ``subset``."""
+    """Return the names in each subset of these sizes, ``qids``, by its number ``subset``.
+
+    A subset of one more name is one of the last size with a name behind its ``last`` one.
+    """
     singles = pl.DataFrame({"place": range(len(qids)), "qid": qids}).cast({"place": pl.Int32})
-    grown = singles.select(last="place", qids=pl.concat_list("qid"))
-    tables = [grown] if 1 in sizes else []
+    of_size = singles.select(last="place", qids=pl.concat_list("qid"))
+    tables = [of_size] if 1 in sizes else []
     for size in range(2, sizes.stop):
-        pairs = [  # one table for each last position, so that few rows are made in vain
-            grown.filter(pl.col("last") < place).select(
+        extended = [  # one table for each last position, so that few rows are made in vain
+            of_size.filter(pl.col("last") < place).select(
                 last=pl.lit(place, pl.Int32), qids=pl.concat_list("qids", pl.lit(qid))
             )
             for place, qid in singles.rows()
         ]
-        grown = pl.concat(pairs)  # in the order of bits, as ``grown`` is
+        of_size = pl.concat(extended)  # in the order of bits, as those of the last size are
         if size in sizes:
-            tables.append(grown)
+            tables.append(of_size)
     number = pl.int_range(1, pl.len() + 1, dtype=pl.UInt32).alias("subset")
     return pl.concat(tables).select(number, "qids")
 
@@ -106,7 +110,7 @@ def members(number: int, n: int, sizes: range) -> list[int]:
     for size in sizes:
         if rank < comb(n, size):
             break
-        rank -= comb(n, size)
+        rank -= comb(n, size)  # afterwards the rank is that among the subsets of its size
     places = []
     for k in range(size, 0, -1):  # the last one first: comb(place, k) subsets come before it
         place = next(p for p in reversed(range(n)) if comb(p, k) <= rank)
@@ -124,9 +128,10 @@ def expected_seconds(subsets: int, families: int, people: int, questions: int) -
 
 
 def coding(codes: str, people: str, dictionaries: Mapping[str, int]) -> Iterator[str]:
-    """Yield the statements that make the table of ``codes`` of the table of ``people``.
+    """Yield the statements that make the table ``codes`` of the people in a table.
 
-    ``dictionaries`` has the number of each attribute by its column, whose dictionary is made.
+    It has a row per person and attribute: the code of the value. ``dictionaries`` has the number of
+    each attribute by its column, whose dictionary is made.
     """
     yield creating(codes, without_rows(COLUMNS_OF_CODES), temporary=False)
     for column, attribute in dictionaries.items():
@@ -158,13 +163,13 @@ class PartedPeople(StreamSession):
         The variables of the session are those of the family: ``number``, ``least``, ``greatest``.
         """
         attributes = family.shared[::-1]
-        depth = next(
-            (i for i, (a, b) in enumerate(zip(self._shared, attributes, strict=False)) if a != b),
-            min(len(self._shared), len(attributes)),
-        )
-        del self._shared[depth:], self.rows_by_depth[depth + 1 :]
-        for attribute in attributes[depth:]:
-            depth = len(self._shared)
+        in_common = 0  # leading attributes by which people are parted already
+        for before, now in zip(self._shared, attributes, strict=False):
+            if before != now:
+                break
+            in_common += 1
+        del self._shared[in_common:], self.rows_by_depth[in_common + 1 :]
+        for depth, attribute in enumerate(attributes[in_common:], in_common):
             self.set(shared=(attribute, "USMALLINT"))
             tables = {"sharing": f"sharing_{depth}", "codes": self.codes}
             rows = self.make_table(f"sharing_{depth + 1}", "sharing_more", **tables)

@@ -43,6 +43,7 @@ def read_lines(engine: Engine, path: str, drifting: Attribute) -> tuple[Dataset,
     }
     query = value_files.lines(dataset, columns_by_name)
     if (about := schema.find("column")) is not None:
+        # Without any line about the column, none is left, which ``check`` refuses.
         spellings = find_named(drifting.name, columns(engine, path), lambda name: [name])
         written = [exp.Literal.string(name) for name in spellings or [drifting.name]]
         query = query.where(exp.In(this=column(about), expressions=written))
@@ -70,6 +71,8 @@ def columns(engine: Engine, path: str) -> list[str]:
 def check(engine: Engine, step: Step, dataset: Dataset, drifting: Attribute) -> None:
     """Refuse a table that is not a transition matrix; the InputError counts its wrong lines."""
     plan = Plan((step,), load("keyless/lawless").query)
+    # Lines: all, with a value of another type, without a probability, with a pair of another line.
+    # Values before: all, and those whose probabilities do not add up to 1.
     ((lines, unfit, wrong, twice, values, unsound),) = engine.rows(
         plan, "checking transitions", dataset.name
     )

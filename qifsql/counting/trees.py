@@ -57,17 +57,18 @@ class Tree:
                 numbers = children.setdefault(path[:depth], {})
                 numbers.setdefault(label, len(numbers))
         depths = max(map(len, paths.values()))
-        widest = [
+        widest = [  # the most children of a node of each depth
             max(len(labels) for path, labels in children.items() if len(path) == depth)
             for depth in range(depths)
         ]
-        digits = [(count - 1).bit_length() for count in widest]
+        digits = [(count - 1).bit_length() for count in widest]  # bits of the number of a child
         if sum(digits) > BITS:
             raise DatasetError(
                 f"hierarchy {hierarchy.name} has too many levels with too many nodes: its values "
                 f"need {sum(digits)} bits, and have {BITS}; leave a level out"
             )
-        shifts = [sum(digits[depth:]) for depth in range(depths + 1)]  # below a node of each depth
+        # Bits of a place that are below a node of each depth.
+        shifts = [sum(digits[depth:]) for depth in range(depths + 1)]
 
         def place(path: Path) -> int:
             return sum(
@@ -75,7 +76,7 @@ class Tree:
                 for depth, label in enumerate(path)
             )
 
-        below = dict.fromkeys(children, 0)
+        below = dict.fromkeys(children, 0)  # values below each node, without the missing one
         for value, path in paths.items():
             for depth in range(len(path) if value is not None else 0):
                 below[path[:depth]] += 1
@@ -84,10 +85,14 @@ class Tree:
         for path, labels in children.items():
             if len(labels) > 1 or not path:  # the root, too: one row, at least
                 first, depth = place(path), len(path)
-                last = first + (1 << shifts[depth]) - 1
-                width = below[path] * WHOLE // leaves
-                label = path[-1] if path else root
-                branches.append(Branch(first, last, width, shifts[depth + 1], str(label)))
+                branch = Branch(
+                    first_place=first,
+                    last_place=first + (1 << shifts[depth]) - 1,
+                    width=below[path] * WHOLE // leaves,
+                    cut=shifts[depth + 1],
+                    label=str(path[-1] if path else root),
+                )
+                branches.append(branch)
         return cls({value: place(path) for value, path in paths.items()}, tuple(branches))
 
 
