@@ -196,6 +196,7 @@ def _parse_sizes(text: str, n: int) -> tuple[int, int]:
 
 
 def _has_size(swept: StoredSweep, size: int) -> bool:
+    """Return whether the sweep has all sets of so many quasi-identifiers."""
     stored = sum(subset.bit_count() == size for subset in swept.subsets)
     return stored == math.comb(len(swept.qids), size)
 
@@ -232,6 +233,7 @@ def _success_row(
     ``attempt`` is the chance that anybody tries (None: 1).
     """
     factor = Fraction(1) if attempt is None else attempt
+    # The success of a subset is its amount in whole units of the function.
     pairs = ((function.amounts[subset], weight) for subset, weight in weights.items())
     success = Distribution.of(pairs, function.unit).times(factor)
     sizes = Distribution.of(((s.bit_count(), w) for s, w in weights.items()), Fraction(1))

@@ -62,6 +62,7 @@ class Notation:
             name, rest = _split_name(text)
             file = rest.strip()
             ending = Path(file).suffix.casefold()
+            # A text is age=0.9, or names a file: .csv has one adversary, .toml several.
             if "=" in rest or ending not in FILES:
                 members.append(self._of_text(text))
             elif ending == ".csv":

@@ -70,9 +70,8 @@ def _count_rare_records(recoding: Recoding, combination: Combination, node: Node
     steps = tuple(node[i - 1] for i in combination.qids)
     key = (combination, steps)
     if key not in recoding.rare_records:
-        table = recoding.smallest_source(
-            node
-        ).table  # of tuples, from which the node can be counted
+        # The smallest table of tuples from which the node can be counted.
+        table = recoding.smallest_source(node).table
         text = f"rare {combination} in {table}"
         if text not in recoding.texts:
             query = recoding.view(

@@ -165,7 +165,11 @@ def judge(
     baseline: str | Path | None = None,
     settings: Settings | None = None,
 ) -> Verdict:
-    """Return the verdict by a policy already read: a row per rule, model, secret and group."""
+    """Return the verdict by a policy already read: a row per rule, model, secret and group.
+
+    A level is the value that a rule is about, and whether it is within its bounds. Rules share as
+    few attacks as possible; those about a synthetic release share comparisons with its original.
+    """
     origin = Origin.now(settings, "check")
     last_release = _read_baseline(policy, baseline)
     levels: dict[tuple[int, Model | None], list[dict[str, Any]]] = {}  # by rule and model
@@ -262,7 +266,7 @@ def _coverage(
             unmeasured=IGNORED if policy.unnamed == "ignore" else unmeasured,
             settings=settings,
         )
-    except ColumnError:
+    except ColumnError:  # a quasi-identifier that the file lacks
         if "population" not in adversary:
             raise
         return coverage.unattacked_columns(spec, settings)  # only the population has the qids

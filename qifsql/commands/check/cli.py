@@ -151,9 +151,9 @@ def check(
     people = [adversary[name] for name in PEOPLE_OPTIONS if name in adversary]
     inputs = [path for dataset in (*source, *people) for path in dataset.paths]
     inputs += [str(f) for f in (levels.file, levels.baseline, baseline) if f is not None]
-    for file in (output.out, junit):
+    for file in (output.out, junit):  # refuse them before any work is done
         if file is not None:
-            check_place(file, tuple(inputs))  # before any work is done
+            check_place(file, tuple(inputs))
     verdict = run(source, rules, baseline=baseline, settings=settings, **adversary, **about)
     notes = []
     is_table = sys.stdout.isatty() if output.format_ is None else output.format_ == "table"

@@ -107,7 +107,8 @@ def _measure_columns(
     counts = _Uniques(engine, bound.microdata, measured)
     people, before = counts.count_alone([])  # alone by the quasi-identifiers
     _, alone_by_all = counts.count_alone(measured)
-    alone: Mapping[str, int] = {}  # by column; else fewer columns single out as many people
+    # By column; if all columns together single out nobody more, none of them does either.
+    alone: Mapping[str, int] = {}
     if alone_by_all > before and len(measured) > 1:
         alone = counts.count_alone_with_each(measured, people)
     rows = [_uncovered_row(None, people, alone_by_all, before)]
@@ -185,7 +186,10 @@ class _Uniques:
         return int(people), int(alone)
 
     def count_alone_with_each(self, columns: Sequence[Attribute], people: int) -> Mapping[str, int]:
-        """Return how many of the ``people`` are alone if a column is known, too, by its name."""
+        """Return how many of the ``people`` are alone if a column is known, too, by its name.
+
+        Of few people, a statement counts several columns of one type at once.
+        """
         is_plain = self.microdata.person is None and self.microdata.weight is None
         is_spark = self.engine.settings.engine_name == "spark"  # it has no list of all values
         if people > FEW_PEOPLE or not is_plain or is_spark:

@@ -62,7 +62,8 @@ class Comparison:
     def _values_of_all(self, rule: Rule) -> Iterator[Row]:
         """Yield the value of a measure for each secret of the first release, about everybody.
 
-        A risk is a share of the people that the measure without ``_risk`` counts.
+        A risk is a share of the people that the measure without ``_risk`` counts. ``nobody`` tells
+        that the value is missing because it is a share of no people.
         """
         rows = self.result.frame.filter(file=1).to_dicts()
         people = {row["measure"]: row["people"] for row in rows}
@@ -89,8 +90,8 @@ class Comparison:
                     rule.measure: row[rule.measure],
                     "low": row.get(f"{rule.measure}_low"),
                     "high": row.get(f"{rule.measure}_high"),
-                    "nobody": rule.measure
-                    in RATIO_MEASURES,  # without a value, it is over no people
+                    # Of a group with people, these alone may have no value for lack of people.
+                    "nobody": rule.measure in RATIO_MEASURES,
                 }
 
 
@@ -170,6 +171,7 @@ def levels_of_rule(
         if row["model"] != model.acronym.upper():
             continue
         if known_records in (None, row.get("known_records")):
+            # The row, and that of the people with a reported secret, if some are missing.
             everybody, *reported = readings(row)
             rows.append(everybody)
             if not rule.drifts:  # a baseline is about everybody
@@ -238,7 +240,7 @@ def _levels_of_rows(
         value = rule.attempted(row[rule.measure])
         before = last_release.value(Place.of(row), rule.measure) if last_release else None
         before = before if before is None else rule.attempted(before)
-        unknown += before is None
+        unknown += before is None  # rows without a value in the last release
         is_judged = before is not None or not rule.drifts
         met = is_judged and rule.met(value, before, row["interval"])
         levels.append(_level_row(rule, row, value, before, met=met))

@@ -346,7 +346,7 @@ def summary_row(releases: int, people: int, step: Step) -> dict[str, Any]:
 
 
 def release_row(release: Release, people: int, finding: Row, step: Step) -> dict[str, Any]:
-    """Return the row of ``RELEASES`` of a release.
+    """Return the row of ``RELEASES`` of a release, which alone tells less than all together.
 
     ``finding`` has the counts of it alone, ``step`` is about all releases together.
     """

@@ -62,10 +62,10 @@ def read_people(tables: Tables, bound: Bound, *, keyed: bool) -> int:
         make_places(tables, raw, values.group_by(value))
     shape: dict[str, Shape] = {"qids": numbers, "key": bound.key is not None}
     of_coded = shape | {"truth": bound.truth is not None, "position": True}
-    tables.make("coded", splice("cells/coded_people", shape=of_coded))
+    tables.make("coded", splice("cells/coded_people", shape=of_coded))  # values become places
     tables.drop("people")
-    tables.make("points", splice("cells/points", places=numbers))
-    tables.make("crowd", splice("cells/crowd", places=numbers))
+    tables.make("points", splice("cells/points", places=numbers))  # numbers of combinations
+    tables.make("crowd", splice("cells/crowd", places=numbers))  # people by point and true secret
     if keyed:
         tables.make("everybody", splice("compose/everybody", shape=shape))
     tables.drop("coded")
@@ -133,9 +133,10 @@ def _comparable(secret: exp.Expr, bound: Bound) -> exp.Expr:
 def read_release(tables: Tables, release: Release, *, nearest: bool) -> None:
     """Create the spans of the columns of a release, its classes and their secrets.
 
-    ``classes_r`` (class, id_j, records) and ``class_secrets_r`` (class, secret, records) are those
-    not suppressed; ``suppressed_secrets_r`` (secret, records) are the records whose cells all stand
-    for everything. ``nearest``: the tables of distances are made, too; cells stay.
+    A span is the range of places, of values in their order, that a cell contains. ``classes_r``
+    (class, id_j, records) and ``class_secrets_r`` (class, secret, records) are those not
+    suppressed; ``suppressed_secrets_r`` (secret, records) are the records whose cells all stand for
+    everything. ``nearest``: the tables of distances are made, too; cells stay.
     """
     r, columns = release.number, {column.raw.number: column for column, _ in release.cells}
     counted, coded, classes = f"counted_{r}", f"coded_{r}", f"classes_{r}"
@@ -234,20 +235,23 @@ def rows(tables: Tables, tree: exp.Query) -> list[Row]:
 def find_people(tables: Tables, bound: Bound, release: Release) -> Row:
     """Locate people in one release and create its tables of spots; return its counts.
 
-    A spot is the set of classes that contain somebody's values. The tables that remain are
-    ``whereabouts_r`` (point, spot, classes), ``spot_secrets_r`` and ``spot_sizes_r``.
+    A point is a combination of raw values of people, a class a combination of cells of the release.
+    A spot is the set of classes that contain somebody's values: several if cells overlap. The
+    tables that remain are ``whereabouts_r`` (the spot of each point), ``spot_secrets_r`` (records
+    by spot and secret) and ``spot_sizes_r`` (records and values of each spot).
     """
     r, columns = release.number, tuple(column for column, _ in release.cells)
     numbers = [column.raw.number for column in columns]
     tables = tables.doing("reading releases", release.title)
     nearest = bound.spec.nearest
     read_release(tables, release, nearest=nearest)
+    # Points by the columns that this release has, and the classes that contain each.
     points, pairs = f"points_{r}", f"found_{r}"
     tables.make(points, splice("cells/points", places=numbers, tables={"coded": "points"}))
     tables = tables.doing("locating people", release.title)
     located = Located(r, columns)
     locate(tables, located)
-    if nearest:
+    if nearest:  # points in no class get the nearest classes, which are added to the pairs
         locate_nearest(tables, located)
         tables.repeatable(
             pairs, union([exp.select("*").from_(t) for t in (pairs, f"nearest_{r}")])
@@ -255,15 +259,15 @@ def find_people(tables: Tables, bound: Bound, release: Release) -> Row:
     else:
         nobody = exp.select("NULL::BIGINT AS point").where("FALSE")
         tables.make(f"nearest_{r}", nobody)
-    tables.make("reached", template("reached", points=points, found=pairs))
-    tables.make("spots", template("spots"))
+    tables.make("reached", template("reached", points=points, found=pairs))  # classes by point
+    tables.make("spots", template("spots"))  # the different sets of classes
     results = ("whereabouts", "spot_secrets", "spot_sizes")
     read = ("classes", "class_secrets", "suppressed_secrets")
     names = {name: f"{name}_{r}" for name in (*results, *read)}
     places = {"release_points": points, "nearest": f"nearest_{r}"}
     whereabouts = splice("compose/whereabouts", places=numbers, tables=places)
     tables.make(names["whereabouts"], whereabouts)
-    (extent,) = rows(tables, template("extent", **names))
+    (extent,) = rows(tables, template("extent", **names))  # counts of records and classes
     candidates = dict(names)  # tables of the records that may be a person's
     if bound.spec.suppressed == "out":
         nobody = exp.select("*").from_(names["suppressed_secrets"]).where("FALSE")
@@ -271,10 +275,10 @@ def find_people(tables: Tables, bound: Bound, release: Release) -> Row:
         candidates["suppressed_secrets"] = "nobody"
     tables.make(names["spot_secrets"], template("spot_secrets", **candidates))
     tables.make(names["spot_sizes"], template("spot_sizes", **names))
-    (finding,) = rows(tables, template("finding", **names))
+    (finding,) = rows(tables, template("finding", **names))  # counts of people by classes found
     if not nearest:
         del finding["by_nearest"]
-    elif release.key is not None:
+    elif release.key is not None:  # whether the nearest class is that of their own record
         _load_own_classes(tables, release)
         (correct,) = rows(tables, template("correctness", **names))
         finding |= correct
@@ -339,7 +343,9 @@ def _intersect_next(tables: Tables, names: Mapping[str, str], *, first: bool, ba
     """Intersect the values left with those of one more release: ``told`` has the results.
 
     ``names`` are those of ``_table_names``. Without ``bayes``, where products of frequencies are
-    too large to be exact, all frequencies are 1.
+    too large to be exact, all frequencies are 1. ``standing`` has the combinations of spots so far,
+    with their people; ``at_now`` the combination of each point; ``shared`` the values of the secret
+    that are in all spots of a combination; ``told`` what that says about its people.
     """
     tables.make(names["standing"], template("standing", **names))
     tables.make(names["at_now"], template("at_now", **names))

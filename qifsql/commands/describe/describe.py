@@ -261,6 +261,7 @@ class _Describer:
             for start in range(0, len(alike), together):
                 counted = alike[start : start + together]
                 for c, kinds in zip(counted, self._frequencies(counted, view[0]), strict=True):
+                    # frequency, whether missing, number of values; of texts more, for _spellings
                     rows[c.name] = _summed(c, [kind[:3] for kind in kinds])
                     if view[0] == "text_frequencies":
                         spellings[c.name] = _spellings(rows[c.name], kinds)
@@ -278,7 +279,9 @@ class _Describer:
     def _frequencies(self, columns: Sequence[Column], view: str) -> list[list[tuple[Any, ...]]]:
         """Return how many values of each column, missing or not, have which frequency.
 
-        All columns have one type.
+        An item has the frequency, whether the value is missing, and how many values have it; of
+        texts also whether they are words for nothing, and numbers with a comma. All columns have
+        one type, as one statement counts them.
         """
         attributes = tuple(Attribute(c.name, column(c), c.type) for c in columns)
         microdata = Microdata(self.dataset, (), attributes, where=self.where)
@@ -410,13 +413,9 @@ def _with_roles(
     ]
     guess_of_plain = iter(guesses(columns))
     nested_column = Guess("nested", NESTED, "high")
-    return [
-        _with_role(row, nested_column if row["records"] is None else next(guess_of_plain))
-        | {"label": labels.get(row["column"])}
-        for row in rows
-    ]
-
-
-def _with_role(row: dict[str, Any], guess: Guess) -> dict[str, Any]:
-    role = {"suggested_role": guess.role, "why": guess.why}
-    return row | role | {"confidence": guess.confidence, "rank": guess.rank}
+    with_roles = []
+    for row in rows:
+        guess = nested_column if row["records"] is None else next(guess_of_plain)
+        role = {"suggested_role": guess.role, "why": guess.why, "confidence": guess.confidence}
+        with_roles.append(row | role | {"rank": guess.rank, "label": labels.get(row["column"])})
+    return with_roles

@@ -154,11 +154,16 @@ def copies(sample: Sample) -> dict[str, str]:
 
 
 def _forms(texts: Texts) -> list[Form]:
-    """Return the values of a column as numbers: columns that share one tell the same."""
+    """Return the values of a column as sequences of numbers: columns that share one tell the same.
+
+    A few values, which may be codes of others, are numbered in the order in which they first occur.
+    Many numbers are ranked, upwards and downwards, so that any rising or falling change of them has
+    the same form. Many texts have to be the same.
+    """
     values = texts.values
     if len(values) - (None in values) < 2:
         return []
-    if len(values) <= CATEGORIES and 10 * len(values) <= len(texts.places):
+    if len(values) <= CATEGORIES and 10 * len(values) <= len(texts.places):  # categories
         return [(*texts.places,)]
     same_texts = (*texts.places, *values)
     by_text = {text: _number(text) for text in values if text is not None}
@@ -168,7 +173,7 @@ def _forms(texts: Texts) -> list[Form]:
     ranks = {number: rank for rank, number in enumerate(numbers)}
     rising = [-1 if text is None else ranks[float(text)] for text in values]
     ranked = texts.numbered(rising)
-    if _is_sorted(ranked) or _is_sorted(ranked[::-1]):  # as any other number of records
+    if _is_sorted(ranked) or _is_sorted(ranked[::-1]):  # all columns that number records are so
         return [same_texts]
     last = len(ranks) - 1
     falling = [-1 if rank < 0 else last - rank for rank in rising]
@@ -189,7 +194,10 @@ def _frequent(texts: Texts) -> Mapping[str, int]:
 
 
 def _of_values(counts: Mapping[str, int]) -> Evidence:
-    """Return what values of a column tell; ``counts`` has how often each occurs."""
+    """Return what values of a column tell; ``counts`` has how often each occurs.
+
+    ``words`` are the values in small letters, ``plain`` those that do not mean a missing one.
+    """
     if not counts:
         return NOTHING
     words = {value: spelled(value) for value in counts}
@@ -251,7 +259,11 @@ def _numbers(counts: Mapping[str, int]) -> Sequence[float]:
 
 
 def _shape(counts: Mapping[str, int], words: Mapping[str, str]) -> str:
-    """Return the shape of most values; empty if they have none."""
+    """Return the shape of most values; empty if they have none.
+
+    A shape needs a least number of different values. Codes of regions (NUTS) look like those of
+    diseases: they all begin with the two letters of one country.
+    """
     shapes: tuple[tuple[str, Callable[[str], object], int], ...] = (  # least number of values
         ("e-mail", EMAIL.fullmatch, 2),
         ("document", is_document, 5),
@@ -287,18 +299,18 @@ def is_document(value: str) -> bool:
     (True, True)
     """
     text = re.sub(r"[\s./-]", "", value).upper()
-    if re.fullmatch(r"\d{11}", text):
+    if re.fullmatch(r"\d{11}", text):  # CPF
         return _checks(text, (9, 10), 11)
-    if re.fullmatch(r"\d{14}", text):
+    if re.fullmatch(r"\d{14}", text):  # CNPJ, or a card
         return _checks(text, (12, 13), 9) or _luhn(text)
-    if re.fullmatch(r"[A-Z]{2}\d{2}[A-Z0-9]{11,30}", text):
+    if re.fullmatch(r"[A-Z]{2}\d{2}[A-Z0-9]{11,30}", text):  # IBAN
         digits = "".join(str(int(c, 36)) for c in text[4:] + text[:4])
         return int(digits) % 97 == 1
-    if re.fullmatch(r"[12]\d{14}", text):
+    if re.fullmatch(r"[12]\d{14}", text):  # NIR
         return 97 - int(text[:13]) % 97 == int(text[13:])
-    if re.fullmatch(r"\d{8}[A-Z]", text):
+    if re.fullmatch(r"\d{8}[A-Z]", text):  # DNI
         return "TRWAGMYFPDXBNJZSQVHLCKE"[int(text[:8]) % 23] == text[8]
-    return bool(re.fullmatch(r"\d{15,16}", text)) and _luhn(text)
+    return bool(re.fullmatch(r"\d{15,16}", text)) and _luhn(text)  # a card
 
 
 def _checks(text: str, places: Sequence[int], longest: int) -> bool:
@@ -308,16 +320,21 @@ def _checks(text: str, places: Sequence[int], longest: int) -> bool:
         total = sum(digit * (2 + i % (longest - 1)) for i, digit in enumerate(digits))
         if int(text[place]) != (total * 10) % 11 % 10:
             return False
-    return len(set(text)) > 1
+    return len(set(text)) > 1  # one digit alone passes, and is no document
 
 
 def _luhn(text: str) -> bool:
+    """Return whether the last digit is the check digit of Luhn: every second one counts twice."""
     digits = [int(c) for c in reversed(text)]
     return sum(d if i % 2 == 0 else sum(divmod(2 * d, 10)) for i, d in enumerate(digits)) % 10 == 0
 
 
 def _topic(counts: Mapping[str, int], words: Mapping[str, str]) -> Topic | None:
-    """Return the subject of most labels: several of them, or one beside "not selected"."""
+    """Return the subject of most labels: several of them, or one beside "not selected".
+
+    One telling value, such as that of a disease, is enough for a secret. Else the records whose
+    label is about a subject are compared with those whose label is about none of it.
+    """
     spellings = {words[value] for value in counts}
     for topic in SECRETS:
         if not topic.telling.isdisjoint(spellings):
@@ -335,8 +352,8 @@ def _topic(counts: Mapping[str, int], words: Mapping[str, str]) -> Topic | None:
         of_topic = [value for value in labels if topic in about[value]]
         against = [v for v in labels if v not in of_topic and not NEGATIVE.match(words[v])]
         share = sum(labels[v] for v in of_topic) / sum(labels[v] for v in (*of_topic, *against))
-        least = 1 if len(labels) == 1 and len(counts) > 1 else 2
+        least = 1 if len(labels) == 1 and len(counts) > 1 else 2  # labels about the subject
         short = all(len(value) <= 2 for value in of_topic)
         if len(of_topic) >= least and share >= (0.95 if short else 0.6):
-            shares.append((share, -len(shares), topic))
+            shares.append((share, -len(shares), topic))  # of equal shares, the first topic wins
     return max(shares, default=(0, 0, None), key=lambda s: s[:2])[2]

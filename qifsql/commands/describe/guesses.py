@@ -88,7 +88,7 @@ class Guess:
 
 
 class _Match(NamedTuple):
-    """A topic that a name is about, and how sure that is (``CONFIDENCE``)."""
+    """A topic that a name is about, such as income, and how sure that is (``CONFIDENCE``)."""
 
     topic: Topic
     confidence: str
@@ -105,7 +105,11 @@ def of_values(topic: Topic) -> str:
 
 
 def guesses(columns: Sequence[Counted]) -> list[Guess]:
-    """Return a guess for each column, in their order."""
+    """Return a guess for each column, in their order.
+
+    Each is guessed from its own name and values, then from columns that tell the same (copies, such
+    as codes and their labels), then from its neighbours.
+    """
     siblings = Siblings(columns)
     drafts = {column.name: _by_name_or_label(column, siblings) for column in columns}
     alike: dict[str, list[Counted]] = {}  # columns that tell the same, by the name of the first
@@ -113,10 +117,11 @@ def guesses(columns: Sequence[Counted]) -> list[Guess]:
         base = None if column.copied is None else siblings.columns.get(column.copied)
         if base and drafts[column.name].role != "constant" and column.may_equal(base):
             alike.setdefault(base.name, [base]).append(column)
-    for members in alike.values():
+    for members in alike.values():  # the surest guess counts for all of them
         main = min(members, key=lambda c: (_doubt(drafts[c.name]), *c.derivation))
         for copy in members:
-            is_same = drafts[copy.name].role == drafts[main.name].role  # no income of a household
+            # A copy whose own name is sure of another role keeps it.
+            is_same = drafts[copy.name].role == drafts[main.name].role
             if copy is not main and (is_same or _doubt(drafts[copy.name])):
                 drafts[copy.name] = replace(drafts[main.name], why=COPY)
     drafts |= _alike_nearby(columns, drafts)
@@ -146,6 +151,7 @@ def _by_name_or_label(column: Counted, siblings: Siblings) -> Guess:
     if not column.label or not _doubt(guess):
         return guess
     of_label = _guess(replace(column, name=column.label), siblings)
+    # The name stays if the label says nothing, or the name says something as surely.
     if of_label.why in UNNAMED or (guess.why not in UNNAMED and _doubt(guess) <= _doubt(of_label)):
         return guess
     return of_label
@@ -157,7 +163,11 @@ def _doubt(guess: Guess | _Match) -> int:
 
 
 def _guess(column: Counted, siblings: Siblings) -> Guess:
-    """Return the guess of a column."""
+    """Return the guess of a column by its name and values: the first rule that applies.
+
+    ``visible`` is what the name, or that of the question that it answers, says of things that
+    others can see or look up.
+    """
     name, question = spelled(column.name), siblings.questions.get(column.name)
     if column.constant:
         return Guess("constant", CONSTANT if column.distinct else EMPTY, "high")
@@ -175,7 +185,7 @@ def _guess(column: Counted, siblings: Siblings) -> Guess:
         or _dated(column, name, visible)
         or _subject(column, name, visible, siblings)
     )
-    is_product = column.name in siblings.parts
+    is_product = column.name in siblings.parts  # its name is made of names of other columns
     if guess is not None:
         return replace(guess, confidence="medium") if is_product and not _doubt(guess) else guess
     if is_product:
@@ -202,6 +212,8 @@ def _weight(column: Counted, name: str, siblings: Siblings) -> Guess | None:
     confidence = WEIGHT.confidence(name)
     if not confidence or family(column.type) not in NUMBERS:
         return None
+    # Values in the range of people's bodies, or of newborn ones, are no weights of records, if the
+    # name has a unit, or they are whole or beside other measures of bodies.
     least, greatest = column.seen.numbers or (0, 0)
     lowest, highest = PEOPLE if siblings.bodies and greatest >= BODIES[0] else BODIES
     is_body = lowest <= least and greatest <= highest and column.distinct >= 10
@@ -215,19 +227,24 @@ def _weight(column: Counted, name: str, siblings: Siblings) -> Guess | None:
 
 
 def _identity(column: Counted, name: str, visible: _Match | None) -> Guess | None:
-    """Return the guess that a column identifies people; None if its name says no such thing."""
+    """Return the guess that a column identifies people; None if its name says no such thing.
+
+    An identifying number that nearly every record has alone is a key; one that is shared is of
+    people only if its name says so, and surely. Names and addresses are identifiers unless the
+    column has a handful of values, or its name may mean something else.
+    """
     number, contact = NUMBER.confidence(name), CONTACT.confidence(name)
     is_common = visible is not None and visible.topic.name != "education"
     is_numbered = column.unique or (visible is None and not column.handful)
     if number == "high" and is_numbered and not _sentence(column.name):
         if column.unique:
             return Guess("key", reason(NUMBER), "high")
-        is_of_people = numbers_people(column.name) and (
-            PERSON.confidence(name) or "_" not in name[1:-1]
-        )
+        is_one_word = "_" not in name[1:-1]
+        is_of_people = numbers_people(column.name) and (PERSON.confidence(name) or is_one_word)
         return Guess("identifier", reason(NUMBER), "high" if is_of_people else "medium")
     if numbers_people(column.name) and column.unique:
         return Guess("key", reason(NUMBER), "high")
+    # Many different texts that are of no school or firm, or a name that speaks of a person.
     is_many = family(column.type) == "VARCHAR" and 3 * column.distinct >= column.records
     is_many &= not OWNER.confidence(name)
     is_many |= bool(PERSON.confidence(name))
@@ -278,7 +295,11 @@ def _dated(column: Counted, name: str, visible: _Match | None) -> Guess | None:
 def _subject(
     column: Counted, name: str, visible: _Match | None, siblings: Siblings
 ) -> Guess | None:
-    """Return the guess from what the name and the values are about; None if they do not say."""
+    """Return the guess from what the name and the values are about; None if they do not say.
+
+    Labels of values win over a name that is not sure; a secret topic of the name over one that
+    others see, with less confidence; what is everyday or administrative comes last.
+    """
     labels = None if column.unique else column.seen.topic or _of_shape(column.seen.shape)
     sibling = siblings.subjects.get(column.name)
     secret = _first(SECRETS, f"_{name}_") or _first(SECRETS, name)
@@ -351,7 +372,7 @@ def _ranked(columns: Sequence[Counted], drafts: Sequence[Guess]) -> list[Guess]:
     """Return the guesses with the ranks of quasi-identifiers and of secrets, each from 1."""
     reasons_by_rank = [(reason(topic), of_values(topic)) for topic in SECRETS]
 
-    def sort_key(i: int) -> tuple[float, ...]:
+    def sort_key(i: int) -> tuple[float, ...]:  # of column i; the least comes first
         guess, bits = drafts[i], columns[i].entropy
         doubt = CONFIDENCE.index(guess.confidence)
         if guess.role == "quasi-identifier":
@@ -360,7 +381,7 @@ def _ranked(columns: Sequence[Counted], drafts: Sequence[Guess]) -> list[Guess]:
         rank = 0 if guess.why == BODY_WEIGHT else [*listed, len(reasons_by_rank)][0]
         return rank, doubt, -bits
 
-    ranks: dict[int, int] = {}
+    ranks: dict[int, int] = {}  # by the place of the column
     for role in ("quasi-identifier", "secret"):
         members = [i for i, draft in enumerate(drafts) if draft.role == role]
         ranks |= {i: rank for rank, i in enumerate(sorted(members, key=sort_key), 1)}

@@ -48,7 +48,8 @@ class Siblings:
 def _subjects(columns: Sequence[Counted]) -> Mapping[str, Topic]:
     """Return the secret subject of columns by name: of their values, or of their siblings'.
 
-    Siblings are answers to one question (``P20A01``, ``P20A02``), or have the same answers.
+    Siblings are answers to one question (``P20A01``, ``P20A02``), if all known subjects among them
+    are one, or have at least half of their answers in common.
     """
     subjects = {
         c.name: c.seen.topic for c in columns if c.seen.topic and c.seen.topic.role == "secret"
@@ -79,7 +80,7 @@ def _subjects(columns: Sequence[Counted]) -> Mapping[str, Topic]:
 
 def _parts(columns: Sequence[Counted]) -> Mapping[str, Sequence[str]]:
     """Return the columns that a name is made of (``any_hiv`` of ``any`` and ``hiv2004``)."""
-    names: dict[str, str] = {}
+    names: dict[str, str] = {}  # columns by their names in small letters, with and without a number
     for column in columns:
         stem = column.name.lower().rstrip("0123456789_")
         if len(stem) >= SHORTEST - 1:

@@ -173,6 +173,7 @@ def estimate(
         details["individual"] = details["individual"].rename({"records": "people"})
         notes.append(NOTE_ON_PEOPLE)
     names = [q.name for q in microdata.qids]
+    # Whether the fit of Pitman's model shows that blocks are more even than in it.
     even = any(e.method == "pitman" and e.remark == REMARKS["even"] for e in estimates)
     rows = [_row(sizes, uniques, names, even=even) | further for uniques in estimates]
     frame = pl.DataFrame(rows, schema=schema)

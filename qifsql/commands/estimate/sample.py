@@ -92,7 +92,12 @@ class Sampled:
         self.fraction = fraction
 
     def count(self) -> Counted:
-        """Count blocks by their size, and people by their risk, from the view ``spread``."""
+        """Count blocks by their size, and people by their risk, from the view ``spread``.
+
+        ``crowds`` are the blocks of the sample, with the share that each is expected to be of its
+        block in the population; ``kinds`` how many have the same size and share; ``chances`` the
+        risk of a record in each kind.
+        """
         steps = [*self._crowds(), self._step("kinds"), self._step("chances")]
         plan = microdata_steps.plan(self.bound.microdata, steps, self._query("spread"))
         rows = [_SpreadRow(*row) for row in self._rows(plan, "counting")]
@@ -196,6 +201,7 @@ class Sampled:
         return Weights(total, smallest, largest)
 
     def _crowds(self) -> list[Step]:
+        """Return the steps to ``crowds``: the size of each block, and its expected share."""
         crowds = "crowds" if self.weights is None else "weighted_crowds"
         steps = [*microdata_steps.steps(self.bound.microdata), self._unit()]
         return [*steps, self._step("crowds", crowds)]

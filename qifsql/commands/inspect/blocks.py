@@ -90,7 +90,7 @@ def blocks_plan(attack: BoundAttack, order: Order, limit: int) -> Plan:
     microdata = attack.microdata
     steps = Steps(attack)
     revealed, *_ = revealed_tables(steps)  # the blocks, with what the first secret reveals
-    template = load("chosen")
+    template = load("chosen")  # the blocks to show, with all their columns
     chosen = template.query.copy().order_by(*_rank_columns(microdata, order), append=False)
     chosen.set("limit", exp.Limit(expression=exp.Literal.number(limit)) if limit else None)
     chosen = chosen.from_(exp.to_table(revealed))
@@ -100,13 +100,13 @@ def blocks_plan(attack: BoundAttack, order: Order, limit: int) -> Plan:
     columns.append((exp.column("size", "chosen"), "size"))
     if microdata.of_lists:
         columns.append((records_of_lists("chosen"), "records"))
-    elif microdata.person is not None:
+    elif microdata.person is not None:  # one record is known: count those of a block
         table = steps.need("known_blocks")
         query = query.join(exp.to_table(table), on=same_block("chosen", table, microdata.width))
         columns.append((exp.column("records", table), "records"))
     columns.append((exp.column("owner_success", "chosen"), "success"))
     for j, secret in enumerate(microdata.secrets_of_individuals, 1):
-        steps.need("counts", j)
+        steps.need("counts", j)  # the people of each value in a block, as a list
         _show_counted_values(steps, secret)
         table, counts = "chosen" if j == 1 else f"revealed_{j}", f"counts_{j}"
         for joined in (counts,) if j == 1 else (table, counts):

@@ -86,7 +86,7 @@ def inspect(
             raise InputError(f"{show} does not take {name}; leave it out")
     if show == "receipt":
         return receipt(source, settings=settings, **adversary)
-    if show == "records" and person is not None:
+    if show == "records" and person is not None:  # a row is about one record
         known_records = "one"
     adversary |= {"person": person, "known_records": known_records, "settings": settings}
     if show == "records":

@@ -144,7 +144,8 @@ def _hyper_query(steps: Steps, native: tuple[str, ...]) -> exp.Select:
     """Return one row per inner (a posterior of the secret) and value of the secret in it.
 
     Blocks with equal posteriors have one inner. Its ``parts`` are a list of values (``code``) with
-    their weights (``part``); ``outer`` is its probability. The steps are about secret number 1:
+    their weights (``part``); ``outer`` is its probability. The step ``numbered`` has the number and
+    the quasi-identifiers of each block. The steps are about secret number 1:
 
         SELECT ..., entry.part / whole AS probability
         FROM (

@@ -143,6 +143,7 @@ class SweepJob(Job):
         super().__init__(number, lines, limits)
 
     def _run_line(self, words: Sequence[str]) -> int:
+        """Run the sweep in steps, whose files are in a private folder; return the exit code."""
         folder = PrivateFolder.make(self.temp)
         try:
             return self._run_steps(words, folder.path)

@@ -65,9 +65,7 @@ class Explorer:
         self.settings = replace(settings or Settings(), progress=self._note_progress)
         self.share: float | None = None  # of the running calculation, that is done
         self.calculations = calculations or Calculations()
-        self.tried: list[
-            Choices
-        ] = []  # choices that were attacked; their places are numbers of states
+        self.tried: list[Choices] = []  # that were attacked; a state is a place in this list
         self.tabs = itertools.count(1)  # gives each opened page a number
         self.jobs = Jobs(settings)
         self._identities: dict[str, Identity] = identities(dataset.paths)

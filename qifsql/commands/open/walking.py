@@ -134,7 +134,8 @@ class Walk:
         number, largest = integer(text), max(rows, key=lambda s: (s.bit_count(), s))
         subset = number if number is not None and number in rows else largest
         row = rows[subset]
-        near = {s for s in rows if (s ^ subset).bit_count() == 1}  # a column more or less
+        # Two sets of which one has a column more differ in one bit of their numbers.
+        near = {s for s in rows if (s ^ subset).bit_count() == 1}
         places = dict.fromkeys(near, "beside") | {subset: "here"}
         success = f"posterior_{measure}"
         dots = {
@@ -176,7 +177,7 @@ class Walk:
         )
 
     def _beside(self, dot: Dot, more: Row, fewer: Row) -> Dot:
-        """Return a neighbour, named by the one column in which both sets differ."""
+        """Return a neighbour, named by the one column that ``more`` has and ``fewer`` lacks."""
         (name,) = (q for q in more["qids"] if q not in fewer["qids"])
         return replace(dot, name=escaping.cell(name))
 

@@ -99,7 +99,11 @@ def run(
 
 
 class _Run:
-    """One run of a study."""
+    """One run of a study.
+
+    An entry, such as an attack, has an identity: the digest of all that determines its result. The
+    ``cache`` keeps results by it.
+    """
 
     def __init__(
         self, study: Study, settings: Settings, tell: Tell, *, fresh: bool, anywhere: bool
@@ -221,7 +225,11 @@ class _Run:
         return _with_study_names(result, entry) if entry.kind in ("attack", "tables") else result
 
     def _write_study(self, outcomes: Sequence[Outcome], tables: Outputs) -> StudyResult:
-        """Return all results in one; write its tables and its report, unless they are there."""
+        """Return all results in one; write its tables and its report, unless they are there.
+
+        A table or report is current if the file says that it was made of results of these digests;
+        where an entry is incomplete, both are written in any case.
+        """
         result = StudyResult.of(outcomes, self._origin())
         digests = [outcome.digest for outcome in outcomes if outcome.state != "incomplete"]
         is_complete = len(digests) == len(outcomes)

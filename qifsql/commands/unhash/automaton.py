@@ -311,7 +311,11 @@ def build_automaton(node: Node) -> Automaton:
 
 
 class _Places:
-    """Places between characters, from ``START`` to ``END``; ``edges`` read one, ``free`` do not."""
+    """Places between characters, from ``START`` to ``END``, and the moves from each place.
+
+    ``edges`` have the code points of a character that is read, and the place after it; ``free`` are
+    places that are reached without one. ``visits`` counts places for a limit on the work.
+    """
 
     def __init__(self) -> None:
         self.edges: list[list[tuple[frozenset[int], int]]] = [[], []]
@@ -346,7 +350,7 @@ class _Places:
                 self.build(node.parts[-1], here, last)
             else:  # the empty word
                 self.free[first].append(last)
-        else:
+        else:  # a repetition: as many copies of the part as are allowed
             here = first
             for n in range(node.largest):
                 if n >= node.smallest:  # enough repetitions: the word may end here

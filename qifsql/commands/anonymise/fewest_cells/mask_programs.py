@@ -391,8 +391,6 @@ def _useful_groups(problem: Problem, inside: Collection[int]) -> dict[int, Seque
     useful: dict[int, Sequence[int]] = {}
     for (classes, lendable), (cells, number) in sorted(cheapest.items(), key=lambda item: item[1]):
         lendable_cells, _ = cheapest.get((classes, True), (cells + 1, 0))
-        if (
-            lendable or cells < lendable_cells
-        ):  # one that can borrow is as good, if it costs no more
+        if lendable or cells < lendable_cells:  # else one that can borrow costs no more
             useful[number] = sorted(classes)
     return useful

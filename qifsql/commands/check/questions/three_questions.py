@@ -60,7 +60,11 @@ class _Measured:
 def three_questions(
     source: Source, options: Mapping[str, Any], *, settings: Settings | None
 ) -> Result:
-    """Answer the three questions of EU Opinion 05/2014 (WP 216) about a release: see ``check``."""
+    """Answer the three questions of EU Opinion 05/2014 (WP 216) about a release: see ``check``.
+
+    Attacks answer singling out and inference; links with a ``register``, or a ``key`` of several
+    records of a person, answer linkability.
+    """
     origin = Origin.now(settings, "wp29")
     options = {**dict.fromkeys(OPTIONS_TAKEN), "null": "distinct", "seed": 0, **options}
     for name in options:
