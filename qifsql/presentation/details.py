@@ -23,20 +23,21 @@ def measured(row: Mapping[str, Any]) -> list[Part]:
     """Return the table of the measures of a row besides success; [] if none was asked for."""
     heads = ["", said("before"), said("after"), said("difference")]
     table = Table.of(heads, right=(1, 2, 3))
-    if "prior_entropy" in row:
+    if row.get("prior_entropy") is not None:  # of people with one record known: not measured
         columns = ("prior_entropy", "posterior_entropy", "mutual_information")
         bits = (number(f"{row[c]:.4g}") for c in columns)
         table.add_row(said("uncertainty (Shannon, bits)"), *bits)
-    if "prior_guessing" in row:
+    if row.get("prior_guessing") is not None:
         tries = (number(f"{row[c]:,.4g}") for c in ("prior_guessing", "posterior_guessing"))
         table.add_row(said("guesses until right"), *tries)
     if row.get("capacity") is not None:
         table.add_row(said("capacity (at most)"), "", "", words.factor(row["capacity"]))
     if row.get("pointwise_mean") is not None:
-        mean, worst = (number(f"{row[f'pointwise_{name}']:.4g}") for name in ("mean", "worst"))
+        mean = number(f"{row['pointwise_mean']:.4g}")
         table.add_row(said("leakage of a block (bits, mean)"), "", "", mean)
-        table.add_row(said("leakage of a block (bits, greatest)"), "", "", worst)
-
+        if row["pointwise_worst"] is not None:  # not shown to others where a block is small
+            worst = number(f"{row['pointwise_worst']:.4g}")
+            table.add_row(said("leakage of a block (bits, greatest)"), "", "", worst)
     for name, title, draw in (
         ("bayes_security", said("Bayes security"), words.percent),
         ("prosecutor_risk", said("prosecutor risk"), words.percent),
@@ -90,8 +91,9 @@ def _quantiles(row: Mapping[str, Any], detail: pl.DataFrame) -> list[Part]:
         [said("share of {people}", people=words.people()), said("at most")], right=(0, 1)
     )
     for line in detail.iter_rows(named=True):
-        share = words.percent(line["quantile"])
-        table.add_row(share, words.success(row, line["success"]))
+        success = line["success"]
+        at_most = "-" if success is None else words.success(row, success)
+        table.add_row(words.percent(line["quantile"]), at_most)
     return [table]
 
 
@@ -108,7 +110,8 @@ def _value_chances(row: Mapping[str, Any], detail: pl.DataFrame) -> list[Part]:
             words.count(line["suspected"]),
         )  # fmt: skip
     parts: list[Part] = [table]
-    uncertain = [(n, line) for n, line in enumerate(lines, 1) if line["low"] < line["high"] < 1]
+    complete = [(n, line) for n, line in enumerate(lines, 1) if None not in line.values()]
+    uncertain = [(n, line) for n, line in complete if line["low"] < line["high"] < 1]
     if uncertain:
         n, line = max(uncertain, key=lambda pair: pair[1]["high"] / pair[1]["prior"])
         values = {"secret": escaping.cell(row["secret"]), "value": _value_text(line, n)}

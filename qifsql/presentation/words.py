@@ -81,8 +81,10 @@ def _natural_frequency(p: float, of: int) -> tuple[int, int, int]:
     return of, n, 0
 
 
-def percent(p: float) -> str:
-    """Return a probability in percent, for tables: ``26.27 %``."""
+def percent(p: float | None) -> str:
+    """Return a probability in percent, for tables: ``26.27 %``; a dash for one not shown."""
+    if p is None:
+        return "-"
     if 0 < p < 0.00005:
         return number("< 0.01 %")
     if 0.99995 <= p < 1:

@@ -56,7 +56,12 @@ HARMLESS = {
     "similarity": "Similarity attack at level {level}: succeeds on nobody.",
     "skewness": "Skewness attack: succeeds on nobody.",
 }
-
+FEW = {
+    "homogeneity": "Homogeneity attack: succeeds on a few people.",
+    "background": "Background-knowledge attack: succeeds on a few people.",
+    "similarity": "Similarity attack at level {level}: succeeds on a few people.",
+    "skewness": "Skewness attack: succeeds on a few people.",
+}
 
 KIND = Kind(columns=("measure", "value"), shared=("attacks",))
 
@@ -113,7 +118,7 @@ def _level_table(rows: Sequence[Mapping[str, Any]]) -> list[Part]:
     table = Table.of(heads, (1, 3, 4, 5) if bounded else (1, 3))
     for row in rows:
         table.add_row(*_level_cells(row))
-    without = [row for row in rows if row["measure"] == "l_recursive_c" and row["value"] is None]
+    without = [r for r in rows if r["measure"] == "l_recursive_c" and _has_no_level(r)]
     is_marked = any(False in (row["low_sharp"], row["high_sharp"]) for row in bounded)
     notes = [footnote_of_bounds()] if is_marked else []
     return [table, *notes, *(Paragraph(_missing_c_sentence(row)) for row in without)]
@@ -124,7 +129,9 @@ def _level_cells(row: Mapping[str, Any]) -> list[str]:
     is_safer = row["measure"] in SAFER
     at = "" if row["people_at_worst"] is None else words.count(row["people_at_worst"])
     more = said("safer") if is_safer else said("riskier")
-    cells = [_measure_name(row), _level_text(row["value"], row["wanted"]), more, at]
+    is_hidden = row["value"] is None and not _has_no_level(row)
+    level = "-" if is_hidden else _level_text(row["value"], row["wanted"])
+    cells = [_measure_name(row), level, more, at]
     if row["wanted"] is not None:
         sign = ">=" if is_safer else "<" if row["measure"] in BELOW else "<="
         cells += [f"{sign} {_level_text(row['wanted'], row['wanted'])}", _violations_text(row)]
@@ -132,6 +139,11 @@ def _level_cells(row: Mapping[str, Any]) -> list[str]:
         for name in ("low", "high"):
             cells.append(end(_level_text(row[name], None), sharp=row[f"{name}_sharp"]))
     return cells
+
+
+def _has_no_level(row: Mapping[str, Any]) -> bool:
+    """Return whether no level exists; one that others must not see has no worst block, too."""
+    return row["value"] is None and row["worst_size"] is not None
 
 
 def _missing_c_sentence(row: Mapping[str, Any]) -> str:
@@ -230,6 +242,8 @@ def _block_table(worst: pl.DataFrame, rows: Sequence[Mapping[str, Any]]) -> Tabl
 
 
 def _attack_sentence(row: Mapping[str, Any]) -> str:
+    if row["people"] is None:  # few, and this report is for others
+        return said(FEW[row["attack"]], level=row["level"])
     if not row["people"]:
         return said(HARMLESS[row["attack"]], level=row["level"])
     counts = {"people": words.persons(row["people"]), "blocks": words.blocks(row["blocks"])}
@@ -249,26 +263,30 @@ def headline(stored: Stored) -> list[str]:
     texts = []
     qids = words.listed(stored.spec["qids"])
     for row in stored.frame.iter_rows(named=True):
+        unmet = {"level": _measure_name(row)}
+        if row["met"] is False:
+            unmet["blocks"] = words.blocks(row["blocks_in_violation"])
         if row.get("known_records") == "one":
             if row["met"] is False:
                 message = (
                     "A required level ({level}) is not met in {blocks} of somebody who knows one "
                     "record of a person."
                 )
-                blocks = words.blocks(row["blocks_in_violation"])
-                texts.append(said(message, level=_measure_name(row), blocks=blocks))
+                texts.append(said(message, **unmet))
             continue
         if row["measure"] == "k" and row["value"] == 1:
             alone = words.persons(row["people_at_worst"] or 1)
             texts.append(
                 said("{n} have values of {qids} that nobody else has.", n=alone, qids=qids)
             )
-        elif row["measure"] == "k":
+        elif row["measure"] == "k" and row["value"] is not None:
             message = "Everybody is in a group of at least {n} people with the same {qids}."
             texts.append(said(message, n=words.count(int(row["value"])), qids=qids))
         if row["people_in_violation"]:
             message = "A required level ({level}) is not met for {people}."
             lacking = words.persons(row["people_in_violation"])
-            texts.append(said(message, level=_measure_name(row), people=lacking))
+            texts.append(said(message, **unmet, people=lacking))
+        elif row["met"] is False:  # by few people, and this report is for others
+            texts.append(said("A required level ({level}) is not met in {blocks}.", **unmet))
     attacks = stored.details.get("attacks", pl.DataFrame()).iter_rows(named=True)
-    return texts + [_attack_sentence(row) for row in attacks if row["people"]]
+    return texts + [_attack_sentence(row) for row in attacks if row["people"] != 0]

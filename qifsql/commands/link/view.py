@@ -85,7 +85,8 @@ def _adversary_table(row: Mapping[str, Any]) -> Table:
         ("marketer", said("marketer"), marketer),
     ):
         risk = row[f"{name}_risk"]
-        table.add_row(title, said("none") if risk is None else words.percent(risk), meaning)
+        is_nobody = risk is None and not row["matched"]
+        table.add_row(title, said("none") if is_nobody else words.percent(risk), meaning)
     return table
 
 

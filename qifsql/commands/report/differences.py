@@ -1,20 +1,45 @@
 """Numbers of few people that follow from the numbers of a report together.
 
 A number about fewer people than the limit is left out, whether it is shown or follows from two that
-are: the size of the smallest block, a bar of a histogram, the people of a value of a secret, a
-result whose filter leaves few people, or whose number of people, added to and subtracted from those
-of other results about the same files, leaves few.
+are: the size of a block, and a chance or a level that tells it; a bar of a histogram, the people of
+a value of a secret or above a threshold; a result whose filter leaves few people, or whose number
+of people, added to and subtracted from those of other results about the same files, leaves few.
+How many are singled out, or certain, is what a report is about: these are shown, however few.
 """
 
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from itertools import chain
+from typing import Any
 
 import polars as pl
 
 from qifsql.results.stored import Stored
 
-SMALLEST, PEOPLE = "k", "individuals"
-WORST = ("worst_case", "prosecutor_risk")  # chances against the smallest block
+PEOPLE = "individuals"
+TOLD_BY: Mapping[str, tuple[str, ...]] = {
+    "k": ("worst_case", "prosecutor_risk", "pointwise_worst"),
+    "k_map": ("journalist_risk",),
+    "smallest_class": (),
+    "worst_size": ("value", "worst_values"),
+    "people_at_worst": (),
+    "people_in_violation": (),
+    "people": ("success_before", "factor"),
+    "suspected": (),
+}
+"""Columns of sizes of blocks or of numbers of people, each with those that tell it (1 / k)."""
+NO_BLOCKS = ("people", "suspected", "links")  # numbers of people that are no sizes of blocks
+PEOPLE_BESIDE = {"success_before", "dimension", "dimensions"}
+"""Columns of tables where ``people`` are some of all: those an attack or a cell is about."""
+CHANCES = ("worst_case", "prosecutor_risk", "journalist_risk")  # against people of one block
+CHANCES_BESIDE = {"quantile": ("success",), "suspected": ("low", "high")}
+"""Further columns of such chances, in tables with the column that is named first."""
+CURVES = {
+    "threshold": (PEOPLE,),
+    "confidence": ("people_before", "people", "people_guessed"),
+}
+"""Columns of points of a curve, and those of the numbers of people from this point on."""
+VALUES = ("value", "baseline", "success")  # columns of numbers that ``measure`` of the row names
+NEAR = 1e-9  # how near a product of a chance and a size is to a whole number
 BIN, VALUE, SUSPECTED = "bin", "value", "suspected"  # of histograms and of chances of values
 COUNTED = ("records", "people")  # columns of the number of people of a result
 MOST_TERMS = 4  # numbers that are added and subtracted
@@ -84,31 +109,107 @@ def _people(stored: Stored) -> int:
 def has_few(stored: Stored, minimum: int) -> bool:
     """Return whether tables of a result have numbers of few people."""
     tables = (stored.frame, *stored.details.values())
-    return any(not table.equals(without_few(table, minimum)) for table in tables)
+    return any(not table.equals(without_few(table, minimum, stored.frame)) for table in tables)
 
 
-def without_few(table: pl.DataFrame, minimum: int) -> pl.DataFrame:
-    """Return a table without bars and values of few people, and with NULL for other few people.
+def without_few(table: pl.DataFrame, minimum: int, results: pl.DataFrame) -> pl.DataFrame:
+    """Return a table of a result without numbers that tell of fewer than ``minimum`` people.
 
-    Those are ``k`` (smallest block) and those ``suspected`` of a value. Where ``k`` is left out, so
-    is the chance against the worst block, of which it is one part in ``k``, unless it is 1. A bar,
-    or a value of a secret, is a row of so many ``individuals``; further columns tell tables apart.
+    ``results`` is the frame of that result. Sizes, chances and levels of blocks of 2 people or more
+    are NULL; blocks of one are known from the number of people singled out. Rows of histograms,
+    thresholds and values of secrets are left out.
+    """
+    table = table.with_columns(
+        pl.when(~tells_few.fill_null(value=False)).then(name).alias(name)
+        for name, tells_few in _telling(table, minimum).items()
+    )
+    columns = set(table.columns)
+    if {"links", "links_at_least"} <= columns and table.select(
+        _is_few("links", minimum).any()
+    ).item():
+        return table.clear()  # the fewest links follow from the sums in the other rows
+    return _without_bars(_without_near_points(table, minimum, results), minimum)
+
+
+def _is_few(size: str, minimum: int) -> pl.Expr:
+    """Return whether a number of people is hidden: a small one, but not a block of one person."""
+    least = 1 if size in NO_BLOCKS else 2
+    return pl.col(size).is_between(least, minimum - 1)
+
+
+def _is_share_of_few(chance: str, minimum: int) -> pl.Expr:
+    """Return whether a chance below 1 is n / size for a block of fewer than ``minimum`` people.
+
+    It may be that of a larger block as well: 0.5 is 1 of 2, and 50 of 100.
+    """
+    products = [pl.col(chance) * size for size in range(2, minimum)]
+    is_whole = [(product - product.round()).abs() < NEAR for product in products]
+    is_between = pl.col(chance).is_between(0, 1, closed="none")
+    return is_between & pl.any_horizontal(*is_whole, pl.lit(value=False))
+
+
+def _telling(table: pl.DataFrame, minimum: int) -> dict[str, pl.Expr]:
+    """Return, by the columns whose numbers tell of few people, in which rows they do."""
+    columns = set(table.columns)
+    telling: dict[str, list[pl.Expr]] = {}
+    for size, others in TOLD_BY.items():
+        is_part = size != "people" or columns & PEOPLE_BESIDE
+        if size in columns and table.schema[size].is_integer() and is_part:
+            for name in columns & {size, *others}:
+                is_one = pl.col(name) == 1 if name in CHANCES else pl.lit(value=False)
+                telling.setdefault(name, []).append(_is_few(size, minimum) & ~is_one)
+    beside = chain(*(names for name, names in CHANCES_BESIDE.items() if name in columns))
+    is_size_unknown = pl.col("k").is_null() if "k" in columns else pl.lit(value=True)
+    for name in columns & {*CHANCES, *beside}:
+        is_share = _is_share_of_few(name, minimum) & is_size_unknown
+        telling.setdefault(name, []).append(is_share)
+    if "prosecutor_risk" in columns:  # of the same blocks, in the release and in the register
+        of_both = _is_share_of_few("prosecutor_risk", minimum)
+        telling |= {name: [of_both] for name in columns & {"delta_min", "delta_max"}}
+    for name in columns & set(VALUES) if "measure" in columns else ():
+        if table.schema[name].is_numeric():
+            is_size = pl.col("measure").is_in(list(TOLD_BY)) & _is_few(name, minimum)
+            is_chance = pl.col("measure").is_in(CHANCES) & _is_share_of_few(name, minimum)
+            is_leakage = pl.col("measure") == "pointwise_worst"
+            telling.setdefault(name, []).extend((is_size, is_chance, is_leakage))
+    return {name: pl.any_horizontal(conditions) for name, conditions in telling.items()}
+
+
+def _without_near_points(table: pl.DataFrame, minimum: int, results: pl.DataFrame) -> pl.DataFrame:
+    """Return a table of a curve with only those points between which there are no few people.
+
+    The people of an attack, and those of whom the adversary is certain, are points of its curve.
+    """
+    columns = set(table.columns)
+    curves = (numbers for point, numbers in CURVES.items() if {point, *numbers} <= columns)
+    if (names := next(curves, None)) is None:
+        return table
+    key = "attack_id" if "attack_id" in table.columns else "releases"
+    shown_numbers: dict[tuple[Any, str], set[int]] = {}
+    for name in ("people", "records", "individuals_certain"):
+        if key in results.columns and name in results.columns:
+            for attack, n in results.select(key, name).drop_nulls().rows():
+                shown_numbers.setdefault((attack, names[0]), {0}).add(n)
+    is_shown = []
+    for attack, *numbers in table.select(key, *names).rows():
+        series = [shown_numbers.setdefault((attack, name), {0}) for name in names]
+        pairs = zip(numbers, series, strict=True)
+        is_apart = all(n == m or abs(n - m) >= minimum for n, points in pairs for m in points)
+        is_shown.append(is_apart)
+        if is_apart:
+            for n, points in zip(numbers, series, strict=True):
+                points.add(n)
+    return table.filter(pl.Series(is_shown, dtype=pl.Boolean))
+
+
+def _without_bars(table: pl.DataFrame, minimum: int) -> pl.DataFrame:
+    """Return a table without bars of a histogram, and values of a secret, of few people.
+
+    A bar, or a value, is a row of so many ``individuals``; further columns tell histograms apart.
     """
     schema = table.schema
-    if SMALLEST in schema and schema[SMALLEST].is_integer():
-        small = pl.col(SMALLEST).is_between(1, minimum - 1)
-        hidden = {SMALLEST: small}
-        hidden |= {name: small & (pl.col(name) < 1) for name in WORST if name in schema}
-        table = table.with_columns(
-            pl.when(~is_hidden.fill_null(value=False)).then(name).alias(name)
-            for name, is_hidden in hidden.items()
-        )
-    parts = {BIN, SUSPECTED} & set(schema)
-    if not parts or PEOPLE not in schema or not schema[PEOPLE].is_integer():
+    if not {BIN, SUSPECTED} & set(schema) or not schema.get(PEOPLE, pl.String()).is_integer():
         return table
-    if SUSPECTED in schema:
-        is_few = pl.col(SUSPECTED).is_between(1, minimum - 1)
-        table = table.with_columns(pl.when(~is_few).then(SUSPECTED).alias(SUSPECTED))
     of_row = (BIN, VALUE, SUSPECTED, PEOPLE)
     keys = [n for n in schema if n not in of_row and not schema[n].is_float()]
     table = table.with_row_index("place")

@@ -157,8 +157,8 @@ def _omissions(
         yield said(message, minimum=masks.minimum, names=", ".join(names))
     if any(differences.has_few(s, masks.minimum) for s in stored):
         message = (
-            "smallest blocks (k), bars of histograms and values of secrets of fewer than "
-            "{minimum} people"
+            "sizes, chances and levels of blocks, thresholds, bars of histograms and values of "
+            "secrets that tell of fewer than {minimum} people"
         )
         yield said(message, minimum=masks.minimum)
     if names := [s.name for s in stored if s.shows_people]:
@@ -271,7 +271,7 @@ def _public_table(table: pl.DataFrame, stored: Stored, masks: _Masks) -> pl.Data
             columns.append(pl.Series(name, texts, dtype))
         elif name in TEXTS or dtype.is_numeric() or dtype == pl.Boolean or name in empty:
             columns.append(pl.col(name))
-    selection = differences.without_few(table.select(columns), masks.minimum)
+    selection = differences.without_few(table.select(columns), masks.minimum, stored.frame)
     if not small_groups.is_grouped(selection):
         return selection
     groupings = map(str, selection["by"].drop_nulls().unique())

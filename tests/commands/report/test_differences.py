@@ -45,10 +45,10 @@ def test_the_size_of_a_hidden_group_is_no_smallest_block_and_no_bar(people: Path
     for result in stored:
         for table in (result.frame, *result.details.values()):
             if "k" in table.columns:
-                assert all(k is None or k >= 10 for k in table["k"])
+                assert all(k is None or k == 1 or k >= 10 for k in table["k"])
             if {"bin", "individuals"} <= set(table.columns):
                 assert all(n == 0 or n >= 10 for n in table["individuals"])
-    assert "smallest blocks (k)" in line
+    assert "sizes, chances and levels of blocks" in line
 
 
 def test_two_results_do_not_differ_by_few_people(people: Path) -> None:
@@ -131,25 +131,76 @@ def test_a_value_of_few_people_is_not_told_by_its_chances(people: Path) -> None:
     assert min(table["individuals"]) >= 10
     assert 200 - sum(table["individuals"]) >= 10  # what is left out has no few people together
     assert all(n is None or n == 0 or n >= 10 for n in table["suspected"])
-    assert "values of secrets of fewer than 10 people" in line
+    assert "values of secrets that tell of fewer than 10 people" in line
 
 
 @given(st.lists(st.integers(0, 40), min_size=1, max_size=12), st.integers(2, 15))
 def test_bars_of_few_people_are_left_out_with_others(bars: list[int], minimum: int) -> None:
     table = pl.DataFrame({"bin": range(len(bars)), "individuals": bars})
-    left = differences.without_few(table, minimum)["individuals"].to_list()
+    left = differences.without_few(table, minimum, table)["individuals"].to_list()
     hidden = sum(bars) - sum(left)
     assert all(n == 0 or n >= minimum for n in left)
     assert hidden == 0 or hidden >= minimum or not any(left)
 
 
 def test_the_worst_chance_does_not_tell_the_size_of_a_small_block() -> None:
-    """It is one part in k; a chance of 1 is that of a certain guess, which is counted beside it."""
+    """It is one part in k; who is alone is counted beside it, and has a chance of 1."""
     chances = [0.2, 1.0, 0.05]
     table = pl.DataFrame({"k": [5, 1, 20], "worst_case": chances, "prosecutor_risk": chances})
-    shown = differences.without_few(table, 10)
+    shown = differences.without_few(table, 10, table)
     assert shown.to_dict(as_series=False) == {
-        "k": [None, None, 20],
+        "k": [None, 1, 20],
         "worst_case": [None, 1.0, 0.05],
         "prosecutor_risk": [None, 1.0, 0.05],
     }
+
+
+SEVEN = {  # what is measured where the smallest block has 7 people
+    "attack": lambda file, other: qifsql.attack(
+        "crs,cas", file, qids="g", secret="s", measures="all", by="h", value_chances=True,
+        quantiles=[0, 0.5, 1], thresholds=[0.1, 0.4, 0.9], histogram=True,
+    ),
+    "people": lambda file, other: qifsql.attack(
+        "crs,cas", file, qids="g", secret="s", person="id", measures="all"
+    ),
+    "noisy": lambda file, other: qifsql.attack("crs", file, qids="g,h", knows="h:right=0.8"),
+    "population": lambda file, other: qifsql.attack("crs", other, qids="g", population=file),
+    "levels": lambda file, other: qifsql.levels(file, qids="g", secret="s", k=8),
+    "link": lambda file, other: qifsql.link(other, file, qids="g"),
+    "compose": lambda file, other: qifsql.compose([file, other], qids="g", secret="s", people=file),
+    "anonymise": lambda file, other: qifsql.anonymise(
+        file, other.with_name("release.parquet"), qids="g", k=5
+    ),
+    "check": lambda file, other: qifsql.check(file, policy=other.with_name("policy.toml")),
+}  # fmt: skip
+NO_SIZES = {"bin", "threshold", "quantile", "confidence", "rule", "n_qids", "blocks", "seconds"}
+
+
+@pytest.mark.parametrize("name", SEVEN)
+def test_no_number_tells_the_size_of_a_small_block(name: str, tmp_path: Path) -> None:
+    """Neither 7 nor n / 7 is in a table of a report for others, and its views need neither."""
+    blocks = {"a": 7, "b": 40, "c": 53, "d": 100}
+    groups = [g for g, n in blocks.items() for _ in range(n)]
+    secrets = ["u"] * 4 + ["v"] * 3 + [f"s{i % 3}" for i in range(193)]
+    frame = pl.DataFrame({"id": range(200), "g": groups, "s": secrets})
+    frame = frame.with_columns(
+        h=pl.when(pl.col("g") < "c").then(pl.lit("x")).otherwise(pl.lit("y"))
+    )
+    file, other = tmp_path / "people.parquet", tmp_path / "other.parquet"
+    frame.write_parquet(file)
+    frame.head(150).write_parquet(other)
+    rules = [("crs", "worst_case", 0.01), ("cas", "worst_case", 0.1), ("crs", "prosecutor_risk", 1)]
+    lines = ["[adversary]", 'qids = ["g"]', 'secret = ["s"]']
+    for model, measure, limit in rules:
+        lines += ["[[rule]]", f'model = "{model}"', f'measure = "{measure}"', f"at_most = {limit}"]
+    (tmp_path / "policy.toml").write_text("\n".join(lines))
+    result = SEVEN[name](file, other)
+    (stored,), _ = shared(result)
+    for table in (stored.frame, *stored.details.values()):
+        for column in table.select(pl.selectors.numeric()).iter_columns():
+            for value in column.drop_nulls() if column.name not in NO_SIZES else ():
+                assert value != 7
+                assert not 0 < value < 1 or abs(7 * value - round(7 * value)) > 1e-9
+    qifsql.report([result], tmp_path / "report.md")
+    text = (tmp_path / "report.md").read_text()
+    assert not any(f"{100 * n / 7:.2f} %" in text for n in range(1, 7))
