@@ -1,10 +1,11 @@
 """Composition of two anonymised releases: the shape of Ganta et al.'s figures, on public data.
 
-    python benchmarks/composition.py [--data DIR] [--out benchmarks/composition.md]
+    python benchmarks/composition.py [--data DIR] [--out benchmarks/composition.md] [--several]
 
 Two samples, each of half of the people and with half of them in common, are anonymised apart, with
-Mondrian and with microaggregation, and intersected on the people in both. DIR holds adult.parquet
-and acs_us2019.parquet (by default ../shared/data or $QIFSQL_SHARED/data).
+Mondrian and with microaggregation, and intersected on the people in both. Then up to four releases
+of two fifths of the people each, half of them in all; ``--several`` measures these alone. DIR holds
+adult.parquet and acs_us2019.parquet (by default ../shared/data or $QIFSQL_SHARED/data).
 """
 
 import argparse
@@ -102,6 +103,55 @@ def _one(data: Data, folder: Path, people: Path, asked: dict[str, Any]) -> dict[
     }
 
 
+SEVERAL = 4  # releases at most
+MIXED = ({"method": "mondrian"}, {"method": "mdav"})
+SERIES: dict[str, tuple[dict[str, Any], ...]] = {
+    "Mondrian": MIXED[:1],
+    "Mondrian, l = 3": (WAYS["Mondrian, l = 3"],),
+    "Mondrian, t = 0.3": (WAYS["Mondrian, t = 0.3"],),
+    "Mondrian and MDAV": MIXED,
+}
+MEANS = ("partition_size", "effective_prior", "effective_posterior", "drop")
+
+
+def several(data: Data, source: Path, folder: Path) -> str:
+    """Return what one to four releases tell, ways taking turns, as Markdown."""
+    table = pl.read_parquet(source).drop_nulls([*data.qids, data.secret])
+    table = table.select(*data.qids, data.secret).with_row_index("person")
+    part = table["person"].hash(seed=7) % (SEVERAL + 1)  # 0 is in all
+    people = folder / "people.parquet"
+    table.filter(part == 0).write_parquet(people)
+    known: dict[str, Any] = {"qids": list(data.qids), "secret": data.secret}
+    lines = [
+        f"### Up to {SEVERAL} releases: {data.name}, secret {data.secret}",
+        "",
+        "| releases | k | number | records of a class | values possible in one release | in all | "
+        "drop | confidence of at least 25 % | one value left |",
+        "| --- | --: | --: | --: | --: | --: | --: | --: | --: |",
+    ]
+    for way, turns in SERIES.items():
+        for k in KS[::2]:
+            releases = [folder / f"release_{i}.parquet" for i in range(SEVERAL)]
+            for i, out in enumerate(releases):
+                raw = folder / f"raw_{i}.parquet"
+                table.filter(part.is_in([0, i + 1])).write_parquet(raw)
+                qifsql.anonymise(raw, out, k=k, **turns[i % len(turns)], **known)
+            found = qifsql.compose(
+                releases, people=people, confidence=["0.25", "1"], progressive=True, **known
+            )
+            size = found.details["releases"]["partition_size"].to_list()
+            quarter = found.details["curve"].filter(confidence=0.25)
+            share = dict(quarter.select("releases", "share").iter_rows())
+            for row in found.frame.iter_rows(named=True):
+                number = row["releases"]
+                row["partition_size"] = math.fsum(size[:number]) / number
+                means = " | ".join(f"{row[name]:.2f}" for name in MEANS)
+                shares = (share[number], row["perfect_breach_share"])
+                told = " | ".join(f"{100 * share:.1f} %" for share in shares)
+                lines.append(f"| {way} | {k} | {number} | {means} | {told} |")
+    return "\n".join(lines) + "\n"
+
+
 def row_count(file: Path) -> int:
     """Return the number of records of a Parquet file."""
     return int(pl.scan_parquet(file).select(pl.len()).collect().item())
@@ -184,13 +234,20 @@ def main() -> None:
     shared = os.environ.get("QIFSQL_SHARED", str(HERE.parent.parent / "shared"))
     parser.add_argument("--data", type=Path, default=Path(shared) / "data")
     parser.add_argument("--out", type=Path)
+    parser.add_argument("--several", action="store_true")
     given = parser.parse_args()
     parts = []
-    for data in DATA:
+    for data in () if given.several else DATA:
         source = given.data / f"{data.name}.parquet"
         with tempfile.TemporaryDirectory() as folder:
             parts.append(written(data, source, list(measured(data, source, Path(folder)))))
         print(parts[-1], flush=True)
+    for data in DATA[::2]:
+        with tempfile.TemporaryDirectory() as folder:
+            parts.append(several(data, given.data / f"{data.name}.parquet", Path(folder)))
+        print(parts[-1], flush=True)
+    if given.several:
+        return
     with tempfile.TemporaryDirectory() as folder:
         parts.append(sanitised(given.data / "inep_like_200k.parquet", Path(folder)))
     print(parts[-1], flush=True)

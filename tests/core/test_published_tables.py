@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import polars as pl
 import pytest
+from places import ROOT
 
 import qifsql
 
@@ -173,3 +174,26 @@ def test_kassem_et_al_used_9799_records_of_internet_usage(shared: Path) -> None:
     found = qifsql.describe(usage, where="\"Age\" <> 'Not_Say'").frame
     assert (pl.read_parquet(usage).height, set(found["records"])) == (10_108, {9_799})
     assert found.filter(column="Household_Income")["distinct"].to_list() == [9]
+
+
+NAMED = re.compile(
+    r"\b(Tables?|Tbl\.|Figures?|Fig\.|Experiment|Example) ([A-G]\.\d+|\d+(?:\.\d+)?)(?![\d.]*%)"
+)
+LINE = re.compile(r"^\| ([^|]+) \| [^|]+ \| [^|]+ \| .+ \|$", re.M)
+
+
+@pytest.mark.parametrize(
+    ("number", "page"), [("000", "popets"), ("001", "thesis"), ("002", "differential")]
+)
+def test_every_table_figure_and_experiment_has_its_line(
+    number: str, page: str, shared: Path
+) -> None:
+    texts = [path.read_text("utf-8") for path in (shared / "seeds").glob(f"{number}_*.txt")]
+    if not texts:
+        pytest.skip("the texts of the sources are not in the shared folder")
+    long = {"Tbl.": "Table", "Tables": "Table", "Fig.": "Figure", "Figures": "Figure"}
+    named = {f"{long.get(kind, kind)} {n}" for kind, n in NAMED.findall(texts[0])}
+    lines = LINE.findall((ROOT / "docs" / "sources" / f"{page}.md").read_text("utf-8"))
+    assert len(named) > 10
+    assert named - set(lines) == set()
+    assert len(set(lines)) == len(lines)

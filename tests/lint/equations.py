@@ -16,6 +16,10 @@ TABLE = "docs/formulas.toml"
 PROMISES = "SECURITY.md"
 KEYS = {"published", "deviation", "tests", "defined", "computed"}
 REFERENCE = "reference"  # the room of the definitions
+SOURCES = "docs/sources"
+VERDICTS = ("reproduced", "in shape", "not reproducible", "no number")
+LINE = re.compile(r"^\| ([^|]+) \| [^|]+ \| ([^|]+) \| (.+) \|$", re.M)
+PROOF = re.compile(r"`((?:tests|core|commands|oracles|benchmarks)/[\w/]+\.py(?:::\w+)?)`")
 IN_BRACKETS = re.compile(r"\(([^()]*)\)")
 
 
@@ -117,6 +121,27 @@ def a_promise_names_a_test(project: Project) -> Iterator[Finding]:
                 yield Finding(PROMISES, project.line(PROMISES, test), f"there is no test {test}")
 
 
+def a_source_has_a_verdict_for_each_table(project: Project) -> Iterator[Finding]:
+    """Find tables of the sources that are reproduced by no test, and wrong sums of verdicts."""
+    for file in project.files(SOURCES, "md"):
+        text, index = project.texts[file], f"{SOURCES}/index.md"
+        sums = Counter[str]()
+        for item, verdict, words in [] if file == index else LINE.findall(text)[1:]:
+            sums[verdict] += 1
+            line, proofs = project.line(file, f"| {item} |"), PROOF.findall(words)
+            if verdict not in VERDICTS:
+                yield Finding(file, line, f"{item}: {verdict} is no verdict")
+            if verdict == VERDICTS[0] and not proofs:
+                yield Finding(file, line, f"{item}: no test or benchmark reproduces it")
+            for proof in proofs:
+                if not (proof in project.texts or _exists(project, f"tests/{proof}")):
+                    yield Finding(file, line, f"{item}: there is no {proof}")
+        row = "".join(f" {sums[verdict]} |" for verdict in VERDICTS)
+        name = file.removeprefix(f"{SOURCES}/")
+        if file != index and f"]({name}) |{row}" not in project.texts.get(index, ""):
+            yield Finding(index, project.line(index, f"]({name})"), f"{name} has{row}")
+
+
 def a_formula_has_two_places(project: Project) -> Iterator[Finding]:
     """Find definitions without a line that says where their numbers are made, and wrong places."""
     defined = _defined(project)
@@ -180,6 +205,7 @@ RULES: Iterable[Rule] = (
     an_equation_names_its_tests,
     a_line_says_what_is_known,
     a_promise_names_a_test,
+    a_source_has_a_verdict_for_each_table,
     a_formula_has_two_places,
     a_formula_has_no_third_place,
 )

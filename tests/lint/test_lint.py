@@ -19,6 +19,7 @@ TABLE = (
     f'[{NEXT}]\ntests = ["core/test_a.py::test_a"]\n'
 )
 PROMISE = "| It opens no network. | `tests/core/test_a.py::test_a` |\n"
+TABLE_1 = "| Table 1 | a number | reproduced | `core/test_a.py::test_a` |\n"
 HEADER = "-- A question."
 FIRST = "-- One row per person.\nCREATE OR REPLACE VIEW people AS\nSELECT qid FROM microdata;"
 SECOND = "-- One row per block.\nCREATE OR REPLACE VIEW blocks AS\nSELECT qid FROM people;"
@@ -32,6 +33,8 @@ TEXTS = ROOM_FILES | {
     "docs/formulas.toml": TABLE,
     "docs/mathematics/index.md": "### [Page](page.md)\n",
     "docs/mathematics/page.md": PAGE,
+    "docs/sources/index.md": "# Sources\n\n| [Paper](paper.md) | 1 | 0 | 0 | 0 |\n",
+    "docs/sources/paper.md": f"| item | what | verdict | by |\n|---|---|---|---|\n{TABLE_1}",
     "tests/core/test_a.py": '"""Tests."""\ndef test_a(): pass\n',
     "sql/attack/blocks.sql": "\n\n".join([HEADER, FIRST, SECOND]),
     "sql/README.md": "# Index\n",
@@ -59,6 +62,7 @@ def changed(rule: Rule, file: str, before: str, after: str, said: str) -> Plante
 
 
 BLOCKS, FORMULAS = "sql/attack/blocks.sql", "docs/formulas.toml"
+VERDICTS = equations.a_source_has_a_verdict_for_each_table
 PLANTED = [
     # who imports whom
     module(imports.a_module_is_in_a_room, "attic/box", "", "attic is no room"),
@@ -280,6 +284,10 @@ PLANTED = [
         "no source",
     ),
     changed(equations.a_promise_names_a_test, "SECURITY.md", "test_a` ", "test_b` ", "test_b"),
+    changed(VERDICTS, "docs/sources/paper.md", "test_a`", "test_b`", "no core/test_a.py::test_b"),
+    changed(VERDICTS, "docs/sources/paper.md", "`core/test_a.py::test_a`", "a test", "no test or"),
+    changed(VERDICTS, "docs/sources/paper.md", "reproduced", "done", "done is no verdict"),
+    changed(VERDICTS, "docs/sources/index.md", "| 1 |", "| 2 |", "paper.md has 1 | 0 | 0 | 0 |"),
     changed(equations.a_promise_names_a_test, "SECURITY.md", PROMISE, "| It is fast. | . |\n", "f"),
     # messages
     *(
