@@ -159,6 +159,7 @@ def test_ganta_et_al_used_the_complete_records_of_both_halves_of_adult(
     halves = [pl.read_parquet(shared / "data" / f"{n}.parquet") for n in ("adult", "adult_test")]
     adult = tmp_path / "adult.parquet"
     pl.concat(halves, how="vertical_relaxed").write_parquet(adult)
+    assert sum(half.height for half in halves) == 48_842
     complete = ("workclass", "occupation", "native-country")
     found = qifsql.describe(adult, where=" AND ".join(f"\"{c}\" <> '?'" for c in complete)).frame
     values = dict(found.select("column", "distinct").iter_rows())
