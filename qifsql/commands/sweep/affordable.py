@@ -49,6 +49,7 @@ def allowed_seconds(columns: Columns) -> float:
 
 
 def _records(columns: Columns) -> int:
+    """Return the number of records; columns that were not counted do not know it (None)."""
     return max((row["records"] or 0 for row in columns.values()), default=0)
 
 
@@ -70,7 +71,7 @@ def expected_seconds(
     seconds += (1 << len(qids)) * (1 + len(secrets)) * REPORT_PER_ROW
     for secret in secrets:
         missing: int = columns[secret]["missing"] if secret in columns else 0
-        if missing and not alone:
+        if missing and not alone:  # the rows of both further sweeps
             for individuals in (people - missing, 2 * people - missing):
                 seconds += OPENING + _seconds(columns, qids, [secret], individuals, threads)
     return seconds
@@ -91,11 +92,10 @@ def _seconds(
     alone: bool = False,
 ) -> float:
     """Estimate the seconds of a sweep; ``alone``: each subset is a query of its own."""
-    spreads = [
-        {i: _spread(columns.get(name), people) for i, name in enumerate(names, first)}
-        for first, names in ((0, qids), (1, secrets))
-    ]
-    layouts = plan_passes(spreads[0], spreads[1], people)
+    # By number: quasi-identifiers from 0, secrets from 1.
+    qid_spreads = {i: _spread(columns.get(name), people) for i, name in enumerate(qids)}
+    secret_spreads = {j: _spread(columns.get(name), people) for j, name in enumerate(secrets, 1)}
+    layouts = plan_passes(qid_spreads, secret_spreads, people)
     if alone or not codes_fit(layouts):
         return seconds_alone(people, 2 ** len(qids) - 1, len(secrets))
     coding = people * (1 + len(secrets)) * CODING
@@ -103,9 +103,15 @@ def _seconds(
 
 
 def _spread(column: Mapping[str, Any] | None, people: int) -> Spread:
-    """Return the spread of people over the values of a described column."""
+    """Return the spread of people over the values of a described column.
+
+    None: an expression, of which nothing is known. The number of people with the most frequent
+    value plays no part in the plan of a sweep.
+    """
     if column is None or column["records"] is None:
-        return Spread(min(UNKNOWN_VALUES, people), people, people, people, missing=False)
+        values = min(UNKNOWN_VALUES, people)
+        return Spread(values, people, most_frequent=people, together=people, missing=False)
     is_missing = column["missing"] > 0
+    values = column["distinct"] + is_missing
     together = round(people**2 / 2 ** column["entropy"])  # if all values are equally frequent
-    return Spread(column["distinct"] + is_missing, people, people, together, missing=is_missing)
+    return Spread(values, people, most_frequent=people, together=together, missing=is_missing)

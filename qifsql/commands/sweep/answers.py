@@ -109,17 +109,19 @@ def best_subsets(frame: pl.DataFrame, qids: Sequence[str]) -> pl.DataFrame:
     Ties go to the subset with the higher other measure, then to the first in the order of ``qids``.
     The sweep need not be whole. Columns: ``BEST``.
     """
+    # ``place`` decides ties: the place of a subset among those of its size.
     posteriors, place = pl.col(POSTERIORS), pl.col("subset")
     names = frame.select("subset", "qids").unique("subset")
-    if len(qids) <= MOST_QIDS:  # else the number is the place already
+    if len(qids) <= MOST_QIDS:  # else a subset is no set of bits, and its number is its place
         names, place = names_by_bits(frame["subset"], qids), _order(len(qids))
     is_highest = pl.any_horizontal(posteriors == posteriors.max().over("n_qids"))
     is_best_twice = pl.len().over("subset") == 2  # once for each measure
     best_for = pl.when(is_best_twice).then(pl.lit("both")).otherwise("best_for").alias("best_for")
     tables = []
     for part in questions(frame):
-        candidates = part.filter(is_highest).with_columns(place=place)  # for ties
+        candidates = part.filter(is_highest).with_columns(place=place)
         best = []
+        # The posterior of the measure comes first, then the other, for ties.
         for measure, order in zip(MEASURES, (POSTERIORS, POSTERIORS[::-1]), strict=True):
             ranked = candidates.sort(
                 "n_qids", *order, "place", descending=[False, True, True, False]
@@ -137,7 +139,7 @@ def shapley_values(frame: pl.DataFrame, qids: Sequence[str]) -> pl.DataFrame:
     be whole. Columns: ``SHAPLEY``.
     """
     rows: list[tuple[Any, ...]] = []
-    for game in games(frame):
+    for game in games(frame):  # the set function of a question and measure, by bits of subsets
         total = game.value(-1) - game.value(0)  # V(all) - V(empty)
         for a, shapley in enumerate(exact_shapley(game)):
             share = float(shapley / total) if total else None
@@ -207,13 +209,15 @@ def borders(
     leaving out any single one makes it safe; a safe subset is maximal if adding any single one
     makes it risky (M37). The sweep must be whole. Columns: ``BORDERS``.
     """
+    # Expressions over the lattice: a row per subset, whose number is its index. For each bit, is
+    # the subset risky without it, if it has it, and with it, if it lacks it?
     risky, subset, bits = pl.col("risky"), pl.col("subset"), [1 << a for a in range(len(qids))]
     smaller_is_risky = [risky.gather(subset & ~pl.lit(bit, SUBSET)) & includes(bit) for bit in bits]
     larger_is_risky = [risky.gather(subset | pl.lit(bit, SUBSET)) | includes(bit) for bit in bits]
     minimal = risky & ~pl.any_horizontal(smaller_is_risky)
     maximal = ~risky & pl.all_horizontal(larger_is_risky)
     parts = []
-    for part in questions(frame):  # a row of the lattice per subset, whose number is its index
+    for part in questions(frame):
         lattice = values(part, measure).to_frame("posterior").with_row_index("subset")
         lattice = lattice.with_columns(risky=pl.col("posterior") >= threshold)
         model, secret = part.select("model", "secret").row(0)
@@ -264,33 +268,33 @@ def coarsen_first(
     least that from dropping the next quasi-identifier: no later one can be better. Columns:
     ``COARSEN_FIRST``.
     """
-    ranking = drop_first.filter(pl.col("secret").eq_missing(pl.lit(row["secret"], pl.String)))
+    drops = drop_first.filter(pl.col("secret").eq_missing(pl.lit(row["secret"], pl.String)))
     rows: list[dict[str, Any]] = []
-    most_saved = -1.0  # below every reduction
-    for line in ranking.sort("rank").iter_rows(named=True):
-        if line["saved"] <= most_saved:  # by dropping it
+    most_saved = -1.0  # by coarsening one of those so far; below every reduction
+    for drop in drops.sort("rank").iter_rows(named=True):
+        if drop["saved"] <= most_saved:
             break
-        position = layout.order.index(list(qids).index(line["qid"]))
+        position = layout.order.index(list(qids).index(drop["qid"]))
         people, mode, certain = coarser(position)
-        saved, values = line["posterior_all"] - mode / people, layout.values[position]
+        saved, values = drop["posterior_all"] - mode / people, layout.values[position]
         missing = int(layout.missing[position])  # 1 if the missing value is one of the values
         most_saved = max(most_saved, saved)
         rows.append(
             {
-                "model": line["model"],
+                "model": drop["model"],
                 "secret": row["secret"],
-                "rank": line["rank"],
-                "qid": line["qid"],
+                "rank": drop["rank"],  # of dropping; decides ties, and is replaced below
+                "qid": drop["qid"],
                 "values": values,
                 "values_coarser": (values - missing + 1) // 2 + missing,
-                "posterior_all": line["posterior_all"],
+                "posterior_all": drop["posterior_all"],
                 "posterior_coarser": mode / people,
                 "saved": saved,
                 "saved_deterministic": row["posterior_deterministic"] - certain / people,
             }
         )
     rows.sort(key=lambda entry: (-entry["saved"], -entry["saved_deterministic"], entry["rank"]))
-    return [entry | {"rank": rank} for rank, entry in enumerate(rows, 1)]  # in place of the former
+    return [entry | {"rank": rank} for rank, entry in enumerate(rows, 1)]
 
 
 def release_subsets(numbers: Sequence[int], datasets: int) -> list[int]:
@@ -334,6 +338,7 @@ def release_contributions(
     ``frame`` has at least the subsets of ``release_subsets``; ``names`` are those of all datasets.
     Columns: ``RELEASES``.
     """
+    # From here on a subset is one of the auxiliary datasets, with a bit for each.
     datasets = _release_sets(numbers, len(names))
     rows = frame.filter(pl.col("subset").is_in(list(datasets)))
     rows = rows.with_columns(pl.col("subset").replace_strict(datasets, return_dtype=pl.UInt32))
@@ -350,7 +355,7 @@ def _sums_by_size(game: Game, masks: list[int]) -> list[list[int]]:
     """Return a list for each mask: by size from 0 to n, the sum of V over subsets with the mask."""
     sums = [pl.col("amount").filter(includes(mask)).sum().alias(str(mask)) for mask in masks]
     size = pl.col("subset").bitwise_count_ones().alias("size")
-    lattice = game.amounts.to_frame("amount").with_row_index("subset")
+    lattice = game.amounts.to_frame("amount").with_row_index("subset")  # the index is the subset
     by_size = lattice.group_by(size).agg(sums).sort("size")
     return [by_size[str(mask)].to_list() for mask in masks]
 
@@ -377,10 +382,9 @@ def _release_sets(numbers: Sequence[int], datasets: int) -> dict[int, int]:
     is there, the empty one first.
     """
     auxiliary = range(2, datasets + 1)
-    chosen_sets = (c for size in range(datasets) for c in combinations(auxiliary, size))
-    return {
-        sum(1 << i for i, n in enumerate(numbers) if n == 1 or n in chosen): sum(
-            1 << dataset - 2 for dataset in chosen
-        )
-        for chosen in chosen_sets
-    }
+    sets: dict[int, int] = {}
+    for size in range(datasets):
+        for chosen in combinations(auxiliary, size):
+            subset = sum(1 << i for i, n in enumerate(numbers) if n == 1 or n in chosen)
+            sets[subset] = sum(1 << dataset - 2 for dataset in chosen)
+    return sets

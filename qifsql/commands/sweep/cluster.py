@@ -124,6 +124,7 @@ class ClusterTables(Tables):
         rows = self.engine.act(what, self.where, write)
         count = self.engine.act(what, self.where, rows.count)
         workers = self.engine.workers
+        # A chunk for each worker, unless it is too small to pay or too large for the cache.
         chunk_rows = max(1, min(self.largest_chunk, max(tables.LEAST_ROWS, count // workers)))
         giants: list[tuple[int, int]] = []  # none for the last attribute: there is nothing to split
         if count > GIANT_CHUNKS * self.largest_chunk and position < self.layout.n - 1:
@@ -176,14 +177,18 @@ class ClusterTables(Tables):
         if self.is_in_workspace(table.name):
             return super().walk_tasks(worker, table)
         facts = self.in_spark[table.name]
-        task = self.task("split", table.name, table.position, state=table.state)
-        tasks = [replace(task, least=code, greatest=code, rows=n) for code, n in facts.giants]
-        per_task = max(CHUNKS_PER_WORKER * self.engine.workers, ceil(facts.chunks / MOST_TASKS))
+        split = self.task("split", table.name, table.position, state=table.state)
+        tasks = [replace(split, least=code, greatest=code, rows=n) for code, n in facts.giants]
+        walk = replace(split, kind="walk")
+        chunks_per_task = max(
+            CHUNKS_PER_WORKER * self.engine.workers, ceil(facts.chunks / MOST_TASKS)
+        )
         chunk_rows = (facts.rows - sum(n for _, n in facts.giants)) / max(1, facts.chunks)
-        for first in range(0, facts.chunks, per_task):  # the range of a task: numbers of chunks
-            last = min(first + per_task, facts.chunks) - 1
+        for first in range(0, facts.chunks, chunks_per_task):
+            last = min(first + chunks_per_task, facts.chunks) - 1
             rows = round((last - first + 1) * chunk_rows)
-            tasks.append(replace(task, kind="walk", least=first, greatest=last, rows=rows))
+            # On a cluster, the range of a walk is one of numbers of chunks, and not of codes.
+            tasks.append(replace(walk, least=first, greatest=last, rows=rows))
         return tasks
 
     def drop_first_attribute(self, task: Task) -> tuple[str, Any]:
@@ -193,12 +198,13 @@ class ClusterTables(Tables):
         of kind ``split`` keeps the rows of one value of its attribute alone.
         """
         frame = self.read_table(task.source)
-        suffix = DROPPED
+        name = f"{task.source}{DROPPED}"
         if task.kind == "split":
-            frame, suffix = frame.where(frame["entry"] == task.least), f"_{task.least}"
-        codes = {name: name for name in self.code_columns(task.position + 1)}
+            name = f"{task.source}_{task.least}"
+            frame = frame.where(frame["entry"] == task.least)
+        codes = {column: column for column in self.code_columns(task.position + 1)}
         codes["entry"] = f"code_{task.position + 1}"
-        return f"{task.source}{suffix}", self.merge_equal(frame, codes)
+        return name, self.merge_equal(frame, codes)
 
 
 @dataclass(kw_only=True)
@@ -242,6 +248,7 @@ class ClusterPass(Pass):
                 self._do_on_executors(task)
 
     def _do_with_all_threads(self, task: Task) -> None:
+        """Do a task on a small table here with all threads, another one on all executors."""
         if self.tables.is_in_workspace(task.source):
             super()._do_with_all_threads(task)
         else:
@@ -279,11 +286,11 @@ class ClusterPass(Pass):
         began = time.perf_counter()
         worker = self._worker(self.workspace.stream)
         stream, seconds = worker.stream, 0.0
-        table, written = "", None
+        table, written = "", None  # the new table, if the task makes one
         if task.kind in ("drop", "split"):
             table, rows = self.tables.drop_first_attribute(task)
             written = self.tables.write(table, rows, task.position + 1, "sweeping")
-        if task.kind != "drop":
+        if task.kind != "drop":  # the sums are now in the table ``found`` of the stream
             seconds = self._settle_chunks(stream, task)
         with stream.transaction():
             if task.kind != "drop":
@@ -291,7 +298,7 @@ class ClusterPass(Pass):
             if written is not None:
                 self.tables.store(stream, table, task.position + 1, written)
                 state = task.state
-                if task.kind == "split":
+                if task.kind == "split":  # people of one value, who have taken the attribute
                     state |= self.layout.state(subset=1 << task.position)
                 self.tables.add_table(worker, table, task.position + 1, state)
             self.workspace.mark_done(stream, [task.number], task.kind, time.perf_counter() - began)
@@ -317,8 +324,10 @@ class ClusterPass(Pass):
             memory=memory,
             compiled=self.compiled,
         )
+        # The sums of all chunks by state, question and kind of block, and a row without a state
+        # that reports the time and the statements.
         result = self._run_on_chunks(job, self._chunked_rows(task))
-        reports = result.filter(result["state"].is_null())  # not sums, but time and statements
+        reports = result.filter(result["state"].is_null())
         for statements in reports["statements"].to_pylist():
             self.history |= dict.fromkeys(statements)
         file = self.engine.scratch / "found.parquet"
@@ -382,7 +391,10 @@ class ClusterPass(Pass):
         return chosen.repartition(PARTITIONS_PER_CHUNK * (task.greatest - task.least + 1), "chunk")
 
     def _measure_coarser(self, workers: Mapping[Stream, Worker], position: int) -> dict[int, Sums]:
-        """Return the sums of each question after merging the values of an attribute in pairs."""
+        """Return the sums of each question after merging the values of an attribute in pairs.
+
+        Executors measure those of all attributes at once; ``coarse`` keeps them by position.
+        """
         if self.tables.is_in_workspace(self.tables.first_table):
             return super()._measure_coarser(workers, position)
         if not self.coarse:
@@ -390,8 +402,8 @@ class ClusterPass(Pass):
             task = self.tables.task("coarsen", self.tables.first_table, 0, span=(0, 0))
             worker = self._worker(self.workspace.stream)
             self._settle_chunks(worker.stream, task)
-            for merged, question, *sums in worker.rows("sums"):
-                self.coarse.setdefault(merged, {})[question] = Sums(*sums)
+            for merged_position, question, *sums in worker.rows("sums"):
+                self.coarse.setdefault(merged_position, {})[question] = Sums(*sums)
         return self.coarse[position]
 
     def drop_tables(self) -> None:

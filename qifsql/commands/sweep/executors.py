@@ -123,7 +123,7 @@ def _settle_chunk(job: Job, stream: Stream) -> pa.Table:
     worker = Worker(stream, layout, job.sizes, compiled=compiled)
     rows = stream.count(creating("coded", packed_table(layout, task.position, UNPACKED)))
     chunk = Chunk("coded", task.position, task.state, *ALL_CODES, rows)
-    if task.kind == "walk":
+    if task.kind == "walk":  # or a roll-up: the choice learns from the chunks of this process
         of_pass = (job.sweep, task.number_of_pass, layout.n, job.may_roll, layout.valued)
         settle_chunk(worker, chunk, _choices_of_pass(*of_pass).choice_at(task.position))
     elif task.kind == "split":
@@ -145,5 +145,5 @@ def _settle_chunk(job: Job, stream: Stream) -> pa.Table:
 
 @cache
 def _choices_of_pass(_sweep: str, _pass: int, n: int, may_roll: bool, valued: bool) -> Choices:
-    """Return the choices of a pass, from the times that were measured in this process."""
+    """Return the choices of a pass, the same for all its chunks in this process."""
     return Choices(n, may_roll=may_roll, valued=valued)

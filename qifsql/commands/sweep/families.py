@@ -95,6 +95,7 @@ class FamilySweep:
         quasi-identifiers.
         """
         stream = self.workspace.stream
+        # The sums of each subset, question and percent, over all that was found for it.
         query = splice("sweep/family_sums", tables={"found": qualify("found")})
         stream.rows(setting("with_bins", typed_number(1, "UTINYINT"), variable=True))
         by_percent = pl.DataFrame(stream.arrow(render(query))).rename({"state": "subset"})
@@ -118,7 +119,10 @@ class FamilySweep:
             self.workspace.drop(name)
 
     def _code_people(self) -> None:
-        """Write the codes of all people, a row per person and attribute, from the dictionaries."""
+        """Write the codes of all people, a row per person and attribute, from the dictionaries.
+
+        ``PEOPLE`` has the values, ``CODES`` the codes of quasi-identifiers, ``SECRETS`` of secrets.
+        """
         stream, microdata = self.workspace.stream, self.bound.microdata
         for name in (PEOPLE, CODES, SECRETS):
             stream.rows(dropping(qualify(name)))  # left by an interrupted process
@@ -138,7 +142,11 @@ class FamilySweep:
             self.workspace.mark_coded(0)
 
     def _take(self) -> list[Family]:
-        """Return the next families that are not done, at most as many as are stored together."""
+        """Return the next families that are not done, at most as many as are stored together.
+
+        The list is empty at the end, or when the time is over. Families that an earlier run has
+        done are counted as measured.
+        """
         with self._lock:
             taken: list[Family] = []
             while len(taken) < MOST_TOGETHER and not self.out_of_time():
@@ -161,7 +169,7 @@ class FamilySweep:
             )
             done: list[Family] = []
             for family in batch:
-                if done and self.out_of_time():
+                if done and self.out_of_time():  # the others of the batch are left to another run
                     break
                 session.measure(family)
                 done.append(family)
@@ -191,7 +199,10 @@ class FamilySession(PartedPeople):
         self.stream.rows(creating("found", without_rows(SUMS)))
 
     def measure(self, family: Family) -> None:
-        """Add the sums of all subsets of a family to the table ``found``."""
+        """Add the sums of all subsets of a family to the table ``found``.
+
+        Those who are alone by what is shared are in no table: their sums are added as a number.
+        """
         alone = self._people - self.part(family)
         for question in self._questions:
             self.set(question=(question, "UTINYINT"), alone=(alone, "BIGINT"))
@@ -204,7 +215,10 @@ class FamilySession(PartedPeople):
         self.stream.rows(render(exp.delete("found")))
 
     def _sums(self, depth: int, question: int) -> str:
-        """Return the view of the sums by percent of blocks that share so many attributes."""
+        """Return the name of a view: sums of a family that shares ``depth`` attributes, by percent.
+
+        It is created when it is first asked for, and reads the variables of the session.
+        """
         what = "secret" if question else "owners"
         sums, kinds = f"sums_{what}_{depth}", f"kinds_{what}_{depth}"
         if sums not in self._views:

@@ -39,7 +39,7 @@ def walk(worker: Worker, chunk: Chunk, going_well: Callable[[], bool]) -> bool:
     worker.limit_to(chunk)
     arrays = WalkArrays(worker.layout, chunk, worker.read_columns(_rows_query(worker, chunk)))
     sizes, n = worker.sizes, worker.layout.n
-    while arrays.counts[kernel.WAITING]:
+    while arrays.counts[kernel.WAITING]:  # blocks that are not settled
         if worker.stream.interrupted.is_set():
             raise Interrupted("interrupted")
         if not going_well():
@@ -74,14 +74,20 @@ def _rows_query(worker: Worker, chunk: Chunk) -> exp.Query:
 
 
 def _store(stream: Stream, answers: pa.Table) -> None:
+    """Create the table ``found`` of a stream from the sums that the kernel has made."""
     with stream.reading(SUMS, answers):
         stream.rows(creating("found", exp.select("*").from_(SUMS)))
 
 
 class SettledBlocks:
-    """The settled blocks of one task (see ``kernel.settle``), and their sums."""
+    """The settled blocks of one task (see ``kernel.settle``), and their sums.
+
+    Blocks of few people are counted by kind: a number that packs their state and counters. Others
+    are rows of their own.
+    """
 
     def __init__(self, layout: Layout) -> None:
+        """Make the arrays, without blocks."""
         width = 1 + lane_count(layout)  # of a row: ``rest`` or a state, then the lanes of counters
         self.layout = layout
         self.large: Any = np.empty((FIRST_LARGE, width + 1), np.uint64)  # blocks of many people
@@ -122,11 +128,13 @@ class SettledBlocks:
         keys, sums, worst = self._sum_up()
         used = np.flatnonzero(keys)
         key, numbers = keys[used].astype(np.int64), sums[used]
-        names = np.array([0, *layout.secrets] if layout.owners else list(layout.secrets), np.uint8)
-        question = key >> int(kernel.PERCENT) & MOST_QUESTIONS - 1
+        # A key packs the state, the place of the question in this list, and the percent.
+        questions = [0, *layout.secrets] if layout.owners else list(layout.secrets)
+        place = key >> int(kernel.PERCENT) & MOST_QUESTIONS - 1
         percent = (key & (1 << int(kernel.PERCENT)) - 1).astype(np.uint8)
         state = key >> int(kernel.QUESTION)
-        columns = {"state": state, "question": names[question], "bin": percent}
+        question = np.array(questions, np.uint8)[place]
+        columns = {"state": state, "question": question, "bin": percent}
         for i, name in enumerate(("blocks", "people", "mode", "certain", "k", "l")):
             columns[name] = np.ascontiguousarray(numbers[:, i])
         return pa.table(columns | {"worst_case": worst[used]})
@@ -159,7 +167,10 @@ class WalkArrays(SettledBlocks):
     """The arrays of ``kernel.walk`` for one chunk, whose blocks all wait at first."""
 
     def __init__(self, layout: Layout, chunk: Chunk, people: pa.Table) -> None:
-        """Make the arrays; ``people`` are the rows of ``_rows_query``, a block for each entry."""
+        """Make the arrays; ``people`` are the rows of ``_rows_query``, a block for each entry.
+
+        Every block takes the chunk's first attribute, which is open, and decides the later ones.
+        """
         super().__init__(layout)
         bit = 1 << chunk.position
         later = layout.all_attributes & ~((bit << 1) - 1)
@@ -208,7 +219,7 @@ class People:
         fields = np.uint64(sum(layout.field(p) for p in range(1, layout.n) if subset >> p & 1))
         state = np.uint64(layout.state(subset=subset))
         blocks, places = settled.scratch(self.longest)
-        while run < len(self.starts) - 1:
+        while run < len(self.starts) - 1:  # the kernel returns where room is short
             settled.reserve(int(self.starts[run + 1] - self.starts[run]) + 1)
             run = kernel.settle_subset(
                 self.rows, self.starts, run, fields, state, blocks, places,

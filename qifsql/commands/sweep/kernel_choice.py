@@ -64,7 +64,10 @@ def check_walk(walk: str) -> None:
 
 
 def uses_kernel(walk: str, layout: Layout, memory: int) -> bool:
-    """Return whether the kernel walks a pass: as asked (one of ``WALKS``), by bytes of memory."""
+    """Return whether the kernel walks a pass: as asked, or where it saves time and fits.
+
+    ``walk`` is one of ``WALKS``, ``memory`` the limit in bytes.
+    """
     if walk == "auto":
         has_work = layout.people << layout.n >= LEAST_WORK and is_cached()
         pays = layout.people >= LEAST_PEOPLE or has_work
@@ -75,7 +78,10 @@ def uses_kernel(walk: str, layout: Layout, memory: int) -> bool:
 
 
 def counter_bits(layout: Layout) -> int:
-    """Return the bits of a counter of a block of few people, whose counters are packed."""
+    """Return the bits of a counter of a block of few people, whose counters are packed.
+
+    One number has the two sets of attributes of the state, and two counters for each lane.
+    """
     return min(MOST_COUNTER_BITS, (PACKED_BITS - 2 * layout.n) // (2 * lane_count(layout)))
 
 

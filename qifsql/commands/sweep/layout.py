@@ -71,9 +71,10 @@ class Layout:
         because it is a different attribute in each table.
         """
         code_bits = sum(self.field(p) for p in range(1, self.n) if subset >> p & 1)
+        bits_of_secret = (1 << self.secret_bits) - 1  # the lowest ones
         entry_bits = -1 << self.width if entry else 0  # all bits above ``rest``
         key_bits = self.rest_bits if self.key_type == self.rest_type else WIDE_BITS
-        return (entry_bits | code_bits | (1 << self.secret_bits) - 1) & ((1 << key_bits) - 1)
+        return (entry_bits | code_bits | bits_of_secret) & ((1 << key_bits) - 1)
 
     def code(self, position: int, code: int | None = None) -> int:
         """Return a code of an attribute as it stands in a packed key, or all bits of its codes."""
@@ -142,7 +143,11 @@ class Layout:
         return counter // in_one + 1, counter % in_one * self.counter_bits
 
     def state(self, *, subset: int = 0, undecided: int = 0) -> int:
-        """Return a state from its two sets of attributes."""
+        """Return a state: the known attributes in the high bits, the undecided ones in the low.
+
+        An attribute that is known and decided is taken, one that is neither is dropped; one that is
+        known and undecided is free: it does not vary in the block.
+        """
         return subset << self.n | undecided
 
 
@@ -168,14 +173,14 @@ def plan_passes(
         layouts.append(Layout(order, values, missing, people, counted))
     for j, spread in secrets.items():
         if j not in counted:
-            only = {j: spread.values}
-            layout = Layout(order, values, missing, people, only, valued=True, owners=not layouts)
+            only, is_first = {j: spread.values}, not layouts
+            layout = Layout(order, values, missing, people, only, valued=True, owners=is_first)
             layouts.append(layout)
     return tuple(layouts)
 
 
 def codes_fit(layouts: Sequence[Layout]) -> bool:
-    """Return whether the codes of each person fit in a key."""
+    """Return whether the codes of each person fit in a key: ``rest``, and an ``entry`` above it."""
     return all(x.width + _bits(max(x.values)) <= WIDE_BITS for x in layouts)
 
 

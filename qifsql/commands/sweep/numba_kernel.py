@@ -78,7 +78,10 @@ def hash_key(key: Any) -> Any:
 
 @inlined
 def find_place(keys: Any, key: Any) -> Any:
-    """Return the place of a key in a table, or the free one where it belongs; 0 is no key."""
+    """Return the place of a key in a hash table, or the free one where it belongs; 0 is no key.
+
+    The length of the table is a power of 2.
+    """
     last = U(len(keys) - 1)
     i = hash_key(key) & last
     while keys[i] != key and keys[i] != 0:
@@ -277,11 +280,11 @@ def walk(rows: Any, waiting: Any, first: Any, fields: Any, greatest: int, spare:
          counts: Any) -> None:  # fmt: skip
     """Settle the blocks that wait, until room is short or ``limit`` rows were visited.
 
-    A state is the known attributes, then the undecided ones. An open attribute varies in the block.
-    A block drops and takes its lowest open attribute, except ``first``, which all take. ``fields``:
-    the bits of each attribute in ``rest``. ``greatest`` attributes may be taken, ``spare`` dropped.
-    ``runs`` and ``sums`` are for scratch, ``alone`` is a row of one person; the others are those of
-    ``settle``.
+    A state is the known attributes, then the undecided ones. An open attribute varies in the block:
+    it is undecided and not known. A block drops and takes its lowest open attribute, except
+    ``first``, which all take. ``fields``: the bits of each attribute in ``rest``. ``greatest``
+    attributes may be taken, ``spare`` dropped. ``runs`` and ``sums`` are for scratch, ``alone`` is
+    a row of one person; the others are those of ``settle``.
     """
     n = U(len(fields))
     every = (ONE << n) - ONE
@@ -308,10 +311,11 @@ def walk(rows: Any, waiting: Any, first: Any, fields: Any, greatest: int, spare:
             else:  # one is open: if it is taken, each row is a block
                 settle_rows(rows, top, last, (known_bits | others) << n | (remaining & ~others),
                             alone, bits, kinds, times, large, counts)  # fmt: skip
-        if bit == first:
+        if bit == first:  # nothing is known yet of the others: all that are undecided may vary
             others = remaining
         taken = known_bits | bit
         is_full = bit_count(taken & ~remaining) >= greatest  # no more may be taken
+        # Of a person alone nothing varies any more: all that is undecided is free.
         state_alone, single, i = (taken | remaining) << n | remaining, 0, start
         while i < end:  # each run of rows that share the code takes the attribute, and is a block
             j, differs = add_up_run(rows, i, end, field, sums)
@@ -320,7 +324,7 @@ def walk(rows: Any, waiting: Any, first: Any, fields: Any, greatest: int, spare:
                 single += 1
             else:
                 open_ = varying_attributes(differs, others, fields) if differs else U(0)
-                new = (taken | (remaining & ~open_)) << n | remaining
+                new = (taken | (remaining & ~open_)) << n | remaining  # what does not vary is known
                 is_pair = people == U(2) and not is_full
                 # A pair keeps its open attributes: any of them that is taken separates it.
                 settle(sums, 0, new if is_pair else new ^ open_, 1, bits, kinds, times, large,
@@ -345,7 +349,8 @@ def settle_subset(rows: Any, starts: Any, run: int, fields: Any, state: Any, blo
     """Settle the blocks of one subset, until room is short; return the run of rows that is next.
 
     No block is in two of the runs, which begin at ``starts``. ``fields``: the bits of ``rest`` that
-    the subset has. ``blocks``: a table of rows, empty between two runs; ``places`` for scratch.
+    the subset has. ``blocks``: a hash table of rows by these bits, empty between two runs;
+    ``places``, for scratch, has the places in it that are in use.
     """
     width, last = rows.shape[1], U(len(blocks) - 1)
     while run < len(starts) - 1 and not is_short(
@@ -403,7 +408,7 @@ def add_blocks(answers: Any, numbers: Any, worst: Any, counts: Any, state: Any, 
         for i in range(questions[question, 1] - 1):
             n = read_counter(rows, row, questions[question, 0] + i)
             remaining, mode, values = remaining - n, max(mode, n), values + (n > 0)
-        mode, values = max(mode, remaining), values + (remaining > 0)
+        mode, values = max(mode, remaining), values + (remaining > 0)  # those of the last value
         if questions[question, 1] == 0:  # one guess is right, each record is a value
             mode, values = 1, people
         percent = U(np.rint(100 * mode / people))

@@ -49,12 +49,16 @@ PLAN: dict[str, pl.DataType] = {
 
 @dataclass(frozen=True)
 class Task:
-    """One step on the rows of a coded table whose ``entry`` is in a range.
+    """One step on the rows of the table ``source`` whose code of the first attribute is in a range.
 
-    ``walk``: settle all subsets that take the attribute at ``position``. ``split``: copy the rows
-    of one value, too many for one walk, to a separate table. ``drop``: write the table without the
-    attribute. ``group``: settle the one subset that ``state`` has taken. ``coarsen``: the same,
-    after merging the values of the attribute at ``position`` in pairs.
+    Codes are from ``least`` to ``greatest``. The attribute is at ``position``; ``state`` has the
+    decisions on those before it (``Layout.state``). Kinds of tasks:
+
+    - ``walk``: settle all subsets that take the attribute, each block of them.
+    - ``split``: copy the rows of one value, too many for one walk, to a separate table.
+    - ``drop``: write the table without the attribute.
+    - ``group``: settle the one subset that ``state`` has taken.
+    - ``coarsen``: the same, after merging the values of the attribute at ``position`` in pairs.
     """
 
     number: int
@@ -185,6 +189,7 @@ class Progress:
         reference_pace = 0.0
         seconds = PER_ANSWER * layout.people * layout.n  # that threads share
         seconds_of_tasks = PER_COARSER * sum(x.n for x in self.layouts)  # that they hardly share
+        # Stages of few rows tell how long a task takes, whatever its rows.
         small = [stage for stage in self.stages.values() if stage.is_small]
         walks = sum(stage.attributes * stage.tasks for stage in small)
         per_walk = sum(stage.seconds for stage in small) / walks if walks else PER_WALK
@@ -203,7 +208,10 @@ class Progress:
         return seconds / self.threads + seconds_of_tasks + READING
 
     def describe(self) -> str:
-        """Return a text: the complete subsets, rows per second, time left and memory so far."""
+        """Return a text: the complete subsets, rows per second, time left and memory so far.
+
+        Stages complete their subsets together; a sweep of a list or a search has none.
+        """
         if self.subsets_done:  # a task settles one subset in one pass
             total = f" of {self.listed * len(self.layouts):,}" if self.listed else ""
             return f"{self.subsets_done:,}{total} subsets measured, {peak_memory()} MB"

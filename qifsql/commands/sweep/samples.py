@@ -103,14 +103,17 @@ def estimate(
     """
     ordered = subsets.sort(*KEYS, "part")
     strata = _sums_by_stratum(ordered.join(parts, on="part", maintain_order="left"))
+    # Sums over the strata, each scaled from the people that were seen to all of its people.
     sampled = strata.group_by(KEYS, maintain_order=True).agg(
         pl.col("seen", "people").sum(),
         *((pl.col(name) * pl.col("people") / pl.col("seen")).sum().alias(name) for name in SUMS),
         *(_variance(name).sum().alias(f"variance_{name}") for name in ("mode", "certain")),
         pl.col("k", "l").min(),
         pl.col("worst_case").max(),
+        # The people of a set of blocks of which none was drawn, at most; a chance: drawn / blocks.
         unseen=(UNSEEN * pl.col("largest") * pl.col("of_blocks") / pl.col("drawn")).max(),
     )
+    # Blocks that were not left to chance are added as they are.
     exact = ordered.filter(pl.col("part") == 0).drop("part").with_columns(seen="people")
     as_floats = exact.cast(dict.fromkeys(("seen", "people", *SUMS), pl.Float64))
     all_parts = pl.concat([as_floats, sampled.select(exact.columns)])
@@ -137,7 +140,7 @@ def scale_histograms(bins: pl.DataFrame, parts: pl.DataFrame) -> pl.DataFrame:
     """
     part = pl.col("part")
     sampled = bins.filter(part != 0).join(parts, on="part")
-    seen = pl.col("individuals").sum().over(*KEYS, "stratum")
+    seen = pl.col("individuals").sum().over(*KEYS, "stratum")  # the people of the drawn blocks
     scaled = sampled.with_columns(individuals=pl.col("individuals") * pl.col("of_people") / seen)
     exact = bins.filter(part == 0).cast({"individuals": pl.Float64})
     all_parts = pl.concat([exact, scaled.select(bins.columns)])

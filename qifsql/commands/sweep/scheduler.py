@@ -87,7 +87,10 @@ class TaskQueue:
             self._changed.notify_all()
 
     def _take(self, stream: Stream) -> list[Task]:
-        """Return the tasks of ``next_batch``, as soon as there are some or no stream adds more."""
+        """Return the tasks of ``next_batch``, as soon as there are some or no stream adds more.
+
+        A batch counts as at work until ``next_batch`` ends it: its tasks may add others until then.
+        """
         with self._changed:
             while not self._stop():
                 if self._waiting:
@@ -211,13 +214,18 @@ class Pass:
             yield {s: self._worker(s) for s in self.workspace.open_streams(self.streams)}
 
     def _do_with_all_threads(self, task: Task) -> None:
+        """Do a heavy task in the stream of the workspace, whose statements use all threads."""
+
         def work(stream: Stream) -> None:
             self._do_batch(self._worker(stream), [task])
 
         self.engine.here.together([self.workspace.stream], work, self.report_progress)
 
     def _code_people(self) -> None:
-        """Write the first coded table of the pass, of all attributes, and store its tasks."""
+        """Write the first coded table of the pass, of all attributes, and store its tasks.
+
+        An interruption leaves a table without tasks, which the next run writes again.
+        """
         table = self.tables.first_table
         stream = self.workspace.stream
         stream.rows(dropping(qualify(table)))  # left by an interrupted process
@@ -281,15 +289,12 @@ class Pass:
         """Return sums by question, with the values of the attribute at ``position`` in pairs."""
         all_attributes = self.layout.all_attributes
         state = self.layout.state(subset=all_attributes)
-        queue = TaskQueue(
-            (
-                self.tables.task(
-                    "coarsen", self.tables.first_table, position, state=state, span=span
-                )
-                for span in self.tables.stored_ranges(pairs=position == 0)
-            ),
-            lambda: False,
-        )
+        table = self.tables.first_table
+        tasks = [
+            self.tables.task("coarsen", table, position, state=state, span=span)
+            for span in self.tables.stored_ranges(pairs=position == 0)
+        ]
+        queue = TaskQueue(tasks, stop=lambda: False)
         sums_of_streams: list[tuple[int, Sums]] = []  # each with its question
 
         def work(stream: Stream) -> None:
@@ -321,6 +326,10 @@ class Pass:
         return self._keyed_sums(worker.stream.rows(render(query)))
 
     def _keyed_sums(self, rows: Iterable[tuple[int, ...]]) -> dict[tuple[int, int], Sums]:
+        """Return the rows of the view ``sums`` by subset and question.
+
+        The state of a subset that is settled alone has the subset above n bits of 0.
+        """
         n = self.layout.n
         return {(state >> n, question): Sums(*sums) for state, question, *sums in rows}
 
@@ -351,12 +360,12 @@ class Pass:
         method, wasted = self._settle(worker, chunk, tasks)
         seconds = time.perf_counter() - began
         part = task.number if task.source.endswith(SAMPLE) else 0
-        new: Sequence[Task] = ()
+        following: Sequence[Task] = ()
         with worker.stream.transaction():
             if task.kind != "drop":
                 self.workspace.store_found(worker.stream, self.number, part)
             if task.kind in ("split", "drop"):
-                new = self.tables.drop_entry(worker, task, chunk)
+                following = self.tables.drop_entry(worker, task, chunk)
             took = (time.perf_counter() - began) / len(tasks)
             numbers = [t.number for t in tasks]
             self.workspace.mark_done(worker.stream, numbers, method, took)
@@ -365,12 +374,13 @@ class Pass:
         worker.forget_settled()
         for task in tasks:
             self.progress.count_done(task, seconds, method, wasted)
-        return new
+        return following
 
     def _settle(self, worker: Worker, chunk: Chunk, tasks: Sequence[Task]) -> tuple[str, float]:
         """Settle and sum up the blocks of a task, or of several for one subset each.
 
-        Returns the method, and the seconds of an abandoned walk.
+        The sums are in the table ``found`` of the worker then. Return the method, and the seconds
+        of an abandoned walk.
         """
         method, wasted = tasks[0].kind, 0.0
         if method == "drop":

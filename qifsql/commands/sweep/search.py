@@ -39,8 +39,9 @@ class Borders:
 class KnownSubsets:
     """The subsets that are known to be risky or safe, and the conclusions from them.
 
-    The risky subsets (True) and the safe ones (False) are numbered apart. A set of them is an
-    integer with a bit for each: ``_all`` of them, and ``_with`` an attribute, by its position.
+    The risky subsets (True) and the safe ones (False) are numbered apart, in the order in which
+    they are learnt. A set of them is an integer with a bit for each: ``_all`` of them, and
+    ``_with`` an attribute, by its position.
     """
 
     def __init__(self, n: int) -> None:
@@ -57,6 +58,7 @@ class KnownSubsets:
 
     def conclude(self, subset: int) -> bool | None:
         """Return True if a part of the subset is risky, False if it is in a safe one, else None."""
+        # Known risky subsets that are no part of it, and known safe ones that contain it.
         risky_outside, safe_around = 0, self._all[False]
         for i, (risky, safe) in enumerate(zip(self._with[True], self._with[False], strict=True)):
             if subset >> i & 1:  # only known subsets with the attribute i are around it
@@ -76,8 +78,8 @@ def find_borders(n: int, ask: Ask) -> Borders:
     full = (1 << n) - 1
     maximal_safe: set[int] = set()
     candidates = {0}  # the minimal subsets that are part of no known safe one
-    risky: set[int] = set()
-    while untested := candidates - risky:
+    risky: set[int] = set()  # candidates that turned out to be risky
+    while untested := candidates - risky:  # every safe one has been replaced by larger ones
         answers = ask(untested)
         risky |= {subset for subset in untested if answers[subset]}
         maxima = _grow_safe({s for s in untested if not answers[s]}, full, ask)
@@ -207,6 +209,7 @@ class BorderSearch:
             self._store(sums)
 
     def _store(self, sums: Mapping[tuple[int, int], Sums]) -> None:
+        """Keep the sums of subsets, by subset and question."""
         for (subset, question), answer in sums.items():
             self.sums.setdefault(subset, {})[question] = answer
 
@@ -217,7 +220,7 @@ class BorderSearch:
         people, mode, certain = self.sums[subset][question]
         if measure == "probabilistic":
             return mode / people
-        if self.stars is not None:
+        if self.stars is not None:  # nobody is certain because of records that are * in the subset
             members = _members(self.passes[0].layout.order, subset)
             certain -= self.stars.certain(sum(1 << i for i in members), question)
         return certain / people

@@ -53,14 +53,19 @@ class StarBlocks:
         return cls(places, prior, people)
 
     def certain(self, subset: int, question: int) -> int:
-        """Return how many people a pass takes for certain because they are in the star block."""
+        """Return how many people a pass takes for certain because they are in the star block.
+
+        ``subset`` has a bit for each quasi-identifier; ``question`` is the number of the secret.
+        """
         row = pl.DataFrame({"subset": [subset], "question": [question]})
         return int(self._with_blocks(row).select(self._certain)["certain"][0])
 
     def correct(self, subsets: pl.DataFrame, alone: Alone) -> pl.DataFrame:
         """Return the sums over blocks by ``subset`` and ``question``, without the star blocks.
 
-        ``alone`` attacks a subset whose extremes may be those of its star block.
+        ``certain`` becomes smaller by the people of a star block with one value. The extremes (k,
+        l, worst case) are those of other blocks. Where the sums do not tell these, because the star
+        block may be the only extreme one, ``alone`` attacks the subset and tells them.
         """
         if subsets.is_empty():
             return subsets
@@ -72,24 +77,30 @@ class StarBlocks:
             for question, row in enumerate(by_question):
                 rows.append((subset, question, row["k"], row["l"], row["worst_case"]))
         schema = {"subset": SUBSET, "question": pl.UInt8(), **EXTREMES}
-        exact = pl.DataFrame(rows, schema=schema, orient="row")
-        table = table.with_columns(pl.col("certain") - self._certain)
-        joined = table.join(exact, on=KEYS, how="left", maintain_order="left", suffix="_alone")
+        extremes_alone = pl.DataFrame(rows, schema=schema, orient="row")
+        corrected = table.with_columns(pl.col("certain") - self._certain).join(
+            extremes_alone, on=KEYS, how="left", maintain_order="left", suffix="_alone"
+        )
         columns = [pl.coalesce(f"{name}_alone", name).alias(name) for name in EXTREMES]
-        return joined.with_columns(columns).select(subsets.columns)
+        return corrected.with_columns(columns).select(subsets.columns)
 
     def correct_histograms(self, bins: pl.DataFrame) -> pl.DataFrame:
-        """Return the individuals by percent (``bin``), where a star block has everyone's chance."""
+        """Return the individuals by percent (``bin``), where a star block has everyone's chance.
+
+        The people of the star block move from the percent of the block to that of the prior.
+        """
         if bins.is_empty():
             return bins
         stars = self._with_blocks(bins.select(KEYS).unique()).filter(self._is_apart)
-        percent_before = {j: round(100 * s.probabilistic) for j, s in self.prior.items()}
         percent = (100 * pl.col("star_mode") / pl.col("star")).round(mode="half_to_even")
-        taken = stars.with_columns(bin=percent, individuals=-pl.col("star"))
+        taken_out = stars.with_columns(bin=percent, individuals=-pl.col("star"))
+        percent_before = {j: round(100 * s.probabilistic) for j, s in self.prior.items()}
         everyone = pl.col("question").replace_strict(percent_before)
-        put = stars.with_columns(bin=everyone, individuals="star")
-        tables = (t.select(pl.col(c).cast(k) for c, k in bins.schema.items())
-                  for t in (bins, taken, put))  # fmt: skip
+        put_in = stars.with_columns(bin=everyone, individuals="star")
+        tables = (
+            table.select(pl.col(name).cast(kind) for name, kind in bins.schema.items())
+            for table in (bins, taken_out, put_in)
+        )
         keys = [*KEYS, "bin"]
         summed = pl.concat(tables).group_by(keys).agg(pl.col("individuals").sum())
         return summed.select(bins.columns).filter(pl.col("individuals") > 0).sort(keys)
@@ -124,12 +135,14 @@ class StarBlocks:
         """
         places = self.places[question].with_columns(pl.col("stars").cast(subsets.dtype))
         all_stars = reduce(or_, places["stars"].to_list(), 0)
+        # Others have a quasi-identifier that is nowhere *, so no record is * in all of them.
         chosen = subsets.filter((subsets & all_stars) == subsets).rename("subset")
         records = pl.col("records")
         at_once = max(1, MOST_PAIRS // max(1, places.height))  # subsets
         parts = []
         for first in range(0, max(1, chosen.len()), at_once):
             pairs = chosen[first : first + at_once].to_frame().join(places, how="cross")
+            # Records that are * in the whole subset, and maybe in other quasi-identifiers.
             inside = pairs.filter(pl.col("subset") & pl.col("stars") == pl.col("subset"))
             by_value = inside.group_by("subset", "value").agg(records.sum())
             columns = {"star": records.sum(), "star_mode": records.max()}
@@ -152,7 +165,10 @@ class StarBlocks:
 
     @property
     def _may_be_only_extreme(self) -> pl.Expr:
-        """Return whether no other block may be as extreme as the star block."""
+        """Return whether no other block may be as extreme as the star block.
+
+        An expression over a row of sums (k, l, worst_case, certain) and the star block in them.
+        """
         is_smallest = pl.col("star") == pl.col("k")
         has_fewest_values = pl.col("star_values") == pl.col("l")
         share = pl.col("star_mode") / pl.col("star")

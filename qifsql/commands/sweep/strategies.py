@@ -123,13 +123,15 @@ class Strategy:
 
         In stages these are the subsets that begin with an attribute that all passes have finished.
         """
-        first = -1  # attributes as bits by position: all of them, until a pass lacks some
-        if not self.staged:
+        all_attributes = -1  # as bits by position
+        if not self.staged:  # each subset is answered by a task of its own in each pass
             tasks = [task for task, _, _ in workspace.done_tasks() if task.kind == "group"]
             states = {i: {t.state for t in tasks if t.number_of_pass == i} for i in layouts}
-            return Answered(first=first, subsets={i: len(states[i]) for i in layouts})
+            return Answered(first=all_attributes, subsets={i: len(states[i]) for i in layouts})
+        first = all_attributes
         for number, layout in layouts.items():
             first &= workspace.finished_attributes(number, layout.n)
+        # Subsets that begin with one of these: all sets of the attributes after it, by size.
         n = self.sizes.n
         later = [n - 1 - position for position in range(n) if first >> position & 1]
         subsets = sum(comb(after, size - 1) for after in later for size in self.sizes.range)
@@ -161,22 +163,10 @@ def choose_strategy(
     are invalid together or there are too many subsets.
     """
     n, share, listed = len(names), request.sample, releases or request.subsets
-    if share is not None and not 0 < share < 1:
-        raise InputError("a sample is a share of the blocks, above 0 and below 1, such as 0.01")
-    if share and (request.search or listed):
-        raise InputError("a sample is for sweeps of all subsets or sizes; leave one of them out")
-    if n > MOST_QIDS and (request.search or share):
-        raise InputError(
-            f"a search and a sample take {MOST_QIDS} quasi-identifiers at most, not {n}; name "
-            "fewer, or limit the subsets with --sizes 1-2"
-        )
+    _check_together(request, n, listed=bool(listed))
     if request.search:
-        if request.sizes or listed:
-            raise InputError("a search visits no given subsets; leave sizes and subsets out")
         return Strategy(sizes=Sizes(n, 1, n), searched=True)
     if listed:
-        if request.sizes:
-            raise InputError("sizes and a list of subsets exclude each other; leave one out")
         subsets = {s if isinstance(s, int) else subset(s, names) for s in listed}
         counts = [s.bit_count() for s in subsets]
         return Strategy(sizes=Sizes(n, min(counts), max(counts)), listed=sorted(subsets))
@@ -191,6 +181,27 @@ def choose_strategy(
             + advice
         )
     return Strategy(sizes=sizes, share=share, seed=None if share is None else seed)
+
+
+def _check_together(request: SweepSpec, n: int, *, listed: bool) -> None:
+    """Refuse options that choose subsets in two ways, or do not fit ``n`` quasi-identifiers.
+
+    ``listed``: the request has a list of subsets.
+    """
+    share = request.sample
+    if share is not None and not 0 < share < 1:
+        raise InputError("a sample is a share of the blocks, above 0 and below 1, such as 0.01")
+    if share and (request.search or listed):
+        raise InputError("a sample is for sweeps of all subsets or sizes; leave one of them out")
+    if n > MOST_QIDS and (request.search or share):
+        raise InputError(
+            f"a search and a sample take {MOST_QIDS} quasi-identifiers at most, not {n}; name "
+            "fewer, or limit the subsets with --sizes 1-2"
+        )
+    if request.search and (request.sizes or listed):
+        raise InputError("a search visits no given subsets; leave sizes and subsets out")
+    if listed and request.sizes:
+        raise InputError("sizes and a list of subsets exclude each other; leave one out")
 
 
 def attack_each(
@@ -221,7 +232,7 @@ def attack_each(
     answers: list[dict[str, Any]] = []
     for place, mask in enumerate(subsets, 1):
         answer: dict[str, Any] | None = workspace.fact(f"subset {mask}")  # of an earlier run
-        if answer is None or (histogram and answer["histogram"] is None):
+        if answer is None or (histogram and answer["histogram"] is None):  # not measured as wanted
             if out_of_time():
                 break
             number = mask if has_bits else place
@@ -270,18 +281,17 @@ def _attack_subset(
     ``subset``. ``rows`` are those of a sweep (``SWEPT``); with ``starred``, they also have the
     number of suppressed records.
     """
-    microdata = replace(
-        bound.microdata, qids=tuple(q for i, q in enumerate(bound.microdata.qids) if mask >> i & 1)
-    )
-    part = bound.on(microdata)
-    part = suppressed.marked(engine, part) if starred else part
+    qids_of_subset = tuple(q for i, q in enumerate(bound.microdata.qids) if mask >> i & 1)
+    microdata = replace(bound.microdata, qids=qids_of_subset)
+    attack = bound.on(microdata)
+    attack = suppressed.marked(engine, attack) if starred else attack
     measure = _rows_of_people if microdata.person is not None else _rows_of_records
-    rows = measure(engine, part, prior, number)
+    rows = measure(engine, attack, prior, number)
     if starred:
-        rows = [row | {"suppressed": part.microdata.suppressed} for row in rows]
+        rows = [row | {"suppressed": attack.microdata.suppressed} for row in rows]
     if not histogram:
         return {"rows": rows, "histogram": None}
-    plan = compiler.step_plan(part, "histogram", compiler.questions(bound))
+    plan = compiler.step_plan(attack, "histogram", compiler.questions(bound))
     counted = engine.frame(plan, "sweeping", microdata.dataset.name)  # by question and percent
     qids = [q.name for q in microdata.qids]
     bins = [
@@ -330,6 +340,7 @@ def _rows_of_people(
     questions = compiler.questions(bound)
     counts = Counts(engine, bound)
     profiles = counts.profiles(questions, prior=False)
+    # By secret: the people in blocks in which no record reports it, so that it is surely missing.
     with_secret = [question for question in questions if question[0]]
     missing = counts.frame("people_unreported", with_secret).to_dicts() if with_secret else []
     unreported = {row["secret"]: row["people"] for row in missing}
@@ -369,6 +380,7 @@ def _row(
 
 
 def _question_columns(microdata: Microdata, j: int) -> dict[str, Any]:
+    """Return the columns that say what a row is about: the ``j``-th secret, or 0."""
     return {
         "model": "CAS" if j else "CRS",
         "secret": microdata.secrets[j - 1].name if j else None,

@@ -65,6 +65,7 @@ def _collect_pass(
     """
     layout, workspace = data_pass.layout, data_pass.workspace
     worker = Worker(stream, layout, data_pass.strategy.sizes)
+    # Variables and a macro that the views read.
     worker.stream.rows(user_order_macro(layout))
     worker.set(
         with_bins=(int(histograms), "UTINYINT"),
@@ -73,11 +74,13 @@ def _collect_pass(
     )
     worker.set(**{"pass": (data_pass.number, "INTEGER")})
     worker.set_lists(bits=[1 << p for p in range(layout.n)])
+    # What was found, in states in which each attribute is taken, dropped or free: a pair of people
+    # becomes two people alone where an attribute in which they differ is taken.
     worker.make_view("pairs", "pairs", found="kept.main.found")
     for position in range(layout.n):  # blocks for which it is free count with it and without it
         worker.set(bit=(1 << position, "BIGINT"))
         worker.make_table("waiting", "decided", waiting="waiting" if position else "pairs")
-    counts = _read_frame(worker, "subsets", workspace.engine.scratch)
+    counts = _read_frame(worker, "subsets", workspace.engine.scratch)  # of ``waiting``
     rows = worker.rows("parts", tasks="kept.main.tasks", strata="kept.main.strata")
     parts = pl.DataFrame(rows, schema=PARTS, orient="row")
     subsets = counts.group_by(PART_KEYS, maintain_order=True).agg(*SUMMED)

@@ -191,6 +191,7 @@ def _with_reported(
         joined = joined.join(table, on=keys, how="left", maintain_order="left")
     has_secret = pl.col("secret").is_not_null()
     is_missed = pl.col("secret").is_in(reports["secret"].unique().to_list())
+    # Of a secret that some miss, the numbers of those who report it; of others, of everybody.
     filled: dict[str, pl.Expr] = {
         name: pl.when(is_missed).then(name).when(has_secret).then(source)
         for name, source in sources.items()

@@ -53,6 +53,7 @@ class SweepRun:
     def __init__(
         self, engine: LocalEngine, attack: Attack, bound: BoundAttack, spec: SweepSpec
     ) -> None:
+        """Check the options against the data, and open the workspace; nothing is measured yet."""
         self.engine = engine
         self.attack = attack
         self.spec = spec
@@ -112,7 +113,11 @@ class SweepRun:
         )
 
     def _measure(self) -> Measured:
-        """Measure in the way that fits the options and the data."""
+        """Measure in the way that fits the options and the data.
+
+        Four ways: an attack for each subset; families of subsets, if there are more
+        quasi-identifiers than bits; a search; or passes that measure all subsets together.
+        """
         microdata = self.bound.microdata
         cannot_be_packed = microdata.weight is not None or microdata.person is not None
         needs_bits = self.on_spark or self.strategy.listed or self._leaves_out_suppressed
@@ -123,7 +128,7 @@ class SweepRun:
         if not self.has_bits:
             return self._sweep_families(people, result.priors(secrets, people))
         layouts = self.workspace.layouts()
-        if not layouts:
+        if not layouts:  # a new workspace
             layouts = list(plan_passes(qids, secrets, people))
             if not codes_fit(layouts):
                 return self._attack_each()
@@ -220,7 +225,7 @@ class SweepRun:
             f"{plural(len(self.names), 'quasi-identifier')}: how many of the "
             f"{plural(self.strategy.subsets, 'subset')} are measured depends on the borders"
         )
-        self._run_passes(layouts, self._resumed_progress(layouts))
+        self._run_passes(layouts, self._resumed_progress(layouts))  # the coded tables alone
         details = {}
         if self.spec.threshold is not None:
             try:
@@ -292,7 +297,7 @@ class SweepRun:
     ) -> tuple[pl.DataFrame, Details, pl.DataFrame]:
         """Return the rows of a sweep, its histogram as a detail, and the errors of estimates."""
         subsets, errors = samples.estimate(collected.subsets, collected.parts, people)
-        if self.stars is not None:
+        if self.stars is not None:  # records that are * in a whole subset are in no block of it
             subsets = self.stars.correct(subsets, attack_alone(self.engine, self.bound))
         names = result.names_by_bits(subsets["subset"], self.names)
         frame = result.result_frame(subsets, prior, names=names, secrets=self.secrets)
@@ -309,7 +314,7 @@ class SweepRun:
         work = max(layout.people << layout.n for layout in layouts)  # people times subsets
         streams = 1 if work < ALONE and not self.on_spark else self.streams
         pass_class = Pass
-        if self.on_spark:
+        if self.on_spark:  # needs an extra
             from qifsql.commands.sweep.cluster import ClusterPass
 
             pass_class = ClusterPass
@@ -335,13 +340,15 @@ class SweepRun:
             data_pass.run()
 
     def _resumed_progress(self, layouts: Sequence[Layout]) -> Progress:
+        """Return the progress, with the tasks that earlier runs have stored in the workspace."""
         progress = Progress(layouts, self.streams, len(self.strategy.listed))
         for task, method, seconds in self.workspace.done_tasks():
             progress.count_done(task, seconds, method)
-        progress.rows_done = 0
+        progress.rows_done = 0  # rows per second are those of this run
         return progress
 
     def _out_of_time_error(self, what: str) -> InputError:
+        """Return the error that the time is over; ``what`` says what is not complete."""
         place = self.spec.workspace or "memory"
         return InputError(
             f"{what} after {self.spec.time_budget:g} seconds; what is done is kept in {place}: run "
@@ -428,6 +435,7 @@ class SweepRun:
         stored = self.workspace.fact("spreads")
         layouts = self.workspace.layouts()
         if stored and layouts and all(map(self.workspace.is_coded, range(len(layouts)))):
+            # Texts are the keys of a stored fact.
             qids, secrets = ({int(i): Spread(**s) for i, s in part.items()} for part in stored)
             return qids, secrets
         self.workspace.store_fact("records", check_records(self.engine, self.bound.microdata))

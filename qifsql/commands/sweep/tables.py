@@ -51,7 +51,11 @@ class CodeRange(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class CodedTable:
-    """A coded table: its first attribute, the decisions before it, and its number of rows."""
+    """A coded table: the position of its first attribute, and its number of rows.
+
+    ``state`` has the decisions on the attributes before it (``Layout.state``); 0: all are dropped,
+    so the table has everybody.
+    """
 
     name: str
     position: int
@@ -144,7 +148,7 @@ class Tables:
 
         A value with more than ``giant`` rows has a range of its own.
         """
-        worker.set(chunk=(size, "BIGINT"), giant=(giant, "BIGINT"))
+        worker.set(chunk=(size, "BIGINT"), giant=(giant, "BIGINT"))  # read by the view
         rows = worker.stream.rows(worker.statements.select("chunks", coded=table))
         return [CodeRange(*row) for row in rows]
 
@@ -236,12 +240,14 @@ class Tables:
         limits = samples.stratum_limits(share, self.layout.people)
         worker.set(seed=(seed, "BIGINT"), first=(table.position, "INTEGER"))
         worker.set_lists(limits=limits)
+        # Each block of the first attribute, with its stratum and its place in a random order there.
         worker.make_table("lots", "lots", coded=qualify(table.name))
         strata = [Stratum(*row) for row in worker.rows("strata")]
         drawn = samples.draws_by_stratum(strata, share, len(limits) + 1)  # blocks, 0: all exact
         if not any(drawn):
             return []
-        starts = list(accumulate(drawn, initial=0))  # the first number of each stratum
+        # The numbers of drawn blocks, in place of codes, begin here in each stratum.
+        starts = list(accumulate(drawn, initial=0))
         worker.set_lists(drawn=drawn, starts=starts)
         sample, certain = table.name + SAMPLE, table.name + CERTAIN
         sampled_rows = self._store_rows(worker, sample, "sampled", table.name)
@@ -255,9 +261,9 @@ class Tables:
             if blocks := drawn[stratum.number]:
                 start = starts[stratum.number]
                 self.workspace.store_stratum(worker.stream, sample, start, blocks, stratum)
-                for a, b in samples.random_parts(blocks):
-                    span = start + a, start + b - 1
-                    rows = round(sampled_rows * (b - a) / sum(drawn))
+                for first, end in samples.random_parts(blocks):
+                    span = start + first, start + end - 1
+                    rows = round(sampled_rows * (end - first) / sum(drawn))
                     tasks.append(self.task("walk", sample, table.position, span=span, rows=rows))
         return tasks
 

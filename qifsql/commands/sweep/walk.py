@@ -81,8 +81,10 @@ def walk(worker: Worker, chunk: Chunk, going_well: Callable[[], bool]) -> bool:
     for position in range(chunk.position + 1, layout.n):  # blocks in which it is the first to vary
         field, later = layout.field(position), layout.later(position)
         worker.turn_to_attribute(1 << position, field=field, later=later)
-        rows_to_split, rows_with_two, rows_going_on = worker.rows("turns")[0]
-        if not rows_going_on:
+        # Rows in blocks in which this attribute is the first to vary, with two others or more, and
+        # with one other; and in how many blocks two or more vary, whichever is the first.
+        rows_to_split, rows_with_two, blocks_going_on = worker.rows("turns")[0]
+        if not blocks_going_on:
             break
         if not going_well():
             return False
@@ -117,10 +119,10 @@ def _split_blocks(worker: Worker, going_on: str, blocks: int) -> int:
     worker.set(blocks=(blocks, "BIGINT"))
     if worker.layout.valued:  # views of ``sweep_valued.sql`` read this table
         worker.make_table("cells", "cells")
-    worker.make_table("taken", "taken")
-    worker.add_settled("settled_taken")
-    blocks += worker.make_table("children", "children")
-    worker.make_view("stripped", "stripped")
+    worker.make_table("taken", "taken")  # the blocks that take the attribute
+    worker.add_settled("settled_taken")  # those of them in which nothing varies any more
+    blocks += worker.make_table("children", "children")  # the others, under new numbers
+    worker.make_view("stripped", "stripped")  # the rows of these, without the attribute's code
     worker.make_table("live", going_on)
     # Turns below TWO_VARY: one attribute varies in the block. It is taken, and nothing is left.
     worker.set(first_turn=(0, "INTEGER"), last_turn=(TWO_VARY - 1, "INTEGER"))
@@ -139,12 +141,16 @@ def _settle_two(worker: Worker, position: int) -> None:
     for chosen, code_bits in (only_this, only_later):
         worker.set(chosen=(chosen, "BIGINT"), seen=(code_bits, layout.rest_type))
         worker.add_settled("settled_parts")
+    # Both are taken in the blocks of this turn alone.
     worker.set(first_turn=(bit | TWO_VARY, "INTEGER"), last_turn=(bit | TWO_VARY, "INTEGER"))
     worker.add_settled("settled_cells")
 
 
 def roll_up(worker: Worker, chunk: Chunk) -> None:
-    """Settle all subsets that take the chunk's first attribute, each from a larger subset."""
+    """Settle all subsets that take the chunk's first attribute, each from a larger subset.
+
+    ``rolled_0`` has the blocks by all attributes.
+    """
     later = worker.layout.all_attributes & ~((2 << chunk.position) - 1)
     worker.limit_to(chunk)
     rows = worker.make_table("rolled_0", "chosen_rows", coded=chunk.table)
@@ -224,8 +230,9 @@ def _drop_each(
         source, attributes_after, size = table, layout.n - 1 - position, rows
         if attributes_after:
             worker.set(kept=(layout.fields(fewer, entry=True), layout.key_type))
-            ((blocks,),) = worker.rows("about", finer=f"rolled_{table}")
-            if blocks <= (WORTH_TABLE if attributes_after > 1 else WORTH_LAST_TABLE) * rows:
+            ((blocks,),) = worker.rows("about", finer=f"rolled_{table}")  # an estimate
+            worth = WORTH_TABLE if attributes_after > 1 else WORTH_LAST_TABLE
+            if blocks <= worth * rows:
                 source = table + 1
                 size = worker.make_table(f"rolled_{source}", "rolled", finer=f"rolled_{table}")
         _settle_rolled(worker, chunk, fewer, table=source)

@@ -88,6 +88,7 @@ class Worker(StreamSession):
     def __init__(
         self, stream: Stream, layout: Layout, sizes: Sizes, *, compiled: bool = False
     ) -> None:
+        """Collect the macros of the pass; the stream is prepared later (``prepare``)."""
         super().__init__(stream, statements_for(layout.words, valued=layout.valued))
         self.layout = layout
         self.sizes = sizes
@@ -111,7 +112,7 @@ class Worker(StreamSession):
         self.set(
             n=(layout.n, "INTEGER"),
             every=(layout.all_attributes, "BIGINT"),
-            whole_state=((1 << 2 * layout.n) - 1, "BIGINT"),
+            whole_state=((1 << 2 * layout.n) - 1, "BIGINT"),  # the bits of a state
             most=(sizes.greatest, "BIGINT"),  # attributes that a subset may take
             spare=(layout.n - sizes.least, "BIGINT"),  # attributes that it may drop
             two=(TWO_VARY, "INTEGER"),
@@ -155,8 +156,8 @@ class Worker(StreamSession):
         self.add_rows("settled", file, **tables)
 
     def sum_up(self) -> None:
-        """Sum up the settled blocks by state, question and kind, in the table ``found``."""
-        if self.summed:
+        """Sum up the settled blocks by state, question and percent, in the table ``found``."""
+        if self.summed:  # the compiled walk has done it
             return
         self.prepare()
         self.stream.rows(self._create_kinds)
@@ -188,7 +189,7 @@ def people_macro(counter_bits: int, *, valued: bool) -> str:
 
 @cache
 def block_key_macro(n: int, kind: str) -> str:
-    """Return the macro that computes the key of a block from its number and its state."""
+    """Return the macro that computes the key of a block: its number above its state (2 n bits)."""
     block = exp.Mul(
         this=typed(exp.column("block"), kind), expression=typed_number(1 << 2 * n, kind)
     )
@@ -223,8 +224,11 @@ def settled_table(words: int, *, valued: bool) -> str:
 
 
 def kinds_query(layout: Layout) -> exp.Select:
-    """Return the number of settled blocks by state, question and kind (``sql/sweep/found.sql``)."""
-    counters: dict[int, list[Shape]] = {0: []} if layout.owners else {}
+    """Return the number of settled blocks by state, question and kind (``sql/sweep/found.sql``).
+
+    The query gets the place of each counter: its word, and the number of bits below it there.
+    """
+    counters: dict[int, list[Shape]] = {0: []} if layout.owners else {}  # by question
     counters |= {j: [] for j in layout.secrets}
     for i, (j, _) in enumerate(layout.counters, 1):
         counters[j].append(layout.place(i))

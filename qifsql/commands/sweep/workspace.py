@@ -195,10 +195,13 @@ class Workspace:
         return bool(self.fact(f"coded {number_of_pass}"))
 
     def finished_attributes(self, number_of_pass: int, n: int) -> int:
-        """Return the attributes, as bits, for which all subsets that begin with them are done."""
+        """Return the attributes, as bits, for which all subsets that begin with them are done.
+
+        These have a table of everybody (state 0) that begins with them, and no waiting task.
+        """
         done = [t for t, _, _ in self.done_tasks() if t.number_of_pass == number_of_pass]
         pending = self.pending_tasks(number_of_pass)
-        with_table = {t.position for t in (*done, *pending) if not t.state}  # 0: of everybody
+        with_table = {t.position for t in (*done, *pending) if not t.state}
         # Dropping the attribute from the table of everybody is about later attributes.
         waiting = {t.first_attribute(n) for t in pending if t.kind != "drop" or t.state}
         return sum(1 << position for position in with_table - waiting)
