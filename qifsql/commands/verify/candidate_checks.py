@@ -55,10 +55,12 @@ def repeat(stored: Stored, inputs: Inputs, settings: Settings) -> Repetition:
     people, release = (_read(stored, inputs, settings, name) for name in ("people", "dataset"))
     if len(people.rows) * len(release.rows) > MOST_PAIRS:
         raise RepetitionError(f"more than {MOST_PAIRS:,} pairs of records")
-    values = [list(column) for column in zip(*people.rows, strict=True)]
-    cells = [list(column) for column in zip(*release.rows, strict=True)]
-    tests = [_cell_tests(column, raw) for column, raw in zip(cells, values, strict=True)]
-    tests_by_record = list(zip(*tests, strict=True))
+    # For each cell of the release, a function: does it contain a value of a person in this column?
+    values_by_column = [list(column) for column in zip(*people.rows, strict=True)]
+    cells_by_column = [list(column) for column in zip(*release.rows, strict=True)]
+    columns = zip(cells_by_column, values_by_column, strict=True)
+    tests_by_column = [_cell_tests(cells, values) for cells, values in columns]
+    tests_by_record = list(zip(*tests_by_column, strict=True))
     numbers: dict[Place, Number] = {}
     for i, row in enumerate(stored.frame.iter_rows(named=True)):
         if row["view"] == "cells":
@@ -79,6 +81,7 @@ def _read(stored: Stored, inputs: Inputs, settings: Settings, name: str) -> _Rec
     options = {option: value for option, value in options.items() if value}
     models = ("crs", *(["cas"] if secrets else []))
     request = Request(stored, models, dataset, options, inputs.now, settings)
+    # A row has the quasi-identifiers, the secrets and, if there is one, the person or key.
     rows = read_people(request, "records" if owner else "microdata").rows
     width = len(spec["qids"])
     return _Records(
@@ -91,10 +94,9 @@ def _read(stored: Stored, inputs: Inputs, settings: Settings, name: str) -> _Rec
 def _cell_tests(cells: Sequence[Any], values: Sequence[Any]) -> list[Callable[[Any], bool]]:
     """Return for each cell of a column a function that tells whether it contains a value.
 
-    ``values`` are those of the people in this column.
-
-    An empty cell contains all if the release has more of them than the people, and so does a usual
-    word for a missing value that contains none of theirs.
+    ``values`` are those of the people in this column. An empty cell contains all if the release has
+    more of them than the people, and so does a usual word for a missing value that contains none of
+    theirs.
     """
     types = {type(value) for value in values if value is not None} or {str}
     if len(types) > 1 or not types <= DOMAINS.keys():
@@ -166,8 +168,9 @@ def _numbers_of_candidates(
     """Return the numbers of a row of the view ``compatible``, by column."""
     secrets = _secrets_of_records(stored, release, row)
     if stored.spec.get("person"):
-        owners = people.owners, tests_by_record, release.owners, secrets
-        numbers = compatible_records.find_people(people.rows, *owners)
+        numbers = compatible_records.find_people(
+            people.rows, people.owners, tests_by_record, release.owners, secrets
+        )
     else:  # the position of each person's record in the release, unless nothing tells it
         positions: Sequence[int | None] | None = None
         if stored.spec.get("key"):

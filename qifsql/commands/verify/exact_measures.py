@@ -121,7 +121,10 @@ def numbers_of_reporting(
 def with_reported(
     numbers: Mapping[str, Number], reported: Mapping[str, Number]
 ) -> dict[str, Number]:
-    """Return numbers of everybody and of the people with a reported secret; the smaller ``l``."""
+    """Return numbers of everybody and of the people with a reported secret; the smaller ``l``.
+
+    A missing value must not make a block look diverse, so l is also counted without it.
+    """
     both_l = [number for part in (numbers, reported) if (number := part.get("l")) is not None]
     return {**numbers, **reported, "l": min(both_l)}
 

@@ -34,6 +34,7 @@ def repeat_levels(request: Request) -> Repetition:
     numbers: dict[Place, Number] = {}
     for i, row in enumerate(stored.frame.iter_rows(named=True)):
         measure, secret = str(row["measure"]), secrets.index(row["secret"])
+        # Blocks by all quasi-identifiers, and everybody as one block, by none.
         blocks = _value_counts(second_engine.count_blocks(answer, range(width), width, secret))
         (totals,) = _value_counts(second_engine.count_blocks(answer, (), width, secret))
         values: dict[str, Number] = {"people": sum(totals.values()), "blocks": len(blocks)}
@@ -41,6 +42,7 @@ def repeat_levels(request: Request) -> Repetition:
             values["value"] = syntactic_levels.average_class_size(blocks)
         elif measure in (*COUNTED_LEVELS, *ROUNDED_LEVELS):  # the others need more than counts
             aim = None if row["wanted"] is None else Fraction(str(row["wanted"]))
+            # A level of a secret is the worse of those with and without its missing value.
             assess = syntactic_levels.assess if measure == "k" else syntactic_levels.assess_secret
             level = assess(syntactic_levels.MEASURES[measure], blocks, totals, aim)
             # of logarithms, only the level itself: which blocks are worst may differ by rounding
@@ -76,7 +78,7 @@ def repeat_policy(request: Request) -> Repetition:
     numbers: dict[Place, Number] = {}
     for i, row in enumerate(stored.frame.iter_rows(named=True)):
         rule = stored.spec["rules"][row["rule"] - 1]
-        sign, _, limit = str(rule["wanted"]).partition(" ")
+        sign, _, limit = str(rule["wanted"]).partition(" ")  # such as <= 0.1
         is_difference = " " in limit  # from the level of a last release
         if row["by"] is not None or sign not in ("<=", ">=") or is_difference:
             continue
@@ -121,7 +123,7 @@ def _readings(numbers: Numbers) -> Iterator[Numbers]:
     """Yield the numbers of everybody, and those of the people with a reported secret, if any."""
     yield numbers
     shares = [Fraction(n) for name in SHARES if (n := numbers.get(f"{name}_reported")) is not None]
-    if shares:
+    if shares:  # all five, in the order of SHARES
         certain_before, certain_after, before, after, worst_case = shares
         people = int(numbers["certain_reported"] or 0)
         yield compared(

@@ -38,22 +38,23 @@ def repeat(request: Request) -> Repetition:
     if any(law.table for law in stated_laws):
         raise RepetitionError("tables and matrices of laws are not read again")
     answer = read_people(request)
+    # By quasi-identifier: the law of the errors with which its values are known.
     chances = [_reference_law(_find_law(str(qid), stated_laws)) for qid in stored.spec["qids"]]
     rows, weights = _weighted_rows(answer, stored, stated_laws)
     names = [f"qid_{i}" for i, _ in enumerate(chances)]
-    reidentified = Knowledge.of(blocks(rows, names, None, weights), chances)
+    about_records = Knowledge.of(blocks(rows, names, None, weights), chances)
     error = _rounding_bound(stored, stated_laws, sum(weights))
     if error > MAX_ERROR:
         raise RepetitionError("the probabilities of what is known are rounded to few digits")
-    if reidentified.pairs > MOST_PAIRS:
+    if about_records.pairs > MOST_PAIRS:
         raise RepetitionError(f"more than {MOST_PAIRS:,} pairs of people and what may be known")
-    singled_out = reidentified.success(reidentified.crowds(owner=True).values())
+    singled_out = about_records.success(about_records.crowds(owner=True).values())
     numbers: dict[Place, Number] = {}
     for question in questions(stored, noisy=True):
         secret = f"secret_{question.secret}" if question.secret else None
         (everyone,) = blocks(rows, [], secret, weights).values()
         knowledge = Knowledge.of(blocks(rows, names, secret, weights), chances)
-        crowds = knowledge.crowds(owner=secret is None)
+        crowds = knowledge.crowds(owner=secret is None)  # by what is known: who it may be
         after = knowledge.success(crowds.values())
         values = {
             "records": len(rows),
@@ -84,7 +85,7 @@ def _unclear_columns(
     unclear = set()
     for column, outcome in (("singled_out", singled_out), ("individuals_certain", after)):
         people = outcome.deterministic * len(weights)
-        if int(people * (1 - error)) != int(people * (1 + error)):
+        if int(people * (1 - error)) != int(people * (1 + error)):  # the error changes a count
             unclear.add(column)
     if any(law.kind == "sd" for law in stated_laws):
         unclear.add("worst_case")

@@ -70,7 +70,8 @@ def repeat(stored: Stored, inputs: Inputs, settings: Settings) -> Repetition:
         return Repetition(MANIFEST, reason=reason)
     script = inputs.relocate(script)
     where = f"the manifest of {stored.name}"
-    stored_seconds = stored.manifest.get("seconds")  # written by whoever made the file
+    # Ten times what the attack took, within limits: whoever made the file has written the number.
+    stored_seconds = stored.manifest.get("seconds")
     seconds = LEAST_SECONDS
     if isinstance(stored_seconds, int | float) and stored_seconds < MOST_SECONDS:
         seconds = min(max(seconds, 10 * float(stored_seconds)), MOST_SECONDS)
@@ -121,8 +122,9 @@ def _obstacle(stored: Stored, script: str) -> str:
             return why
     if stored.kind != "attack":
         return f"the SQL of a result of {stored.kind} is not a script that can be pasted"
-    if "ATTACH IF NOT EXISTS ':memory:' AS kept" not in script:
-        if "AS kept" in script:
+    in_memory = "ATTACH IF NOT EXISTS ':memory:' AS kept" in script
+    if not in_memory:
+        if "AS kept" in script:  # in the file that it attaches
             return "the SQL reads a file of counts (--store), not the data"
         return ""
     # it reads a table in memory, into which qifsql has loaded the data
@@ -234,7 +236,7 @@ class Pasted:
         """
         secret, gain = question.secret, question.gain
         is_counted = (step, secret, gain) in self.answers
-        if not is_counted and not secret and not gain:
+        if not is_counted and not secret and not gain:  # take the blocks of the first secret
             secret = min(number for kind, number, _ in self.answers if kind == step and number)
         return [
             exact_measures.kind_of_row(row, owner=not question.secret, gain=bool(gain))
@@ -272,16 +274,11 @@ class Pasted:
         noisy = questions(self.stored, noisy=True)
         secrets = list(dict.fromkeys([0, *(question.secret for question in noisy)]))
         outcomes = [answer.lines()[0] for answer in raw if answer.columns == NOISY_COLUMNS]
-        drawn = []  # questions about a secret whose values were drawn by a matrix that is known
-        for question in noisy:
-            row = self.stored.frame.row(question.row, named=True)
-            matrices = [law.column.casefold() for law in laws(row["knows"]) if law.kind == "matrix"]
-            if question.secret and str(row["secret"]).casefold() in matrices:
-                drawn.append(question)
+        about_true_values = [question for question in noisy if self._is_drawn_by_matrix(question)]
         true_values = [answer.lines()[0] for answer in raw if answer.columns == TRUE_SECRET_COLUMNS]
-        if len(outcomes) != len(secrets) or len(true_values) != len(drawn):
+        if len(outcomes) != len(secrets) or len(true_values) != len(about_true_values):
             return {}  # estimates from drawn people have other columns
-        true_values_of = dict(zip(drawn, true_values, strict=True))
+        true_values_of = dict(zip(about_true_values, true_values, strict=True))
         outcome_by_secret = dict(zip(secrets, outcomes, strict=True))
         numbers: dict[Place, Number] = {}
         for question in (*questions(self.stored), *noisy):  # no row is an estimate with an interval
@@ -290,7 +287,7 @@ class Pasted:
             kinds = self._kinds("prior_profile", question)
             records = sum(kind.size * kind.blocks for kind in kinds)
             prior = success(kinds)
-            if true_row := true_values_of.get(question):
+            if true_row := true_values_of.get(question):  # the prior is that of the true values
                 best = Fraction(int(true_row["best"]), int(true_row["total"]))
                 is_certain = true_row["possible"] == 1
                 prior = Success(Fraction(is_certain), best, best, is_certain * records)
@@ -304,6 +301,12 @@ class Pasted:
             }
             numbers |= place_numbers(RESULTS, question.row, values)
         return numbers
+
+    def _is_drawn_by_matrix(self, question: Question) -> bool:
+        """Return whether a question is about a secret whose values a known matrix has drawn."""
+        row = self.stored.frame.row(question.row, named=True)
+        matrices = [law.column.casefold() for law in laws(row["knows"]) if law.kind == "matrix"]
+        return bool(question.secret) and str(row["secret"]).casefold() in matrices
 
     def details(self, results: Mapping[Place, Number]) -> dict[Place, Number]:
         """Return the numbers of the tables of details; ``results`` has those of the results."""

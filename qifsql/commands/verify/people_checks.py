@@ -55,8 +55,8 @@ def numbers_of(
     if row["secret"] is None:
         return people.attack(records, "person", qids, **reading)
     about = records, "person", qids, f"secret {row['secret']}"
-    numbers = people.attack(*about, **reading)
-    return people.beside_reported(*about, **reading) | numbers
+    # The numbers of those who report the secret, in columns of their own, and of everybody.
+    return people.beside_reported(*about, **reading) | people.attack(*about, **reading)
 
 
 def repeat_levels(request: Request) -> Repetition:

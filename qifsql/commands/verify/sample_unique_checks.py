@@ -100,7 +100,10 @@ class _Uniques:
         }
 
     def of_size(self, row: Mapping[str, Any]) -> dict[str, Number]:
-        """Return the numbers of the minimal sample uniques of one size."""
+        """Return the numbers of the minimal sample uniques of one size.
+
+        ``records`` or ``people`` counts those whose smallest has this size.
+        """
         size = row["size"]
         sets = Counter(s for sets in self.uniques for s in sets if len(s) == size)
         smallest = [min(map(len, sets)) for sets in self.uniques if sets]
@@ -108,7 +111,7 @@ class _Uniques:
             "msus": sets.total(),
             "sets": len(sets),
             "people" if self.person else "records": smallest.count(size),
-            "score": self._score([frozenset(self.qids[:size])]),
+            "score": self._score([frozenset(self.qids[:size])]),  # any one set of this size
         }
 
     def of_set(self, row: Mapping[str, Any]) -> dict[str, Number]:

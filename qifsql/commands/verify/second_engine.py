@@ -41,11 +41,12 @@ def repeat(request: Request) -> Repetition:
     secrets, person = len(stored.spec.get("secrets") or ()), stored.spec.get("person")
     # of people there is also a column of lists of records, or it is the only one
     width = len(answer.columns) - secrets if person else len(stored.spec["qids"])
+    all_qids = range(width)
     numbers: dict[Place, Number] = {}
     for question in questions(stored):
         if question.gain:  # other gains than identity are not in the reference
             continue
-        values, kinds = numbers_of(stored, answer, range(width), width, question.secret)
+        values, kinds = numbers_of(stored, answer, all_qids, width, question.secret)
         numbers |= place_results(stored, question.row, values)
         numbers |= _detail_numbers(stored, question, kinds)
     return Repetition(WAY, numbers)
@@ -60,8 +61,8 @@ def numbers_of(
     ``secret`` 0 is the record itself.
     """
     after = count_blocks(answer, places, width, secret)
-    before = count_blocks(answer, (), width, secret)
-    suppressed = []
+    before = count_blocks(answer, (), width, secret)  # everybody in one block
+    suppressed = []  # the blocks of records that may be anybody's
     if stored.spec.get("suppressed_records"):  # such a record has * in texts, else missing values
         texts = {i for row in answer.rows for i, cell in enumerate(row) if isinstance(cell, str)}
         suppressed = [(_block_name(STAR if i in texts else None for i in places),)]
@@ -101,6 +102,7 @@ def _numbers_of_reporting(
 
 
 def _drop_missing_secrets(blocks: Blocks) -> Blocks:
+    """Return the blocks of the people who report the secret; others are left out."""
     reported = {
         block: {value: cell for value, cell in values.items() if value != MISSING_TEXT}
         for block, values in blocks.items()
@@ -175,7 +177,8 @@ def _detail_numbers(
     numbers: dict[Place, Number] = {}
     successes = [kind.chance for kind in kinds for _ in range(kind.people)]  # of each person
     tables = {"histogram", "thresholds", "quantiles"} & stored.details.keys()
-    # Bins are whole percents. Close to their borders, rounded weights may change the bin.
+    # Bins are whole percents. Close to their borders, at half a percent, rounded weights may change
+    # the bin: such a histogram is not compared.
     border, near = Fraction(1, 2), Fraction(1, 10**9)
     if stored.spec.get("weight") and any(abs(100 * s % 1 - border) < near for s in successes):
         tables -= {"histogram"}

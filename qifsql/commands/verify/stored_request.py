@@ -148,25 +148,30 @@ def current_source(stored: Stored, inputs: Inputs) -> Dataset | Collection:
             csv_of_files = _csv_by_file(entries)
         case dict(entry):
             csv = entry | csv
-    hive = "hive_partitioning = true" in str(stored.manifest["sql"]).casefold()
+    hive = _reads_hive(stored)
     collection = spec.get("collection") or {}
     old_paths = list(inputs.paths)
-    if collection and not collection.get("wave"):  # one file per dataset; waves are in one dataset
-        names = list(collection.get("datasets") or [spec["dataset"]])
-        now = [inputs.paths[_old_path(names, i, old_paths)] for i in range(len(names))]
-        datasets = [
-            _open_dataset(name, [path], {**csv, **csv_of_files.get(name, {})}, hive)
-            for name, path in zip(names, now, strict=True)
-        ]
-        zipped = [path for path in now if path.casefold().endswith(ZIPPED)]
-        if len({*zipped}) < len(zipped):  # the SQL does not tell tables of one .zip apart
-            raise RepetitionError(COPY_REASON)
-        keys = collection.get("keys") or None
-        return Collection.of(datasets, key=keys, absent=collection.get("absent", "null"))
-    side_files = _side_files(spec)  # that options of the attack name
-    attacked = [path for path in old_paths if not {path, Path(path).name} & side_files]
-    paths = [inputs.paths[path] for path in attacked or old_paths]
-    return _open_dataset(str(spec["dataset"]), paths, csv, hive)
+    if not collection or collection.get("wave"):  # one dataset; waves are parts of one
+        side_files = _side_files(spec)  # that options of the attack name
+        attacked = [path for path in old_paths if not {path, Path(path).name} & side_files]
+        paths = [inputs.paths[path] for path in attacked or old_paths]
+        return _open_dataset(str(spec["dataset"]), paths, csv, hive)
+    names = list(collection.get("datasets") or [spec["dataset"]])  # one file each
+    now = [inputs.paths[_old_path(names, i, old_paths)] for i in range(len(names))]
+    datasets = [
+        _open_dataset(name, [path], {**csv, **csv_of_files.get(name, {})}, hive)
+        for name, path in zip(names, now, strict=True)
+    ]
+    zipped = [path for path in now if path.casefold().endswith(ZIPPED)]
+    if len({*zipped}) < len(zipped):  # the SQL does not tell tables of one .zip apart
+        raise RepetitionError(COPY_REASON)
+    keys = collection.get("keys") or None
+    return Collection.of(datasets, key=keys, absent=collection.get("absent", "null"))
+
+
+def _reads_hive(stored: Stored) -> bool:
+    """Return whether folders such as year=2020 were read as columns: only the SQL says so."""
+    return "hive_partitioning = true" in str(stored.manifest["sql"]).casefold()
 
 
 def named_dataset(stored: Stored, inputs: Inputs, option: str) -> Dataset:
@@ -176,9 +181,8 @@ def named_dataset(stored: Stored, inputs: Inputs, option: str) -> Dataset:
     names = [str(spec[role]) for role in options]
     name = str(spec[option])
     path = _old_path(names, options.index(option), list(inputs.paths))
-    hive = "hive_partitioning = true" in str(stored.manifest["sql"]).casefold()
     csv = {**_csv_by_file(spec["csv"]).get(name, {}), "na": (spec.get("na") or {}).get(name, ())}
-    return _open_dataset(name, [inputs.paths[path]], csv, hive)
+    return _open_dataset(name, [inputs.paths[path]], csv, _reads_hive(stored))
 
 
 def _open_dataset(name: str, paths: Sequence[str], csv: Mapping[str, Any], hive: bool) -> Dataset:
@@ -218,7 +222,8 @@ def _old_path(names: Sequence[str], i: int, paths: Sequence[str]) -> str:
         return matching[0]
     if len(matching) != file_names.count(file_names[i]):
         raise RepetitionError(_unknown_files(names[i]))
-    return matching[file_names[:i].count(file_names[i])]
+    datasets_before = file_names[:i].count(file_names[i])  # of the same file name
+    return matching[datasets_before]
 
 
 def _unknown_files(name: str) -> str:
@@ -247,14 +252,17 @@ def _as_written(name: str, expressions: Mapping[str, str]) -> str:
     if isinstance(tree, exp.Column):  # a column of a collection, with its tag
         return tree.name
     for column in tree.find_all(exp.Column):
-        if column.table == SOURCE:
+        if column.table == SOURCE:  # users write columns without the table
             column.set("table", None)
     quote = '"' if re.search(r"\W", name) else ""
     return f"{quote}{name}{quote}={render(tree)}"
 
 
 def _check_columns(repeated: Request) -> None:
-    """Refuse a request that, bound to the data, differs from its manifest in COMPARED_ENTRIES."""
+    """Refuse a request that, bound to the data, differs from its manifest in COMPARED_ENTRIES.
+
+    Raises UnfitError if it cannot be bound to the data, RepetitionError if it differs.
+    """
     spec = repeated.stored.spec
     options = {n: v for n, v in repeated.options.items() if n in Options.__annotations__}
     try:
@@ -275,16 +283,14 @@ def _check_columns(repeated: Request) -> None:
 
 def repeat_printed_sql(request: Request) -> Iterator[Repetition]:
     """Yield the numbers of a stored attack by each form of the SQL printed for its request."""
-    for way, is_simple, numbers_of in (
-        (SIMPLE_WAY, True, _numbers_of_simple),
-        (PRINTED_WAY, False, numbers_by_question),
-    ):
-        try:
-            answers = answers_of(request, simple=is_simple)
-        except RepetitionError as e:
-            yield Repetition(way, reason=str(e))
-        else:
-            yield Repetition(way, numbers_of(request.stored, answers))
+
+    def repeat(way: str) -> Repetition:
+        answers = answers_of(request, simple=way == SIMPLE_WAY)
+        numbers_of = _numbers_of_simple if way == SIMPLE_WAY else numbers_by_question
+        return Repetition(way, numbers_of(request.stored, answers))
+
+    for way in (SIMPLE_WAY, PRINTED_WAY):
+        yield attempt(way, repeat, way)
 
 
 def answers_of(request: Request, *, simple: bool) -> list[Answer]:
@@ -334,5 +340,6 @@ def numbers_by_question(stored: Stored, answers: Sequence[Answer]) -> dict[Place
 def _numbers_of_answer(
     stored: Stored, question: Question, row: Mapping[str, Any]
 ) -> dict[Place, Number]:
+    """Return the numbers in a row of an answer, whose columns are called as in the results."""
     values = {name: value for name, value in row.items() if isinstance(value, int | float)}
     return place_results(stored, question.row, values)

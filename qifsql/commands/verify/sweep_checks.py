@@ -131,7 +131,7 @@ def _numbers_of_row(
     interactions add up all subsets: with more than MOST_SUMMED_QIDS they are left out.
     """
     success = successes[row["model"], row["secret"], row.get("measure", "probabilistic")]
-    all_qids = max(success, key=len)
+    all_qids = max(success, key=len)  # the largest set
     has_sums = len(all_qids) <= MOST_SUMMED_QIDS
     if table == "borders":
         return {"n_qids": len(row["qids"]), "posterior": success[frozenset(row["qids"])]}
@@ -218,7 +218,7 @@ def _count_coarsened(request: Request) -> Repetition:
     for i, row in enumerate(rows):
         place, secret = qids.index(row["qid"]), secrets.index(row["secret"])
         try:
-            coarser = _merge_pairs(answer, place)
+            coarser = _merge_pairs(answer, place)  # the people with the merged values
         except TypeError as e:
             raise RepetitionError(f"the values of {quoted(qids[place])} have no order") from e
         if secret not in before_of_secret:

@@ -287,10 +287,12 @@ def summary(frame: pl.DataFrame) -> Mapping[str, int]:
     numbers = numbers.with_columns(
         pl.when(is_hint).then(pl.lit(HINTED)).otherwise("verdict").alias("verdict")
     )
+    # A number has a verdict for each way. It differs if one way differs, and is a hint only if no
+    # other way agrees.
     places = numbers.group_by("result", "table", "row", "column").agg(pl.col("verdict").unique())
     for (verdicts,) in places.select("verdict").iter_rows():
-        worst = next(v for v in (DIFFERS, AGREES, HINTED, NOT_CHECKED) if v in verdicts)
-        counts[worst] += 1
+        decisive = next(v for v in (DIFFERS, AGREES, HINTED, NOT_CHECKED) if v in verdicts)
+        counts[decisive] += 1
     return {**counts, LEFT_OUT: frame.height - numbers.height}
 
 

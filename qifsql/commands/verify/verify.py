@@ -144,7 +144,10 @@ def verify(
 def _verdicts(
     stored: Stored, inputs: Inputs, chosen: VerifyOptions, settings: Settings
 ) -> list[dict[str, Any]]:
-    """Return a verdict on each number of a stored result by each way: rows of verdicts.SCHEMA."""
+    """Return a verdict on each number of a stored result by each way: rows of verdicts.SCHEMA.
+
+    ``chosen["sql"]``: by the SQL of the manifest alone.
+    """
     if stored.kind not in KINDS:
         return verdicts.unchecked_tables(stored, f"a result of {stored.kind} is not recomputed")
     if chosen["sql"]:
