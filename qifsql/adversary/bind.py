@@ -69,7 +69,8 @@ def _microdata(
     where: exp.Expr | None,
 ) -> Microdata:
     """Return the dataset with the attributes of each role and its filter ``where``."""
-    qids, secrets, key, weight, group, person, household = by_role.values()  # in this order
+    # The order of the roles is that of ``_attributes``.
+    qids, secrets, key, weight, group, person, household = by_role.values()
     schema, keys = catalog.schema, _keys(attack.dataset, key)
     columns = _column_roles(attack, schema, by_role, where=where, keys=keys)
     repeated = _repeated(attack, catalog, _identifying(attack, key, person), where)
@@ -100,7 +101,7 @@ def _notes(
     attack: Attack, catalog: Catalog, by_role: Mapping[str, Attributes], microdata: Microdata
 ) -> tuple[str, ...]:
     """Return what may mislead in the columns and values of the attack."""
-    qids, secrets, key, _weight, _group, person, _household = by_role.values()  # in this order
+    qids, secrets, key, _weight, _group, person, _household = by_role.values()
     identifying = _identifying(attack, key, person)
     where = microdata.where
     return (
@@ -123,7 +124,8 @@ def _attributes(
 ) -> tuple[exp.Expr | None, dict[str, Attributes]]:
     """Return the filter (None: all records), and the typed attributes of each role.
 
-    The roles stand in the order of ``by_role``; one without attributes has an empty tuple.
+    All roles are there, always in one order: quasi-identifiers, secrets (of membership the flag),
+    key, weight, group, person, household. One without attributes has an empty tuple.
     """
     schema = catalog.schema
     names = attack.qids or tuple(attack.target)  # without qids, the target names them
@@ -154,9 +156,9 @@ def _attributes(
 
 
 def _tells_absent(attack: Attack) -> bool:
-    """Return whether being absent from a dataset is a value of its own."""
-    joint = attack.dataset.absent if isinstance(attack.dataset, Collection) else "null"
-    return "distinct" in (attack.absent, joint)
+    """Return whether being absent from a dataset is a value of its own: asked of either."""
+    of_collection = attack.dataset.absent if isinstance(attack.dataset, Collection) else "null"
+    return "distinct" in (attack.absent, of_collection)
 
 
 def _column_roles(
@@ -320,7 +322,10 @@ def _refuse_known_secrets(qids: Attributes, secrets: Attributes, key: Attributes
 
 
 def _others(qid: Attribute, qids: Attributes) -> str:
-    """Return a hint with the names of this column in the other datasets; empty without any."""
+    """Return a hint with the names of this column in the other datasets; empty without any.
+
+    In a collection, a quasi-identifier without a tag is that of every dataset that has it.
+    """
     name = qid.name.removeprefix(tagged(1, ""))
     others = [q.name for q in qids if q.number > 1 and q.name == tagged(q.number, name)]
     listed = ", ".join(map(quoted, others))

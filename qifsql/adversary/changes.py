@@ -72,7 +72,7 @@ def _read_named(text: str, qids: Sequence[Attribute]) -> Change:
     """
     (length, qid_number), sign = max((_beginning(text, sign, qids), sign) for sign in "=:")
     if qid_number:  # 0: the text begins with no quasi-identifier
-        how = text[text.index(sign, length) + 1 :].strip()
+        how = text[text.index(sign, length) + 1 :].strip()  # what follows the sign
         if sign == "=":
             return Change(text, "expression", qid_number, how)
         return Change(text, "level" if how.startswith("@") else "coarser", qid_number, how)

@@ -55,7 +55,7 @@ def parse(text: str) -> Gain:
     if kind not in KINDS or kind == "identity" or not rest:
         raise InputError(f"there is no gain {quoted(text)}; use {HOW}")
     number = None if kind in ("matrix", "sql") else _number(rest)
-    if number is None and kind in STAKED:
+    if number is None and kind in STAKED:  # a file or an expression; worth:4 has a number
         return Gain(text.strip(), kind, source=rest)  # type: ignore[arg-type]
     if number is None:
         raise InputError(f"gain {quoted(text)} needs a number, as in {kind}:{EXAMPLES[kind]}")

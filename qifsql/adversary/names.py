@@ -156,11 +156,11 @@ def _in_collection(text: str, schema: Schema) -> list[Attribute]:
         number, name = tag
         return _tagged(named(name, schema.parts[number - 1], QID), number)
     numbered = list(enumerate(schema.parts, 1))  # a dataset with its number
-    having = [(n, part) for n, part in numbered if _column(text, part)]
-    having = having or [(n, part) for n, part in numbered if _has_all(text, part)]
-    if not having:
+    datasets = [(n, part) for n, part in numbered if _column(text, part)]
+    datasets = datasets or [(n, part) for n, part in numbered if _has_all(text, part)]
+    if not datasets:
         _refuse_unknown(text, schema)
-    return [a for n, part in having for a in _tagged(named(text, part, QID), n)]
+    return [a for n, part in datasets for a in _tagged(named(text, part, QID), n)]
 
 
 def _refuse_unknown(text: str, schema: Schema) -> NoReturn:
@@ -177,12 +177,13 @@ def _refuse_unknown(text: str, schema: Schema) -> NoReturn:
 
 def _has_all(text: str, dataset: Schema) -> bool:
     """Return whether a dataset has all columns of an expression or pattern, unambiguously."""
-    parts = split_name(text)
+    parts = split_name(text)  # "decade" and "birth_year//10" of decade=birth_year//10
     if parts is None:
         name = text.rpartition(":")[0].strip()  # of a coarser form, such as age:5
         return bool(_matching(text, dataset)) or dataset.find(name) is not None
     try:
-        tree = sqlglot.parse_one(parts[1], read="duckdb")
+        _, expression = parts
+        tree = sqlglot.parse_one(expression, read="duckdb")
     except (SqlglotError, RecursionError):
         return True  # no valid SQL: ``named`` raises the error
     return all(dataset.find(c.parts[0].name) for c in tree.find_all(exp.Column))
@@ -222,7 +223,10 @@ def subset(text: str, names: Sequence[str]) -> int:
 
 
 def _members(text: str, names: Sequence[str]) -> list[int] | None:
-    """Return the positions of names that a text joins by + (names may have it); None: unknown."""
+    """Return the positions of names that a text joins by +; None if it has another name.
+
+    A name may contain + itself: the longest name that leaves a readable rest counts.
+    """
     for name in sorted(names, key=len, reverse=True):
         if text == name:
             return [names.index(name)]

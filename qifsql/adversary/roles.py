@@ -44,7 +44,7 @@ def columns(
     column of waves, ``keys`` the engine's names of further keys. ``there`` maps the number of a
     dataset to the column that states whether a person is in it.
     """
-    readers = _readers(attributes)
+    readers = _readers(attributes)  # of each column, the attributes that read it, by role
     filtering = source_columns(where) if where is not None else frozenset()
     identifying = frozenset(keys)
     listing = []

@@ -377,6 +377,7 @@ class BoundAttack:
 
 
 def _opened(source: Source, keys: tuple[str, ...], absent: Absent) -> Dataset | Collection:
+    """Return the dataset of one source, or the collection of several, joined by their keys."""
     if isinstance(source, Collection):
         return source
     sources = datasets(source)

@@ -52,7 +52,7 @@ def _assign(target: Mapping[str, object], qids: Sequence[Attribute]) -> dict[str
     of_all: dict[str, object] = {}
     for name, value in target.items():
         values, matches = of_dataset, _named(name, {q.name: q for q in qids})
-        if not matches:  # a name without tag
+        if not matches:  # a name without tag means the column of every dataset
             values = of_all
             for number in sorted({q.number for q in qids}):
                 matches += _named(name, _untagged(qids, number))

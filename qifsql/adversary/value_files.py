@@ -93,6 +93,7 @@ def lines(dataset: Dataset, columns: Mapping[str, exp.Expr]) -> exp.Select:
 def _earned(
     dataset: Dataset, guess: exp.Expr, value: Column, earned: Column, secret: Attribute
 ) -> exp.Select:
+    """Return the query of a file with a line per ``guess`` and value: what the guess earns."""
     columns = {"guess": guess, "value": typed(column(value), secret), "raw": _raw(value, secret)}
     return lines(dataset, columns | {"gain": number(earned)})
 

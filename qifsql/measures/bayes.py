@@ -92,7 +92,7 @@ def min_entropy_leakage(prior: Fraction, posterior: Fraction) -> float:
 def row(before: Success, after: Success) -> dict[str, float | int | None]:
     """Compute the numbers of one row of results; ratios are None (undefined) if the prior is 0."""
     prior, posterior = before.probabilistic, after.probabilistic
-    leaks = prior and posterior
+    has_logarithm = prior and posterior  # of the ratio of both
     return {
         "prior_deterministic": float(before.deterministic),
         "posterior_deterministic": float(after.deterministic),
@@ -101,7 +101,7 @@ def row(before: Success, after: Success) -> dict[str, float | int | None]:
         "posterior_probabilistic": float(posterior),
         "degradation_probabilistic": float(multiplicative(prior, posterior)) if prior else None,
         "leakage_additive": float(additive(prior, posterior)),
-        "min_entropy_leakage": min_entropy_leakage(prior, posterior) if leaks else None,
+        "min_entropy_leakage": min_entropy_leakage(prior, posterior) if has_logarithm else None,
         "worst_case": after.worst_case,
         "individuals_certain": after.certain,
     }

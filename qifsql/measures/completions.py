@@ -122,7 +122,9 @@ class Counts:
         leaves = {mask: leaves for mask, (_, _, leaves) in self.masks.items() if leaves}
         if _is_chain(list(leaves)):  # their number is exact (M182)
             return self.lonely_blocks + sum(leaves.values())
-        least = 0 if self.blocks or not self.with_mates else 1  # people without a complete block
+        # With mates and no complete block that they could join, at least one block is new. Patterns
+        # of one mask that cannot be joined are in different blocks; those of two masks may not be.
+        least = 0 if self.blocks or not self.with_mates else 1
         return self.lonely_blocks + max([least, *(apart for apart, _, _ in self.masks.values())])
 
     def block_count(self) -> Bound:

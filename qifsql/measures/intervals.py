@@ -40,6 +40,7 @@ def clopper_pearson(right: int, draws: int, error: float = 0.05) -> Interval:
     """
 
     def tail(chance: float, counts: range) -> float:
+        """Return the binomial probability that the number of right draws is one of ``counts``."""
         logs = (
             math.lgamma(draws + 1)
             - math.lgamma(i + 1)
@@ -51,7 +52,10 @@ def clopper_pearson(right: int, draws: int, error: float = 0.05) -> Interval:
         return math.fsum(map(math.exp, logs))
 
     def bound(counts: range, *, rising: bool) -> Interval:
-        """Return both sides of the chance at which the counts have half of the error."""
+        """Return both sides of the chance at which the counts have half of the error.
+
+        ``rising``: the probability of the counts rises with the chance.
+        """
         low, high = 0.0, 1.0
         for _ in range(60):
             middle = (low + high) / 2

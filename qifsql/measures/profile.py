@@ -120,6 +120,7 @@ class Profile:
 
     @cached_property
     def _columns(self) -> dict[str, list[int]]:
+        """Return the columns read so far, by name; ``_column`` fills it."""
         return {}
 
     @property

@@ -31,7 +31,7 @@ def estimate_true_shares(
     """
     places = {released: place for place, released in enumerate(counts)}
     total = sum(counts.values())
-    weights = [n / total for n in counts.values()]
+    weights = [n / total for n in counts.values()]  # the shares of the released values
     triples = list(chances)
     matrix = [[0.0] * len(places) for _ in range(max(value for value, _, _ in triples))]
     for value, released, probability in triples:
@@ -39,7 +39,7 @@ def estimate_true_shares(
     shares = _invert(matrix, weights)
     if shares is None and len(matrix) <= MOST_SEARCHED:
         shares = _search(matrix, weights)
-    return shares and _scaled([max(share, LEAST) for share in shares])
+    return None if shares is None else _scaled([max(share, LEAST) for share in shares])
 
 
 def _invert(matrix: Lines, weights: Sequence[float]) -> list[float] | None:
@@ -72,9 +72,10 @@ def _invert(matrix: Lines, weights: Sequence[float]) -> list[float] | None:
 def _search(matrix: Lines, weights: Sequence[float]) -> list[float] | None:
     """Return the likeliest shares, by Newton steps that stay above 0; None if not reached.
 
-    The likelihood per record is within ``NEAR`` of its maximum, by the condition of Kuhn and
-    Tucker: no share has a slope above 1. ``slacks`` are 1 less these slopes; the product with the
-    shares, equal for all values, goes to 0.
+    This is a primal-dual interior-point method. The likelihood per record is within ``NEAR`` of its
+    maximum, by the condition of Kuhn and Tucker: no share has a slope above 1. ``slacks``, the dual
+    variables, are 1 less these slopes; the product with the shares, equal for all values, goes to
+    0, by a factor of about 0.1 in each step.
     """
     size = len(matrix)
     shares, slacks = [1 / size] * size, [1.0] * size
@@ -82,16 +83,18 @@ def _search(matrix: Lines, weights: Sequence[float]) -> list[float] | None:
         scaled = _scaled(shares)
         if max(_slopes(matrix, weights, scaled)) <= 1 + NEAR:
             return scaled
-        goal = 0.1 * _product(shares, slacks) / size
+        goal = 0.1 * _product(shares, slacks) / size  # of the product of a share and its slack
         slopes = _slopes(matrix, weights, shares)
-        push = [s - 1 + goal / p for s, p in zip(slopes, shares, strict=True)]
+        push = [s - 1 + goal / p for s, p in zip(slopes, shares, strict=True)]  # minus the gradient
         curve = _curvature(matrix, weights, shares)
         for i, (p, z) in enumerate(zip(shares, slacks, strict=True)):
             curve[i][i] += z / p
         step = _solve_symmetric(curve, push)
-        turn = [goal / p - z - z / p * d for p, z, d in zip(shares, slacks, step, strict=True)]
+        slack_step = [
+            goal / p - z - z / p * d for p, z, d in zip(shares, slacks, step, strict=True)
+        ]
         shares = _descend(partial(_loss, matrix, weights, goal), shares, step, _product(push, step))
-        slacks = _moved(slacks, turn, _length(slacks, turn))
+        slacks = _moved(slacks, slack_step, _length(slacks, slack_step))
     return None
 
 
@@ -142,7 +145,11 @@ def _slopes(matrix: Lines, weights: Sequence[float], shares: Sequence[float]) ->
 def _curvature(
     matrix: Lines, weights: Sequence[float], shares: Sequence[float]
 ) -> list[list[float]]:
-    """Return the lower half of the second derivatives of the likelihood, with the sign turned."""
+    """Return the lower half of the second derivatives of the likelihood, with the sign turned.
+
+    It is the product of a matrix with its transpose: that of the chances, each divided by the
+    expected share of the released value, times the root of its weight.
+    """
     released = _released(matrix, shares)
     roots = [sqrt(w) / q for w, q in zip(weights, released, strict=True)]
     lines = [list(map(mul, line, roots)) for line in matrix]
@@ -152,14 +159,14 @@ def _curvature(
 def _solve_symmetric(half: Lines, right: Sequence[float]) -> list[float]:
     """Return the solution of a positive definite system (Cholesky), from its lower half."""
     size = len(half)
-    factor: list[list[float]] = []
+    factor: list[list[float]] = []  # lower triangular; times its transpose it is the matrix
     for i, line in enumerate(half):
         row: list[float] = []
         for k in range(i):
             row.append((line[k] - _product(row, factor[k])) / factor[k][k])
-        row.append(sqrt(max(line[i] - _product(row, row), 1e-14 * line[i])))
+        row.append(sqrt(max(line[i] - _product(row, row), 1e-14 * line[i])))  # above 0 if rounded
         factor.append(row)
-    middle: list[float] = []
+    middle: list[float] = []  # the solution for the factor, and then that for its transpose
     for i in range(size):
         middle.append((right[i] - _product(middle, factor[i])) / factor[i][i])
     solution = [0.0] * size

@@ -301,11 +301,12 @@ def linked(kind: LinkKind, neighbours: int) -> Fraction:
         return Fraction(1)
     # How many of the ties of each half are drawn.
     first_draws, second_draws = neighbours - kind.first_sure, neighbours - kind.second_sure
-    apart = 0  # pairs of draws with nothing in common, by how many of ``both_tied`` the first has
-    for n in range(min(first_draws, kind.both_tied) + 1):
-        first_ways = math.comb(kind.both_tied, n)
-        untied = kind.first_ties - kind.first_tied - kind.both_tied
-        first_ways *= math.comb(untied, first_draws - n)
+    # Ties of the first half that are no neighbours of the second, whatever is drawn.
+    first_only = kind.first_ties - kind.first_tied - kind.both_tied
+    apart = 0  # pairs of draws with nothing in common
+    for n in range(min(first_draws, kind.both_tied) + 1):  # of ``both_tied`` in the first draw
+        first_ways = math.comb(kind.both_tied, n) * math.comb(first_only, first_draws - n)
+        # The second draw avoids those, and what is surely a neighbour of the first half.
         second_ways = math.comb(kind.second_ties - kind.second_tied - n, second_draws)
         apart += first_ways * second_ways
     first_all = math.comb(kind.first_ties, first_draws)

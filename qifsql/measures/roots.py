@@ -36,6 +36,7 @@ def root(f: Callable[[float], float], low: float, high: float) -> float:
         point = Point(estimate, f(estimate))
         if point.y == 0 or estimate == before:
             return estimate
+        # The shortest interval of these points whose ends have different signs.
         if (point.y > 0) is not (middle.y > 0):
             lower, upper = sorted((middle, point))
         elif (point.y > 0) is not (lower.y > 0):

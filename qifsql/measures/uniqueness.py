@@ -126,18 +126,18 @@ def pitman(sample: Sizes) -> Uniques:
         return Uniques("pitman", 0.0)
     if u < 2 or u == n:
         return Uniques("pitman", None, problem=REMARKS["alike" if u < 2 else "unlike"])
-    even = _slope(sample, 0.0) <= 0
-    alpha = 0.0 if even else _alpha(sample)
-    beyond = _beyond(alpha, u, n)
+    is_even = _slope(sample, 0.0) <= 0  # the likelihood falls from alpha 0 on
+    alpha = 0.0 if is_even else _alpha(sample)
+    beyond = _beyond(alpha, u, n)  # theta + alpha
     people = sample.population
     logs = log_rising(beyond, 1 - alpha) - log_rising(beyond + people - 1, 1 - alpha)
     fitted = {"alpha": alpha, "theta": beyond - alpha}
-    remark = REMARKS["even"] if even else ""
+    remark = REMARKS["even"] if is_even else ""
     return Uniques("pitman", people * math.exp(logs), fitted, remark=remark)
 
 
 def _alpha(sample: Sizes) -> float:
-    """Compute the likeliest alpha, with the likeliest theta for each alpha."""
+    """Compute the likeliest alpha, where the slope is 0 with the likeliest theta for each alpha."""
     if _slope(sample, LEAST) <= 0:
         return LEAST
     return root(lambda alpha: _slope(sample, alpha), LEAST, 1 - NEAR)
@@ -146,7 +146,7 @@ def _alpha(sample: Sizes) -> float:
 def _beyond(alpha: float, u: int, n: int) -> float:
     """Compute theta + alpha with the likeliest theta, for u blocks of n people, 2 <= u < n."""
 
-    def slope(log: float) -> float:  # of the log likelihood in theta
+    def slope(log: float) -> float:  # of the log likelihood in theta, by log(theta + alpha)
         beyond = math.exp(log)
         return _rarities(alpha, beyond, u) - harmonic(beyond - alpha + 1, n - 1)
 
