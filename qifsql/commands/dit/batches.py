@@ -71,7 +71,7 @@ def compute_batches(
     pairs = [(run, batch) for run, _ in enumerate(question.runs, 1) for batch in batches]
     finished = store.finished()
     external: ExternalReleases | None = None
-    drawn = False
+    has_draws = False  # whether the table ``drawn`` is there
     for i, (run, batch) in enumerate(pairs):
         if (run, batch) in finished:
             continue
@@ -79,6 +79,7 @@ def compute_batches(
         run_source = replace(source, limits=question.runs[run - 1])
         passes.make("targets", "dit/batch", {"wanted_batch": batch})
         for draw in range(question.draws if question.draws and question.random else 1):
+            # A command draws a release each time; others make it once, and the classifier draws.
             if question.method == MONDRIAN and not draw:
                 _tabulate_mondrian(passes, people, run_source, meter)
             elif question.method == COMMAND or not draw:
@@ -86,17 +87,21 @@ def compute_batches(
                     external = ExternalReleases(passes, run_source, run)
                 _tabulate_files(passes, run_source, external, batch, meter)
             _compute_distances(passes, run_source, draw, meter)
-            finished_batch = passes.plan("dit/apart", {"wanted_run": run})
+            distances = passes.plan("dit/apart", {"wanted_run": run})
             if question.draws:
-                (passes.append if drawn else passes.keep)("drawn", finished_batch)
-                drawn = True
+                (passes.append if has_draws else passes.keep)("drawn", distances)
+                has_draws = True
             if not draw:
-                store.finish(finished_batch, run, batch)
+                store.finish(distances, run, batch)
             passes.drop("distances", *(TABULATED if question.method == COMMAND else ()))
         passes.drop("targets", *TABULATED)
+    # By run, target and distance, from the store, which also has the batches of earlier runs.
     passes.keep("each_one", splice("dit/each_one", tables={"apart": f"{STORE}.main.apart"}))
-    if question.method != MONDRIAN:
-        return ()
+    return _notes_on_scales(passes) if question.method == MONDRIAN else ()
+
+
+def _notes_on_scales(passes: Passes) -> tuple[str, ...]:
+    """Return a remark if many targets take long, because a scale changes without them."""
     (rescaled,) = passes.row(exp.select("count(*)").from_(own_table("rescaled")))
     if rescaled <= MANY_RESCALED:
         return ()
@@ -108,7 +113,11 @@ def compute_batches(
 
 
 def _tabulate_mondrian(passes: Passes, people: People, source: ReleaseSource, meter: Meter) -> None:
-    """Create ``totals``, and ``patterns`` or ``tallies``, of the releases of Mondrian."""
+    """Create ``totals``, and ``patterns`` or ``tallies``, of the releases of Mondrian.
+
+    Classifiers but naive Bayes need the cells that contain a target's values together (a pattern),
+    not one by one.
+    """
     limits = source.limits
     assert limits is not None  # noqa: S101 - Mondrian has limits
 
@@ -160,6 +169,8 @@ def _compute_distances(passes: Passes, source: ReleaseSource, draw: int, meter: 
     def measure(_stream: Stream) -> None:
         if bayes:
             passes.make("beliefs", "dit/beliefs", {"wanted_width": passes.coded.width})
+        # By target and release the best guess; by secret both probabilities; what is carried along
+        # the hierarchy from one distribution to the other; and the distances from all of these.
         for name in ("guesses", "gaps", "flows", "distances"):
             passes.make(name, f"dit/{name}")
         passes.drop("beliefs", "guesses", "gaps", "flows")
@@ -168,6 +179,7 @@ def _compute_distances(passes: Passes, source: ReleaseSource, draw: int, meter: 
 
 
 def _targets_of_batch(passes: Passes, batch: int) -> list[tuple[int, int]]:
+    """Return the number of each target of a batch, and the position of their record."""
     rows = exp.select("target", "record").from_(own_table("aimed"))
     rows = rows.where(exp.column("batch").eq(batch)).order_by("target")
     return [(target, record) for target, record in passes.stream.rows(render(rows))]

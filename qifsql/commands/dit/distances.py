@@ -98,10 +98,11 @@ def delta_rows(passes: Passes, question: Question) -> pl.DataFrame:
     passes.keep("points", exp.select("point").from_(listed))
     rows = []
     for row in _in_order(passes.stream.rows(render(passes.query("dit/exceeded")))):
+        # ``exceeded``: the most draws in which the distance of one target is at least the point.
         run, distance, point, exceeded, draws, people, targets = row
         delta = exceeded / draws
         low, high = delta, delta
-        if question.random:
+        if question.random:  # the error is shared by all targets, so that all intervals hold
             low, high = intervals.clopper_pearson(exceeded, draws, 0.05 / targets)
         labels = (*_limits_of_run(question, run), distance, point, draws, people)
         rows.append((run, *labels, delta, low, high))
@@ -120,6 +121,7 @@ def _in_order(rows: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
 
 
 def _limits_of_run(question: Question, run: int) -> tuple[int | None, str | None]:
+    """Return the k of a run, and its limits on the secret in words; None without any."""
     limits = question.runs[run - 1]
     return (None, None) if limits is None else (limits.k, limits.diversity or None)
 

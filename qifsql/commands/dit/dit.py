@@ -93,13 +93,14 @@ def _run(
     ):
         attack, catalog = _bind_attack(engine, spec, question.as_values)
         microdata = attack.microdata
-        if hierarchy is not None:
+        if hierarchy is not None:  # of the secret
             hierarchy = hierarchy.of_type(microdata.secrets[0].type, dataset.decimal)
         changeable = Changeable.of(catalog, microdata.qids, question.hierarchies)
         people = targets.code_people(engine, microdata, changeable.hierarchies)
         targets.check_limits(people, question)
         description = _describe(microdata, dataset, spec.where) | question.plain()
         files = (*dataset.paths, *question.files)
+        # A store is resumed only by the same question about the same files.
         signature = stored_batches.identity(description, files) if store is not None else {}
         source = ReleaseSource(engine, attack, spec, catalog.schema, question, settings)
         stream = engine.stream(people.name)

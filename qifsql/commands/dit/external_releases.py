@@ -82,6 +82,8 @@ class ExternalReleases:
         numbers = [raw.number for raw in self.raws]
         texts = {f"texts_{raw.number}": self._column(raw).names["cells"] for raw in self.raws}
         tables = {"targets": own_name("targets"), **self.dictionary, **texts}
+        # By target, release with or without them, and secret: the records, by which of their cells
+        # contain the target's values (``patterns``); by each cell alone; and all of them.
         patterns = splice("dit/file_patterns", tables=tables, shape={"qids": numbers})
         self.passes.keep("patterns", patterns)
         self.passes.make("tallies", "dit/tallied", {"wanted_width": self.passes.coded.width})
@@ -95,7 +97,7 @@ class ExternalReleases:
         catalog, columns = self._columns(path)
         title, csv = catalog.schema.dataset, catalog.dataset.format == "csv"
         self.typed = self.typed and not csv
-        for file_column in columns:
+        for file_column in columns:  # ``types`` has those of the releases before
             type_ = "VARCHAR" if csv else file_column.type
             if self.types.setdefault(file_column.name, type_) != type_:
                 raise ColumnError(
@@ -152,18 +154,22 @@ class ExternalReleases:
         return exp.TryCast(this=_cell(file_column, csv=csv), to=type_)
 
     def _make_spans(self, raw: Raw) -> None:
-        """Create ``covers_j`` of quasi-identifier j: a row per cell and target's value in it."""
+        """Create ``covers_j`` of quasi-identifier j: a row per cell and target's value in it.
+
+        ``spotted_j`` has the place of each target's value. Both stay until ``read`` drops them.
+        """
         release_column = self._column(raw)
         cells = exp.select(exp.alias_(exp.column(f"cell_{raw.number}"), "cell")).from_("shown")
         make_spans(self.tables, release_column, cells)
         numbers = {"wanted_attribute": raw.number}
         tables = {"scale": own_name(scale_table(raw.number)), "targets": own_name("targets")}
-        spotted = f"spotted_{raw.number}"  # the targets' values
+        spotted = f"spotted_{raw.number}"
         self.passes.keep(spotted, splice("dit/spotted", tables=tables, numbers=numbers))
         names = {**release_column.names, "spotted": spotted}
         self.tables.make(f"covers_{raw.number}", splice("dit/covers", tables=names))
 
     def _column(self, raw: Raw) -> Generalised:
+        """Return how the cells of a quasi-identifier are read, in all releases together."""
         title, type_, plain = self.release.name, self.types[raw.name], raw.name in self.plain
         return Generalised(
             raw, 1, title, raw.name, type_, plain=plain, typed=self.typed, labels=LABELS

@@ -20,7 +20,10 @@ NOTHING = 2**31 - 1  # the code if no value of the secret disappears
 
 @dataclass(frozen=True)
 class World:
-    """The whole release that limits compare with."""
+    """The whole release that limits compare with: with everybody, or without a person.
+
+    ``table`` is the distribution of the secret in it: people by value.
+    """
 
     table: str  # its name, without ``_1``
     secret: Secret
@@ -59,6 +62,7 @@ def _world_without(passes: Passes, secret: Secret, code: int) -> World:
     rest = splice("dit/secrets_left", tables={"whole": own_name("whole_1")}, numbers=numbers)
     step = Step("dictionary", "One row per value that is left.", rest)
     values = passes.keep(f"{name}_1", Plan((step,), splice("anonymise/whole")))
+    # The sum over the values of the people with that or a smaller one, for the ordered distance.
     (before,) = passes.row(exp.select("sum(upto)").from_(own_table(f"{name}_1")))
     is_missing = secret.missing > 0 and code == secret.values - 1  # NULL has the last code
     missing = secret.missing - is_missing
@@ -88,7 +92,10 @@ def make_scales_without(passes: Passes, scales: Sequence[Scale]) -> None:
 
 
 def _add_moved_values(passes: Passes, i: int, scale: Scale) -> None:
-    """Add to ``moved`` the values of qid ``i`` that get another place without a removed value."""
+    """Add to ``moved`` the values of qid ``i`` that get another place without a removed value.
+
+    A value is removed with a person who alone has it: the scale is then made again without it.
+    """
     tables = {"scale": own_name(scale_table(i))}
     placed = exp.alias_(position(scale.attribute.type), "position")
     positions = exp.select("value", "code", "people", "place", placed)

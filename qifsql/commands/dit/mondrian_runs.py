@@ -55,6 +55,7 @@ def count_run(passes: Passes, people: People, limits: ClassLimits, *, joint: boo
     InputError if a release, with or without a target, cannot keep the limits.
     """
     _check_single_class(passes, people, limits)
+    # The trees of the forest, the tree of each target, and the changed places in trees of a target.
     numbers = {"wanted_worlds": int(compares_with_world(limits))}  # 1: a tree for each secret
     passes.make("roots", "dit/roots", numbers)
     passes.make("homes", "dit/homes", numbers)
@@ -99,8 +100,10 @@ def _grow_forest(passes: Passes, limits: ClassLimits, worlds: dict[int, World]) 
     """Cut all trees; create ``clean``, ``walked`` and ``members``.
 
     ``clean`` has a row per node: its cut; ``walked`` per target and node of their path; ``members``
-    per class and different person in it. Each pass answers all open questions of one depth.
-    ``worlds`` are the whole releases with which limits compare classes (see ``make_worlds``).
+    per class and different person in it. Each pass answers all open questions of one depth: how is
+    this node cut, with everybody in it or without one target? ``items`` are the questions,
+    ``people`` those in their nodes. ``worlds`` are the whole releases with which limits compare
+    classes (see ``make_worlds``).
     """
     now = {name: f"{name}_1" for name in TABLES_OF_TWO_PASSES}
     then = {name: f"{name}_2" for name in TABLES_OF_TWO_PASSES}
@@ -117,10 +120,10 @@ def _grow_forest(passes: Passes, limits: ClassLimits, worlds: dict[int, World]) 
         passes.look(questions)
         passes.set("last", last_node)
         passes.set("depth", depth)
-        passes.add("known", "dit/known", None, **now)
+        passes.add("known", "dit/known", None, **now)  # nodes that are asked about with everybody
         _accept_cuts(passes, limits, worlds, now)
         last_node += passes.add("children", "dit/children", None, **now)
-        passes.make("settled", "dit/paths")
+        passes.make("settled", "dit/paths")  # the answers: a cut, or a class
         for name in ("clean", "walked"):
             passes.add(name, f"dit/{name}")
         passes.add("members", "dit/members", None, **now)
@@ -135,7 +138,13 @@ def _grow_forest(passes: Passes, limits: ClassLimits, worlds: dict[int, World]) 
 def _accept_cuts(
     passes: Passes, limits: ClassLimits, worlds: dict[int, World], now: dict[str, str]
 ) -> None:
-    """Create ``accepted``: the questions in the tables ``now`` whose cut keeps every limit."""
+    """Create ``accepted``: the questions in the tables ``now`` whose cut keeps every limit.
+
+    ``decided`` has the cut of each question that keeps k; ``refused`` those that break a limit on
+    the secret, in one of the ``worlds``.
+    """
+    # By node and quasi-identifier, the values at the ends and the cuts around the median; by
+    # question and quasi-identifier, its width; the sides of cuts along hierarchies.
     passes.make("marks", "dit/marks", None, **now)
     shape, wanted_k = {"hierarchies": bool(passes.coded.trees)}, {"wanted_k": limits.k}
     passes.make("measured", "dit/measured", None, shape, **now)
@@ -155,6 +164,8 @@ def _make_tallies(passes: Passes, scales: Sequence[Scale], *, joint: bool) -> No
 
     If ``joint``, create ``patterns`` (target, release, pattern, secret, people) instead.
     """
+    # ``kinds``: of each quasi-identifier, whether cells are intervals of places, the place of the
+    # missing value, and whether they are nodes of a hierarchy.
     trees, names = passes.coded.trees, ["attribute", "is_interval", "missing", "branched"]
     rows = [
         (i, scale.interval or i in trees, scale.missing, i in trees)
@@ -164,6 +175,8 @@ def _make_tallies(passes: Passes, scales: Sequence[Scale], *, joint: bool) -> No
     columns = ("attribute::BIGINT AS attribute", "missing::BIGINT AS missing", "branched")
     interval = exp.column("is_interval").as_("interval", quoted=True)
     passes.keep("kinds", exp.select(*columns, interval).from_(kinds))
+    # Where the tree without a target differs, the subtrees to add and to take away; the people of
+    # each class by place and by secret; the cells of classes, and of the targets' own classes.
     for name in ("parted", "pieces", "held", "secrets_held"):
         passes.make(name, f"dit/{name}")
     for name in ("cells", "own_cells"):
@@ -178,9 +191,12 @@ def _make_tallies(passes: Passes, scales: Sequence[Scale], *, joint: bool) -> No
 
 
 def _make_beneath(passes: Passes) -> None:
-    """Create ``beneath``: one row per subtree (``unit``) that is needed and class in it."""
+    """Create ``beneath``: one row per subtree (``unit``) that is needed and class in it.
+
+    Each pass goes one step down from the nodes of all these subtrees.
+    """
     now, then = "front_1", "front_2"
-    nodes = passes.make(now, "dit/front")  # the nodes from which this pass goes one step down
+    nodes = passes.make(now, "dit/front")
     passes.keep_empty("beneath", ("unit", "class"))
     while nodes:
         passes.add("beneath", "dit/beneath", front=now)

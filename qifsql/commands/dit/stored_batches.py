@@ -104,6 +104,7 @@ class Store:
         self.stream.rows(dropping(f"{LOADED}.main.{BATCH}"))
 
     def _make(self, name: str, columns: Mapping[str, str]) -> None:
+        """Create an empty table of the store, with types by column."""
         empty = [exp.cast(exp.null(), type_).as_(column) for column, type_ in columns.items()]
         self.stream.rows(keeping(Plan((), exp.select(*empty).where(exp.false())), name, STORE))
 

@@ -79,20 +79,28 @@ def choose_targets(passes: Passes, people: People, question: Question) -> list[i
         passes.make("targets", "dit/targets", numbers)
         passes.make("whose", "dit/whose")
         if question.method == MONDRIAN:
-            (different,) = passes.row(exp.select("count(*)").from_(own_table("different")))
-            make_scales_without(passes, people.scales)
-            passes.make("rescaled", "dit/rescaled")
-            bits = different * people.coded.width  # of a target
-            trained = max(1, min(MOST_TRAINED_TARGETS, MOST_BITS // bits))
-            size = MOST_TARGETS if question.classifier == BAYES else trained
-            size_with_trees = max(1, min(size, MOST_PEOPLE // different))
-            sizes = {"wanted_many": size, "wanted_few": size_with_trees}
-            passes.make("aimed", "dit/aimed", sizes)
+            _batch_mondrian_targets(passes, people, question)
         else:
             passes.make("aimed", "dit/people_aimed", batch_size)
         passes.drop("targets")
     query = exp.select("batch").distinct().from_(own_table("aimed")).order_by("batch")
     return [batch for (batch,) in passes.stream.rows(render(query))]
+
+
+def _batch_mondrian_targets(passes: Passes, people: People, question: Question) -> None:
+    """Create ``aimed``, ``rescaled`` and the changed scales from ``targets``.
+
+    Batches are smaller where each release is trained on, and where targets have trees of their own,
+    because a scale is another one without them: these have all people.
+    """
+    (different,) = passes.row(exp.select("count(*)").from_(own_table("different")))
+    make_scales_without(passes, people.scales)
+    passes.make("rescaled", "dit/rescaled")
+    bits = different * people.coded.width  # of a target
+    trained = max(1, min(MOST_TRAINED_TARGETS, MOST_BITS // bits))
+    size = MOST_TARGETS if question.classifier == BAYES else trained
+    size_with_trees = max(1, min(size, MOST_PEOPLE // different))
+    passes.make("aimed", "dit/aimed", {"wanted_many": size, "wanted_few": size_with_trees})
 
 
 def check_limits(people: People, question: Question) -> None:

@@ -74,7 +74,8 @@ def bind(
     condition = parse(where, schema, "the filter (where)") if where is not None else None
     roles = binding.with_types(roles, condition, catalog)
     (useful,), secrets = roles["useful"], roles["secret"]
-    # Predicates are parsed where the useful attribute is a column under a free name.
+    # Predicates are parsed where the useful attribute, which may be an expression, is a column
+    # under a free name: then it can be put in, for records or for the values of ``answers``.
     free_name = "useful"
     while any(c.source_name.casefold() == free_name for c in schema.columns):
         free_name += "_"
@@ -96,7 +97,13 @@ def bind(
     answers = tuple(_or_false(tree) for tree in parsed) if reads_useful_alone else None
     integers = _has_integer_domain(useful, options["domain"], order)
     _check_listed_values(order, useful, catalog)
-    return Request(people, free_name, answers, tuple(order), integers)
+    return Request(
+        microdata=people,
+        useful_column=free_name,
+        answers=answers,
+        order=tuple(order),
+        integers=integers,
+    )
 
 
 def _single_column(text: str, schema: Schema, role: str) -> Attributes:

@@ -70,10 +70,11 @@ def count_all(
     doc = "One row per individual: the useful attribute, the answers as bits, the secret."
     steps = microdata_steps.steps(request.microdata)
     steps.append(Step("respondents", doc, bind.respondents(request)))
+    # People by useful attribute, answers and secret: all other views read this table.
     tables.make("joint", microdata_steps.plan(request.microdata, steps, load("dp/joint").query))
     (extent_row,) = _rows_of_view(tables, "extent")
     extent = Extent(*extent_row)
-    totals = dict(_rows_of_view(tables, "totals"))
+    totals = dict(_rows_of_view(tables, "totals"))  # people by pattern of answers
     _check_variation(request, extent, totals)
     # How many values of an attribute, or pairs, so many records have: (records, values).
     spectra: dict[str, list[tuple[int, int]]] = {"useful": [], "secret": [], "both": []}
@@ -89,11 +90,20 @@ def count_all(
     if sampled:
         query = splice("dp/population", tables={"placed": source})
         population = tuple((w, p, s, n) for w, p, s, n in tables.answer(query))
-    statements = tuple(tables.statements)
-    return Counts(extent, kinds, totals, spectra, people, patterns, statements, population)
+    return Counts(
+        extent=extent,
+        kinds=kinds,
+        totals=totals,
+        spectra=spectra,
+        people=people,
+        patterns=patterns,
+        statements=tuple(tables.statements),
+        population=population,
+    )
 
 
 def _rows_of_view(tables: Tables, name: str) -> list[tuple[Any, ...]]:
+    """Return the rows of a view of ``sql/dp.sql``."""
     return tables.answer(load(f"dp/{name}").query)
 
 
@@ -133,6 +143,8 @@ def _count_places(
             "give it with --order a,b,c, or use --mechanism oblivious,randomised_response"
         )
     _check_places(useful.name, extent.useful_values)
+    # Values that have a place though nobody may have them: all whole numbers in between, or those
+    # of the user's order.
     if request.integers:
         ((span,),) = _rows_of_view(tables, "span")
         _check_places(useful.name, span or 1)
@@ -150,6 +162,7 @@ def _count_places(
 
 
 def _check_places(name: str, places: int) -> None:
+    """Refuse a useful attribute of too many ``places``, which has this name."""
     if places > MOST_PLACES:
         raise InputError(
             f"useful attribute {quoted(name)} has {places:,} values to move between, and at most "
@@ -158,9 +171,10 @@ def _check_places(name: str, places: int) -> None:
 
 
 def _count_kinds(tables: Tables, request: Request, source: str) -> tuple[tuple[Cell, ...], ...]:
-    """Return the different cells of values of the secret, by place from the view ``source``.
+    """Return the different cells of values of the secret: its people by place and answers.
 
-    Creates the tables of that view and of the view ``kinds``.
+    Values with equal cells are one kind. ``source`` is the view with the people: ``placed`` by the
+    useful attribute, or ``unplaced``. The tables of that view and of ``kinds`` are created.
     """
     _make_table(tables, source)
     _make_table(tables, "kinds", placed=source)

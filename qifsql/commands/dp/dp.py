@@ -49,7 +49,7 @@ def dp(
 
     """
     options = complete(options, DpOptions)
-    if options["samples"] is not None:
+    if options["samples"] is not None:  # they are random: the seed belongs to the result
         settings = with_seed(settings, (settings.seed if settings else None) or 0, "dp")
     origin = Origin.now(settings, "dp")
     levels = epsilons.parse(options["epsilon"])
@@ -70,11 +70,16 @@ def dp(
             ordered="local" in mechanisms,
             sampled=n_samples is not None,
         )
+
         weigh = partial(tradeoff_rows, answers=answers, budget=budget, delta=delta)
+
+        def measure(counts: Counts, level: epsilons.Epsilon) -> list[dict[str, object]]:
+            return [row for mechanism in mechanisms for row in weigh(counts, level, mechanism)]
+
         rows: list[dict[str, object]] = []
         for i, epsilon in enumerate(levels, 1):
             engine.settings.progress("weighing", i / len(levels))
-            rows += [row for m in mechanisms for row in weigh(counted, epsilon, m)]
+            rows += measure(counted, epsilon)
         details = {"scenario": scenario.scenario(counted)}
         if n_samples is not None:
             size = random_samples.size_of_samples(counted, n_samples, size)
@@ -82,20 +87,27 @@ def dp(
                 counted,
                 [f"{origin.seed}/{i}" for i in range(n_samples)],
                 size,
-                measure_counts=lambda counts: (
-                    row for e in levels for m in mechanisms for row in weigh(counts, e, m)
-                ),
+                measure_counts=lambda counts: (row for e in levels for row in measure(counts, e)),
                 all_data=rows,
                 progress=partial(engine.settings.progress, "drawing samples"),
             )
-    spec: dict[str, object] = {"dataset": dataset.name, "useful": options["useful"]}
-    spec |= {"predicates": list(predicates), "secret": options["secret"]}
-    spec |= {name: value for name, value in request.microdata.dataset.read_with.items() if value}
-    spec |= {"epsilon": [e.text for e in levels], "mechanisms": list(mechanisms)}
-    spec |= {"where": options["where"], "order": list(listed)}
-    spec |= {"domain": options["domain"], "null": options["null"]}
-    spec |= {"counts": answers, "budget": budget, "delta": delta}
-    spec |= {"samples": n_samples, "sample_size": size} if n_samples is not None else {}
+    spec: dict[str, object] = {
+        "dataset": dataset.name,
+        "useful": options["useful"],
+        "predicates": list(predicates),
+        "secret": options["secret"],
+        **{name: value for name, value in request.microdata.dataset.read_with.items() if value},
+        "epsilon": [epsilon.text for epsilon in levels],
+        "mechanisms": list(mechanisms),
+        "where": options["where"],
+        "order": list(listed),
+        "domain": options["domain"],
+        "null": options["null"],
+        "counts": answers,
+        "budget": budget,
+        "delta": delta,
+        **({"samples": n_samples, "sample_size": size} if n_samples is not None else {}),
+    }
     origin = origin.about(spec, dataset.paths).sending(counted.statements)
     frame = pl.DataFrame(rows, schema=TRADEOFF)
     notes = [*_notes(request, counted, mechanisms, frame), *remarks(engine)]

@@ -62,8 +62,11 @@ def _parse_epsilon(text: str) -> Epsilon:
     if number <= (1 if log else 0):
         what = "an epsilon is a number above 0, and ln X one with X above 1"
         raise InputError(f"epsilon {quoted(text)} is not above 0; {what}")
-    above, below = number.as_integer_ratio()
-    value = _WORK.subtract(_WORK.ln(above), _WORK.ln(below)) if log else _WORK.divide(above, below)
+    numerator, denominator = number.as_integer_ratio()
+    if log:
+        value = _WORK.subtract(_WORK.ln(numerator), _WORK.ln(denominator))
+    else:
+        value = _WORK.divide(numerator, denominator)
     if value > MOST_EPSILON:
         raise InputError(f"epsilon {quoted(text)} means no noise; give at most {MOST_EPSILON}")
     if value < Decimal("1e-9"):

@@ -101,10 +101,11 @@ class Report:
 def oblivious(counts: Counts, epsilon: Epsilon, bits: Sequence[int], answers: int) -> Report:
     """Return the report of noisy counts of one or several predicates, each with ``epsilon``.
 
-    ``bits`` are the numbers of the predicates, each counted ``answers`` times. V = 1/N Σ_y max_s
-    Σ_z n_sz P(y | z). Here z are the true answers of the predicates for the added record, and y the
-    numbers of noisy answers that are yes. The utility has max_z n_z P(y | z) instead (thesis Eqs.
-    6.8, 6.9).
+    The adversary knows all records but the added one, so a noisy count is a noisy answer: does the
+    predicate hold for it? ``bits`` are the numbers of the predicates, each counted ``answers``
+    times. V = 1/N Σ_y max_s Σ_z n_sz P(y | z). Here z are the true answers of the predicates for
+    the added record, and y the numbers of noisy answers that are yes. The utility has max_z n_z
+    P(y | z) instead (thesis Eqs. 6.8, 6.9).
     """
     secrets = {_merge_patterns(kind, bits) for kind in counts.kinds}
     reals = [[pair] for pair in _merge_totals(counts, bits)]  # to guess z is right for n_z people
@@ -148,17 +149,18 @@ def _sum_best(
     A kind k has pairs (z, n_kz): people with the true answers z for whom the guess k is right. Bit
     i of z is the answer to predicate i of ``bits``; each gets ``answers`` noisy ones, y.
     """
-    wrong, right = alpha.numerator, alpha.denominator  # weights of a noisy answer
-    lines = list(kinds)
+    # A noisy answer is right with a chance in proportion to 1, and wrong in proportion to α.
+    wrong, right = alpha.numerator, alpha.denominator
+    guesses = list(kinds)
     if bits == 1:  # a kind is a pair (n_k0, n_k1), and only those on the hull can be best
-        plain = [dict(line) for line in lines]
-        best = hull((line.get(0, 0), line.get(1, 0)) for line in plain)
-        lines = [tuple(enumerate(line)) for line in best]
+        plain = [dict(kind) for kind in guesses]
+        best = hull((kind.get(0, 0), kind.get(1, 0)) for kind in plain)
+        guesses = [tuple(enumerate(pair)) for pair in best]
     all_answers = answers * bits
-    ups = accumulate(repeat(right, all_answers), mul, initial=1)
-    downs = list(accumulate(repeat(wrong, all_answers), mul, initial=1))
+    powers_of_right = accumulate(repeat(right, all_answers), mul, initial=1)
+    powers_of_wrong = list(accumulate(repeat(wrong, all_answers), mul, initial=1))
     # The weights of 0, 1, ... right answers: right^i wrong^(all - i).
-    weights = [up * down for up, down in zip(ups, reversed(downs), strict=True)]
+    weights = [a * b for a, b in zip(powers_of_right, reversed(powers_of_wrong), strict=True)]
     total = 0
     for yes in product(range(answers + 1), repeat=bits):  # how often each predicate is answered yes
         ways = math.prod(math.comb(answers, k) for k in yes)
@@ -166,7 +168,7 @@ def _sum_best(
         for z in range(2**bits):
             right_answers = sum(k if z >> i & 1 else answers - k for i, k in enumerate(yes))
             chance.append(weights[right_answers])
-        total += ways * max(sum(n * chance[z] for z, n in line) for line in lines)
+        total += ways * max(sum(n * chance[z] for z, n in kind) for kind in guesses)
     return Fraction(total, right**all_answers)
 
 

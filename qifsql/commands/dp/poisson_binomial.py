@@ -71,7 +71,8 @@ def distribution_window(people: Sequence[int], chances: Sequence[tuple[float, fl
     few j are needed.
     """
     groups, neglected = _rarer_answers(people, chances)
-    # Counts are relative to ``base``, where all give their likelier answer, and may be negative.
+    # Below, counts are relative to ``base``, the count if all give their likelier answer: each
+    # rarer answer adds its sign, so that no digits are lost where chances are close to 0 or 1.
     base = sum(n for n, (yes, no) in zip(people, chances, strict=True) if yes > no)
     mean = math.fsum(group.people * group.rarer * group.sign for group in groups)
     variance = math.fsum(group.people * group.rarer * (1 - group.rarer) for group in groups)
@@ -87,7 +88,10 @@ def distribution_window(people: Sequence[int], chances: Sequence[tuple[float, fl
 def _rarer_answers(
     people: Sequence[int], chances: Sequence[tuple[float, float]]
 ) -> tuple[list[Group], float]:
-    """Return the groups of people by their rarer answer, and the expected neglected answers."""
+    """Return the groups of people by their rarer answer, and the expected neglected answers.
+
+    Rarer answers of a value that are hardly ever given are neglected.
+    """
     neglected = 0.0
     alike: dict[tuple[float, int], int] = {}  # people by chance of the rarer answer, and its sign
     for n, (yes, no) in zip(people, chances, strict=True):
@@ -140,12 +144,14 @@ def _characteristics(groups: Sequence[Group], size: int, shift: float, v: float)
         if any(4 * t * (1 - t) * half >= 1 for _, t, _ in groups):  # yes and no cancel out
             waves.append((0.0, 0.0))
             continue
-        length = math.fsum(n * math.log1p(-4 * t * (1 - t) * half) for n, t, _ in groups) / 2
+        # φ is the product over all people of 1 - t + t e^±iθ: logarithms of lengths, and angles,
+        # are added up. The angles are less the mean of each, which ``shift`` puts back.
+        log_length = math.fsum(n * math.log1p(-4 * t * (1 - t) * half) for n, t, _ in groups) / 2
         sines = math.sin(theta), 2 * half, _excess_sine(theta)
-        turn = math.fsum(n * sign * _excess_angle(t, theta, sines) for n, t, sign in groups)
-        angle = turn + theta * shift
-        scale = math.exp(length)
-        waves.append((scale * math.cos(angle), scale * math.sin(angle)))
+        excess = math.fsum(n * sign * _excess_angle(t, theta, sines) for n, t, sign in groups)
+        angle = excess + theta * shift
+        length = math.exp(log_length)
+        waves.append((length * math.cos(angle), length * math.sin(angle)))
     return waves
 
 
@@ -180,11 +186,14 @@ def _excess_sine(theta: float) -> float:
 
 
 def _inverse_transform(waves: Sequence[Wave], size: int, start: int) -> list[float]:
-    """Return b(k) by waves φ for ``size`` counts k from ``start``, relative to the centre."""
+    """Return b(k) by waves φ for ``size`` counts k from ``start``, relative to the centre.
+
+    φ(-θ) is the conjugate of φ(θ), so the sum over j has each wave but the first twice.
+    """
     cosine = [math.cos(2 * math.pi * i / size) for i in range(size)]
     sine = [math.sin(2 * math.pi * i / size) for i in range(size)]
     half = size // 2 if size % 2 == 0 else -1  # the last wave of an even window counts half
-    sums = [0.5] * size
+    sums = [0.5] * size  # half of the first wave, which is 1
     for j, wave in enumerate(waves[1:], 1):
         real, imaginary = (x / 2 for x in wave) if j == half else wave
         turn = j * start % size  # the angle 2πjk/M, as a number of parts 2π/M

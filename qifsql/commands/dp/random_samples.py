@@ -68,6 +68,7 @@ def size_of_samples(counts: Counts, samples: int, size: int | None) -> int:
 
 def draw(counts: Counts, size: int, lot: str) -> Counts:
     """Return the counts of a random sample of ``size`` records; equal lots draw equal samples."""
+    # Records are numbered cell by cell; ``drawn`` has the number of drawn records of each cell.
     ends = list(accumulate(people for *_, people in counts.population))
     numbers = random.Random(lot).sample(range(ends[-1]), size)  # noqa: S311 - no secret
     drawn = Counter(bisect_right(ends, n) for n in numbers)
@@ -78,7 +79,7 @@ def draw(counts: Counts, size: int, lot: str) -> Counts:
         place, pattern, secret, _ = counts.population[cell]
         secrets.setdefault(secret, []).append((place, pattern, drawn[cell]))
         totals[pattern] += drawn[cell]
-        if people:
+        if people:  # noise is on records
             people[place] += drawn[cell]
     return replace(
         counts,
@@ -115,15 +116,20 @@ def sample_rows(
             values = [float(row[j][measure]) for row in results]  # type: ignore[arg-type]
             mean_low, mean_high = _interval_of_mean(values, _limits(counts, of_all, measure))
             low, high = range_of_next(values) or (None, None)
-            about = {name: of_all[name] for name in ("epsilon", "epsilon_given", "mechanism")}
-            rows.append(
-                about
-                | {"predicate": of_all["predicate"], "measure": measure}
-                | {"samples": len(lots), "sample_size": size}
-                | {"mean": math.fsum(values) / len(values)}
-                | {"mean_low": mean_low, "mean_high": mean_high, "low": low, "high": high}
-                | {"all_data": of_all[measure]}
-            )
+            names = ("epsilon", "epsilon_given", "mechanism", "predicate")
+            row_of_measure = {
+                **{name: of_all[name] for name in names},
+                "measure": measure,
+                "samples": len(lots),
+                "sample_size": size,
+                "mean": math.fsum(values) / len(values),
+                "mean_low": mean_low,
+                "mean_high": mean_high,
+                "low": low,
+                "high": high,
+                "all_data": of_all[measure],
+            }
+            rows.append(row_of_measure)
     return pl.DataFrame(rows, schema=SAMPLES)
 
 

@@ -55,6 +55,7 @@ def scenario(counts: Counts) -> pl.DataFrame:
 
 
 def _classify(secret_removed: float, useful_removed: float) -> str | None:
+    """Return the letter of the scenario, by the shares of uncertainty removed; None: of none."""
     if secret_removed >= INFERRED:
         return "A" if useful_removed >= INFERRED else "C"
     if useful_removed >= INFERRED:

@@ -47,12 +47,12 @@ def tradeoff_rows(
     bits = range(max(counts.totals).bit_length())  # the numbers of the predicates, from 0
     choices = [(i,) for i in bits] + ([tuple(bits)] if len(bits) > 1 else [])
     for chosen in choices:
-        if mechanism == "oblivious":
+        if mechanism == "oblivious":  # noise on each count: each answer uses epsilon
             parts = len(bits) * answers if budget == "split" else 1
             level, seen = epsilon.part(parts), len(chosen) * answers  # of an answer; how many
             report = mechanisms.oblivious(counts, level, chosen, answers)
             person = float(level.value) * len(chosen) * answers
-        else:
+        else:  # noise on each record, once: further answers are about the same noisy records
             level, seen = epsilon, len(chosen)
             # local promises epsilon for neighbouring places: a person may be at both ends
             steps = len(counts.people) - 1 if mechanism == "local" else 1
