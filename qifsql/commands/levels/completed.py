@@ -77,7 +77,7 @@ def _bound_columns(row: Mapping[str, Any], counts: Counts) -> dict[str, Any]:
 def _bounds_by_level(counts: Counts) -> dict[str, Bound]:
     """Return the bounds of each level that has any, by name; a completion reaches a sharp end."""
     blocks, right, values = counts.block_count(), counts.right_guesses(), counts.fewest_secrets()
-    mean = Bound(
+    mean = Bound(  # the most blocks have the smallest mean size
         low=Fraction(counts.people, int(blocks.high)),
         high=Fraction(counts.people, int(blocks.low)),
         low_sharp=blocks.high_sharp,

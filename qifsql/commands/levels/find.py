@@ -70,13 +70,16 @@ def find_levels(
 ) -> dict[tuple[str, int], Finding]:
     """Return the worst level of each measure and secret (its number), and violations.
 
-    ``thresholds`` are required levels by name.
+    ``thresholds`` are required levels by name. A score is a level as a number of 64 bits, higher
+    for what is worse: first the highest is found, then all levels near it, which are compared
+    exactly.
     """
     scores = _highest_scores(tables, questions)
     steps = Steps(tables)
     queries = []
     for name, j, width in questions:
         inputs = {"bounds": _bounds(name, thresholds, scores[name, j])}
+        # A row per level near the worst or the required one (``Near``).
         near = steps.need("near", j, width, inputs=inputs, instead=files_for(name), suffix=name)
         columns = ("part", "whole", "logarithm", "blocks", "people")
         queries.append(exp.select(*_key_columns(name, j), *columns).from_(near))
@@ -97,6 +100,7 @@ def _highest_scores(tables: Tables, questions: Questions) -> dict[tuple[str, int
 
 
 def _key_columns(name: str, j: int) -> list[exp.Expr]:
+    """Return the columns that tell the rows of a measure and secret apart in one query."""
     return [
         exp.alias_(exp.Literal.number(j), "secret"),
         exp.alias_(exp.Literal.string(name), "measure"),
@@ -120,6 +124,7 @@ def files_for(name: str) -> dict[str, str]:
 
 def find_entropy(tables: Tables, secret: Secret, threshold: Fraction | None) -> Finding:
     """Return the smallest exp(entropy) of a block, and violations of the required level."""
+    # The required level as a score; every block has exp(entropy) of at least 1.
     required = -math.log2(threshold) if threshold is not None and threshold > 1 else math.inf
     close, broken = _blocks_by_entropy(tables, secret, required)
     violated = None
@@ -144,7 +149,8 @@ def _blocks_by_entropy(
     """Return the blocks whose score is near the worst or the required one, and clear violations.
 
     The score is minus the entropy in bits. All blocks with a score clearly above the required one
-    are together, without counts.
+    are together, without counts. Those near the worst are not looked for if a block has one value:
+    its level is that of ``l_distinct``.
     """
     j, width = secret.number, secret.width
     worst_score = math.inf
@@ -166,8 +172,8 @@ def _blocks_by_entropy(
 def _bounds(name: str, thresholds: Mapping[str, Fraction], worst: float) -> Parameters:
     """Return the range of scores near the required level, and the least one near the worst.
 
-    ``worst`` is the worst score; high scores are worse. Without a required level the range is only
-    infinity.
+    They are the row of ``bounds``, which views read. ``worst`` is the worst score; high scores are
+    worse. Without a required level the range is only infinity.
     """
     definition = measure_named(name)
     edge = worst if math.isinf(worst) else worst - _tolerance(worst)
@@ -176,7 +182,7 @@ def _bounds(name: str, thresholds: Mapping[str, Fraction], worst: float) -> Para
         required = float(thresholds[definition.aim])
         if name == "delta_disclosure":  # its score is without the logarithm
             required = math.exp(required) if required < LARGEST else math.inf
-        required = -required if definition.higher_is_safer else required
+        required = -required if definition.higher_is_safer else required  # as a score
     room = 0.0 if math.isinf(required) else _tolerance(required)
     return _bounds_row(required - room, required + room, edge)
 
@@ -210,7 +216,8 @@ def _worst_finding(name: str, near: Sequence[Near], thresholds: Mapping[str, Fra
 
 
 def _is_violated(definition: Measure, level: Level, aim: Fraction) -> bool:
-    side = level.beyond(aim)
+    """Return whether a level does not meet the required one; equal ones meet it unless strict."""
+    side = level.beyond(aim)  # 1 above, 0 equal, -1 below
     if definition.higher_is_safer:
         return side < 0
     return side > 0 or (definition.strict and side == 0)
@@ -227,7 +234,8 @@ def measure_worst_blocks(
     blocks: dict[tuple[str, int], dict[str, Any]] = {}
     for j in sorted({j for _, j in levels if j in secrets}):
         steps, queries = Steps(tables), []
-        for name, level in ((name, level) for (name, i), level in levels.items() if i == j):
+        of_secret = {name: level for (name, i), level in levels.items() if i == j}
+        for name, level in of_secret.items():
             block = need_block(steps, secrets[j], (name, j), level)
             _, measure = _key_columns(name, j)
             queries.append(exp.select(measure, exp.Star()).from_(block))
@@ -250,6 +258,8 @@ def need_block(steps: Steps, secret: Secret | None, key: tuple[str, int], level:
     block, and its size.
     """
     name, j = key
+    # The number of columns that identify a block: of a population, its quasi-identifiers; of k
+    # without a secret, its size.
     width = steps.tables.counts.bound.microdata.width
     if secret is not None or name == "k":
         width = secret.width if secret else 1

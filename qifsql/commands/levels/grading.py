@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 from sqlglot import exp
 
-from qifsql.adversary.spec import Attack, Attribute, BoundAttack
+from qifsql.adversary.spec import Attack, BoundAttack
 from qifsql.commands.levels import attacks, find, secret_blocks, suppressed_records, worst_blocks
 from qifsql.commands.levels.spec import BOUNDS, MEASURES, Suppressed, check_possible
 from qifsql.commands.levels.steps import Steps, Tables
@@ -76,7 +76,13 @@ class Answer:
 
 
 class Run:
-    """One run: the counts, the levels found in them, and remarks."""
+    """One run: the counts, the levels found in them, and remarks.
+
+    ``count`` sets ``hierarchies``, ``secrets`` (their counts by number), ``incomplete`` (the names
+    of those that some people miss) and ``levels`` by measure and secret. ``default_l`` is the l of
+    recursive (c, l)-diversity if none is required; a run on the people who report a secret has that
+    of all people.
+    """
 
     def __init__(
         self,
@@ -97,9 +103,8 @@ class Run:
         self.every_k = every_k
         self.population = population
         self.bound, self.notes = suppressed_records.read_as(engine, bound, suppressed)
-        self.suppressed_people = suppressed_records.people(
-            engine, self.bound
-        )  # whose block is everyone
+        # The people whose block is everyone.
+        self.suppressed_people = suppressed_records.people(engine, self.bound)
         plan = None
         if population is not None:
             plan = population_plan(engine, spec, bound.microdata, population)
@@ -111,7 +116,7 @@ class Run:
             self.counts.keep_rows("population", plan)
         self.tables = Tables(self.counts)
         self.hierarchies: Mapping[int, Hierarchy] = {}
-        self.incomplete: list[str] = []  # names of secrets that some people miss
+        self.incomplete: list[str] = []
         self.secrets: dict[int, secret_blocks.Secret] = {}
         self.levels: dict[tuple[str, int], find.Finding] = {}
         self.violations: list[tuple[Fraction, find.Finding]] = []  # of each k if there are several
@@ -120,14 +125,7 @@ class Run:
         """Count blocks and find their levels; refuse required levels that are impossible."""
         self.hierarchies = hierarchies
         self.notes += [note for tree in hierarchies.values() for note in tree.remarks]
-        for measure in OF_POPULATION:
-            if self.population is None and measure.aim in self.thresholds:
-                raise InputError(
-                    f"{measure.aim} needs the people who may be in the release: a population"
-                )
-        of_secrets = [name for name in OF_SECRETS if name in self.thresholds]
-        if of_secrets and not self.bound.microdata.secrets:
-            raise InputError(f"{of_secrets[0]} is a level of a secret; name one with --secret")
+        self._check_required()
         names = dict(enumerate((secret.name for secret in self.bound.microdata.secrets), 1))
         domains = {name: self.counts.domain(j) for j, name in names.items()}
         if domains:
@@ -138,7 +136,7 @@ class Run:
         is_missed = missing_secrets.is_missed
         self.incomplete = [name for j, name in names.items() if is_missed(self.counts, j)]
         smallest_k = {"k": min(self.every_k)} if self.every_k else {}
-        if self.default_l is None:  # else required levels are known to be possible with NULL
+        if self.default_l is None:  # else the run on all people has checked this
             values = {name: domain.values for name, domain in domains.items()}
             check_possible({**self.thresholds, **smallest_k}, everybody, values)
         if not domains or self.population is not None:
@@ -146,6 +144,17 @@ class Run:
         secrets = secret_blocks.count_secrets(self.tables, hierarchies, self.suppressed_people)
         self.secrets = {secret.number: secret for secret in secrets}
         self.levels = self._find()
+
+    def _check_required(self) -> None:
+        """Refuse required levels of a population or a secret, if none is named."""
+        for measure in OF_POPULATION:
+            if self.population is None and measure.aim in self.thresholds:
+                raise InputError(
+                    f"{measure.aim} needs the people who may be in the release: a population"
+                )
+        of_secrets = [name for name in OF_SECRETS if name in self.thresholds]
+        if of_secrets and not self.bound.microdata.secrets:
+            raise InputError(f"{of_secrets[0]} is a level of a secret; name one with --secret")
 
     def _level_rows(self) -> list[dict[str, Any]]:
         """Return the rows of the result: those without a secret, then those of each secret."""
@@ -158,7 +167,7 @@ class Run:
             if self._recursive_l(secret) == 1  # no c is such a level
         ]
         for (name, j), level in self.levels.items():
-            if name == "k" and self.violations:
+            if name == "k" and self.violations:  # several k are required: a row for each
                 for k, level_of_k in self.violations:
                     rows.append(self._row(name, j, level_of_k, worst[name, j], k))
                 continue
@@ -188,7 +197,8 @@ class Run:
     def _find(self) -> dict[tuple[str, int], find.Finding]:
         """Return the worst level of each measure and secret (0 stands for no secret).
 
-        k is measured on the blocks of the first secret.
+        k is measured on the blocks of the first secret. If several k are required, ``violations``
+        gets those of each.
         """
         first = min(self.secrets, default=0)
         question_of_k = ("k", first, self.secrets[first].width if first else 1)
@@ -292,24 +302,29 @@ class Run:
             row |= {"people_in_violation": people, "blocks_in_violation": blocks}
         return row
 
-    def incomplete_secrets(self) -> list[tuple[int, Attribute, int]]:
-        """Return the secrets that some people miss and others report: number, column and l."""
+    def incomplete_secrets(self) -> list[int]:
+        """Return the numbers of the secrets that some people miss and others report."""
         return [
-            (j, secret, self._recursive_l(self.secrets[j]))
+            j
             for j, secret in enumerate(self.bound.microdata.secrets, 1)
             if secret.name in self.incomplete and self._is_reported(j)
         ]
 
     def _is_reported(self, j: int) -> bool:
+        """Return whether somebody reports secret ``j``, which some people miss."""
         if self.bound.microdata.person is None:
             return self.counts.domain(j).values > 1  # one of them is missing
         _, reported = missing_secrets.records_of_sets(self.counts, j)
         return reported > 0
 
-    def among_reported(self, secret: Attribute, l: int) -> "Run":  # noqa: E741 - the field's letter
-        """Return a run on the people who report a secret; ``l`` is that among all people."""
+    def among_reported(self, j: int) -> "Run":
+        """Return a counted run on the people who report secret ``j``, the only one there.
+
+        It takes the place of this run, which must have dropped its tables.
+        """
+        secret = self.bound.microdata.secrets[j - 1]
         microdata = replace(self.bound.microdata, secrets=(secret,), reported=True)
-        return Run(
+        run = Run(
             self.counts.engine,
             self.spec,
             self.bound.on(microdata),
@@ -317,12 +332,17 @@ class Run:
             every_k=(),
             population=None,
             suppressed=self.suppressed,
-            default_l=l,
+            default_l=self._recursive_l(self.secrets[j]),
         )
+        run.count({1: self.hierarchies[j]} if j in self.hierarchies else {})
+        return run
 
     def by_one_record(self) -> "Run":
-        """Return a run in which the adversary knows one record of each person."""
-        return Run(
+        """Return a counted run in which the adversary knows one record of each person.
+
+        It takes the place of this run, which must have dropped its tables.
+        """
+        run = Run(
             self.counts.engine,
             self.spec,
             self.bound.on(self.bound.microdata.by_one_record()),
@@ -331,8 +351,11 @@ class Run:
             population=None,
             suppressed=self.suppressed,
         )
+        run.count(self.hierarchies)
+        return run
 
     def _pick_distance(self, j: int) -> str:
+        """Return the distance of secret ``j`` with which a required t is compared."""
         if j in self.hierarchies:
             return "t_hierarchical"
         ordered = family(self.bound.microdata.secrets[j - 1].type) in ORDERED

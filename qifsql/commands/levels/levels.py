@@ -130,13 +130,12 @@ def _count(
     show_blocks: bool,
 ) -> grading.Answer:
     """Return the levels of a run; ``any_value``: missing values are values, as bounds follow."""
-    trees = _read_hierarchies(hierarchies, run.bound.microdata)
-    run.count(trees)
+    run.count(_read_hierarchies(hierarchies, run.bound.microdata))
     if any_value:
         return run.answer(skew, show_blocks=show_blocks)
     if run.spec.person is not None:
-        return reported_secrets.levels_in_both_readings(run, trees, skew)
-    return reported_secrets.smaller_levels(run, trees, skew, show_blocks=show_blocks)
+        return reported_secrets.levels_in_both_readings(run, skew)
+    return reported_secrets.smaller_levels(run, skew, show_blocks=show_blocks)
 
 
 def _attack(source: Any, options: Mapping[str, Any]) -> Attack:

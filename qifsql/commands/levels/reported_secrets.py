@@ -15,15 +15,12 @@ import polars as pl
 from qifsql.commands.levels.grading import Answer, Run
 from qifsql.commands.levels.spec import MEASURES
 from qifsql.commands.levels.worst_blocks import table_of_blocks
-from qifsql.data.hierarchy import Hierarchy
 
 Row = Mapping[str, Any]
 IN_SEVERAL_BLOCKS = ("people_at_worst", "people_in_violation")
 
 
-def smaller_levels(
-    run: Run, trees: Mapping[int, Hierarchy], skew: Fraction, *, show_blocks: bool
-) -> Answer:
+def smaller_levels(run: Run, skew: Fraction, *, show_blocks: bool) -> Answer:
     """Return the levels of a counted run, where a secret is missing the smaller of the two.
 
     The tables of the run are dropped.
@@ -31,20 +28,20 @@ def smaller_levels(
     answer = run.answer(skew, show_blocks=show_blocks)
     incomplete = run.incomplete_secrets()
     run.counts.forget()
-    for number, secret, l in incomplete:  # noqa: E741 - the field's own letter
-        of_reported = run.among_reported(secret, l)
-        of_reported.count({1: trees[number]} if number in trees else {})
+    for j in incomplete:
+        of_reported = run.among_reported(j)
         answer = _smaller(answer, of_reported.answer(skew, show_blocks=show_blocks))
         of_reported.counts.forget()
     return answer
 
 
-def levels_in_both_readings(run: Run, trees: Mapping[int, Hierarchy], skew: Fraction) -> Answer:
-    """Return levels where all records of a person are known, and where one is, side by side."""
-    of_all = smaller_levels(run, trees, skew, show_blocks=False)
-    run_of_one = run.by_one_record()
-    run_of_one.count(trees)
-    of_one = smaller_levels(run_of_one, trees, skew, show_blocks=False)
+def levels_in_both_readings(run: Run, skew: Fraction) -> Answer:
+    """Return levels where all records of a person are known, and where one is, side by side.
+
+    ``run`` has counted the first; its tables are dropped.
+    """
+    of_all = smaller_levels(run, skew, show_blocks=False)
+    of_one = smaller_levels(run.by_one_record(), skew, show_blocks=False)
     records = {"records": run.counts.records}
     # a person may be in several blocks if one record is known: these columns are then empty
     totals = {"people": of_all.rows[0]["people"], **dict.fromkeys(IN_SEVERAL_BLOCKS)}
@@ -63,11 +60,11 @@ def _smaller(answer: Answer, reported: Answer) -> Answer:
     """
     totals = {name: answer.rows[0][name] for name in ("people", "blocks")}
     of_reported = {_key(r): r | totals for r in reported.rows if r["secret"] is not None}
-    smaller = {}
+    smaller = {}  # rows of reported secrets that take the place of others
     for row in answer.rows:
-        again = of_reported.get(_key(row))
-        if again is not None and _protection(again) < _protection(row):
-            smaller[_key(row)] = again
+        of_same_level = of_reported.get(_key(row))
+        if of_same_level is not None and _protection(of_same_level) < _protection(row):
+            smaller[_key(row)] = of_same_level
     rows = [smaller.get(_key(row), row) for row in answer.rows]
     details = {"attacks": _worse_attacks(answer.details["attacks"], reported.details["attacks"])}
     if "worst" in answer.details:
@@ -90,14 +87,14 @@ def _worse_attacks(attacks: pl.DataFrame, reported: pl.DataFrame) -> pl.DataFram
     """
     on_reported = {(r["attack"], r["secret"], r["level"]): r for r in reported.to_dicts()}
     worse = []
-    for row in attacks.to_dicts():
-        again = on_reported.get((row["attack"], row["secret"], row["level"]), row)
-        if row["attack"] == "homogeneity":
-            worse.append(
-                again | {name: row[name] for name in ("people", "blocks", "success_after")}
-            )
+    for on_all in attacks.to_dicts():
+        key = on_all["attack"], on_all["secret"], on_all["level"]
+        on_reporting = on_reported.get(key, on_all)  # the secret of others is never missing
+        if on_all["attack"] == "homogeneity":
+            counted = {name: on_all[name] for name in ("people", "blocks", "success_after")}
+            worse.append(on_reporting | counted)
         else:
-            worse.append(again if again["people"] > row["people"] else row)
+            worse.append(on_reporting if on_reporting["people"] > on_all["people"] else on_all)
     return pl.DataFrame(worse, schema=attacks.schema)
 
 

@@ -54,11 +54,16 @@ def count_secrets(
 def _count_secret(
     tables: Tables, j: int, hierarchy: Hierarchy | None, suppressed_people: int
 ) -> Secret:
-    """Keep the tables of secret ``j``; return its counts."""
+    """Keep the tables of secret ``j``; return its counts.
+
+    ``pieces`` has a row per block and value that occurs in it, ``sized`` the same with the size of
+    the block; ``grades`` what levels need of each block; ``ordered`` how far probability moves
+    along the order of the values. The row ``whole`` is about everybody.
+    """
     counts = tables.counts
     by_kind = j in counts.values  # few values: a block is known by its kind, its counts
     width = 1 if by_kind else counts.bound.microdata.width
-    tables.keep("places", j, width)
+    tables.keep("places", j, width)  # the values of the secret in their order, with their people
     (totals,) = tables.dicts("whole", j, width)
     people = int(totals["people"])
     # the products of counts must fit; 64 bits are several times as fast as 128
@@ -82,7 +87,7 @@ def _count_secret(
         tables.keep(name, j, width)
     if hierarchy is not None:
         _keep_hierarchy(tables, j, width, hierarchy)
-    (extremes,) = tables.dicts("extremes", j, width)
+    (extremes,) = tables.dicts("extremes", j, width)  # over all blocks
     return Secret(
         number=j,
         name=counts.bound.microdata.secrets[j - 1].name,
@@ -106,7 +111,7 @@ def keep_blocks_of_all(tables: Tables, suppressed_people: int, everybody: int) -
     counts.keep_rows("blocks_of_all_0", plan(counts.bound.microdata, attack.steps, query))
     steps = Steps(tables)
     steps.need("crowds_of_size", 0, 1, instead={"blocks": "blocks_of_all"})
-    sizes = steps.steps.pop().query
+    sizes = steps.steps.pop().query  # of that step: how many blocks have each size
     if suppressed_people:
         # columns: the key of the block (-1, as no other), its size, members, number of such blocks
         everyone = [typed_number(n, "BIGINT") for n in (-1, everybody, suppressed_people, 1)]
@@ -117,7 +122,8 @@ def keep_blocks_of_all(tables: Tables, suppressed_people: int, everybody: int) -
 def _pieces_with_everyone(tables: Tables, j: int, suppressed_people: int) -> Plan:
     """Return the pieces of blocks, and those of the block that is everyone.
 
-    A piece is a block and a value of the secret. ``suppressed_people`` are in no other block.
+    A piece is a block and a value of the secret. ``suppressed_people`` are in no other block: the
+    block everyone has all people in it (``people``), and is about those alone (``stand``).
     """
     width = tables.counts.bound.microdata.width
     steps = Steps(tables)
@@ -148,7 +154,11 @@ def _starred(microdata: Microdata) -> list[bool]:
 
 
 def _keep_hierarchy(tables: Tables, j: int, width: int, hierarchy: Hierarchy) -> None:
-    """Keep ``ancestors``, ``branches``, ``climbed`` of secret ``j``; all values need a line."""
+    """Keep ``ancestors``, ``branches``, ``climbed`` of secret ``j``; all values need a line.
+
+    ``ancestors`` has the node above each value on each level of the hierarchy, ``branches`` the
+    people of each block below each node, ``climbed`` how far probability moves along it.
+    """
     counts = tables.counts
     height = {"height": typed_number(hierarchy.height, "BIGINT")}
     tables.known_rows[j]["hierarchy_height"] = height

@@ -35,7 +35,7 @@ class Tables:
         """Keep a step of ``sql/levels`` about secret ``j`` as a table, for later steps."""
         steps = Steps(self)
         table = steps.need(name, j, width, inputs=inputs)
-        last = steps.steps.pop()
+        last = steps.steps.pop()  # the step itself: the others are what it reads
         self.counts.keep_rows(table, steps.plan(last.query))
 
     def rows(self, step_plan: Plan, what: str = "measuring") -> list[tuple[Any, ...]]:
@@ -84,6 +84,7 @@ class Steps:
         input_rows = {n: row for n, row in (inputs or {}).items() if not isinstance(row, exp.Query)}
         rows = self.tables.known_rows.get(secret, {}) | input_rows
         template = load(f"levels/{file}")
+        # The tables that the view reads become steps before it; values stand for tables of one row.
         names = {
             table: self.need(table, secret, width, inputs=inputs, instead=instead, suffix=suffix)
             for table in (table.name for table in template.query.find_all(exp.Table))

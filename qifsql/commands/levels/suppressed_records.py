@@ -34,7 +34,7 @@ def read_as(engine: Engine, bound: BoundAttack, how: Suppressed) -> tuple[BoundA
 
 
 def people(engine: Engine, bound: BoundAttack) -> int:
-    """Return the number of people whose block is everyone."""
+    """Return the number of people whose block is everyone: those with a suppressed record."""
     if not bound.microdata.suppressed:
         return 0
     steps = Steps(bound)

@@ -20,6 +20,7 @@ from qifsql.query.suppression import STAR
 def people_and_blocks(tables: Tables, j: int) -> tuple[int, int]:
     """Return the number of people in all blocks, and of blocks, as counted for secret ``j``."""
     steps = Steps(tables)
+    # A row of ``grades`` is ``blocks`` blocks alike, each about ``members`` people.
     columns = ("sum(blocks * members)::BIGINT", "sum(blocks)::BIGINT")
     query = exp.select(*columns).from_(steps.need("grades", j, 1))
     ((people, blocks),) = tables.rows(steps.plan(query))
@@ -59,7 +60,9 @@ def _lookup(tables: Tables, secret: Secret | None, key: tuple[str, int], level: 
     measure, _ = key
     steps = Steps(tables)
     step = need_block(steps, secret, key, level)
-    if secret is not None and secret.by_kind:  # the step has counts, no quasi-identifiers
+    if secret is not None and secret.by_kind:
+        # The step has the number of a kind of blocks, no quasi-identifiers: any block with the
+        # counts of this kind is one of the worst.
         kinds = steps.need("kinds", secret.number, secret.width)
         is_same = equal(exp.column("kind", kinds), exp.column("qid_1", step))
         query = exp.select(exp.column("counts", kinds)).from_(step).join(kinds, on=is_same)

@@ -1,5 +1,6 @@
 """The minimal sample uniques of all records: coded, found, compared and counted in the engine."""
 
+import math
 import shutil
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -113,16 +114,18 @@ class MinimalUniques:
         self._prepare_packing(people)
         if self.in_families:
             return self._find_in_families(streams)
-        self.tables.make("numbered", self._numbered(people))
+        self.tables.make("numbered", self._numbered(people))  # each record with its codes
         (row,) = self.tables.answer(self._query("totals"))
         totals = Totals(*map(int, row))
         individuals, _ = self.count_individuals(totals.individuals)
-        if individuals == 1:  # whatever is known singles her out
+        if individuals == 1:  # whatever is known singles her out, also *
             self.stars = []
         self._make_coded()
         for name, columns in EMPTY.items():
             self.tables.make(name, without_rows(columns))
         with self._opened(streams) as walkers:
+            # ``candidates``: pairs of a record and a subset that singles it out. Then those remain
+            # of which no other subset of the record is a part.
             self._work(walkers, 1, "walking", self._chunks())
             for position in range(self.packing.n):
                 self.tables.drop(coded_name(position))
@@ -150,8 +153,9 @@ class MinimalUniques:
             spreads = [replace(spread, values=spread.values + 1) for spread in spreads]
         self.packing = Packing.of(spreads)
         if has_stars:
-            pairs = [(star_codes[i], spreads[i].values - 1) for i in self.packing.order]
-            self.stars = [spare if code is None else code for code, spare in pairs]
+            spare_codes = [spread.values - 1 for spread in spreads]
+            codes = [s if c is None else c for c, s in zip(star_codes, spare_codes, strict=True)]
+            self.stars = [codes[i] for i in self.packing.order]
         self._records = spreads[0].people  # any quasi-identifier counts everybody
         self._check_disk()
 
@@ -175,7 +179,10 @@ class MinimalUniques:
         return self.n > MOST_QIDS or not self.packing.fits
 
     def _find_in_families(self, streams: int) -> Totals:
-        """Find them in families of subsets, size after size (``find``)."""
+        """Find them in families of subsets, size after size (``find``).
+
+        Refuses what only the walk can do, and too many subsets.
+        """
         special = {
             "a person": self.by_person,
             "missing values left out": self.omit_missing,
@@ -291,6 +298,7 @@ class MinimalUniques:
             return []
         counted = self.everyone or self.microdata
         attributes = (*counted.qids, self.microdata.by)  # the last one is the group
+        # ``members`` has the group of each record, by the number that it has in ``scores``, too.
         everybody = microdata_steps.everybody(replace(counted, qids=attributes))
         member = exp.cast(exp.column(f"qid_{len(attributes)}"), "VARCHAR")
         query = exp.select("record", exp.alias_(member, "member")).from_("everybody")
@@ -298,7 +306,10 @@ class MinimalUniques:
         return self.tables.answer(self._query("group_sums"))
 
     def _number_people(self) -> Step:
-        """Create the table of people and their different records; return the step that reads it."""
+        """Create the table of people and their different records; return the step that reads it.
+
+        Suppressed records are left out of the step, unless all are.
+        """
         steps = microdata_steps.steps(self.microdata)
         query = splice("suda/individuals", width=len(self.microdata.qids))
         self.tables.make("individuals", microdata_steps.plan(self.microdata, steps, query))
@@ -364,8 +375,8 @@ class MinimalUniques:
 
     def _comparisons(self, last: int) -> list[Task]:
         """Return the comparisons of all ranges of records, of the same cost: from 0 to ``last``."""
-        ranges = max(1, -(-self.tables.count("candidates") // COMPARED_SUBSETS))
-        ends = [-1, *(last * i // ranges for i in range(1, ranges + 1))]
+        ranges = max(1, math.ceil(self.tables.count("candidates") / COMPARED_SUBSETS))
+        ends = [-1, *(last * i // ranges for i in range(1, ranges + 1))]  # last records
         return [
             Task(1.0, partial(self._compare, least=end + 1, greatest=next_end))
             for end, next_end in pairwise(ends)
@@ -386,7 +397,7 @@ class MinimalUniques:
         walker.add("set_counts", "counted_sets", **table)
         if not self.values:
             return
-        walker.make_table("placed", "placed", **table)
+        walker.make_table("placed", "placed", **table)  # with the codes of their records
         walker.set(bit=(1, "BIGINT"))
         walker.add("value_counts", "entry_values")
         for position in range(1, self.packing.n):
@@ -462,6 +473,7 @@ class MinimalUniques:
             )
 
     def _query(self, view: str, **tables: str) -> exp.Select:
+        """Return the query of a view of ``sql/suda.sql`` over the tables of the engine."""
         names = {name: own_name(name) for name in (*EMPTY, "numbered", "members")}
         return splice(f"suda/{view}", tables={**names, **tables})
 

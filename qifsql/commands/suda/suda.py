@@ -254,13 +254,14 @@ class Summary:
         smallest = {int(size): int(records) for size, records in uniques.rows("smallest_sizes")}
         parameters = {"exponent": exponent(n), "odds": odds(totals.paired, fraction)}
         bands: list[Band] = []
-        if defined := parameters["exponent"] > 0:
+        is_defined = parameters["exponent"] > 0  # else a higher score would mean less risk
+        if is_defined:
             powers = uniques.sum_of_powers(parameters["exponent"])
             parameters["powers"] = float(Fraction(powers, 2**80))
             bands = uniques.chances(parameters) if smallest else []
         total = Fraction(sum(int(band.total) for band in bands), 2**60)
         bins = {int(band.percent): int(band.records) for band in bands}
-        if defined:
+        if is_defined:
             bins[0] = bins.get(0, 0) + totals.individuals - sum(bins.values())  # without a score
         return cls(
             uniques=uniques,
@@ -270,8 +271,8 @@ class Summary:
             smallest=smallest,
             parameters=parameters,
             bins=bins,
-            mean=float(total / totals.individuals) if defined else None,
-            highest=max((band.highest for band in bands), default=0.0) if defined else None,
+            mean=float(total / totals.individuals) if is_defined else None,
+            highest=max((band.highest for band in bands), default=0.0) if is_defined else None,
         )
 
     def measures(self) -> list[tuple[str, float | None]]:
@@ -329,6 +330,7 @@ class Summary:
         return tables
 
     def _share(self, score: int) -> float | None:
+        """Return a sum of scores as a share of all scores; None if there are none."""
         return float(Fraction(int(score), self.total)) if self.total else None
 
     def _by_set(self) -> pl.DataFrame:

@@ -53,10 +53,10 @@ EMPTY = {
 def expected(n: int, size_limit: int, people: int, streams: int) -> tuple[int, float]:
     """Return the number of subsets up to a size, and the seconds that the search may take."""
     sizes = range(1, size_limit + 1)
-    subsets, shared = (sum(comb(n, size - less) for size in sizes) for less in (0, 1))
-    return subsets, 2 * n * SECONDS_PER_CODING + expected_seconds(
-        subsets, shared, people, 1
-    ) / streams
+    subsets = sum(comb(n, size) for size in sizes)
+    shared = sum(comb(n, size - 1) for size in sizes)  # sets that families share
+    seconds = expected_seconds(subsets, shared, people, 1) / streams
+    return subsets, 2 * n * SECONDS_PER_CODING + seconds
 
 
 def too_many(n: int, subsets: int, size_limit: int) -> str:
@@ -114,7 +114,7 @@ class UniqueFamilies:
             if size == 2:  # codes of those who are not alone by the attribute
                 names = {name: own_name(name) for name in (CODES, "singles")}
                 self.tables.make(SHARED_CODES, splice("suda/codes_shared", tables=names))
-            elif size > 2:
+            elif size > 2:  # sort the smaller ones, so that those of a family stand together
                 query = splice("suda/by_last", tables={"smaller": own_name("smaller")})
                 self.tables.repeatable("smaller", query)()
             waiting = families(self.n, range(size, size + 1), people, self._searched + 1)
@@ -161,6 +161,7 @@ class UniqueFamilies:
             self.engine.together(streams, search, show_progress)
 
     def _take(self, waiting: Iterator[Family]) -> list[Family]:
+        """Return the next families of those that wait; none at the end."""
         with self._lock:
             return list(islice(waiting, MOST_FAMILIES_TOGETHER))
 
@@ -175,10 +176,15 @@ class UniqueSession(PartedPeople):
         self.stream.rows(creating("counted", without_rows(COUNTED)))
 
     def search(self, family: Family) -> None:
-        """Add the minimal sample uniques of a family to the tables that all streams fill."""
+        """Add the minimal sample uniques of a family to the tables that all streams fill.
+
+        ``alone`` has the records that a subset of the family singles out, and not what it shares;
+        ``minimal`` those of them without a smaller minimal sample unique in the subset.
+        """
         self.part(family)
         sharing = {"sharing": f"sharing_{self.size - 1}", "codes": self.codes}
-        compared = self.size > 2  # with those of two quasi-identifiers and more
+        # Of one or two quasi-identifiers all are minimal, as codes of singles are left out.
+        compared = self.size > 2
         alone = self.make_table("alone" if compared else "minimal", "alone_by_family", **sharing)
         self.set_lists(members=family.shared)
         if compared:

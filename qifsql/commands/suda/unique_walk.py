@@ -79,14 +79,12 @@ class Walker(StreamSession):
             return
         packing = self.packing
         for position in range(chunk.position + 1, packing.n):
+            later = packing.later(position)
             self.set(
                 bit=(1 << position, "BIGINT"),
                 after=(packing.every & ~((2 << position) - 1), "BIGINT"),  # those after it
                 field=(packing.field(position), packing.rest_type),
-                later=(
-                    packing.later(position),
-                    packing.rest_type,
-                ),  # bits of their codes in ``rest``
+                later=(later, packing.rest_type),  # bits of their codes in ``rest``
                 blocks=(n_blocks, "BIGINT"),  # that are numbered already
             )
             ((rows_to_split, rows_going_on),) = self.rows("turns")  # of blocks split now, or later
@@ -107,7 +105,7 @@ class Walker(StreamSession):
         self.set(bit=(1 << chunk.position, "BIGINT"), blocks=(0, "BIGINT"))
         self.make_table("blocks", "entered_blocks", **table)
         self.add("candidates", "alone")
-        n_blocks = self.make_table("children", "children")
+        n_blocks = self.make_table("children", "children")  # with new numbers
         if n_blocks:
             self.make_table("live", "entered", **table)
             self.add("candidates", "ended")
