@@ -36,7 +36,7 @@ PAGES = module("pages")
 LONG = {
     *("check_the_numbers.md", "from_arx.md", "gate_in_a_pipeline.md", "in_a_notebook.md"),
     *("k_anonymity.md", "publish_tables.md", "safe_to_publish.md", "synthetic.md"),
-    "which_columns.md",
+    *("which_columns.md", "higher_education_census.md"),
 }
 """Guides that take 8 to 39 seconds each, and most of the time of all pages."""
 
