@@ -148,6 +148,9 @@ class Files:
             for name in ("prior", *PEOPLE):
                 if name in levels.adversary and name not in options:
                     files += Dataset.open(levels.adversary[name]).paths
+            for recipient in levels.recipients:
+                for file in recipient.files:
+                    files += Dataset.open(file).paths
         except InputError as e:
             inside = e.route[1:] if key == "rule" and isinstance(e, LineError) else ()
             wrong(str(e), *entry.place, key, *inside)

@@ -45,6 +45,25 @@ or ``rise_at_most`` and ``fall_at_most``, which bound the difference from the ba
 that equals its bound is within it. ``measure`` is a column of the result of an attack, or, with
 ``by``, of its table of groups. ``secret`` names the secrets of the rule (default: all).
 
+``[[recipient]]`` says to whom the release is given, and which risk is accepted for them:
+
+```toml
+[[recipient]]
+name = "university"
+knows = { birth_date = 0.9, sex = 1, ward = "right=0.8" }
+holds = ["register.parquet"]
+attempt = 0.05
+at_most = { maximum = 0.05, average = 0.01 }
+until = 2028-12-31
+```
+
+``knows`` has the chance that they know a quasi-identifier of a person (1: surely), or a law, as in
+``qifsql attack --knows``. ``holds`` are registers of people, linked by the quasi-identifiers that
+they have. The risk is ``attempt`` (default 1) times the chance of success, at re-identification and
+at each secret of the adversary: ``maximum`` is that of the person at most risk, ``average`` that of
+all people (ISO/IEC 27559, 7.3). The greatest of all ways is compared with ``at_most``. After the
+day ``until`` the policy is not met. A policy needs a rule or a recipient.
+
 A rule with ``model = "synthetic"`` is about a synthetic release beside the people from whom it was
 made:
 
@@ -101,7 +120,8 @@ from qifsql.data.option import is_given
 from qifsql.data.toml_lines import Lines, parse
 from qifsql.errors import InputError, did_you_mean, quoted
 from qifsql.measures.release_measures import OF_LINKS
-from qifsql.study import release_rules
+from qifsql.study import recipients, release_rules
+from qifsql.study.recipients import Recipient
 from qifsql.study.rules import BOUNDS, PROBABILITIES, Rule, asked_for, measures, unsuitable
 
 RULE_KEYS = ("model", "measure", "secret", "by", "attempt", *BOUNDS)
@@ -121,8 +141,8 @@ class Policy:
     """A policy: the adversary, the required levels, and the last release.
 
     ``adversary`` are options of ``qifsql.attack``. ``baseline`` is the file of the last release.
-    ``unnamed`` is one of ``UNNAMED``, ``unit`` is ``RECORDS`` or empty. ``lines`` are the positions
-    of the parts of the file, for messages.
+    ``unnamed`` is one of ``UNNAMED``, ``unit`` is ``RECORDS`` or empty. ``recipients`` are those
+    whose risk is bounded. ``lines`` are the positions of the parts of the file, for messages.
     """
 
     file: Path
@@ -132,6 +152,7 @@ class Policy:
     lines: Lines = field(repr=False, compare=False)
     unnamed: str = UNNAMED[0]
     unit: str = ""
+    recipients: tuple[Recipient, ...] = ()
 
     @property
     def models(self) -> tuple[Model, ...]:
@@ -174,14 +195,17 @@ def read(file: str | Path | Mapping[str, Any], **options: object) -> Policy:
 
 def parsed(data: Mapping[str, Any], lines: Lines, path: Path, /, **options: object) -> Policy:
     """Return the policy in the data of a file; LineError gives the line of an error."""
-    _check_keys(data, ("adversary", "rule", "baseline", "unnamed", "unit"), lines)
+    _check_keys(data, ("adversary", "rule", "recipient", "baseline", "unnamed", "unit"), lines)
     adversary = _adversary(data.get("adversary", {}), path.parent, lines)
     adversary |= {name: option for name, option in options.items() if is_given(option)}
     listed = data.get("rule", [])
     if not isinstance(listed, list) or not all(isinstance(r, dict) for r in listed):
         raise lines.wrong("rules are tables of a list: write [[rule]]", "rule")
-    if not listed:
+    receivers = recipients.parse(data, path.parent, lines)
+    if not listed and not receivers:
         raise lines.wrong("there is no rule; write [[rule]] with model, measure and at_most")
+    if receivers and "qids" not in adversary:
+        adversary["qids"] = recipients.names(receivers)
     attempt = _attempt(data.get("adversary", {}), lines, "adversary") or 1.0
     rules = tuple(_rule(n, table, adversary, attempt, lines) for n, table in enumerate(listed))
     _check_comparisons(rules, adversary, lines)
@@ -195,7 +219,7 @@ def parsed(data: Mapping[str, Any], lines: Lines, path: Path, /, **options: obje
             "are counted with person in [adversary]",
             "unit",
         )
-    return Policy(path, adversary, rules, last, lines, unnamed, unit)
+    return Policy(path, adversary, rules, last, lines, unnamed, unit, receivers)
 
 
 def _plain(value: Any) -> Any:

@@ -8,6 +8,7 @@ from qifsql.adversary.models import Model
 from qifsql.data.expressions import split_name
 from qifsql.data.files import matches
 from qifsql.results.assessment import DETAILS, INDIVIDUAL, MEASURES, SCHEMA
+from qifsql.study.recipients import RISKS
 
 BOUNDS = {
     "at_most": "<= {}",
@@ -21,7 +22,7 @@ ABSOLUTE_ERROR = 1e-14  # of rounding, in numbers that should be 0
 PROBABILITIES = {
     *("prior_deterministic", "posterior_deterministic", "degradation_deterministic"),
     *("prior_probabilistic", "posterior_probabilistic", "leakage_additive", "worst_case"),
-    *("guessed_right", "gap", *MEASURES["risks"]),
+    *("guessed_right", "gap", *MEASURES["risks"], *RISKS),
 }
 WORSE_ABOVE = {
     *("posterior_deterministic", "posterior_probabilistic", "worst_case"),

@@ -14,8 +14,8 @@ from typing import Any, Unpack
 
 import polars as pl
 
+from qifsql.adversary.knowledge import Adversary, any_of, check_names
 from qifsql.adversary.notes import of_records
-from qifsql.commands.adversaries.knowledge import Adversary, any_of, check_names
 from qifsql.commands.adversaries.notation import FILES, Notation, number
 from qifsql.commands.adversaries.spec import AdversariesOptions
 from qifsql.commands.adversaries.stored_sweep import (

@@ -13,14 +13,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from qifsql.adversary.knowledge import Adversary, check_names, independent, mixture, of_shares
 from qifsql.adversary.names import subset
-from qifsql.commands.adversaries.knowledge import (
-    Adversary,
-    check_names,
-    independent,
-    mixture,
-    of_shares,
-)
 from qifsql.commands.adversaries.spec import Knowledge
 from qifsql.data.exact import exact
 from qifsql.data.files import check_file, path_text, several_paths

@@ -5,7 +5,9 @@ dropped, or beliefs are given, models of different goals run separately, because
 other records.
 """
 
+import datetime
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, Unpack, overload
 
@@ -16,10 +18,10 @@ from qifsql.adversary.models import Model
 from qifsql.adversary.options import Options
 from qifsql.adversary.spec import Attack, refuse
 from qifsql.commands.attack.attack import attack
-from qifsql.commands.check import coverage, rule_levels
+from qifsql.commands.check import coverage, recipient_levels, rule_levels
 from qifsql.commands.check.coverage import Coverage
 from qifsql.commands.check.questions.three_questions import three_questions
-from qifsql.commands.check.result import READING, SCHEMA, Verdict
+from qifsql.commands.check.result import READING, RECIPIENT, SCHEMA, Verdict
 from qifsql.commands.check.rule_levels import Comparison, levels_of_comparison, levels_of_rule
 from qifsql.commands.check.spec import CheckArguments, QuestionOptions
 from qifsql.commands.synthetic.synthetic import NOT_LINKED
@@ -41,6 +43,8 @@ from qifsql.study.policy import Policy
 from qifsql.study.release_rules import MODEL
 from qifsql.study.rules import Rule, backwards
 
+OF_WAYS = ("knows", "draws", "sizes", "subsets", "releases", "threshold", "search", "sample")
+"""Options of attacks and sweeps that measure what a recipient may know."""
 OPINION_PRESET = "wp216"  # of the opinion whose questions can be asked
 
 
@@ -78,7 +82,7 @@ def check(
 
     Options that are given win over those of the policy. Rules with model = "synthetic" compare a
     synthetic release with the people from whom it was made; where a measure has an interval, its
-    worse end decides.
+    worse end decides. Recipients of a policy bound the risk for what each may know and hold.
 
     With questions (preset wp216), answer the three questions of the opinion instead, without a
     verdict. Singling out is re-identification (CRS), inference the attack on each secret (CAS).
@@ -96,7 +100,8 @@ def check(
 
     Returns:
         A Verdict, true if the policy is met. frame: one row per level with measure, value, wanted
-        and met. details: uncovered, the people whom columns without a rule would single out. With
+        and met. details: uncovered, the people whom columns without a rule would single out, and
+        recipients, the risk of each with its verdict, where the policy names them. With
         questions a Result. frame: one row per question with counts, the measure, its value in
         [0, 1] and, with a threshold, the answer. details: attacks, register and unicity, where
         asked for.
@@ -118,7 +123,8 @@ def check(
         >>> result.frame["question"].unique(maintain_order=True).to_list()
         ['singling_out', 'linkability', 'inference']
 
-    Source: M29 (groups), M31 to M33 (risks), M75 (questions), M111 to M122 (synthetic releases);
+    Source: M29 (groups), M31 to M33 (risks), M75 (questions), M111 to M122 (synthetic releases),
+    M218 (recipients);
     Article 29 Working Party, Opinion 05/2014 on anonymisation techniques.
 
     """
@@ -199,15 +205,36 @@ def judge(
         for rule_model in rule.models or (None,)
         for row in levels[rule.number, rule_model]
     ]
+    assessments = recipient_levels.assess(policy, source, settings)
+    for assessment in assessments:
+        rows += recipient_levels.levels(policy, assessment)
     schema = SCHEMA | (READING if policy.adversary.get("person") else {})
-    frame = pl.DataFrame([{name: row[name] for name in schema} for row in rows], schema=schema)
+    schema |= RECIPIENT if assessments else {}
+    frame = pl.DataFrame([{name: row.get(name) for name in schema} for row in rows], schema=schema)
+    of_recipients = {id(r): r for assessment in assessments for r in assessment.results}.values()
+    links = [result for result in of_recipients if "models" not in result.spec]
+    results += [result for result in of_recipients if "models" in result.spec]
     columns = _coverage(policy, source, results, compared, settings)
     measured = [*results, *(release.result for release in compared)]
-    answers = [(result.origin, result.origin.spec) for result in results]
+    answers = [(result.origin, _without_ways(result.spec)) for result in results]
     answers += [(release.result.origin, release.origin_spec) for release in compared]
+    answers += [(result.origin, {"models": [], "secrets": []}) for result in links]
     origin = _combine_origins(origin, policy, last_release, answers, columns)
     details = {"uncovered": columns.frame, **_households(results)}
-    return Verdict.of(frame, origin, _notes(policy, rows, measured), details)
+    notes = _notes(policy, rows, measured)
+    if assessments:
+        today = datetime.date.today()
+        names = [recipient.name for recipient in policy.recipients]
+        late = [recipient.name for recipient in policy.recipients if recipient.has_expired(today)]
+        origin = replace(origin, spec={**origin.spec, "recipients": names, "expired": late})
+        details["recipients"] = recipient_levels.summary(assessments, frame, today)
+        notes += tuple(note for assessment in assessments for note in assessment.notes)
+    return Verdict.of(frame, origin, notes, details)
+
+
+def _without_ways(spec: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what an attack or a sweep was asked, without the options of a recipient's chances."""
+    return {name: value for name, value in spec.items() if name not in OF_WAYS}
 
 
 def _notes(
@@ -379,5 +406,6 @@ def rehearse(source: Source, policy: Policy, settings: Settings | None = None) -
             spec = spec.among(people)
         with opened(spec, settings, joined=False, noted=False, command="check"):
             pass
+    recipient_levels.look_up(policy, source, settings)
     if policy.comparisons:
         rule_levels.rehearse(policy, source, settings)

@@ -19,8 +19,9 @@ def junit(result: Verdict) -> str:
     suite = ET.SubElement(root, "testsuite", name=f"{dataset} against {name}")
     suite.set("timestamp", result.origin.started)
     for element in (root, suite):
-        element.set("tests", str(result.frame.height + refusing + bool(result.repeated)))
-        failures = result.broken + bool(result.refused) + bool(result.repeated)
+        others = bool(result.repeated) + bool(result.expired)
+        element.set("tests", str(result.frame.height + refusing + others))
+        failures = result.broken + bool(result.refused) + others
         element.set("failures", str(failures))
         element.set("errors", "0")
         element.set("skipped", "0")
@@ -39,6 +40,9 @@ def junit(result: Verdict) -> str:
     if result.repeated:
         message = f"records are counted, not people ({cell(', '.join(result.repeated))})"
         _add_test(suite, f"{name}.people", f"people of {dataset} are counted", message)
+    if result.expired:
+        message = f"the assessment has expired for {cell(', '.join(result.expired))}"
+        _add_test(suite, f"{name}.recipients", f"assessments of {dataset} hold today", message)
     if caveats := view.caveats(result):
         ET.SubElement(suite, "system-out").text = "\n".join(map(cell, caveats))
     ET.indent(root)

@@ -35,6 +35,18 @@ READING: dict[str, pl.DataType] = {"known_records": pl.String()}
 or ``one``. Of both, the row is that of the worse, unless the policy names one."""
 
 
+RECIPIENT: dict[str, pl.DataType] = {"recipient": pl.String()}
+"""Further column if a policy has recipients: whose risk the row bounds, NULL for rules. Its
+``measure`` is ``maximum`` or ``average``, its ``model`` that of the attack, or ``link``."""
+
+RECIPIENTS: dict[str, pl.DataType] = {
+    **{"name": TEXT, "attempt": NUMBER, "maximum": NUMBER, "average": NUMBER},
+    **{"until": TEXT, "met": FLAG},
+}
+"""One row per recipient: the greatest ``maximum`` and ``average`` risk (attempt times success) of
+all ways to succeed, and the last day of the assessment (NULL: none). ``met``: all of its bounds are
+met, and the assessment has not expired."""
+
 MOST_LEVELS = 3  # not met, that the representation of a verdict shows
 
 
@@ -44,9 +56,10 @@ class Verdict(Result):
 
     ``details["uncovered"]`` (``qifsql.results.uncovered.SCHEMA``) counts the people whom these
     columns would single out. ``details["households"]``, if households are named, has their risks
-    (``qifsql.results.assessment.DETAILS``), a row per model and secret. A verdict is true if the
-    policy is met: every level is met, no column is refused, and people are counted, or the policy
-    accepts records. ``assert qifsql.check(...)`` enforces the policy.
+    (``qifsql.results.assessment.DETAILS``), a row per model and secret. ``details["recipients"]``,
+    if the policy has recipients, has their risks (``RECIPIENTS``). A verdict is true if the policy
+    is met: every level is met, no column is refused, no assessment of a recipient has expired, and
+    people are counted, or the policy accepts records. ``assert qifsql.check(...)`` enforces it.
     """
 
     @classmethod
@@ -57,9 +70,13 @@ class Verdict(Result):
         notes: tuple[str, ...],
         details: Mapping[str, pl.DataFrame],
     ) -> "Verdict":
-        """Return the verdict: all levels are met, no column is refused, and people are counted."""
-        unnamed = refused(str(origin.spec.get("unnamed")), origin.columns)
-        met = bool(levels["met"].all()) and not unnamed and not repeated(origin.spec)
+        """Return the verdict: all levels are met, no column is refused, and people are counted.
+
+        No assessment of a recipient may have expired.
+        """
+        spec = origin.spec
+        broken = refused(str(spec.get("unnamed")), origin.columns) or spec.get("expired")
+        met = bool(levels["met"].all()) and not broken and not repeated(spec)
         return cls(frame=levels, origin=origin, details=details, notes=notes, met=met)
 
     def __repr__(self) -> str:
@@ -96,6 +113,11 @@ class Verdict(Result):
         return repeated(self.spec)
 
     @property
+    def expired(self) -> tuple[str, ...]:
+        """Return the recipients whose assessment has expired."""
+        return tuple(self.spec.get("expired") or ())
+
+    @property
     def uncovered(self) -> pl.DataFrame:
         """Return the columns that no rule covers, with the number of people singled out."""
         return self.details["uncovered"]
@@ -115,6 +137,8 @@ class Verdict(Result):
             return f"not met: {plural(len(self.refused), 'column')} in no rule"
         if self.repeated:
             return f"not met: records are counted, not people ({', '.join(self.repeated)})"
+        if self.expired:
+            return f"not met: the assessment has expired for {', '.join(self.expired)}"
         for_columns = "" if self.uncovered.is_empty() else " for the columns named"
         return f"met{for_columns}: all of {levels}"
 

@@ -220,7 +220,7 @@ def levels_of_comparison(
         if met is None:  # there is a value
             levels += _levels_of_rows(policy, rule, MODEL, [row], last_release)
         else:
-            levels.append(_level_row(rule, row, None, None, met=met))
+            levels.append(level_row(rule, row, None, None, met=met))
     return _worse_readings(rule, levels) if policy.adversary.get("person") else levels
 
 
@@ -243,7 +243,7 @@ def _levels_of_rows(
         unknown += before is None  # rows without a value in the last release
         is_judged = before is not None or not rule.drifts
         met = is_judged and rule.met(value, before, row["interval"])
-        levels.append(_level_row(rule, row, value, before, met=met))
+        levels.append(level_row(rule, row, value, before, met=met))
     if rule.drifts and last_release and unknown:
         what = plural(unknown, "group" if rule.by is not None else "row")
         raise policy.wrong(
@@ -254,7 +254,7 @@ def _levels_of_rows(
     return levels
 
 
-def _level_row(
+def level_row(
     rule: Rule, row: dict[str, Any], value: float | None, before: float | None, *, met: bool
 ) -> dict[str, Any]:
     """Return the row of a level: ``value`` (success times attempt), ``before`` in the baseline."""

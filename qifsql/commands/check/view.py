@@ -20,7 +20,7 @@ from qifsql.study.release_rules import MODEL
 
 KIND = Kind(
     columns=("rule", "measure", "by", "group", "met"),
-    shared=("uncovered", "households"),
+    shared=("uncovered", "households", "recipients"),
     types=SCHEMA | uncovered.SCHEMA,
     essential=True,
 )
@@ -99,7 +99,29 @@ def caveats(result: Verdict) -> list[str]:
         if "households" in result.details:
             rows = result.details["households"].to_dicts()
             sentences += [details.household_sentence(row["secret"], row) for row in rows]
+        sentences += recipient_sentences(result.details.get("recipients"))
         return sentences + uncovered.caveats(spec, result.columns, result.uncovered)
+
+
+def recipient_sentences(recipients: pl.DataFrame | None) -> list[str]:
+    """Return a sentence on the risk of each recipient of a policy; None: it names none."""
+    sentences = []
+    for row in () if recipients is None else recipients.iter_rows(named=True):
+        message = (
+            "For {name}, with a chance of {attempt} that anybody tries, the highest risk is "
+            "{maximum} and the average {average}: not met."
+        )
+        if row["met"]:
+            message = (
+                "For {name}, with a chance of {attempt} that anybody tries, the highest risk is "
+                "{maximum} and the average {average}: met."
+            )
+        numbers = {name: words.percent(row[name]) for name in ("attempt", "maximum", "average")}
+        sentence = said(message, name=escaping.cell(row["name"]), **numbers)
+        if row["until"] is not None:
+            sentence += " " + said("The assessment holds until {day}.", day=row["until"])
+        sentences.append(sentence)
+    return sentences
 
 
 def comparison_text(spec: Spec) -> list[str]:
@@ -154,6 +176,8 @@ def level_subject(row: Mapping[str, Any]) -> str:
         about = said("the release") if row["secret"] is None else row["secret"]
     elif row["secret"] is not None:
         about = said("{model} of {secret}", model=about, secret=row["secret"])
+    if row.get("recipient") is not None:
+        about = f"{row['recipient']}: {about}"
     where = "" if row["by"] is None else f", {row['by']} = {escaping.cell(row['group'])}"
     return escaping.cell(f"{about}{where}")
 

@@ -137,14 +137,15 @@ def _is_few(size: str, minimum: int) -> pl.Expr:
     return pl.col(size).is_between(least, minimum - 1)
 
 
-def _is_share_of_few(chance: str, minimum: int) -> pl.Expr:
+def _is_share_of_few(chance: str | pl.Expr, minimum: int) -> pl.Expr:
     """Return whether a chance below 1 is n / size for a block of fewer than ``minimum`` people.
 
     It may be that of a larger block as well: 0.5 is 1 of 2, and 50 of 100.
     """
-    products = [pl.col(chance) * size for size in range(2, minimum)]
+    chance = pl.col(chance) if isinstance(chance, str) else chance
+    products = [chance * size for size in range(2, minimum)]
     is_whole = [(product - product.round()).abs() < NEAR for product in products]
-    is_between = pl.col(chance).is_between(0, 1, closed="none")
+    is_between = chance.is_between(0, 1, closed="none")
     return is_between & pl.any_horizontal(*is_whole, pl.lit(value=False))
 
 
@@ -166,10 +167,13 @@ def _telling(table: pl.DataFrame, minimum: int) -> dict[str, pl.Expr]:
     if "prosecutor_risk" in columns:  # of the same blocks, in the release and in the register
         of_both = _is_share_of_few("prosecutor_risk", minimum)
         telling |= {name: [of_both] for name in columns & {"delta_min", "delta_max"}}
+    if {"attempt", "maximum"} <= columns:  # the risk of a recipient
+        telling["maximum"] = [_is_share_of_few(pl.col("maximum") / pl.col("attempt"), minimum)]
     for name in columns & set(VALUES) if "measure" in columns else ():
         if table.schema[name].is_numeric():
             is_size = pl.col("measure").is_in(list(TOLD_BY)) & _is_few(name, minimum)
-            is_chance = pl.col("measure").is_in(CHANCES) & _is_share_of_few(name, minimum)
+            is_chance = pl.col("measure").is_in((*CHANCES, "maximum"))
+            is_chance &= _is_share_of_few(pl.coalesce(columns & {"success"} | {name}), minimum)
             is_leakage = pl.col("measure") == "pointwise_worst"
             telling.setdefault(name, []).extend((is_size, is_chance, is_leakage))
     return {name: pl.any_horizontal(conditions) for name, conditions in telling.items()}

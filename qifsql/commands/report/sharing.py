@@ -38,6 +38,7 @@ TEXTS = frozenset((
     "counted", "answer", "definition", "meaning", "takes", "assumes", "remark", "best_for",
     "border", "qid", "a", "b", "first", "role", "reason", "classifier", "dataset", "caution",
     "learner", "learned_from", "adversary", "known_records", "household", "view", "matrix",
+    "recipient", "until",
 ))  # fmt: skip
 """Columns of texts that are names or words of qifsql, never values of people."""
 PLAIN = frozenset((
@@ -49,7 +50,7 @@ PLAIN = frozenset((
     "cells", "suppress", "entries", "unnamed", "protections", "from_records", "count", "small",
     "until", "time_budget", "sweep", "require", "learner", "rapid", "knows", "any", "attempt",
     "complete", "max_size", "omit_missing", "repeated", "names", "pd", "alpha", "samples",
-    "sample_size", "nearest",
+    "sample_size", "nearest", "recipients", "expired",
 ))  # fmt: skip
 """Options whose value is a choice or a number."""
 COLUMNS = frozenset((

@@ -424,6 +424,7 @@ def _policy_verdict(check: Stored) -> Light:
         caveats = uncovered.caveats(check.spec, columns, table)
     repeated = verdicts.repeated(check.spec)
     refused = verdicts.refused(str(check.spec.get("unnamed")), columns or ())
+    expired = check.spec.get("expired")
     if broken:
         message = "Your policy is not met. Levels not met: {n} of {levels}."
         text = said(message, n=words.count(broken), levels=words.count(levels))
@@ -434,6 +435,9 @@ def _policy_verdict(check: Stored) -> Light:
     elif repeated:
         message = "Your policy is not met: records are counted, not people ({columns})."
         text = said(message, columns=words.listed(list(repeated)))
+    elif expired:
+        message = "Your policy is not met: the assessment has expired for {names}."
+        text = said(message, names=words.listed(list(expired)))
     elif caveats:
         singular = "Your policy is met for the columns named: {n} level."
         plural = "Your policy is met for the columns named: all {n} levels."
@@ -442,4 +446,5 @@ def _policy_verdict(check: Stored) -> Light:
         singular, plural = "Your policy is met: {n} level.", "Your policy is met: all {n} levels."
         text = counted(singular, plural, levels)
     text = f"{text} ({view.subject(check.spec)})"
-    return Light(text, met=not (broken or refused or repeated), caveats=tuple(caveats))
+    caveats = [*view.recipient_sentences(check.details.get("recipients")), *caveats]
+    return Light(text, met=not (broken or refused or repeated or expired), caveats=tuple(caveats))

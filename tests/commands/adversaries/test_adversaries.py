@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import qifsql
 from qifsql import adversaries
-from qifsql.commands.adversaries.knowledge import any_of, independent
+from qifsql.adversary.knowledge import any_of, independent
 from qifsql.errors import InputError
 from qifsql.measures.distribution import Distribution
 from qifsql.reference.quasi_identifier_sets import subsets

@@ -1,0 +1,325 @@
+"""The risk of each recipient of a policy: an attempt, times the success of what is known and held.
+
+What is known surely is an attack; with chances of knowing each quasi-identifier it is the mean
+over the subsets of one sweep, which all recipients share; with laws it is an attack with noisy
+knowledge.
+A register that is held is linked by the quasi-identifiers that it has. Source: M218.
+"""
+
+import datetime
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import polars as pl
+
+from qifsql.adversary.knowledge import independent
+from qifsql.adversary.rule_text import MARKS, in_quotes
+from qifsql.adversary.spec import Attack
+from qifsql.commands.adversaries.adversaries import adversaries
+from qifsql.commands.attack.attack import attack
+from qifsql.commands.check.result import RECIPIENTS
+from qifsql.commands.check.rule_levels import level_row
+from qifsql.commands.link.link import link
+from qifsql.commands.sweep.sweep import sweep
+from qifsql.counting.session import opened
+from qifsql.data.collection import Collection, Source
+from qifsql.data.dataset import Dataset, datasets
+from qifsql.data.expressions import split_name
+from qifsql.data.option import as_names
+from qifsql.engine.catalog import Catalog
+from qifsql.engine.engines import open_engine
+from qifsql.engine.settings import Settings
+from qifsql.errors import InputError, quoted
+from qifsql.results.result import Result
+from qifsql.study.policy import Policy
+from qifsql.study.recipients import Recipient
+from qifsql.study.rules import Rule
+
+LINK = "link"  # the model of a row about a register
+OF_ATTACKS = ("secret", "key", "weight", "where", "null", "person", "household")
+OF_NOISE = ("secret", "key", "weight", "where", "null")
+OF_SWEEPS = ("secret", "key", "weight", "where", "null", "person")
+"""Options of a policy's adversary that each way of measuring takes."""
+AT_MOST = (
+    "recipient {name}: its maximum is an upper bound, the greatest risk for each set that may be "
+    "known, in the mean; nobody has a greater risk"
+)
+AT_MOST_OF_LAWS = (
+    "recipient {name}: its maximum is an upper bound, the greatest risk if nothing known were "
+    "wrong or missing; nobody has a greater risk"
+)
+NOT_COMPOSED = (
+    "recipient {name}: {file} has {secret}, too; what it and the release say of it together is not "
+    "measured here (qifsql compose measures it)"
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Success:
+    """Success of a recipient in one way, once tried: ``maximum`` and ``average`` over people.
+
+    ``model`` is an attack's or ``LINK``. ``interval`` is that of the average if people were drawn.
+    """
+
+    model: str
+    qids: Sequence[str]
+    secret: str | None
+    maximum: float
+    average: float
+    interval: tuple[float, float] | None = None
+    known_records: str | None = None
+
+    def of(self, risk: str) -> float:
+        """Return the ``maximum`` or the ``average``."""
+        return self.maximum if risk == "maximum" else self.average
+
+
+@dataclass(frozen=True)
+class Assessment:
+    """The success of a recipient in each way, the results that have it, and remarks."""
+
+    recipient: Recipient
+    successes: tuple[Success, ...]
+    results: tuple[Result, ...]
+    notes: tuple[str, ...]
+
+    def risk(self, measure: str) -> float:
+        """Return the greatest ``maximum`` or ``average`` risk of all ways."""
+        return self.recipient.attempt * max(success.of(measure) for success in self.successes)
+
+
+def assess(policy: Policy, source: Source, settings: Settings | None) -> list[Assessment]:
+    """Return what was measured for each recipient; LineError names a recipient that is wrong."""
+    swept = _sweep(policy, source, settings)
+    assessments = []
+    for recipient in policy.recipients:
+        try:
+            assessments.append(_assess(policy, recipient, source, swept, settings))
+        except InputError as e:
+            raise _wrong(policy, recipient, e) from e
+    return assessments
+
+
+def look_up(policy: Policy, source: Source, settings: Settings | None) -> None:
+    """Look up the quasi-identifiers of all recipients in the data, without attacking."""
+    for recipient in policy.recipients:
+        try:
+            spec = Attack.of("crs", source, qids=_qid_texts(policy, recipient.qids))
+            if recipient.qids:
+                with opened(spec, settings, joined=False, noted=False, command="check"):
+                    pass
+            for file in recipient.files:
+                Dataset.open(file)
+        except InputError as e:
+            raise _wrong(policy, recipient, e) from e
+
+
+def levels(policy: Policy, assessment: Assessment) -> list[dict[str, Any]]:
+    """Return a level for each bound of a recipient and way to succeed; rules are numbered on."""
+    recipient = assessment.recipient
+    rows = []
+    for risk, bound in recipient.limits.items():
+        number = len(policy.rules) + recipient.number
+        rule = Rule(number, (), risk, {"at_most": bound}, attempt=recipient.attempt)
+        for success in assessment.successes:
+            interval = None
+            if risk == "average" and success.interval is not None:
+                low, high = success.interval
+                interval = rule.attempted(low), rule.attempted(high)
+            value = rule.attempted(success.of(risk))
+            row = {
+                **{"model": success.model, "qids": list(success.qids), "secret": success.secret},
+                **{"by": None, "group": None, "individuals": None, risk: success.of(risk)},
+                **{"interval": interval, "known_records": success.known_records},
+            }
+            level = level_row(rule, row, value, None, met=rule.met(value, None, interval))
+            rows.append(level | {"recipient": recipient.name})
+    return rows
+
+
+def summary(
+    assessments: Sequence[Assessment], frame: pl.DataFrame, today: datetime.date
+) -> pl.DataFrame:
+    """Return a row per recipient, as in ``RECIPIENTS``; ``frame`` has the levels of the verdict."""
+    rows = []
+    for assessment in assessments:
+        recipient = assessment.recipient
+        is_met = all(frame.filter(recipient=recipient.name)["met"])
+        rows.append(
+            {
+                "name": recipient.name,
+                "attempt": recipient.attempt,
+                "maximum": assessment.risk("maximum"),
+                "average": assessment.risk("average"),
+                "until": None if recipient.until is None else recipient.until.isoformat(),
+                "met": is_met and not recipient.has_expired(today),
+            }
+        )
+    return pl.DataFrame(rows, schema=RECIPIENTS)
+
+
+def _wrong(policy: Policy, recipient: Recipient, error: InputError) -> InputError:
+    message = f"recipient {quoted(recipient.name)}: {error}"
+    return policy.lines.wrong(message, "recipient", recipient.number - 1)
+
+
+def _assess(
+    policy: Policy,
+    recipient: Recipient,
+    source: Source,
+    swept: Result | None,
+    settings: Settings | None,
+) -> Assessment:
+    """Return what was measured for one recipient; ``swept`` has the subsets that may be known."""
+    successes: list[Success] = []
+    results: list[Result] = []
+    notes: list[str] = []
+    texts = _qid_texts(policy, recipient.qids)
+    models = ["crs", "cas"] if as_names(policy.adversary.get("secret")) else ["crs"]
+    if recipient.is_sure and recipient.qids:
+        options = _options(policy, OF_ATTACKS, "an attack")
+        result = attack(models, source, qids=texts, settings=settings, **options)
+        successes += [_success(row) for row in result.rows()]
+        results.append(result)
+    elif recipient.laws:
+        options = _options(policy, OF_NOISE, "knowledge with errors (a law)")
+        knows = recipient.knowledge
+        result = attack(models, source, qids=texts, knows=knows, settings=settings, **options)
+        successes += _noisy_successes(result)
+        results.append(result)
+        notes.append(AT_MOST_OF_LAWS.format(name=quoted(recipient.name)))
+    elif recipient.qids and swept is not None:
+        successes += _mean_successes(recipient, swept)
+        results.append(swept)
+        notes.append(AT_MOST.format(name=quoted(recipient.name)))
+    for file in recipient.holds:
+        result, names = _linked(policy, recipient, source, file, settings)
+        row = result.frame.row(0, named=True)
+        maximum, average = row["journalist_risk"] or 0.0, row["marketer_risk"] or 0.0
+        qids = row["qids"]
+        successes.append(
+            Success(model=LINK, qids=qids, secret=None, maximum=maximum, average=average)
+        )
+        results.append(result)
+        secrets = [s for s in as_names(policy.adversary.get("secret")) if s in names]
+        for secret in secrets:
+            about = {"name": quoted(recipient.name), "file": file.name, "secret": quoted(secret)}
+            notes.append(NOT_COMPOSED.format(**about))
+    known_records = policy.adversary.get("known_records")
+    successes = [s for s in successes if known_records in (None, s.known_records or known_records)]
+    return Assessment(recipient, tuple(successes), tuple(results), tuple(notes))
+
+
+def _options(policy: Policy, taken: Sequence[str], what: str) -> dict[str, Any]:
+    """Return the options of the policy's adversary; refuse those that a way of measuring lacks."""
+    others = {"qids", "by", "known_records", "original", "control", "split", "prior", "population"}
+    for name in policy.adversary:
+        if name not in taken and name not in others:
+            raise InputError(f"{what} of a recipient does not take {name}; leave it out")
+    return {name: policy.adversary[name] for name in taken if name in policy.adversary}
+
+
+def _qid_texts(policy: Policy, names: Sequence[str]) -> list[str]:
+    """Return quasi-identifiers by their names: as the adversary defines them, or columns."""
+    texts = as_names(policy.adversary.get("qids") or ())
+    defined = {(split_name(text) or (text, ""))[0]: text for text in texts}
+    return [defined.get(name, name) for name in names]
+
+
+def _success(row: Mapping[str, Any]) -> Success:
+    """Return the success in a row of an attack."""
+    return Success(
+        model=row["model"],
+        qids=row["qids"],
+        secret=row["secret"],
+        maximum=row["worst_case"],
+        average=row["posterior_probabilistic"],
+        known_records=row.get("known_records"),
+    )
+
+
+def _noisy_successes(result: Result) -> Iterator[Success]:
+    """Yield the success of knowledge with errors; at most that of the exact row before it."""
+    rows = list(result.rows())
+    for exact, noisy in zip(rows[::2], rows[1::2], strict=True):
+        interval = None if noisy["high"] is None else (noisy["low"], noisy["high"])
+        yield Success(
+            model=noisy["model"],
+            qids=noisy["qids"],
+            secret=noisy["secret"],
+            maximum=exact["worst_case"],
+            average=noisy["posterior_probabilistic"],
+            interval=interval,
+        )
+
+
+def _sweep(policy: Policy, source: Source, settings: Settings | None) -> Result | None:
+    """Return the sweep over all that may be known with a chance; None if nothing is."""
+    uncertain = [r for r in policy.recipients if r.qids and not r.is_sure and not r.laws]
+    if not uncertain:
+        return None
+    names = list(dict.fromkeys(name for recipient in uncertain for name in recipient.qids))
+    try:
+        options = _options(policy, OF_SWEEPS, "chances of knowing (a sweep)")
+        return sweep(source, qids=_qid_texts(policy, names), settings=settings, **options)
+    except InputError as e:
+        raise _wrong(policy, uncertain[0], e) from e
+
+
+def _mean_successes(recipient: Recipient, swept: Result) -> Iterator[Success]:
+    """Yield the expected success of what is known with chances, from a sweep of all subsets.
+
+    The maximum is the mean over subsets of the greatest success in each, which is that of one
+    person or greater.
+    """
+    qids = [str(name) for name in swept.spec["qids"]]
+    chances = [recipient.chances.get(name, Fraction(0)) for name in qids]
+    pairs = zip(qids, chances, strict=True)
+    knows = ",".join(f"{in_quotes(name, MARKS + '=')}={float(p)}" for name, p in pairs)
+    means = adversaries(swept, knows=knows).frame.filter(measure="probabilistic")
+    weights = independent(recipient.name, chances).weights()
+    total = sum(weights.values())
+    for mean in means.iter_rows(named=True):
+        secret, reading = mean["secret"], mean.get("known_records")
+        rows = swept.frame.filter(
+            pl.col("model") == mean["model"], pl.col("secret").eq_missing(pl.lit(secret, pl.String))
+        )
+        if reading is not None:
+            rows = rows.filter(known_records=reading)
+        greatest = dict(rows.select("subset", "worst_case").iter_rows())
+        greatest[0] = rows["prior_probabilistic"][0]  # of who knows nothing
+        yield Success(
+            model=mean["model"],
+            qids=list(recipient.qids),
+            secret=secret,
+            maximum=sum(n * greatest[subset] for subset, n in weights.items()) / total,
+            average=mean["expected"],
+            known_records=reading,
+        )
+
+
+def _linked(
+    policy: Policy,
+    recipient: Recipient,
+    source: Source,
+    file: Any,
+    settings: Settings | None,
+) -> tuple[Result, set[str]]:
+    """Return the links of a release with a register, and the names of the register's columns."""
+    register = Dataset.open(file)
+    with open_engine(settings, sources=[register], command="check") as engine:
+        names = {column.name for column in Catalog(engine, register).schema.columns}
+    names_of_qids = dict.fromkeys((*recipient.qids, *as_names(policy.adversary.get("qids") or ())))
+    texts = [text for text in _qid_texts(policy, list(names_of_qids)) if text in names]
+    if not texts:
+        raise InputError(
+            f"{file.name} has none of the quasi-identifiers that are named; name those that it "
+            "has in knows or in [adversary]"
+        )
+    files = source.datasets if isinstance(source, Collection) else datasets(source)
+    if len(files) != 1:
+        raise InputError("a register is linked with one release; check each file by itself")
+    where = policy.adversary.get("where")
+    return link(files[0], register, qids=texts, where=where, settings=settings), names

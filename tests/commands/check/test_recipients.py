@@ -1,0 +1,199 @@
+"""Recipients of a policy: their risks by the definition, and what is said of them."""
+
+import datetime
+import json
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from effort import examples
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from terminal import run
+
+import qifsql
+from qifsql.errors import InputError
+from qifsql.reference.quasi_identifier_sets import subsets
+
+QIDS = ("a", "b", "c")
+Row = tuple[Any, ...]
+RECORDS = st.lists(
+    st.tuples(*(st.integers(0, 1) for _ in QIDS), st.integers(0, 2)), min_size=1, max_size=9
+)
+CHANCES = st.fixed_dictionaries(
+    {}, optional={name: st.sampled_from(["0.1", "0.5", "0.9", "1"]) for name in QIDS}
+).filter(bool)
+
+
+def chances_by_person(
+    records: Sequence[Row], known: Sequence[int], *, secret: bool
+) -> list[Fraction]:
+    """Return the chance of the best guess about each person, by the definition."""
+    found = []
+    for record in records:
+        block = [r for r in records if all(r[i] == record[i] for i in known)]
+        values = [r[-1] for r in block]
+        hits = max(map(values.count, values)) if secret else 1
+        found.append(Fraction(hits, len(block)))
+    return found
+
+
+def risks(
+    records: Sequence[Row], chances: Mapping[str, str], attempt: Fraction, *, secret: bool
+) -> tuple[Fraction, Fraction]:
+    """Return the maximum and the average risk by M218."""
+    maximum = average = Fraction(0)
+    for known in subsets(range(len(QIDS))):
+        weight = Fraction(1)
+        for i, name in enumerate(QIDS):
+            p = Fraction(chances.get(name, "0"))
+            weight *= p if i in known else 1 - p
+        people = chances_by_person(records, tuple(known), secret=secret)
+        maximum += weight * max(people)
+        average += weight * sum(people) / len(people)
+    return attempt * maximum, attempt * average
+
+
+@settings(max_examples=examples(40))
+@given(RECORDS, CHANCES, st.sampled_from(["0.05", "1"]))
+def test_every_risk_is_that_of_the_definition(
+    records: list[Row], chances: dict[str, str], attempt: str
+) -> None:
+    frame = pl.DataFrame(records, schema=[*QIDS, "s"], orient="row")
+    recipient = {
+        "name": "university",
+        "knows": {name: float(p) for name, p in chances.items()},
+        "attempt": float(attempt),
+        "at_most": {"maximum": 0.3, "average": 0.2},
+    }
+    policy = {"adversary": {"secret": ["s"]}, "recipient": [recipient]}
+    verdict = qifsql.check(frame, policy)
+    levels = {(row["model"], row["measure"]): row for row in verdict.rows()}
+    greatest = [Fraction(0), Fraction(0)]
+    for model, secret in (("CRS", False), ("CAS", True)):
+        right = risks(records, chances, Fraction(attempt), secret=secret)
+        for i, (measure, limit) in enumerate((("maximum", 0.3), ("average", 0.2))):
+            level = levels[model, measure]
+            assert level["value"] == pytest.approx(float(right[i]), abs=1e-12)
+            assert level["met"] == (right[i] <= Fraction(str(limit)))
+            greatest[i] = max(greatest[i], right[i])
+    (summary,) = verdict.details["recipients"].to_dicts()
+    assert summary["maximum"] == pytest.approx(float(greatest[0]), abs=1e-12)
+    assert summary["average"] == pytest.approx(float(greatest[1]), abs=1e-12)
+    assert summary["met"] == bool(verdict) == all(row["met"] for row in verdict.rows())
+
+
+@pytest.fixture
+def people(tmp_path: Path) -> Path:
+    rows = [(g, i % 5, f"s{i % 3}") for g, n in (("x", 4), ("y", 20)) for i in range(n)]
+    path = tmp_path / "people.parquet"
+    frame = pl.DataFrame(rows, schema=["g", "h", "s"], orient="row")
+    frame.with_row_index("id").write_parquet(path)
+    known = [("x", "x", 0.8), ("x", "y", 0.2), ("y", "y", 1.0)]
+    schema = ["value", "known as", "probability"]
+    pl.DataFrame(known, schema=schema, orient="row").write_csv(tmp_path / "g.csv")
+    frame.select("g", "h").head(10).write_parquet(tmp_path / "register.parquet")
+    return path
+
+
+UNIVERSITY = """
+[adversary]
+secret = ["s"]
+
+[[recipient]]
+name = "university"
+knows = { g = 0.9, h = 1 }
+attempt = 0.05
+at_most = { maximum = 0.06, average = 0.05 }
+until = UNTIL
+
+[[recipient]]
+name = "public"
+knows = { g = "table=g.csv", h = 0.5 }
+holds = ["register.parquet"]
+at_most = { maximum = 1 }
+"""
+
+
+def test_a_verdict_has_every_recipient(people: Path) -> None:
+    policy = people.with_name("policy.toml")
+    policy.write_text(UNIVERSITY.replace("UNTIL", "2999-12-31"))
+    out = people.with_name("verdict.json")
+    assert run("check", people, "--policy", policy, "-o", out).code == 0
+    stored = json.loads(out.read_text())
+    assert [row["name"] for row in stored["recipients"]] == ["university", "public"]
+    assert all(row["met"] for row in stored["recipients"])
+    assert {row["model"] for row in stored["results"]} == {"CRS", "CAS", "link"}
+    laws = [row for row in stored["results"] if row["recipient"] == "public"]
+    knows = f"g:table={people.with_name('g.csv')}; h:missing=0.5"
+    right = qifsql.attack("crs,cas", people, qids="g,h", secret="s", knows=knows)
+    exact = right.frame.filter(knows="exact")["worst_case"].to_list()
+    assert [row["value"] for row in laws[:2]] == exact  # an upper bound
+    link = qifsql.link(people, people.with_name("register.parquet"), qids="g,h").frame
+    assert laws[2]["value"] == link["journalist_risk"].item()
+    assert any("upper bound" in note for note in stored["notes"])
+    page = people.with_name("report.md")
+    assert run("report", out, "-o", page).code == 0
+    assert "For university, with a chance of 5.00 %" in page.read_text()
+
+
+def test_an_assessment_that_has_expired_is_not_met(people: Path) -> None:
+    policy = people.with_name("policy.toml")
+    yesterday = datetime.date.today() - datetime.timedelta(days=1)
+    for until, code in ((datetime.date.today(), 0), (yesterday, 4)):
+        policy.write_text(UNIVERSITY.replace("UNTIL", until.isoformat()))
+        junit, out = people.with_name("verdict.xml"), people.with_name("verdict.parquet")
+        done = run("check", people, "--policy", policy, "-o", out, "--junit", junit)
+        assert done.code == code
+        page = people.with_name("report.md")
+        assert run("report", out, "-o", page).code == 0
+        assert ("has expired" in page.read_text()) == bool(code)
+        assert ("<failure" in junit.read_text()) == bool(code)
+
+
+def test_the_worse_of_both_readings_of_people_counts(tmp_path: Path) -> None:
+    path = tmp_path / "visits.parquet"
+    visits = [(1, "x"), (1, "y"), (2, "x"), (3, "x"), (3, "y"), (4, "x")]
+    pl.DataFrame(visits, schema=["person", "ward"], orient="row").write_parquet(path)
+    recipient = {"name": "public", "knows": {"ward": 1}, "at_most": {"average": 1}}
+    policy = {"adversary": {"person": "person"}, "recipient": [recipient]}
+    verdict = qifsql.check(path, policy)
+    readings = dict(verdict.frame.select("known_records", "value").iter_rows())
+    attacked = qifsql.attack("crs", path, qids="ward", person="person").frame
+    names = ("known_records", "posterior_probabilistic")
+    assert readings == dict(attacked.select(names).iter_rows())
+    assert verdict.details["recipients"]["average"].item() == max(readings.values())
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"name": ""}, "has no name"),
+        ({"knows": {}}, "knows and holds nothing"),
+        ({"knows": {"g": 1.5}}, "probability from 0 to 1"),
+        ({"knows": {"g": "often"}}, "is not known"),
+        ({"knows": {"town": 1}}, "town"),
+        ({"attempt": 0}, "above 0"),
+        ({"at_most": {"highest": 0.1}}, "at_most"),
+        ({"at_most": None}, "accepted risk"),
+        ({"until": "2028"}, "without quotes"),
+        ({"holds": ["nowhere.parquet"]}, "nowhere.parquet"),
+        ({"stake": "high"}, '"stake"'),
+    ],
+)
+def test_what_is_wrong_of_a_recipient_is_said(
+    changed: dict[str, Any], words: str, people: Path
+) -> None:
+    recipient = {"name": "public", "knows": {"g": 1}, "at_most": {"maximum": 1}} | changed
+    recipient = {name: value for name, value in recipient.items() if value is not None}
+    with pytest.raises(InputError, match=words):
+        qifsql.check(people, {"recipient": [recipient]})
+
+
+def test_two_recipients_of_one_name_are_refused(people: Path) -> None:
+    recipient = {"name": "public", "knows": {"g": 1}, "at_most": {"maximum": 1}}
+    with pytest.raises(InputError, match="two recipients"):
+        qifsql.check(people, {"recipient": [recipient, recipient]})
