@@ -138,6 +138,11 @@ def of_policy(policy: Policy, secrets: Sequence[str]) -> list[Bound]:
 
     Raises InputError, with the line of the first and all reasons, if a search cannot use a rule.
     """
+    if policy.recipients:
+        what = (
+            "a search bounds no risk of a recipient; leave it out, and check the release after it"
+        )
+        raise policy.lines.wrong(what, "recipient", 0)
     reasons = [(rule, reason) for rule in policy.rules for reason in _unsearchable(rule)]
     if reasons:
         rule, _ = reasons[0]

@@ -193,6 +193,12 @@ def test_what_is_wrong_of_a_recipient_is_said(
         qifsql.check(people, {"recipient": [recipient]})
 
 
+def test_a_search_does_not_pass_over_recipients(people: Path) -> None:
+    recipient = {"name": "public", "knows": {"g": 1}, "at_most": {"maximum": 1}}
+    with pytest.raises(InputError, match="check the release after it"):
+        qifsql.compare(people, qids="g,h", policy={"recipient": [recipient]})
+
+
 def test_two_recipients_of_one_name_are_refused(people: Path) -> None:
     recipient = {"name": "public", "knows": {"g": 1}, "at_most": {"maximum": 1}}
     with pytest.raises(InputError, match="two recipients"):
