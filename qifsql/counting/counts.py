@@ -191,17 +191,25 @@ class Counts:
         questions: Sequence[Question],
         *,
         prior: bool = False,
+        reported: bool = False,
         hidden: bool = False,
     ) -> pl.DataFrame:
         """Run the query ``step`` (a view of ``sql/``) for each question; return all rows.
 
         The columns ``secret`` and ``gain`` are the numbers of the question. ``prior``: without
-        quasi-identifiers. ``hidden``: about the people with suppressed records alone.
+        quasi-identifiers. ``reported``: only people whose secret is not missing. ``hidden``: about
+        the people with suppressed records alone.
         """
         bound = self.hidden if hidden else self.bound
         tables = self._tables_of(bound)
         plan = compiler.step_plan(
-            bound, step, questions, prior=prior, catalogs=tables, values=self.values
+            bound,
+            step,
+            questions,
+            prior=prior,
+            reported=reported,
+            catalogs=tables,
+            values=self.values,
         )
         return self._frame(plan, "measuring")
 

@@ -4,14 +4,15 @@ The adversary then guesses the most frequent reported value of a block. Blocks i
 reports the secret are counted apart: there it is certain that it is missing.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import polars as pl
 from sqlglot import exp
 
 from qifsql.adversary.spec import Microdata
-from qifsql.counting import known_records
+from qifsql.counting import claims, known_records
 from qifsql.counting.counts import Counts
 from qifsql.counting.known_records import OneRecord
 from qifsql.engine.protocol import Engine
@@ -26,7 +27,8 @@ class Reported:
     """The blocks of the people with a reported secret, and the people of whom it is surely missing.
 
     ``after`` is None if nobody who is attacked reports the secret, ``prior`` if nobody does.
-    ``known_one``: of people with several records, the blocks if one record is known.
+    ``known_one``: of people with several records, the blocks if one record is known. ``steps`` are
+    the people by success (see ``claims``), None without thresholds.
     """
 
     question: Question
@@ -34,6 +36,7 @@ class Reported:
     after: Profile | None
     unreported: int
     known_one: OneRecord | None = None
+    steps: pl.DataFrame | None = None
 
     def columns(self) -> dict[str, Any]:
         """Return columns to add to the row of the attack: ``bayes.REPORTED``, and ``l``.
@@ -79,7 +82,14 @@ def measure(counts: Counts, questions: Sequence[Question]) -> dict[Question, Rep
     people = {row["secret"]: row["people"] for row in unreported.to_dicts()}
     if not counts.bound.target:  # if nobody reports it, suppressed records tell that, too
         people |= {j: counts.domain(j).people for j, g in to_count if (j, g) not in prior}
-    return {q: Reported(q, prior.get(q), after.get(q), people[q[0]]) for q in to_count}
+    steps = _steps(counts, prior)
+    return {
+        q: Reported(
+            *(q, prior.get(q), after.get(q), people[q[0]]),
+            steps=None if steps is None or q[1] else steps.filter(secret=q[0]),
+        )
+        for q in to_count
+    }
 
 
 def _with_several_records(counts: Counts, question: Question) -> Reported:
@@ -98,10 +108,20 @@ def _with_several_records(counts: Counts, question: Question) -> Reported:
     only_question = [(1, 0)]  # the secret is the first of this microdata
     reported = Counts(counts.engine, bound.on(microdata))
     prior, after = (reported.profiles(only_question, prior=p)[1, 0] for p in (True, False))
+    steps = _steps(reported, {(1, 0): prior})
+    steps = None if steps is None else steps.with_columns(secret=pl.lit(j, pl.Int64))
     known_one = known_records.measure(reported, only_question)[1]
     reported.forget()
     counts.plans += reported.plans
-    return Reported(question, prior, after, unreported=unreported, known_one=known_one)
+    return Reported(question, prior, after, unreported=unreported, known_one=known_one, steps=steps)
+
+
+def _steps(counts: Counts, prior: Mapping[Question, Profile]) -> pl.DataFrame | None:
+    """Return the people who report each secret by success; None without thresholds."""
+    if not counts.bound.thresholds:
+        return None
+    is_counted = not counts.bound.microdata.reported
+    return claims.steps(counts, list(prior), prior, reported=is_counted)
 
 
 def is_missed(counts: Counts, secret: int) -> bool:

@@ -11,6 +11,7 @@ from qifsql.presentation.parts import Paragraph, Part, Table, Tables
 
 LONGEST_BAR = 40  # characters of the longest bar of a histogram
 BAND = 10  # percent per bar
+QUESTION = ("model", "secret", "known_records")  # columns that tell the questions of a sweep apart
 MOST_VALUES = 20  # of a secret, whose chances are shown
 TWO_CANDIDATES = (
     "Harm needs no certainty. Of two candidates for a job, {secret} is {value} with a chance of "
@@ -83,6 +84,82 @@ def _thresholds(row: Mapping[str, Any], detail: pl.DataFrame) -> list[Part]:
         at = words.success(row, line["threshold"])
         table.add_row(at, words.count(line["individuals"]), words.percent(line["share"]))
     return [table]
+
+
+def _sure(row: Mapping[str, Any], detail: pl.DataFrame) -> list[Part]:
+    """Return a table of the people whom a sure adversary names, and a sentence.
+
+    If a secret is missing for some, one more sentence is about those who report it.
+    """
+    heads = [said("when at least"), said("{people} named", people=words.people())]
+    heads += [said("guessed right"), said("share"), said("before"), said("anonymity loss")]
+    table = Table.of(heads, right=(1, 2, 3, 4, 5))
+    for line in detail.filter(of_reported=False).iter_rows(named=True):
+        sure = f"{words.digits(100 * line['threshold'])} %"
+        shares = (line["precision"], line["precision_before"])
+        table.add_row(
+            said("{sure} (greatest loss)", sure=sure) if line["greatest"] else sure,
+            words.count(line["claims"]),
+            "" if line["right"] is None else words.count(round(line["right"])),
+            *("" if share is None else words.percent(share) for share in shares),
+            words.fixed(line["alc"], 3),
+        )
+    readings = (row, {**row, "of_reported": True})
+    sentences = [text for reading in readings for text in _sure_sentences(reading, detail)]
+    return [table, *map(Paragraph, sentences)]
+
+
+def sure_of(row: Mapping[str, Any], tables: Tables) -> list[str]:
+    """Return whom a sure adversary names, in a sentence; nothing if that was not asked for.
+
+    ``row`` is one of results, or its reading of those with a reported secret (``of_reported``).
+    """
+    if "sure" not in tables or tables["sure"].is_empty():
+        return []
+    detail = tables["sure"]
+    keys = [n for n in ("attack_id", *QUESTION, "subset") if n in detail.columns and n in row]
+    same = [pl.col(n).eq_missing(pl.lit(row[n], detail.schema[n])) for n in keys]
+    return _sure_sentences(row, detail.filter(same))
+
+
+def _sure_sentences(row: Mapping[str, Any], detail: pl.DataFrame) -> list[str]:
+    """Return the claims of a row at the greatest asked threshold at which somebody is named."""
+    lines = detail.filter(of_reported=bool(row.get("of_reported")), greatest=False)
+    named = lines.filter(pl.col("claims") > 0)
+    if lines.is_empty():
+        return []
+    line = (named.tail(1) if named.height else lines.head(1)).row(0, named=True)
+    text = claims_sentence(line)
+    if row.get("of_reported"):
+        message = "Among {people} with a reported {secret}:"
+        about = {"people": words.people(), "secret": escaping.cell(row["secret"])}
+        text = f"{said(message, **about)} {text}"
+    return [text]
+
+
+def claims_sentence(line: Mapping[str, Any]) -> str:
+    """Return in a sentence how many are named at a threshold, and how many of them rightly."""
+    sure = f"{words.digits(100 * line['threshold'])} %"
+    if not line["claims"]:
+        return said("When at least {sure} sure, the adversary names nobody.", sure=sure)
+    message = (
+        "When at least {sure} sure, the adversary names {named} and is right about {right} of them "
+        "({share}); without the release, {before}."
+    )
+    if line["right"] is None:
+        message = (
+            "When at least {sure} sure, the adversary names {named} and is right about {share} of "
+            "them; without the release, {before}."
+        )
+    shares = {"share": line["precision"], "before": line["precision_before"]}
+    of = words.scale(*shares.values())
+    return said(
+        message,
+        sure=sure,
+        named=f"{words.count(line['claims'])} {words.people()}",
+        right="" if line["right"] is None else words.count(round(line["right"])),
+        **{name: words.share(share, of) for name, share in shares.items()},
+    )
 
 
 def _quantiles(row: Mapping[str, Any], detail: pl.DataFrame) -> list[Part]:
@@ -278,6 +355,7 @@ DRAWINGS = {
     "bounds": bounds,
     "histogram": _histogram,
     "thresholds": _thresholds,
+    "sure": _sure,
     "quantiles": _quantiles,
     "value_chances": _value_chances,
     "groups": _groups,

@@ -102,6 +102,46 @@ def thresholds(frame: pl.DataFrame) -> theme.Chart:
     return theme.dressed(chart, said("People above a risk"), below, words)
 
 
+def sure(frame: pl.DataFrame) -> theme.Chart:
+    """Return how often a sure adversary is right by how many she names: a curve per question.
+
+    ``frame`` has ``model``, ``secret``, ``of_reported`` and claims: ``threshold``, ``claims``,
+    ``coverage``, ``precision`` and ``precision_before``. The surest claims are on the left.
+    """
+    alt, _ = theme.extra()
+    rows = theme.word_questions(frame.filter(~pl.col("of_reported")))
+    rows = rows.sort("order", "coverage", maintain_order=True)
+    columns = ("order", "question", "threshold", "claims", "coverage")
+    rows = pl.concat(
+        rows.select(*columns, precision=name, kind=pl.lit(kind))
+        for name, kind in (("precision", said("after")), ("precision_before", said("before")))
+    )
+    x = alt.X("coverage:Q", title=said("share of {people} named", people=people_word()))
+    x = x.scale(domain=[0, 1]).axis(labelExpr=theme.PERCENT, values=TICKS)
+    y = alt.Y("precision:Q", title=said("guessed right, of those named"))
+    y = y.scale(domain=[0, 1]).axis(labelExpr=theme.PERCENT, values=TICKS)
+    colours = {said("after"): theme.BLUE, said("before"): theme.ORANGE}
+    titles = {"threshold:Q": said("sure at least"), "claims:Q": said("named")}
+    titles |= {"precision:Q": said("guessed right")}
+    lines = alt.Chart(height=200).mark_line(point=True, interpolate="step-before")
+    lines = lines.encode(
+        x=x, y=y, color=theme.coloured(alt, colours), tooltip=theme.hints(alt, titles)
+    )
+    words = []
+    for question, claims in rows.filter(kind=said("after")).group_by(
+        "question", maintain_order=True
+    ):
+        first = claims.row(0, named=True)
+        message = "{question}: the surest claims name {share} of the {people}; {right} are right."
+        values = {"share": percent(first["coverage"]), "right": percent(first["precision"])}
+        words.append(said(message, question=question[0], people=people_word(), **values))
+    below = said(
+        "Blue: of those whom the adversary names, how many she guesses right, from the surest "
+        "claims on the left to everybody on the right. Orange: the same people without the release."
+    )
+    return theme.dressed(_panels(lines, rows), said("Who speaks only when sure"), below, words)
+
+
 def groups(frame: pl.DataFrame) -> theme.Chart:
     """Return the chart of success on the people of each group: bars, in a panel per question.
 

@@ -59,17 +59,18 @@ def step_plan(
     question_list: Sequence[Question],
     *,
     prior: bool = False,
+    reported: bool = False,
     catalogs: Mapping[str, str] | None = None,
     values: Mapping[int, int] | None = None,
 ) -> Plan:
     """Return the plan of the rows of the view ``name`` for each question, below one another.
 
     A row has ``secret``, ``gain`` (the numbers of its question) and the columns of the view. For
-    ``catalogs`` and ``values`` see ``Steps``; ``prior``: without quasi-identifiers.
+    ``catalogs`` and ``values`` see ``Steps``, for ``prior`` and ``reported`` ``profile_plan``.
     """
     steps = Steps(attack, catalogs=catalogs, values=values)
     queries = [
-        numbered(j, g, exp.Star()).from_(steps.need(name, j, g, prior=prior))
+        numbered(j, g, exp.Star()).from_(steps.need(name, j, g, prior=prior, reported=reported))
         for j, g in question_list
     ]
     return plan(attack.microdata, steps.steps, union(queries))

@@ -35,12 +35,13 @@ OF_THE_QUESTION = (  # the same before and after the release
     "secret_values", "stakes", "unusual", "usual_gains",
 )  # fmt: skip
 WEIGHTED = (
-    "answer", "blocks", "capacity", "cells", "chances", "counts", "group_capacity", "members",
-    "owner_guesses", "owner_members", "people", "profile", "uncertainty",
+    "answer", "blocks", "capacity", "cells", "chances", "claims", "counts", "group_capacity",
+    "members", "owner_guesses", "owner_members", "people", "profile", "uncertainty",
 )  # fmt: skip
 OF_OWNERS = {  # the files of these steps if the secret is the owner of the record
     "agreements": "owner_agreements",
     "cells": "people",
+    "claimed": "owner_claimed",
     "known_blocks": "known_owners",
     "group_capacity": "owner_group_capacity",
     "guesses": "owner_guesses",
@@ -52,15 +53,19 @@ BY_PERSON = (
 """Steps that look up each person's block, which is everyone if her record is suppressed."""
 OF_EVERYBODY = ("housed", "members", "owner_members")  # of people with suppressed records, too
 PLACES = "positions"  # a table of one row whose values are known here
-OF_UNWEIGHTED_OWNERS = {"blocks": "owners", "doubts": "owner_doubts"}
+OF_UNWEIGHTED_OWNERS = {
+    "blocks": "owners",
+    "claims": "owner_claims",
+    "doubts": "owner_doubts",
+}
 OWNERS_BY_TALLIES = {  # likewise, if secrets are counted by tallies
     "groups": "tally_groups",
     "member_kinds": "owner_member_kinds",
     "profile": "tally_owners",
 }
 BY_TALLIES = (  # steps that have a form for secrets that are counted by tallies
-    "capacity", "groups", "guessed_right", "value_overlaps", "pointwise", "profile", "spectra",
-    "unreported",
+    "capacity", "claims", "groups", "guessed_right", "value_overlaps", "pointwise", "profile",
+    "spectra", "unreported",
 )  # fmt: skip
 OF_REPORTED = {  # what the counts are read from if only people with a reported secret count
     "cells": "reported_cells",

@@ -9,6 +9,7 @@ import polars as pl
 from qifsql.adversary.laws import EXACT, has_matrix
 from qifsql.errors import InputError, quoted
 from qifsql.measures import bayes
+from qifsql.measures.anonymity_loss import CLAIMS
 from qifsql.results.result import Result
 
 SCHEMA: dict[str, pl.DataType] = {
@@ -122,6 +123,13 @@ DETAILS: dict[str, dict[str, pl.DataType]] = {
         **{"attack_id": pl.String(), "threshold": pl.Float64()},
         **{"individuals": pl.Int64(), "share": pl.Float64()},
     },
+    "sure": {
+        "attack_id": pl.String(),
+        "of_reported": pl.Boolean(),
+        **CLAIMS,
+        "greatest": pl.Boolean(),
+    },
+    "sure_curve": {"attack_id": pl.String(), "of_reported": pl.Boolean(), **CLAIMS},
     "value_chances": {
         **{"attack_id": pl.String(), "value": pl.String(), "individuals": pl.Int64()},
         **dict.fromkeys(("prior", "low", "high"), pl.Float64()),
@@ -161,6 +169,15 @@ DETAILS: dict[str, dict[str, pl.DataType]] = {
 ``histogram``: individuals by success on their block in percent, rounded half to even, 0 to 100. The
 percentage is a double-precision number: with fractional weights, a chance within 1e-13 of an exact
 half may be rounded up or down. ``thresholds``: individuals whose success is at least the threshold.
+``sure``: the same adversary names these individuals (``claims``) and nobody else. She is ``right``
+about so many of them, the share ``precision``; ``coverage`` is the share of all individuals whom
+she names. ``precision_before`` is the share of the named about whom the best guess without the
+release is right: the prior's best value, of equally frequent ones the first in the secret's order,
+or for re-identification any record. ``alc`` is the anonymity loss coefficient. With weights,
+shares are of weights, and ``right`` is NULL. A row with ``greatest`` is that of the greatest
+coefficient; its threshold is the success in some block. If a secret is missing for some, rows with
+``of_reported`` are about those who report it. ``sure_curve``: the same at the least success of each
+whole percent.
 ``quantiles``: the smallest success that this share of the individuals do not exceed. ``groups``:
 the same numbers for the individuals of each value of another column (NULL: missing).
 ``guessed_right`` is the share of them whose value is the best guess (NULL for re-identification

@@ -68,6 +68,22 @@ SELECT
 FROM tally_counts
 GROUP BY ALL;
 
+-- One row per success of the best guess about a secret, from tallies: see claims. Of equally frequent
+-- values the first is guessed without the release.
+CREATE OR REPLACE VIEW tally_claims AS
+SELECT
+    list_max(counts) / list_sum(counts) AS chance,
+    sum(list_sum(counts) * blocks)::BIGINT AS people,
+    sum(list_sum(counts) * blocks)::BIGINT AS weight,
+    sum(list_max(counts) * blocks)::BIGINT AS correct,
+    sum(list_extract(counts, list_position(everybody, list_max(everybody))) * blocks)::BIGINT
+        AS usual
+FROM tally_counts
+CROSS JOIN (
+    SELECT list(weight ORDER BY secret ASC NULLS LAST) AS everybody FROM prior_cells
+) AS everyone
+GROUP BY chance;
+
 -- The profile when the secret is whose record it is, from tallies.
 CREATE OR REPLACE VIEW tally_owners AS
 SELECT

@@ -29,6 +29,7 @@ from qifsql.presentation.words import percent
 DETAILS = {
     "histogram": people_charts.histograms,
     "thresholds": people_charts.thresholds,
+    "sure_curve": people_charts.sure,
     "groups": people_charts.groups,
 }
 

@@ -13,8 +13,8 @@ from qifsql.commands.attack import households
 from qifsql.commands.attack.extras import Extras
 from qifsql.counting.counts import Counts
 from qifsql.errors import InputError, quoted
+from qifsql.measures import anonymity_loss, disclosure, entropy
 from qifsql.measures import capacity as bayes_capacity
-from qifsql.measures import disclosure, entropy
 from qifsql.measures.gain import success
 from qifsql.measures.pointwise import leakage
 from qifsql.measures.profile import Profile
@@ -243,6 +243,24 @@ def _distributions(
         ]
     place = {q: i for i, q in enumerate(all_questions)}
     return {name: sorted(rows, key=partial(_detail_order, place)) for name, rows in tables.items()}
+
+
+def sure(bound: BoundAttack, steps: Sequence[pl.DataFrame]) -> dict[str, list[dict[str, Any]]]:
+    """Return the rows of ``sure`` and ``sure_curve``; each names its question.
+
+    ``steps`` are the people by success (``claims``): of everybody, then of those who report a
+    secret.
+    """
+    parts = [t.with_columns(gain=0, of_reported=pl.lit(i > 0)) for i, t in enumerate(steps)]
+    keys = ["secret", "gain", "of_reported"]
+    weighted = [*bound.beliefs] if bound.microdata.weight is None else None
+    in_people = ~pl.col("secret").is_in(weighted) if weighted is not None else pl.lit(False)
+    curve = anonymity_loss.curve(pl.concat(parts), keys, in_people=in_people)
+    claims = anonymity_loss.at_thresholds(curve, [float(t) for t in bound.thresholds], keys)
+    return {
+        "sure": claims.to_dicts(),
+        "sure_curve": anonymity_loss.by_percent(curve, keys).to_dicts(),
+    }
 
 
 def _groups(counts: Counts, questions: Sequence[Question], prior: Profiles) -> list[dict[str, Any]]:

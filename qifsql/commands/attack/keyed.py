@@ -17,6 +17,7 @@ from qifsql.commands.attack import completion_bounds, further_measures, househol
 from qifsql.commands.attack.extras import Extras
 from qifsql.commands.attack.spec import AttackOptions
 from qifsql.counting import (
+    claims,
     known_records,
     match_any_counts,
     missing_secrets,
@@ -185,6 +186,9 @@ class _Run:
         self._check_people()
         self.guesses = self._guesses()
         details = further_measures.details(self.counts, self.questions, self.extras, self.prior)
+        steps = (
+            [claims.steps(self.counts, self.questions, self.prior)] if self.bound.thresholds else []
+        )
         self.measured = self._measures()
         if self.extras.any_value:
             origin = self._add_bounds(origin, details)
@@ -193,6 +197,9 @@ class _Run:
             details["households"] = households.rows(self.counts, self.after, details["households"])
         self.by_one_record = known_records.measure(self.counts, self.questions)
         self.reported = missing_secrets.measure(self.counts, self.questions)
+        if steps:
+            steps += [r.steps for r in self.reported.values() if r.steps is not None]
+            details |= further_measures.sure(self.bound, steps)
         origin = self._describe(origin)
         rows, ids = self._rows(origin, details)
         schema = self._schema(details)

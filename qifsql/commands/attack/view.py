@@ -26,7 +26,7 @@ KIND = Kind(
     columns=("model", "secret", "datasets", "qids", "posterior_probabilistic"),
     shared=(
         *("histogram", "thresholds", "quantiles", "groups", "group_capacity", "bounds"),
-        *("value_chances", "households", "links", "calibration"),
+        *("sure", "sure_curve", "value_chances", "households", "links", "calibration"),
     ),
     essential=True,
 )
@@ -147,7 +147,7 @@ def chapter(stored: Stored) -> tuple[str, list[Part]]:
     frame = people_charts.chances(frame)
     sections = drawn("success", partial(charts.steps, frame, charts.releases(stored.spec)))
     sections += parts(stored.frame, remaining, stored.spec)
-    for name in ("histogram", "thresholds"):
+    for name in ("histogram", "thresholds", "sure_curve"):
         table = people_charts.with_questions(frame, tables, name)
         if not table.is_empty():
             sections += drawn(name, partial(charts.DETAILS[name], table))

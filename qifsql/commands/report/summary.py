@@ -10,7 +10,7 @@ import polars as pl
 from qifsql.commands.check import result as verdicts
 from qifsql.commands.check import view
 from qifsql.data.types import Row
-from qifsql.presentation import escaping, words
+from qifsql.presentation import details, escaping, words
 from qifsql.presentation.language import counted, counting, said
 from qifsql.presentation.parts import Box, Card, Cards, Light, Paragraph, Part
 from qifsql.results import uncovered
@@ -79,13 +79,27 @@ def _risk_parts(results: Sequence[Stored], rows: Sequence[Row]) -> list[Part]:
                 left_out = said("without {columns}", columns=words.listed(columns))
                 risk = replace(risk, what=f"{risk.what}, {left_out}")
             cards.append(replace(risk, what=_after_dataset(row, risk.what)) if with_file else risk)
+        sure = _sure_claims(results, rows[:MOST_CARDS], with_file=with_file)
     parts: list[Part] = [Paragraph(text, strong=True) for text in leads]
+    parts += map(Paragraph, sure)
     parts += [*map(Paragraph, _repeated_people(results)), Cards(cards)]
     if len(rows) > MOST_CARDS:
         singular = "{n} more risk is in the annexes."
         plural = "{n} more risks are in the annexes."
         parts.append(Paragraph(counted(singular, plural, len(rows) - MOST_CARDS)))
     return parts
+
+
+def _sure_claims(results: Sequence[Stored], rows: Sequence[Row], *, with_file: bool) -> list[str]:
+    """Return a sentence on whom a sure adversary names, of each row for which it is known."""
+    texts = []
+    for row in rows:
+        about = [s for s in results if str(s.spec.get("dataset", "")) == row["dataset"]]
+        sentences = [text for s in about for text in details.sure_of(row, s.details)]
+        for text in sentences[:1]:
+            about_goal = f"{words.goal(row)}: {text}" if len(rows) > 1 else text
+            texts.append(_after_dataset(row, about_goal) if with_file else about_goal)
+    return texts
 
 
 def _repeated_people(results: Sequence[Stored]) -> list[str]:
