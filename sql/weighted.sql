@@ -51,28 +51,6 @@ SELECT
 FROM (SELECT *, gcd(mode::HUGEINT, weight::HUGEINT) AS shared FROM blocks) AS blocks
 GROUP BY chance, percent;
 
--- One row per success of the best guess about a secret, rounded down to 0.1 %, and number of required
--- thresholds that it reaches: the least of these successes, how many people stand in blocks with
--- them, what they weigh, the weight of those about whom the best guess is right, and of those who
--- have the secret that is guessed of everybody without the release. There may be as many successes
--- as blocks.
-CREATE OR REPLACE VIEW claims AS
-SELECT
-    min(chance) AS chance,
-    sum(size)::BIGINT AS people,
-    sum(weight) AS weight,
-    sum(mode) AS correct,
-    sum(usual) AS usual
-FROM (
-    SELECT
-        *,
-        (mode // shared) / (weight // shared) AS chance
-    FROM (SELECT *, gcd(mode::HUGEINT, weight::HUGEINT) AS shared FROM claimed) AS claimed
-) AS blocks
-GROUP BY
-    floor(1000 * chance),
-    len(list_filter((SELECT thresholds FROM asked), lambda t: chance >= t));
-
 -- One row per block to be shown: how many of its people have each value of the secret,
 -- the value of most weight first.
 CREATE OR REPLACE VIEW counts AS

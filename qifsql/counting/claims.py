@@ -9,36 +9,59 @@ from qifsql.measures.anonymity_loss import STEP
 from qifsql.measures.profile import Profile
 from qifsql.query.compiler import Question
 
+Profiles = Mapping[Question, Profile]
+
 
 def steps(
     counts: Counts,
     questions: Sequence[Question],
-    prior: Mapping[Question, Profile],
+    prior: Profiles,
+    after: Profiles,
     *,
     reported: bool = False,
 ) -> pl.DataFrame:
     """Return the people in blocks of each success, by the number of the secret (0: the owner).
 
-    Other columns are those of ``STEP``. ``prior`` are the profiles without quasi-identifiers;
-    ``reported``: only people whose secret is not missing, as in ``prior``. Questions with a gain
-    function are left out. People with suppressed records are in one more block, everyone (see ``suppressed``).
+    Other columns are those of ``STEP``. ``prior`` and ``after`` are the profiles without and with
+    quasi-identifiers; ``reported``: only people whose secret is not missing, as in the profiles.
+    Questions with a gain function are left out.
     """
-    identity = [(j, g) for j, g in questions if not g and (j, g) in prior]
     schema = {"secret": pl.Int64(), **STEP}
-    if not identity:
-        return pl.DataFrame(schema=schema)
-    tables = [counts.frame("claims", identity, reported=reported)]
-    if counts.bound.microdata.suppressed:
-        hidden = counts.frame("claims", identity, reported=reported, hidden=True)
-        usual = pl.col("usual").sum().alias("usual")
-        hidden = hidden.group_by("secret").agg(
-            pl.col("people", "weight", "correct").sum(),
-            pl.when(pl.col("usual").is_not_null().all()).then(usual),
-        )
-        chances = {q[0]: prior[q].frame["chance" if q[0] else "owner"][0] for q in identity}
-        tables.append(hidden.with_columns(chance=pl.col("secret").replace_strict(chances)))
-    counted = {name: kind for name, kind in schema.items() if name != "usual_share"}
-    rows = pl.concat(t.select(pl.col(c).cast(kind) for c, kind in counted.items()) for t in tables)
-    shares = {0: prior[0, 0].frame["owner"][0]} if (0, 0) in prior else {}  # of any record
-    share = pl.col("secret").replace_strict(shares, default=None, return_dtype=pl.Float64)
-    return rows.with_columns(usual_share=share)
+    tables = [pl.DataFrame(schema=schema)]
+    for j, g in questions:
+        if g or (j, g) not in prior:
+            continue
+        if counts.bound.microdata.weight is None and j not in counts.bound.beliefs:
+            rows = _unweighted(after[j, g].frame, j)
+        else:
+            rows = _weighted(counts, (j, g), prior[j, g], reported=reported)
+        # of re-identification, any record is as likely before: the likeliest is
+        usual_share = pl.lit(None if j else prior[j, g].frame["owner"][0])
+        rows = rows.with_columns(secret=pl.lit(j), usual_share=usual_share)
+        tables.append(rows.select(pl.col(name).cast(kind) for name, kind in schema.items()))
+    return pl.concat(tables)
+
+
+def _unweighted(profile: pl.DataFrame, secret: int) -> pl.DataFrame:
+    """Return the rows of ``STEP`` of a secret from its profile; of kinds of blocks."""
+    if secret:
+        return profile.select("chance", "people", "weight", "usual", correct="mode")
+    correct = pl.col("heaviest")  # the profile may be that of a secret in the same blocks
+    return profile.select("people", "weight", chance="owner", correct=correct, usual=pl.lit(None))
+
+
+def _weighted(
+    counts: Counts, question: Question, prior: Profile, *, reported: bool
+) -> pl.DataFrame:
+    """Return the rows of ``STEP``, of each 0.1 % of success, where people have weights.
+
+    People with suppressed records are in one more block, everyone (see ``suppressed``).
+    """
+    rows = counts.frame("claims", [question], reported=reported)
+    if not counts.bound.microdata.suppressed:
+        return rows
+    hidden = counts.frame("claims", [question], reported=reported, hidden=True)
+    sums = hidden.select(pl.col("people", "weight", "correct", "usual").sum())
+    chance = prior.frame["chance" if question[0] else "owner"][0]
+    everyone = sums.filter(pl.col("people") > 0).with_columns(chance=pl.lit(chance))
+    return pl.concat([rows.select(everyone.columns), everyone], how="vertical_relaxed")

@@ -30,6 +30,7 @@ from qifsql.query import compiler, render
 from qifsql.query.compiler import Question
 from qifsql.query.microdata_steps import KNOWN_KINDS, PERSONS, lasting_steps
 from qifsql.query.plan import Plan
+from qifsql.query.steps import About, Steps
 
 MOST_TALLIED_VALUES = 8  # of a secret that is counted by tallies, one per value
 MOST_TALLIES = 24  # in one pass
@@ -162,13 +163,15 @@ class Counts:
         All questions whose profiles have the same columns are counted by one statement.
         """
         counted_as = {q: self._same_blocks(q) for q in questions}
-        by_weight: dict[bool, list[Question]] = {}  # profiles with weights have other columns
-        for question in sorted(set(counted_as.values())):
-            weighted = bound.microdata.weight is not None or question[0] in bound.beliefs
-            by_weight.setdefault(weighted, []).append(question)
+        # profiles with weights, and of guesses at which somebody is sure, have other columns
+        by_columns: dict[tuple[bool, bool], list[Question]] = {}
+        for j, g in sorted(set(counted_as.values())):
+            weighted = bound.microdata.weight is not None or j in bound.beliefs
+            counts_usual = Steps(bound).counts_usual(About(j, g, prior))
+            by_columns.setdefault((weighted, counts_usual), []).append((j, g))
         what = "measuring the prior" if prior else "attacking"
         profiles: dict[Question, Profile] = {}
-        for weighted, alike in sorted(by_weight.items()):
+        for (weighted, _), alike in sorted(by_columns.items()):
             plan = compiler.profile_plan(
                 bound,
                 alike,

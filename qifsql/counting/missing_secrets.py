@@ -4,7 +4,7 @@ The adversary then guesses the most frequent reported value of a block. Blocks i
 reports the secret are counted apart: there it is certain that it is missing.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,6 +13,7 @@ from sqlglot import exp
 
 from qifsql.adversary.spec import Microdata
 from qifsql.counting import claims, known_records
+from qifsql.counting.claims import Profiles
 from qifsql.counting.counts import Counts
 from qifsql.counting.known_records import OneRecord
 from qifsql.engine.protocol import Engine
@@ -82,7 +83,7 @@ def measure(counts: Counts, questions: Sequence[Question]) -> dict[Question, Rep
     people = {row["secret"]: row["people"] for row in unreported.to_dicts()}
     if not counts.bound.target:  # if nobody reports it, suppressed records tell that, too
         people |= {j: counts.domain(j).people for j, g in to_count if (j, g) not in prior}
-    steps = _steps(counts, prior)
+    steps = _steps(counts, prior, after)
     return {
         q: Reported(
             *(q, prior.get(q), after.get(q), people[q[0]]),
@@ -108,7 +109,7 @@ def _with_several_records(counts: Counts, question: Question) -> Reported:
     only_question = [(1, 0)]  # the secret is the first of this microdata
     reported = Counts(counts.engine, bound.on(microdata))
     prior, after = (reported.profiles(only_question, prior=p)[1, 0] for p in (True, False))
-    steps = _steps(reported, {(1, 0): prior})
+    steps = _steps(reported, {(1, 0): prior}, {(1, 0): after})
     steps = None if steps is None else steps.with_columns(secret=pl.lit(j, pl.Int64))
     known_one = known_records.measure(reported, only_question)[1]
     reported.forget()
@@ -116,12 +117,12 @@ def _with_several_records(counts: Counts, question: Question) -> Reported:
     return Reported(question, prior, after, unreported=unreported, known_one=known_one, steps=steps)
 
 
-def _steps(counts: Counts, prior: Mapping[Question, Profile]) -> pl.DataFrame | None:
+def _steps(counts: Counts, prior: Profiles, after: Profiles) -> pl.DataFrame | None:
     """Return the people who report each secret by success; None without thresholds."""
     if not counts.bound.thresholds:
         return None
     is_counted = not counts.bound.microdata.reported
-    return claims.steps(counts, list(prior), prior, reported=is_counted)
+    return claims.steps(counts, list(after), prior, after, reported=is_counted)
 
 
 def is_missed(counts: Counts, secret: int) -> bool:

@@ -38,8 +38,8 @@ def curve(
 ) -> pl.DataFrame:
     """Return the claims at each success, the greatest first, of each question (M217).
 
-    ``steps`` has the columns ``keys`` of a question, and those of ``STEP``. Where weights are not ``in_people``, it is
-    not known how many people she is right about.
+    ``steps`` has the columns ``keys`` of a question, and those of ``STEP``. Where weights are not
+    ``in_people``, it is not known how many people she is right about.
     """
     rows = steps.sort("chance", descending=True, maintain_order=True)
     sums = ("people", "weight", "correct", "usual")

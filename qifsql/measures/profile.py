@@ -12,6 +12,7 @@ A row is about blocks that are alike: their number, and their totals:
 ``heaviest``   total weight of the most likely person in each (max w summed)
 ``chance``     largest m_b / n_b among them, in (0, 1]
 ``owner``      largest max w / n_b among them, in (0, 1]
+``usual``      if counted: people who have the value that is guessed without the release
 =============  ======================================================================
 
 The block of people with suppressed records is everyone: ``size`` and ``values`` are those of all,
@@ -31,6 +32,8 @@ from functools import cached_property
 
 import polars as pl
 
+USUAL = "usual"
+
 
 @dataclass(frozen=True)
 class Profile:
@@ -43,7 +46,7 @@ class Profile:
     def of_counts(cls, frame: pl.DataFrame) -> "Profile":
         """Build a profile from ``size, mode, values, blocks`` of the view ``profile``.
 
-        Everybody weighs 1.
+        Everybody weighs 1. ``usual`` may be there, too.
         """
         size, mode, blocks = (frame[name] for name in ("size", "mode", "blocks"))
         columns = {
@@ -57,6 +60,7 @@ class Profile:
             "chance": mode.cast(pl.Float64) / size,
             "owner": 1 / size,
         }
+        columns |= {name: frame[name] for name in (USUAL,) if name in frame.columns}
         return cls(pl.DataFrame(columns), _scale(frame))
 
     @classmethod
@@ -80,7 +84,11 @@ class Profile:
         group, of which no more can be right.
         """
         row = {n: everybody.frame[n][0] for n in ("size", "values", "chance", "owner")}
-        row |= {n: sum(hidden._column(n)) for n in ("weight", "mode", "heaviest")}
+        row |= {
+            n: sum(hidden._column(n))
+            for n in ("weight", "mode", "heaviest", USUAL)
+            if n in self.frame.columns
+        }
         row |= {"blocks": 1, "people": hidden.individuals}
         block = pl.DataFrame([row], schema=self.frame.schema)
         return Profile(pl.concat([self.frame, block]), self.scale)

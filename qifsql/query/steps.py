@@ -35,13 +35,13 @@ OF_THE_QUESTION = (  # the same before and after the release
     "secret_values", "stakes", "unusual", "usual_gains",
 )  # fmt: skip
 WEIGHTED = (
-    "answer", "blocks", "capacity", "cells", "chances", "claims", "counts", "group_capacity",
-    "members", "owner_guesses", "owner_members", "people", "profile", "uncertainty",
+    "answer", "blocks", "capacity", "cells", "chances", "counts", "group_capacity", "members",
+    "owner_guesses", "owner_members", "people", "profile", "uncertainty",
 )  # fmt: skip
 OF_OWNERS = {  # the files of these steps if the secret is the owner of the record
     "agreements": "owner_agreements",
     "cells": "people",
-    "claimed": "owner_claimed",
+    "claims": "owner_claims",
     "known_blocks": "known_owners",
     "group_capacity": "owner_group_capacity",
     "guesses": "owner_guesses",
@@ -53,19 +53,15 @@ BY_PERSON = (
 """Steps that look up each person's block, which is everyone if her record is suppressed."""
 OF_EVERYBODY = ("housed", "members", "owner_members")  # of people with suppressed records, too
 PLACES = "positions"  # a table of one row whose values are known here
-OF_UNWEIGHTED_OWNERS = {
-    "blocks": "owners",
-    "claims": "owner_claims",
-    "doubts": "owner_doubts",
-}
+OF_UNWEIGHTED_OWNERS = {"blocks": "owners", "doubts": "owner_doubts"}
 OWNERS_BY_TALLIES = {  # likewise, if secrets are counted by tallies
     "groups": "tally_groups",
     "member_kinds": "owner_member_kinds",
     "profile": "tally_owners",
 }
 BY_TALLIES = (  # steps that have a form for secrets that are counted by tallies
-    "capacity", "claims", "groups", "guessed_right", "value_overlaps", "pointwise", "profile",
-    "spectra", "unreported",
+    "capacity", "groups", "guessed_right", "value_overlaps", "pointwise", "profile",
+    "profile_with_usual", "spectra", "unreported",
 )  # fmt: skip
 OF_REPORTED = {  # what the counts are read from if only people with a reported secret count
     "cells": "reported_cells",
@@ -232,6 +228,14 @@ class Steps:
         has_belief = secret in self.attack.beliefs and not raw
         return self.attack.microdata.weight is not None or has_belief
 
+    def counts_usual(self, about: About) -> bool:
+        """Return whether blocks count the people with the value that is guessed without a release.
+
+        Claims of somebody who is sure (``thresholds``) are compared with that guess.
+        """
+        is_guessed = about.secret and not about.gain and not about.prior
+        return bool(self.attack.thresholds and is_guessed)
+
     def _view(self, name: str, about: About) -> str:
         """Return the view of ``sql/`` that defines the step ``name`` for a subject.
 
@@ -246,6 +250,8 @@ class Steps:
             return "grouped_signatures"
         if name in ("stakes", "gained"):
             return self._view_of_gain(name, about)
+        if name == "profile" and self.counts_usual(about) and not self.weighted(about.secret):
+            name = "profile_with_usual"
         by_tallies = not about.prior and not about.gain  # the prior and gains have no such form
         if about.secret == 0:
             return self._view_of_owner(name, by_tallies=by_tallies)

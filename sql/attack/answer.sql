@@ -106,57 +106,6 @@ FROM chances
 CROSS JOIN (SELECT unnest((SELECT thresholds FROM asked)) AS threshold) AS wanted
 GROUP BY wanted.threshold;
 
--- One row per block: its people, their weight, that of the most frequent value of the secret, and of
--- the value that is guessed of everybody without the release.
-CREATE OR REPLACE VIEW claimed AS
-SELECT
-    qid,
-    sum(people)::BIGINT AS size,
-    sum(weight) AS weight,
-    max(weight) AS mode,
-    coalesce(
-        sum(weight) FILTER (
-            WHERE secret IS NOT DISTINCT FROM (SELECT best_guess FROM prior_guesses)
-        ),
-        0
-    ) AS usual
-FROM cells
-GROUP BY qid;
-
--- The same if the secret is whose record it is. Without the release, no record is the one to guess.
-CREATE OR REPLACE VIEW owner_claimed AS
-SELECT
-    qid,
-    size,
-    weight,
-    heaviest AS mode,
-    NULL::BIGINT AS usual
-FROM blocks;
-
--- One row per success of the best guess about a secret: how many people stand in blocks with it,
--- what they weigh (here one each), about how many of them the best guess is right, and how many have
--- the value that is guessed of everybody without the release.
-CREATE OR REPLACE VIEW claims AS
-SELECT
-    mode / size AS chance,
-    sum(size)::BIGINT AS people,
-    sum(size)::BIGINT AS weight,
-    sum(mode)::BIGINT AS correct,
-    sum(usual)::BIGINT AS usual
-FROM claimed
-GROUP BY chance;
-
--- The same if the secret is whose record it is, from the kinds of blocks.
-CREATE OR REPLACE VIEW owner_claims AS
-SELECT
-    mode / size AS chance,
-    sum(size * blocks)::BIGINT AS people,
-    sum(size * blocks)::BIGINT AS weight,
-    sum(mode * blocks)::BIGINT AS correct,
-    NULL::BIGINT AS usual
-FROM profile
-GROUP BY chance;
-
 -- One row per quantile asked for: the least success that this share of the people do not exceed.
 CREATE OR REPLACE VIEW quantiles AS
 SELECT

@@ -68,21 +68,21 @@ SELECT
 FROM tally_counts
 GROUP BY ALL;
 
--- One row per success of the best guess about a secret, from tallies: see claims. Of equally frequent
--- values the first is guessed without the release.
-CREATE OR REPLACE VIEW tally_claims AS
+-- The same, and how many people in such blocks have the value that is guessed of everybody without the
+-- release: of equally frequent ones the first.
+CREATE OR REPLACE VIEW tally_profile_with_usual AS
 SELECT
-    list_max(counts) / list_sum(counts) AS chance,
-    sum(list_sum(counts) * blocks)::BIGINT AS people,
-    sum(list_sum(counts) * blocks)::BIGINT AS weight,
-    sum(list_max(counts) * blocks)::BIGINT AS correct,
+    list_sum(counts)::BIGINT AS size,
+    list_max(counts) AS mode,
+    len(list_filter(counts, lambda c: c > 0)) AS "values",
+    sum(blocks)::BIGINT AS blocks,
     sum(list_extract(counts, list_position(everybody, list_max(everybody))) * blocks)::BIGINT
         AS usual
 FROM tally_counts
 CROSS JOIN (
     SELECT list(weight ORDER BY secret ASC NULLS LAST) AS everybody FROM prior_cells
 ) AS everyone
-GROUP BY chance;
+GROUP BY size, mode, "values";
 
 -- The profile when the secret is whose record it is, from tallies.
 CREATE OR REPLACE VIEW tally_owners AS

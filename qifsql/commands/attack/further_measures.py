@@ -228,7 +228,11 @@ def _distributions(
     tables: dict[str, list[dict[str, Any]]] = {}
     chances = [(j, g) for j, g in all_questions if counts.bound.gain(g).kind in PROBABILITY_GAINS]
     for name in names:
-        questions = chances if name == "histogram" else all_questions  # its bins are percentages
+        questions = all_questions
+        if name == "histogram":  # its bins are percentages
+            questions = chances
+        elif name == "thresholds":  # the claims of somebody who is sure tell those of identity
+            questions = [(j, g) for j, g in questions if g]
         tables[name] = counts.frame(name, questions).to_dicts() if questions else []
     for row in tables.get("thresholds", ()):
         people = prior[row["secret"], row["gain"]].individuals
@@ -245,19 +249,30 @@ def _distributions(
     return {name: sorted(rows, key=partial(_detail_order, place)) for name, rows in tables.items()}
 
 
-def sure(bound: BoundAttack, steps: Sequence[pl.DataFrame]) -> dict[str, list[dict[str, Any]]]:
-    """Return the rows of ``sure`` and ``sure_curve``; each names its question.
+def sure(
+    bound: BoundAttack,
+    steps: Sequence[pl.DataFrame],
+    prior: Profiles,
+    thresholds: Sequence[dict[str, Any]],
+) -> dict[str, list[dict[str, Any]]]:
+    """Return the rows of ``thresholds``, ``sure`` and ``sure_curve``; each names its question.
 
     ``steps`` are the people by success (``claims``): of everybody, then of those who report a
-    secret.
+    secret. ``thresholds`` has the rows of gain functions other than identity.
     """
     parts = [t.with_columns(gain=0, of_reported=pl.lit(i > 0)) for i, t in enumerate(steps)]
     keys = ["secret", "gain", "of_reported"]
-    weighted = [*bound.beliefs] if bound.microdata.weight is None else None
-    in_people = ~pl.col("secret").is_in(weighted) if weighted is not None else pl.lit(False)
+    without_weights = pl.lit(bound.microdata.weight is None)
+    in_people = without_weights & ~pl.col("secret").is_in([*bound.beliefs])
     curve = anonymity_loss.curve(pl.concat(parts), keys, in_people=in_people)
     claims = anonymity_loss.at_thresholds(curve, [float(t) for t in bound.thresholds], keys)
+    rows = [*thresholds]
+    for line in claims.filter(~pl.col("greatest"), ~pl.col("of_reported")).to_dicts():
+        people = prior[line["secret"], 0].individuals
+        rows.append(line | {"individuals": line["claims"], "share": line["claims"] / people})
+    place = {q: i for i, q in enumerate(prior)}
     return {
+        "thresholds": sorted(rows, key=partial(_detail_order, place)),
         "sure": claims.to_dicts(),
         "sure_curve": anonymity_loss.by_percent(curve, keys).to_dicts(),
     }

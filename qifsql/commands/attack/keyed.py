@@ -143,6 +143,7 @@ class _Run:
         self.questions = compiler.questions(bound)
         self._check_extras()
         more = bool(bound.gains or extras.measures or self._has_details or extras.any_value)
+        more |= bool(bound.thresholds and bound.microdata.weight)
         people, file = extras.population, extras.store
         plan = population_plan(engine, self.spec, bound.microdata, people) if people else None
         store = Store(file, engine.stream(str(file))) if file else None
@@ -153,9 +154,8 @@ class _Run:
     @property
     def _has_details(self) -> bool:
         bound, microdata = self.bound, self.bound.microdata
-        has_distributions = bound.thresholds or bound.quantiles or self.extras.histogram
-        wants_details = has_distributions or self.extras.value_chances
-        return bool(wants_details or microdata.by or microdata.household)
+        has_distributions = bound.quantiles or self.extras.histogram or self.extras.value_chances
+        return bool(has_distributions or microdata.by or microdata.household)
 
     def _check_extras(self) -> None:
         """Refuse extras that do not go with the attack."""
@@ -167,7 +167,8 @@ class _Run:
                 "a population has one record per person, and cannot be compared with the sets of "
                 "records of a person; leave population or person out"
             )
-        if bound.target and (self._has_details or extras.store or extras.population):
+        has_details = self._has_details or bool(bound.thresholds)
+        if bound.target and (has_details or extras.store or extras.population):
             raise InputError(
                 "groups, histograms, chances, thresholds, quantiles, populations and stores are "
                 "about everybody; ask for them with a collective model"
@@ -186,9 +187,9 @@ class _Run:
         self._check_people()
         self.guesses = self._guesses()
         details = further_measures.details(self.counts, self.questions, self.extras, self.prior)
-        steps = (
-            [claims.steps(self.counts, self.questions, self.prior)] if self.bound.thresholds else []
-        )
+        steps: list[pl.DataFrame] = []
+        if self.bound.thresholds:
+            steps.append(claims.steps(self.counts, self.questions, self.prior, self.after))
         self.measured = self._measures()
         if self.extras.any_value:
             origin = self._add_bounds(origin, details)
@@ -197,9 +198,9 @@ class _Run:
             details["households"] = households.rows(self.counts, self.after, details["households"])
         self.by_one_record = known_records.measure(self.counts, self.questions)
         self.reported = missing_secrets.measure(self.counts, self.questions)
-        if steps:
+        if steps and steps[0].height:  # not if all gains are others than a right guess
             steps += [r.steps for r in self.reported.values() if r.steps is not None]
-            details |= further_measures.sure(self.bound, steps)
+            details |= further_measures.sure(self.bound, steps, self.prior, details["thresholds"])
         origin = self._describe(origin)
         rows, ids = self._rows(origin, details)
         schema = self._schema(details)

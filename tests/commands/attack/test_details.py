@@ -35,6 +35,7 @@ def test_json_has_every_table_under_its_name(thesis: Path) -> None:
     assert done.code == 0, done.err
     document = json.loads(done.out)
     tables = {"histogram", "thresholds", "quantiles", "groups", "group_capacity"}
+    tables |= {"sure", "sure_curve"}
     assert {"qifsql", "spec", "notes", "results", *tables} == set(document)
     ids = [row["attack_id"] for row in document["results"]]
     assert len(set(ids)) == 2
@@ -51,7 +52,7 @@ def test_the_option_names_every_measure() -> None:
 
 def test_csv_has_a_table_after_each_empty_line(thesis: Path) -> None:
     done = run("attack", "cas", thesis, *ASKED, *DETAILS, "-f", "csv")
-    results, histogram, thresholds, quantiles, groups = tables(done.out)
+    results, histogram, thresholds, quantiles, groups, sure, curve = tables(done.out)
     assert len(results) == 1
     assert [int(row["individuals"]) for row in histogram if row["bin"] in ("50", "60", "100")] == [
         *(4, 5, 1),
@@ -59,6 +60,8 @@ def test_csv_has_a_table_after_each_empty_line(thesis: Path) -> None:
     assert thresholds[0]["individuals"] == "10"
     assert [float(row["success"]) for row in quantiles] == [0.6, 0.6]
     assert [row["group"] for row in groups] == ["M", "F"]
+    assert [(row["claims"], row["right"]) for row in sure] == [("10", "6.0"), ("6", "4.0")]
+    assert [row["claims"] for row in curve] == ["10", "6", "1"]
 
 
 @pytest.mark.cases(1)
@@ -69,12 +72,13 @@ def test_details_are_files_beside_the_result(thesis: Path, tmp_path: Path, endin
     assert done.code == 0, done.err
     read = pl.read_parquet if ending == "parquet" else pl.read_csv
     result = read(out)
-    for name, rows in (("histogram", 101), ("thresholds", 1), ("quantiles", 2), ("groups", 2)):
+    rows_of = {"histogram": 101, "thresholds": 1, "quantiles": 2, "groups": 2, "sure": 2}
+    for name, rows in rows_of.items():
         found = read(tmp_path / f"risk.{name}.{ending}")
         assert found.height == rows
         assert set(found["attack_id"]) == set(result["attack_id"])
-    manifests = 0 if ending == "parquet" else 5
-    assert len(list(tmp_path.iterdir())) == 5 + manifests
+    manifests = 0 if ending == "parquet" else 7
+    assert len(list(tmp_path.iterdir())) == 7 + manifests
 
 
 def test_where_one_file_cannot_be_written_none_is(thesis: Path, tmp_path: Path) -> None:

@@ -103,7 +103,7 @@ def test_distributions_over_people_are_those_of_the_oracle(
     asked: dict[str, Any] = {"thresholds": thresholds, "quantiles": map(float, quantiles)}
     with drawn.file() as path:
         result = drawn.ask(path, "crs,cas", gain=list(gains(drawn, None)), histogram=True, **asked)
-    assert set(result.details) == {"histogram", "thresholds", "quantiles"}
+    assert set(result.details) == {"histogram", "thresholds", "quantiles", "sure", "sure_curve"}
     for row in result.rows():
         people = oracle.of_individuals(gained(drawn, row["secret"], row["gain"]), drawn.masses)
         reached = lines(result, "thresholds", row)
