@@ -67,7 +67,7 @@ OF_ATTACK = Rows(
 ANY = Rows(open=True)
 DETAILS_OF_ATTACK = {
     name: Rows(columns=[f"results.assessment.DETAILS.{name}"])
-    for name in ("histogram", "thresholds", "quantiles", "groups")
+    for name in ("histogram", "thresholds", "sure", "sure_curve", "quantiles", "groups")
 }
 KINDS: dict[str, dict[str, Rows]] = {
     "anonymise": {

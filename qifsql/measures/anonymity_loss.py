@@ -103,7 +103,13 @@ def at_thresholds(
 
 
 def by_percent(claims: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
-    """Return the claims of a curve at the least success of each whole percent, rounded down."""
-    percent = (STEPS * pl.col("threshold")).floor().alias("percent")
-    rows = claims.with_columns(percent).unique([*keys, "percent"], keep="last", maintain_order=True)
-    return rows.drop("percent").sort(*keys, "threshold")
+    """Return the claims of a curve at whole percents of certainty, at which others are named.
+
+    The ``threshold`` is the percent, so that no chance of some block is told.
+    """
+    percent, chance = pl.col("percent"), pl.col("threshold")
+    rows = claims.with_columns(percent=(STEPS * chance).floor())
+    is_reached = (percent + 1) / STEPS <= chance  # rounded, a product may seem to be smaller
+    rows = rows.with_columns(percent + is_reached.cast(pl.Float64))
+    rows = rows.unique([*keys, "percent"], keep="last", maintain_order=True)
+    return rows.with_columns(threshold=percent / STEPS).drop("percent").sort(*keys, "threshold")

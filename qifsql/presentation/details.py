@@ -95,10 +95,11 @@ def _sure(row: Mapping[str, Any], detail: pl.DataFrame) -> list[Part]:
     heads += [said("guessed right"), said("share"), said("before"), said("anonymity loss")]
     table = Table.of(heads, right=(1, 2, 3, 4, 5))
     for line in detail.filter(of_reported=False).iter_rows(named=True):
-        sure = f"{words.digits(100 * line['threshold'])} %"
+        is_known = line["threshold"] is not None  # one that tells the size of a block is hidden
+        sure = f"{words.digits(100 * line['threshold'])} %" if is_known else ""
         shares = (line["precision"], line["precision_before"])
         table.add_row(
-            said("{sure} (greatest loss)", sure=sure) if line["greatest"] else sure,
+            f"{sure} {said('(greatest loss)')}" if line["greatest"] else sure,
             words.count(line["claims"]),
             "" if line["right"] is None else words.count(round(line["right"])),
             *("" if share is None else words.percent(share) for share in shares),
@@ -114,10 +115,10 @@ def sure_of(row: Mapping[str, Any], tables: Tables) -> list[str]:
 
     ``row`` is one of results, or its reading of those with a reported secret (``of_reported``).
     """
-    if "sure" not in tables or tables["sure"].is_empty():
+    detail = tables.get("sure", pl.DataFrame())
+    keys = [n for n in ("attack_id", *QUESTION, "subset") if n in detail.columns]
+    if not keys or any(n not in row for n in keys):
         return []
-    detail = tables["sure"]
-    keys = [n for n in ("attack_id", *QUESTION, "subset") if n in detail.columns and n in row]
     same = [pl.col(n).eq_missing(pl.lit(row[n], detail.schema[n])) for n in keys]
     return _sure_sentences(row, detail.filter(same))
 

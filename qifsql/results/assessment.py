@@ -176,8 +176,8 @@ release is right: the prior's best value, of equally frequent ones the first in 
 or for re-identification any record. ``alc`` is the anonymity loss coefficient. With weights,
 shares are of weights, and ``right`` is NULL. A row with ``greatest`` is that of the greatest
 coefficient; its threshold is the success in some block. If a secret is missing for some, rows with
-``of_reported`` are about those who report it. ``sure_curve``: the same at the least success of each
-whole percent.
+``of_reported`` are about those who report it. ``sure_curve``: the same at each whole percent at
+which others are named.
 ``quantiles``: the smallest success that this share of the individuals do not exceed. ``groups``:
 the same numbers for the individuals of each value of another column (NULL: missing).
 ``guessed_right`` is the share of them whose value is the best guess (NULL for re-identification

@@ -33,10 +33,11 @@ PEOPLE_BESIDE = {"success_before", "dimension", "dimensions"}
 CHANCES = ("worst_case", "prosecutor_risk", "journalist_risk")  # against people of one block
 CHANCES_BESIDE = {"quantile": ("success",), "suspected": ("low", "high")}
 """Further columns of such chances, in tables with the column that is named first."""
-CURVES = {
-    "threshold": (PEOPLE,),
-    "confidence": ("people_before", "people", "people_guessed"),
-}
+CURVES = (
+    ("threshold", (PEOPLE,)),
+    ("threshold", ("claims",)),
+    ("confidence", ("people_before", "people", "people_guessed")),
+)
 """Columns of points of a curve, and those of the numbers of people from this point on."""
 VALUES = ("value", "baseline", "success")  # columns of numbers that ``measure`` of the row names
 NEAR = 1e-9  # how near a product of a chance and a size is to a whole number
@@ -109,15 +110,18 @@ def _people(stored: Stored) -> int:
 def has_few(stored: Stored, minimum: int) -> bool:
     """Return whether tables of a result have numbers of few people."""
     tables = (stored.frame, *stored.details.values())
-    return any(not table.equals(without_few(table, minimum, stored.frame)) for table in tables)
+    return any(
+        not table.equals(without_few(table, minimum, tables[: max(i, 1)]))
+        for i, table in enumerate(tables)
+    )
 
 
-def without_few(table: pl.DataFrame, minimum: int, results: pl.DataFrame) -> pl.DataFrame:
+def without_few(table: pl.DataFrame, minimum: int, tables: Sequence[pl.DataFrame]) -> pl.DataFrame:
     """Return a table of a result without numbers that tell of fewer than ``minimum`` people.
 
-    ``results`` is the frame of that result. Sizes, chances and levels of blocks of 2 people or more
-    are NULL; blocks of one are known from the number of people singled out. Rows of histograms,
-    thresholds and values of secrets are left out.
+    ``tables`` of that result, its frame among them, are shown beside it. Sizes, chances and levels
+    of blocks of 2 people or more are NULL; blocks of one are known from how many are singled out.
+    Rows of histograms, thresholds and values of secrets are left out.
     """
     table = table.with_columns(
         pl.when(~tells_few.fill_null(value=False)).then(name).alias(name)
@@ -128,7 +132,7 @@ def without_few(table: pl.DataFrame, minimum: int, results: pl.DataFrame) -> pl.
         _is_few("links", minimum).any()
     ).item():
         return table.clear()  # the fewest links follow from the sums in the other rows
-    return _without_bars(_without_near_points(table, minimum, results), minimum)
+    return _without_bars(_without_near_points(table, minimum, tables), minimum)
 
 
 def _is_few(size: str, minimum: int) -> pl.Expr:
@@ -164,6 +168,8 @@ def _telling(table: pl.DataFrame, minimum: int) -> dict[str, pl.Expr]:
     for name in columns & {*CHANCES, *beside}:
         is_share = _is_share_of_few(name, minimum) & is_size_unknown
         telling.setdefault(name, []).append(is_share)
+    if "greatest" in columns:  # at the chance in some block
+        telling["threshold"] = [pl.col("greatest") & _is_share_of_few("threshold", minimum)]
     if "prosecutor_risk" in columns:  # of the same blocks, in the release and in the register
         of_both = _is_share_of_few("prosecutor_risk", minimum)
         telling |= {name: [of_both] for name in columns & {"delta_min", "delta_max"}}
@@ -179,30 +185,35 @@ def _telling(table: pl.DataFrame, minimum: int) -> dict[str, pl.Expr]:
     return {name: pl.any_horizontal(conditions) for name, conditions in telling.items()}
 
 
-def _without_near_points(table: pl.DataFrame, minimum: int, results: pl.DataFrame) -> pl.DataFrame:
+def _without_near_points(
+    table: pl.DataFrame, minimum: int, tables: Sequence[pl.DataFrame]
+) -> pl.DataFrame:
     """Return a table of a curve with only those points between which there are no few people.
 
-    The people of an attack, and those of whom the adversary is certain, are points of its curve.
+    The people of an attack, and those of whom the adversary is certain, are points of its curve; so
+    are those of the curves in the other ``tables``.
     """
     columns = set(table.columns)
-    curves = (numbers for point, numbers in CURVES.items() if {point, *numbers} <= columns)
+    curves = (numbers for point, numbers in CURVES if {point, *numbers} <= columns)
     if (names := next(curves, None)) is None:
         return table
     key = "attack_id" if "attack_id" in table.columns else "releases"
     shown_numbers: dict[tuple[Any, str], set[int]] = {}
-    for name in ("people", "records", "individuals_certain"):
-        if key in results.columns and name in results.columns:
-            for attack, n in results.select(key, name).drop_nulls().rows():
+    for beside in tables:
+        points = {"people", "records", "individuals_certain"}
+        points |= {PEOPLE, "claims"} if "threshold" in beside.columns else set()
+        for name in points & set(beside.columns) if key in beside.columns else ():
+            for attack, n in beside.select(key, name).drop_nulls().rows():
                 shown_numbers.setdefault((attack, names[0]), {0}).add(n)
     is_shown = []
     for attack, *numbers in table.select(key, *names).rows():
         series = [shown_numbers.setdefault((attack, name), {0}) for name in names]
         pairs = zip(numbers, series, strict=True)
-        is_apart = all(n == m or abs(n - m) >= minimum for n, points in pairs for m in points)
+        is_apart = all(n == m or abs(n - m) >= minimum for n, taken in pairs for m in taken)
         is_shown.append(is_apart)
         if is_apart:
-            for n, points in zip(numbers, series, strict=True):
-                points.add(n)
+            for n, taken in zip(numbers, series, strict=True):
+                taken.add(n)
     return table.filter(pl.Series(is_shown, dtype=pl.Boolean))
 
 

@@ -4,7 +4,7 @@ The lists here name the options, tables and columns that may be shown. All other
 one line states this and the reason.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -234,8 +234,10 @@ def _public_result(stored: Stored, masks: _Masks) -> Stored:
     kind = kind_of(stored.kind)
     shared = kind.shared if kind else ()
     details = {n: t for n, t in stored.details.items() if n in shared}
-    tables = {n: _public_table(t, stored, masks) for n, t in details.items()}
-    frame = _public_table(stored.frame, stored, masks)
+    frame = _public_table(stored.frame, stored, masks, ())
+    tables: dict[str, pl.DataFrame] = {}
+    for name, table in details.items():
+        tables[name] = _public_table(table, stored, masks, tables.values())
     if "target" in stored.frame.columns:
         frame = frame.with_columns(pl.lit(said("one person")).alias("target"))
     note = dict(stored.manifest)  # from here on without folders, literals and the seed
@@ -249,10 +251,13 @@ def _public_result(stored: Stored, masks: _Masks) -> Stored:
     return replace(stored, frame=frame, details=tables, manifest=manifest)
 
 
-def _public_table(table: pl.DataFrame, stored: Stored, masks: _Masks) -> pl.DataFrame:
+def _public_table(
+    table: pl.DataFrame, stored: Stored, masks: _Masks, beside: Iterable[pl.DataFrame]
+) -> pl.DataFrame:
     """Return the columns of a table that may be shown, with its small groups hidden.
 
-    Texts that may hold values of people are written by the functions of ``literals``.
+    ``beside`` are the details of the result that are shown beside it. Texts that may hold values of
+    people are written by the functions of ``literals``.
     """
     writers = {"gain": literals.gain, "type": literals.datatype}
     writers_of_kind = _text_writers(stored)
@@ -272,7 +277,8 @@ def _public_table(table: pl.DataFrame, stored: Stored, masks: _Masks) -> pl.Data
             columns.append(pl.Series(name, texts, dtype))
         elif name in TEXTS or dtype.is_numeric() or dtype == pl.Boolean or name in empty:
             columns.append(pl.col(name))
-    selection = differences.without_few(table.select(columns), masks.minimum, stored.frame)
+    shown_tables = (stored.frame, *beside)
+    selection = differences.without_few(table.select(columns), masks.minimum, shown_tables)
     if not small_groups.is_grouped(selection):
         return selection
     groupings = map(str, selection["by"].drop_nulls().unique())

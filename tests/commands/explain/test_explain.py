@@ -58,7 +58,7 @@ from qifsql.counting import losses
 from qifsql.errors import InputError
 from qifsql.reference import channel as ch
 from qifsql.reference import entropies as en
-from qifsql.reference import microdata, naive_bayes, people_with_records
+from qifsql.reference import microdata, naive_bayes, people_with_records, sure_claims
 from qifsql.reference import published_tables as pt
 from qifsql.reference import quasi_identifier_sets as su
 from qifsql.reference import sample_estimates as se
@@ -754,6 +754,7 @@ def expected(people: list[Record]) -> Mapping[str, Callable[[], Any]]:
         "risks": lambda: risks.marketer,
         "histogram": lambda: [k for k in oracle.histogram(successes) if k][-1],
         "thresholds": lambda: Fraction(oracle.at_or_above(successes, max(successes)), n),
+        "sure": lambda: sure_claims.claims(rows, ["k"], "s", max(successes)).loss,
         "quantiles": lambda: oracle.quantile(successes, Fraction(1, 2)),
         "value_chances": lambda: suspected(rows, list(counted(people).values)[-1]),
         "groups": gap,

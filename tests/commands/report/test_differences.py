@@ -1,7 +1,7 @@
 """Numbers of few people do not follow from the numbers of a report for others."""
 
 from collections.abc import Mapping
-from itertools import combinations, product
+from itertools import combinations, pairwise, product
 from operator import mul
 from pathlib import Path
 from typing import Any
@@ -137,17 +137,34 @@ def test_a_value_of_few_people_is_not_told_by_its_chances(people: Path) -> None:
 @given(st.lists(st.integers(0, 40), min_size=1, max_size=12), st.integers(2, 15))
 def test_bars_of_few_people_are_left_out_with_others(bars: list[int], minimum: int) -> None:
     table = pl.DataFrame({"bin": range(len(bars)), "individuals": bars})
-    left = differences.without_few(table, minimum, table)["individuals"].to_list()
+    left = differences.without_few(table, minimum, [table])["individuals"].to_list()
     hidden = sum(bars) - sum(left)
     assert all(n == 0 or n >= minimum for n in left)
     assert hidden == 0 or hidden >= minimum or not any(left)
+
+
+def test_claims_of_shared_reports_differ_by_no_few_people(tmp_path: Path) -> None:
+    """Nor do those of the curve from those at thresholds; no chance tells a small block."""
+    rows = [{"q": n, "s": i == 0} for n in (*range(2, 40), 100, 200) for i in range(n)]
+    source = tmp_path / "people.parquet"
+    pl.DataFrame(rows).write_parquet(source)
+    result = qifsql.attack("crs,cas", source, qids="q", secret="s", thresholds=[0.1, 0.5, 0.95])
+    (stored,), _ = shared(result)
+    for attack in result.frame["attack_id"]:
+        tables = [stored.details[name].filter(attack_id=attack) for name in SURE]
+        points = {0, len(rows), *(n for table in tables for n in table["claims"])}
+        assert all(b - a >= 10 for a, b in pairwise(sorted(points)))
+        assert 3 < len(points) < result.details["sure_curve"].filter(attack_id=attack).height
+        (greatest,) = tables[0].filter("greatest")["threshold"].to_list() or [None]
+        small = [k for k in range(2, 10) if greatest and greatest < 1 and greatest * k % 1 == 0]
+        assert not small
 
 
 def test_the_worst_chance_does_not_tell_the_size_of_a_small_block() -> None:
     """It is one part in k; who is alone is counted beside it, and has a chance of 1."""
     chances = [0.2, 1.0, 0.05]
     table = pl.DataFrame({"k": [5, 1, 20], "worst_case": chances, "prosecutor_risk": chances})
-    shown = differences.without_few(table, 10, table)
+    shown = differences.without_few(table, 10, [table])
     assert shown.to_dict(as_series=False) == {
         "k": [None, 1, 20],
         "worst_case": [None, 1.0, 0.05],
@@ -155,6 +172,7 @@ def test_the_worst_chance_does_not_tell_the_size_of_a_small_block() -> None:
     }
 
 
+SURE = ("sure", "sure_curve")
 SEVEN = {  # what is measured where the smallest block has 7 people
     "attack": lambda file, other: qifsql.attack(
         "crs,cas", file, qids="g", secret="s", measures="all", by="h", value_chances=True,

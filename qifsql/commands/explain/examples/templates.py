@@ -25,6 +25,7 @@ from qifsql.reference import (
     quasi_identifier_sets,
     sample_uniques,
     success,
+    sure_claims,
     syntactic_levels,
 )
 
@@ -65,7 +66,7 @@ def _environment() -> Any:
     environment.globals |= {
         **{"attacks": attacks, "linking": linking, "releases": releases},
         **{"subsets": subsets, "tables": tables},
-        **{"bayes": naive_bayes, "channel": channel, "entropies": entropies},
+        **{"bayes": naive_bayes, "claims": sure_claims, "channel": channel, "entropies": entropies},
         **{"levels": syntactic_levels, "sets": quasi_identifier_sets, "success": success},
         **{"suda": sample_uniques, "fraction": Fraction, "ln": math.log, "over": over, "zip": zip},
     }
