@@ -58,7 +58,7 @@ def curve(
 
 
 def loss(precision: pl.Expr, precision_before: pl.Expr, coverage: pl.Expr) -> pl.Expr:
-    """Return the anonymity loss coefficient of claims about the same people (M218).
+    """Return the anonymity loss coefficient of claims about the same people (M219).
 
     1 is a release that names everybody rightly, 0 one that adds nothing to the guesses without it;
     0, too, where nothing can be added.

@@ -83,7 +83,7 @@ def claims(
 
 
 def coefficient(precision: Fraction, recall: Fraction) -> float:
-    """Return the precision-recall coefficient of Francis and Wagner 2025 (M218)."""
+    """Return the precision-recall coefficient of Francis and Wagner 2025 (M219)."""
     if recall <= Fraction(1, 10**4):
         return float(recall)
     return float(precision) * (1 - (math.log(recall) / math.log(1e-4)) ** 3)
