@@ -74,6 +74,18 @@ class Recipient:
         ]
         return "; ".join([*texts, *(law.plain() for law in self.laws)])
 
+    def plain(self) -> dict[str, Any]:
+        """Return all of this as plain data, for the manifest."""
+        return {
+            "name": self.name,
+            "chances": {name: str(chance) for name, chance in self.chances.items()},
+            "laws": [law.plain() for law in self.laws],
+            "holds": [str(file) for file in self.holds],
+            "attempt": self.attempt,
+            "at_most": dict(self.limits),
+            "until": None if self.until is None else self.until.isoformat(),
+        }
+
     def has_expired(self, today: datetime.date) -> bool:
         """Return whether the day until which the assessment holds is before ``today``."""
         return self.until is not None and self.until < today

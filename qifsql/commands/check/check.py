@@ -224,9 +224,9 @@ def judge(
     notes = _notes(policy, rows, measured)
     if assessments:
         today = datetime.date.today()
-        names = [recipient.name for recipient in policy.recipients]
+        described = [recipient.plain() for recipient in policy.recipients]
         late = [recipient.name for recipient in policy.recipients if recipient.has_expired(today)]
-        origin = replace(origin, spec={**origin.spec, "recipients": names, "expired": late})
+        origin = replace(origin, spec={**origin.spec, "recipients": described, "expired": late})
         details["recipients"] = recipient_levels.summary(assessments, frame, today)
         notes += tuple(note for assessment in assessments for note in assessment.notes)
     return Verdict.of(frame, origin, notes, details)

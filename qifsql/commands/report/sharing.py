@@ -50,7 +50,7 @@ PLAIN = frozenset((
     "cells", "suppress", "entries", "unnamed", "protections", "from_records", "count", "small",
     "until", "time_budget", "sweep", "require", "learner", "rapid", "knows", "any", "attempt",
     "complete", "max_size", "omit_missing", "repeated", "names", "pd", "alpha", "samples",
-    "sample_size", "nearest", "recipients", "expired",
+    "sample_size", "nearest", "expired",
 ))  # fmt: skip
 """Options whose value is a choice or a number."""
 COLUMNS = frozenset((
@@ -371,6 +371,9 @@ def _public_spec(spec: Mapping[str, Any], of_kind: Mapping[str, Writer]) -> dict
             public_spec[name] = value
         elif name in writers:
             public_spec[name] = _texts_of(value, writers[name])
+        elif name == "recipients":
+            shown = ("name", "chances", "attempt", "at_most", "until")
+            public_spec[name] = [{key: each[key] for key in shown} for each in value]
         elif name == "rules":
             public_spec[name] = [
                 dict(rule) | {"by": _texts_of(rule.get("by"), literals.named)} for rule in value

@@ -3,6 +3,7 @@
 Levels follow the definitions of the reference; those of a policy are compared with their bounds.
 """
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from typing import Any
@@ -14,6 +15,7 @@ from qifsql.commands.verify.stored_request import RepetitionError, Request, atte
 from qifsql.commands.verify.verdicts import RESULTS, Place, Repetition, place_numbers
 from qifsql.reference import syntactic_levels
 from qifsql.reference.microdata import Blocks, Counts
+from qifsql.reference.quasi_identifier_sets import subsets
 from qifsql.reference.success import Number, Success, compared
 
 NEAR_BOUND = Fraction(1, 10**12)  # a value that exceeds its bound by this share is rounded
@@ -77,6 +79,9 @@ def repeat_policy(request: Request) -> Repetition:
     count = _count_people(request) if of_people else _count_records(request)
     numbers: dict[Place, Number] = {}
     for i, row in enumerate(stored.frame.iter_rows(named=True)):
+        if row.get("recipient") is not None:
+            numbers |= place_numbers(RESULTS, i, _level_of_recipient(request, row))
+            continue
         rule = stored.spec["rules"][row["rule"] - 1]
         sign, _, limit = str(rule["wanted"]).partition(" ")  # such as <= 0.1
         is_difference = " " in limit  # from the level of a last release
@@ -88,6 +93,33 @@ def repeat_policy(request: Request) -> Repetition:
             worst = max(values) if sign == "<=" else min(values)
             numbers |= place_numbers(RESULTS, i, _level(Fraction(worst), rule, sign, limit))
     return Repetition(people_checks.WAY if of_people else second_engine.WAY, numbers)
+
+
+def _level_of_recipient(request: Request, row: Mapping[str, Any]) -> dict[str, Number]:
+    """Return the numbers of a level of a recipient who knows each quasi-identifier with a chance.
+
+    They are means over the sets that may be known, each counted by SQLite (M218); none if something
+    is known with errors, a register is linked, or a person has several records.
+    """
+    spec = request.stored.spec
+    of_recipients = {recipient["name"]: recipient for recipient in spec["recipients"]}
+    recipient = of_recipients[row["recipient"]]
+    if recipient["laws"] or row["model"] not in ("CRS", "CAS") or spec.get("person"):
+        return {}
+    answer = second_engine.read_people(request)
+    qids, secrets = list(spec["qids"]), [None, *spec["secrets"]]
+    measure = {"maximum": "worst_case", "average": "posterior_probabilistic"}[row["measure"]]
+    success = Fraction(0)
+    for known in subsets(range(len(qids))):
+        chances = [Fraction(recipient["chances"].get(name, 0)) for name in qids]
+        weight = math.prod(p if i in known else 1 - p for i, p in enumerate(chances))
+        if weight:
+            places = sorted(known)
+            about = request.stored, answer, places, len(qids), secrets.index(row["secret"])
+            counted, _ = second_engine.numbers_of(*about)
+            success += weight * Fraction(counted[measure] or 0)
+    rule = {"attempt": recipient["attempt"]}
+    return _level(success, rule, "<=", str(recipient["at_most"][row["measure"]]))
 
 
 def _count_people(request: Request) -> Callable[[Mapping[str, Any]], Iterator[Numbers]]:

@@ -238,7 +238,10 @@ def _side_files(spec: Mapping[str, Any]) -> set[str]:
     files = [population] if isinstance(population, str) else list(population or ())
     if spec.get("knows"):
         files += [law.table for law in laws(list(map(str, spec["knows"])))]
-    return of_gains | {str(file) for file in (spec.get("prior"), *files) if file}
+    for recipient in spec.get("recipients") or ():
+        files += [*recipient["holds"], *(law.table for law in laws(recipient["laws"] or "x:exact"))]
+    files += [spec.get(name) for name in ("prior", "policy", "baseline", "original", "control")]
+    return of_gains | {str(file) for file in files if file}
 
 
 def _as_written(name: str, expressions: Mapping[str, str]) -> str:

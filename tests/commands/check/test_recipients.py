@@ -203,3 +203,16 @@ def test_two_recipients_of_one_name_are_refused(people: Path) -> None:
     recipient = {"name": "public", "knows": {"g": 1}, "at_most": {"maximum": 1}}
     with pytest.raises(InputError, match="two recipients"):
         qifsql.check(people, {"recipient": [recipient, recipient]})
+
+
+def test_a_stored_verdict_of_recipients_is_counted_again(people: Path) -> None:
+    policy = people.with_name("policy.toml")
+    text = UNIVERSITY.replace("UNTIL", "2999-12-31").partition('[[recipient]]\nname = "public"')[0]
+    rule = '\n[[rule]]\nmodel = "crs"\nmeasure = "worst_case"\nat_most = 1\n'
+    policy.write_text(text + rule)
+    out = people.with_name("verdict.parquet")
+    assert run("check", people, "--policy", policy, "-o", out).code == 0
+    checked = qifsql.verify(out)
+    assert checked.met
+    confirmed = checked.frame.filter(verdict="agrees", column="value")["row"].unique()
+    assert confirmed.len() == pl.read_parquet(out).height
