@@ -21,7 +21,10 @@ TWO_CANDIDATES = (
 
 
 def measured(row: Mapping[str, Any]) -> list[Part]:
-    """Return the table of the measures of a row besides success; [] if none was asked for."""
+    """Return the table of the measures of a row besides success; [] if none was asked for.
+
+    A measure that was not asked for has no column in the row; where it has no value, it is None.
+    """
     heads = ["", said("before"), said("after"), said("difference")]
     table = Table.of(heads, right=(1, 2, 3))
     if row.get("prior_entropy") is not None:  # of people with one record known: not measured
@@ -79,6 +82,7 @@ def _histogram(_row: Mapping[str, Any], detail: pl.DataFrame) -> list[Part]:
 
 
 def _thresholds(row: Mapping[str, Any], detail: pl.DataFrame) -> list[Part]:
+    """Return the table of the people whose success is at least each threshold."""
     table = Table.of([said("at least"), words.people(), said("share")], right=(0, 1, 2))
     for line in detail.iter_rows(named=True):
         at = words.success(row, line["threshold"])
@@ -176,7 +180,11 @@ def _quantiles(row: Mapping[str, Any], detail: pl.DataFrame) -> list[Part]:
 
 
 def _value_chances(row: Mapping[str, Any], detail: pl.DataFrame) -> list[Part]:
-    """Return a table of the chances of values, and the story of two candidates for a job."""
+    """Return a table of the chances of values, and the story of two candidates for a job.
+
+    ``detail`` has a row per value of the secret. The story is about the value whose chance rises
+    most, if there is one that is not certain for the people most suspected of it.
+    """
     heads = [escaping.cell(row["secret"]), words.people(), said("before"), said("least suspected")]
     heads += [said("most suspected"), said("twice as suspected, not certain")]
     table = Table.of(heads, right=(1, 2, 3, 4, 5))

@@ -49,7 +49,10 @@ def known_values(
 
 
 def records_of_lists(table: str) -> exp.Expr:
-    """Return how many records the people of a block have of whom all records are known."""
+    """Return how many records the people of a block have of whom all records are known.
+
+    A quasi-identifier of theirs is a list with a value for each record.
+    """
     length = exp.Anonymous(this="len", expressions=[exp.column("qid_1", table)])
     return exp.Mul(this=exp.column("size", table), expression=length)
 

@@ -96,7 +96,7 @@ def _step_text_once(step: Step, *, pretty: bool) -> str:
     """Return the text of a step, which is made once for all its plans."""
     texts = _pretty_texts if pretty else _texts
     if (text := texts.get(step)) is None:
-        if pretty:
+        if pretty:  # only whole statements are laid out: take one of this step alone
             text = render(_with_statement(Plan((step,), exp.select("1"))), pretty=True, copy=False)
             text = text.removeprefix("WITH ").removesuffix("\nSELECT\n  1")
         else:

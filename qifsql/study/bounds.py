@@ -117,7 +117,8 @@ def read_bound(text: str, secrets: Sequence[str]) -> Bound:
         hint = did_you_mean(secret, secrets)
         raise ColumnError(f"{quoted(secret)} is not a secret here{hint}")
     bounds = {"at_most" if match["sign"] == "<=" else "at_least": limit}
-    return Bound(text.strip(), model, measure, names, Rule(0, (), measure, bounds))
+    rule = Rule(0, (), measure, bounds)  # of no policy and no model: only its bounds are used
+    return Bound(text.strip(), model, measure, names, rule)
 
 
 def _limit(number: str, text: str) -> float:

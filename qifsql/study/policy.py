@@ -265,11 +265,7 @@ def _attempt(table: Mapping[str, Any], lines: Lines, *here: str | int) -> float 
 
 
 def _rule(
-    n: int,
-    table: Mapping[str, Any],
-    adversary: Mapping[str, Any],
-    attempt: float,
-    lines: Lines,
+    n: int, table: Mapping[str, Any], adversary: Mapping[str, Any], attempt: float, lines: Lines
 ) -> Rule:
     """Return the rule in the ``n``-th table (from 0), checked.
 

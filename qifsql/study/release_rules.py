@@ -9,10 +9,7 @@ from qifsql.study.rules import DRIFT, Rule
 
 MODEL = "synthetic"  # the ``model`` of these rules in a policy, and in a verdict
 OPTIONS = ("original", "control", "split")  # options of the adversary that these rules alone use
-SIGNED = (
-    *kinds.DIFFERENCES,
-    *(name for name in kinds.OF_QUESTIONS if name.endswith("_risk")),
-)
+SIGNED = (*kinds.DIFFERENCES, *(name for name in kinds.OF_QUESTIONS if name.endswith("_risk")))
 """Measures that may be negative: where the control is guessed better than the original."""
 
 

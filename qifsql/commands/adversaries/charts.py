@@ -112,8 +112,8 @@ def _layers(alt: Any, ticks: list[int], names: list[str]) -> list[Any]:
         base.mark_tick(color="white", thickness=2, size=12, orient="horizontal").encode(y=median),
         base.mark_line(color="black", size=1.5, point={"color": BLUE, "size": 30}).encode(y=mean),
         dot.mark_point(filled=True, size=90).encode(
-            color=_by_name("who", ADVERSARY_COLOURS, names),
-            shape=_by_name("who", ADVERSARY_SHAPES, names),
+            color=_by_name(ADVERSARY_COLOURS, names),
+            shape=_by_name(ADVERSARY_SHAPES, names),
             tooltip=hints(alt, titles_of_dots),
         ),
     ]
@@ -137,11 +137,14 @@ def _describe_sizes(sizes: pl.DataFrame) -> list[str]:
     ]
 
 
-def _by_name(field: str, values: list[str], order: list[str]) -> dict[str, object]:
-    """Return an encoding of the names of adversaries, with a legend below the panels."""
-    scale = {"domain": order, "range": [values[i % len(values)] for i, _ in enumerate(order)]}
+def _by_name(values: list[str], names: list[str]) -> dict[str, object]:
+    """Return an encoding that gives each name of an adversary a value (a colour or a shape).
+
+    Values are repeated if there are more names. The legend is below the panels.
+    """
+    scale = {"domain": names, "range": [values[i % len(values)] for i, _ in enumerate(names)]}
     legend = {"orient": "bottom", "columns": 3, "labelLimit": 240}
-    kind = {"field": field, "type": "nominal", "sort": order, "title": None}
+    kind = {"field": "who", "type": "nominal", "sort": names, "title": None}
     return {**kind, "scale": scale, "legend": legend}
 
 

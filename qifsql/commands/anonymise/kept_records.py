@@ -95,7 +95,7 @@ def _make_shown(recoding: Recoding, node: Node) -> None:
     makes too small.
     """
     steps = recoding.judged_steps(recoding.smallest_source(node).table, node)
-    if not recoding.limits.of_secret:
+    if not recoding.limits.of_secret:  # no class breaks a limit: ``refused`` has no row
         people, *_ = steps
         steps = [people, make_step("anonymise/none_refused", "refused")]
     query = recoding.view("shown_of_node", people=recoding.counts_people)

@@ -308,14 +308,8 @@ class Work:
             node, optimal = best.node, best.optimal
             self.details["frontier"] = best.frontier
             self.notes += best.notes
-        # Values of one group become one place, so that a class is a tuple of places; not for
-        # suppress, which draws lots by the values of records with equal cells.
-        if request.method != "suppress":
-            recoding.make_bases(node, request.cells)
-            passes.drop("coded")
-            plan = scales.coding_plan(self.coded, passes.coded.secrets, "bases_{}".format)
-            passes.keep("coded", plan)
-            recoding.make_tuples()
+        if request.method != "suppress":  # which draws lots by the values in records of equal cells
+            self._merge_places(recoding, node)
         self.meter.inside(0.8, "writing cells")
         recoded_release.make_release(recoding, node, self.suppression_order)
         if request.method == "suppress":
@@ -332,13 +326,7 @@ class Work:
         losses = self._make_recoded_cells(recoding, node, starred, ending)
         if self.combinations:
             self.details["combinations"] = kept_records.rows_of_combinations(recoding)
-            smallest = sizes["smallest_class"]
-            if smallest is not None and smallest < max(c.k for c in self.combinations):
-                unit = "record" if self.person is None else "person"
-                self.notes.append(
-                    f"{request.words_of_k}: by all quasi-identifiers together, the smallest class "
-                    f"has {plural(smallest, unit)}"
-                )
+            self._note_small_classes(sizes["smallest_class"])
         recoding.drop()
         passes.drop("coded", "done", "classes", "refused")
         changes = [of_qid[s].texts for of_qid, s in zip(steps, node, strict=True)]
@@ -349,6 +337,29 @@ class Work:
         return self._summary(
             sizes, losses, changes=changes, hidden=hidden, steps=heights, optimal=optimal
         )
+
+    def _merge_places(self, recoding: Recoding, node: Node) -> None:
+        """Make ``coded`` again, with one place for all values of a group, and its tuples.
+
+        Groups are those of the steps at a node; a class is then a tuple of places.
+        """
+        recoding.make_bases(node, self.request.cells)  # the place of each value's group
+        self.passes.drop("coded")
+        plan = scales.coding_plan(self.coded, self.passes.coded.secrets, "bases_{}".format)
+        self.passes.keep("coded", plan)
+        recoding.make_tuples()
+
+    def _note_small_classes(self, smallest: int | None) -> None:
+        """Note that the smallest class by all quasi-identifiers has fewer than k, if it has.
+
+        Only some combinations of quasi-identifiers have a k. None: all records are suppressed.
+        """
+        if smallest is not None and smallest < max(c.k for c in self.combinations):
+            unit = "record" if self.person is None else "person"
+            self.notes.append(
+                f"{self.request.words_of_k}: by all quasi-identifiers together, the smallest class "
+                f"has {plural(smallest, unit)}"
+            )
 
     def _suppress_fewest(self, recoding: Recoding) -> bool:
         """Suppress as few cells as possible; return whether no release can have fewer.
@@ -362,7 +373,7 @@ class Work:
             raise InputError("all quasi-identifiers are dropped; leave one as it is")
         dataset, seed = self.microdata.dataset, self.engine.settings.seed or 0
         assert isinstance(dataset, Dataset)  # noqa: S101 - it is no collection
-        records = Records(dataset, self.catalog.schema.columns, None, None)
+        records = Records(dataset, self.catalog.schema.columns, key=None, where=None)
         seconds = self.request.time_budget
         row, optimal, notes = fewest_cells.suppress(recoding, columns, records, seconds, seed)
         self.details["suppression"] = row

@@ -1,6 +1,6 @@
 """An anonymised release as people read it: its classes and its information loss."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -26,10 +26,25 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     """
     row = frame.row(0, named=True)
     recoded = row["method"] in RECODED  # only these have changes
+    qids = tables["quasi_identifiers"].rows(named=True)
+    content: list[Part] = [
+        *map(Paragraph, _sentences(row, qids, tables, spec)),
+        _loss_table(row, qids, recoded=recoded),
+        Paragraph(_meaning(recoded=recoded)),
+    ]
+    return [*content, *_frontier(tables["frontier"])] if "frontier" in tables else content
+
+
+def _loss_table(
+    row: Mapping[str, Any], qids: Sequence[Mapping[str, Any]], *, recoded: bool
+) -> Table:
+    """Return the table of losses: a line per quasi-identifier, and one for all (``row``).
+
+    ``recoded``: the quasi-identifiers have changes, which are shown, too.
+    """
     heads = [said("quasi-identifier"), said("values"), said("cells")]
     last = [said("changes")] * recoded
     table = Table.of([*heads, said("generalised"), said("penalty"), *last], right=(1, 3, 4))
-    qids = tables["quasi_identifiers"].rows(named=True)
     for qid in qids:
         changes = [" + ".join(map(escaping.cell, qid["changes"]))] if recoded else []
         table.add_row(
@@ -40,6 +55,16 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
             *changes,
         )
     table.add_row(said("all"), "", "", *_share_texts(row), *[""] * recoded)
+    return table
+
+
+def _sentences(
+    row: Mapping[str, Any], qids: Sequence[Mapping[str, Any]], tables: Tables, spec: Spec
+) -> list[str]:
+    """Return sentences on the classes of a release, and on each option that was used.
+
+    ``row`` is the release, ``qids`` are the rows of its quasi-identifiers.
+    """
     sentences = [describe(row)]
     if limits := spec.get("until"):
         message = (
@@ -69,8 +94,7 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     if hidden := [f"{name} ({words.count(n)})" for name, n in counts.items() if n]:
         message = "Cells suppressed (*) in records that otherwise show their values: {columns}."
         sentences.append(said(message, columns=escaping.cell(words.listed(hidden))))
-    parts: list[Part] = [*map(Paragraph, sentences), table, Paragraph(_meaning(recoded=recoded))]
-    return [*parts, *_frontier(tables["frontier"])] if "frontier" in tables else parts
+    return sentences
 
 
 def _of_suppression(row: Mapping[str, Any]) -> str:

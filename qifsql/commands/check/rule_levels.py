@@ -220,7 +220,7 @@ def levels_of_comparison(
         if met is None:  # there is a value
             levels += _levels_of_rows(policy, rule, MODEL, [row], last_release)
         else:
-            levels.append(level_row(rule, row, None, None, met=met))
+            levels.append(level_row(rule, row, value=None, before=None, met=met))
     return _worse_readings(rule, levels) if policy.adversary.get("person") else levels
 
 

@@ -142,8 +142,7 @@ class QuestionOptions(TypedDict, total=False):
         ),
     ]
     draws: Annotated[
-        int | None,
-        Option(form=WHOLE, text="With key: random draws, as in unicity.", typed=False),
+        int | None, Option(form=WHOLE, text="With key: random draws, as in unicity.", typed=False)
     ]
     seed: Annotated[
         int,
@@ -164,8 +163,7 @@ class CheckEntry(CheckOptions, Preset, total=False):
 
     policy: Annotated[str, Option(form=TEXT)]
     rule: Annotated[
-        list[Mapping[str, Any]],
-        Option(form=Form("a list of rules; write [[check.rule]]", _rules)),
+        list[Mapping[str, Any]], Option(form=Form("a list of rules; write [[check.rule]]", _rules))
     ]
     unnamed: Annotated[str, Option(form=one_of(*UNNAMED))]
     unit: Annotated[str, Option(form=TEXT)]

@@ -36,8 +36,8 @@ def verdict_parts(result: Verdict) -> list[Part]:
         Paragraph(f"{summary}.", strong=True),
         *map(Paragraph, caveats(result)),
     ]
-    if number := spec.get("suppressed_records"):
-        parts.append(Paragraph(words.suppressed(number)))
+    if suppressed := spec.get("suppressed_records"):
+        parts.append(Paragraph(words.suppressed(suppressed)))
     if result.uncovered.height:
         title = said("Columns of {dataset}", dataset=escaping.cell(spec["dataset"]))
         columns = uncovered.riskiest(result.columns, result.uncovered)

@@ -240,31 +240,19 @@ def find_people(tables: Tables, bound: Bound, release: Release) -> Row:
     tables that remain are ``whereabouts_r`` (the spot of each point), ``spot_secrets_r`` (records
     by spot and secret) and ``spot_sizes_r`` (records and values of each spot).
     """
-    r, columns = release.number, tuple(column for column, _ in release.cells)
-    numbers = [column.raw.number for column in columns]
+    r, columns, nearest = release.number, [c for c, _ in release.cells], bound.spec.nearest
     tables = tables.doing("reading releases", release.title)
-    nearest = bound.spec.nearest
     read_release(tables, release, nearest=nearest)
-    # Points by the columns that this release has, and the classes that contain each.
-    points, pairs = f"points_{r}", f"found_{r}"
-    tables.make(points, splice("cells/points", places=numbers, tables={"coded": "points"}))
     tables = tables.doing("locating people", release.title)
-    located = Located(r, columns)
-    locate(tables, located)
-    if nearest:  # points in no class get the nearest classes, which are added to the pairs
-        locate_nearest(tables, located)
-        tables.repeatable(
-            pairs, union([exp.select("*").from_(t) for t in (pairs, f"nearest_{r}")])
-        )()
-    else:
-        nobody = exp.select("NULL::BIGINT AS point").where("FALSE")
-        tables.make(f"nearest_{r}", nobody)
+    _locate_points(tables, release, nearest=nearest)
+    points, pairs = f"points_{r}", f"found_{r}"
     tables.make("reached", template("reached", points=points, found=pairs))  # classes by point
     tables.make("spots", template("spots"))  # the different sets of classes
     results = ("whereabouts", "spot_secrets", "spot_sizes")
     read = ("classes", "class_secrets", "suppressed_secrets")
     names = {name: f"{name}_{r}" for name in (*results, *read)}
     places = {"release_points": points, "nearest": f"nearest_{r}"}
+    numbers = [column.raw.number for column in columns]
     whereabouts = splice("compose/whereabouts", places=numbers, tables=places)
     tables.make(names["whereabouts"], whereabouts)
     (extent,) = rows(tables, template("extent", **names))  # counts of records and classes
@@ -289,6 +277,26 @@ def find_people(tables: Tables, bound: Bound, release: Release) -> Row:
     for column in columns:
         tables.drop(*(column.names[name] for name in ("cells", "spans", "members")))
     return extent | finding
+
+
+def _locate_points(tables: Tables, release: Release, *, nearest: bool) -> None:
+    """Create ``points_r``, the points by the columns of a release, and ``found_r``, their classes.
+
+    ``found_r`` has pairs of a point and a class that contains it. ``nearest_r`` has the points in
+    no class and their nearest classes, which are pairs, too; it is empty without ``nearest``.
+    """
+    r, columns = release.number, tuple(column for column, _ in release.cells)
+    numbers, pairs, nearest_pairs = [c.raw.number for c in columns], f"found_{r}", f"nearest_{r}"
+    points = splice("cells/points", places=numbers, tables={"coded": "points"})
+    tables.make(f"points_{r}", points)
+    located = Located(r, columns)
+    locate(tables, located)
+    if nearest:
+        locate_nearest(tables, located)
+        both = union([exp.select("*").from_(name) for name in (pairs, nearest_pairs)])
+        tables.repeatable(pairs, both)()
+    else:
+        tables.make(nearest_pairs, exp.select("NULL::BIGINT AS point").where("FALSE"))
 
 
 def intersect_releases(

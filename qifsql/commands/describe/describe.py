@@ -70,10 +70,7 @@ VALUES: dict[str, pl.DataType] = {
 
 
 def describe(
-    source: Tabular,
-    *,
-    settings: Settings | None = None,
-    **options: Unpack[DescribeOptions],
+    source: Tabular, *, settings: Settings | None = None, **options: Unpack[DescribeOptions]
 ) -> Result:
     """Describe every column: missing and distinct values, entropy, people singled out.
 
@@ -319,7 +316,11 @@ class _Describer:
         """
         if not values or nested(source_column.type):
             return []
-        steps, name = self._steps(source_column), source_column.name
+        name = source_column.name
+        attribute = Attribute(name, column(source_column), source_column.type)
+        # The steps of an attack on the column as the secret, without quasi-identifiers.
+        microdata = Microdata(self.dataset, (), (attribute,), where=self.where)
+        steps = Steps(BoundAttack((), microdata))
         cells, value = exp.to_table(steps.need("cells", 1, prior=True)), exp.column("secret_1")
         records = exp.column("weight")
         query = exp.select(exp.cast(value, "VARCHAR"), records).from_(cells)
@@ -327,16 +328,10 @@ class _Describer:
             query = query.where(exp.GTE(this=records.copy(), expression=exp.Literal.number(RARE)))
         ties = exp.Ordered(this=value.copy(), nulls_first=False)
         query = query.order_by(records.copy().desc(), ties).limit(values)
-        frequent = plan(steps.attack.microdata, steps.steps, query)
+        frequent = plan(microdata, steps.steps, query)
         rows = self.engine.rows(frequent, f"describing {name}", self.dataset.name)
         labels = source_column.value_labels
         return [dict(zip(VALUES, (name, *row, labels.get(row[0])), strict=True)) for row in rows]
-
-    def _steps(self, source_column: Column) -> Steps:
-        """Return the steps of an attack on one column as the secret, without quasi-identifiers."""
-        attribute = Attribute(source_column.name, column(source_column), source_column.type)
-        microdata = Microdata(self.dataset, (), (attribute,), where=self.where)
-        return Steps(BoundAttack((), microdata))
 
 
 def _by_view_and_type(

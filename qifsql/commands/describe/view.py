@@ -136,13 +136,18 @@ def ranked(rows: Sequence[Mapping[str, Any]], role: str) -> list[Mapping[str, An
 
 
 def proposal(rows: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[str]]:
-    """Return the names of the quasi-identifiers and secrets to begin with."""
+    """Return the names of the quasi-identifiers and secrets to begin with.
+
+    ``rows`` are those of ``describe``. All quasi-identifiers are taken whose role is sure (of high
+    confidence) and that 1 of 10 records has; then others that are not doubtful, those that 1 of 10
+    records has first, up to ``MOST_QIDS`` in all; then doubtful ones (low), up to ``QIDS`` in all.
+    """
     usable = [row for row in rows if row["why"] not in (PRODUCT, COPY)]
     qids = ranked(usable, "quasi-identifier")
     low = [row for row in qids if row["confidence"] == "low"]
-    high = [row for row in qids if row["confidence"] == "high" and _is_usual(row)]
+    high = [row for row in qids if row["confidence"] == "high" and _is_reported(row, of=10)]
     others = [row for row in qids if row not in high and row not in low]
-    medium = sorted(others, key=_is_usual, reverse=True)
+    medium = sorted(others, key=lambda row: _is_reported(row, of=10), reverse=True)
     clear = [*high, *medium[: max(0, MOST_QIDS - len(high))]]
     taken = [*clear, *low[: max(0, QIDS - len(clear))]]
     visible = [row for row in qids if row in taken]
@@ -151,10 +156,18 @@ def proposal(rows: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[str]]:
 
 
 def _proposed_secrets(secrets: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Return the clear secrets and, up to ``DOUBTFUL_SECRETS`` in all, those that may be."""
-    reported = [row for row in secrets if _is_reported(row)]
+    """Return the clear secrets and, up to ``DOUBTFUL_SECRETS`` in all, those that may be.
+
+    If there are none of either, the first doubtful ones (of low confidence).
+    """
+    reported = [row for row in secrets if _is_reported(row, of=100)]
     clear = _by_turns([row for row in reported if row["confidence"] != "low"])[:MOST_SECRETS]
-    low = [row for row in reported if row["confidence"] == "low" and _is_reported_by_some(row)]
+    low = [
+        row
+        for row in reported
+        if row["confidence"] == "low"
+        and row["records"] - row["missing"] >= min(FEWEST, row["records"] / 2)
+    ]
     doubtful = [row for row in low if row["why"] in MAYBE_SENSITIVE]
     taken = [*clear, *doubtful[: max(0, DOUBTFUL_SECRETS - len(clear))]]
     return sorted(taken, key=lambda row: row["rank"]) or low[:SECRETS]
@@ -170,19 +183,9 @@ def _by_turns(secrets: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     return sorted(secrets, key=lambda row: (places[row["column"]], row["rank"]))
 
 
-def _is_usual(row: Mapping[str, Any]) -> bool:
-    """Return whether at least 1 of 10 records has a value in a column."""
-    return bool(10 * (row["records"] - row["missing"]) >= row["records"])
-
-
-def _is_reported(row: Mapping[str, Any]) -> bool:
-    """Return whether at least 1 of 100 records has a value in a column."""
-    return bool(100 * (row["records"] - row["missing"]) >= row["records"])
-
-
-def _is_reported_by_some(row: Mapping[str, Any]) -> bool:
-    """Return whether ``FEWEST`` records, or half of them, have a value in a column."""
-    return bool(row["records"] - row["missing"] >= min(FEWEST, row["records"] / 2))
+def _is_reported(row: Mapping[str, Any], *, of: int) -> bool:
+    """Return whether at least 1 ``of`` so many records has a value in a column."""
+    return bool(of * (row["records"] - row["missing"]) >= row["records"])
 
 
 def command(

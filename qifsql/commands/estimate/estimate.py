@@ -166,16 +166,15 @@ def estimate(
     households = "households" in details
     notes += cautions(sizes, counted, estimates, weights, sample.unit, households=households)
     further: dict[str, Any] = {"seconds": origin.seconds}  # of the rows of all methods
-    schema = ESTIMATES
     if microdata.person is not None:
         further |= {"records": records, "people": sizes.records, "known_records": "all"}
-        schema = ESTIMATES | PEOPLE
         details["individual"] = details["individual"].rename({"records": "people"})
         notes.append(NOTE_ON_PEOPLE)
-    names = [q.name for q in microdata.qids]
     # Whether the fit of Pitman's model shows that blocks are more even than in it.
     even = any(e.method == "pitman" and e.remark == REMARKS["even"] for e in estimates)
+    names = [q.name for q in microdata.qids]
     rows = [_row(sizes, uniques, names, even=even) | further for uniques in estimates]
+    schema = ESTIMATES if microdata.person is None else ESTIMATES | PEOPLE
     frame = pl.DataFrame(rows, schema=schema)
     return Result(frame=frame, origin=origin, details=details, notes=tuple(notes))
 
@@ -194,7 +193,7 @@ def estimate_by_method(sizes: Sizes, shares: Fraction) -> list[Uniques]:
 
 
 def _check_people(options: EstimateOptions) -> None:
-    """Refuse a key without a file of records, and such a file with a person."""
+    """Refuse a key without a file of records, and a household or such a file with a person."""
     if options["key"] is not None and options["records"] is None:
         raise InputError("a key names the people in a file of records; name one with --records")
     if options["person"] is not None and options["household"] is not None:

@@ -132,6 +132,7 @@ class Sampled:
         One row per record, in the order of the input. The file keeps ``native`` types of keys.
         """
         microdata = self.bound.microdata
+        # By block, its size, its share of the block of the population, and the risk of a record.
         risky = self._step("risky", "chances", kinds="crowds")
         steps = [*self._crowds(), risky, microdata_steps.everybody(microdata)]
         columns: list[tuple[exp.Expr, str]] = [(exp.column("record", "everybody"), "record")]

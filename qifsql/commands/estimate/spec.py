@@ -58,8 +58,7 @@ class EstimateOptions(Households, total=False):
     ]
     population_size: Annotated[int | None, _data(WHOLE, "Or: number of people in the population.")]
     sampling_weight: Annotated[
-        str | None,
-        _data(TEXT, "Or: sampling weights, people per record.", formerly="--weight"),
+        str | None, _data(TEXT, "Or: sampling weights, people per record.", formerly="--weight")
     ]
     qids: Required[Annotated[str | Sequence[str], QIDS]]
     null: Null

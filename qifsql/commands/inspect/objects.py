@@ -84,7 +84,10 @@ def object_plan(
     *,
     catalogs: Mapping[str, str] | None = None,
 ) -> Plan:
-    """Return the plan of one object by block and value; types that are not native become text."""
+    """Return the plan of one object by block and value; types that are not native become text.
+
+    ``catalogs``: those of the engine's tables that already hold steps, by the name of the step.
+    """
     steps = Steps(attack, catalogs=catalogs)
     if show == "prior":
         query = _prior_query(steps, native)

@@ -71,7 +71,9 @@ def records_plan(
 ) -> Plan:
     """Return the plan for all records, in the order of the input, with what their blocks reveal.
 
-    Values of types that are not ``native`` become text.
+    Values of types that are not ``native`` become text. Each record of ``everybody`` is joined with
+    the tables of its block: its size and success, each secret's best guess, and the measures. The
+    size is 0 where all records of a block have the weight 0.
     """
     steps = Steps(attack)
     blocks, *_ = tables = revealed_tables(steps)
@@ -119,6 +121,7 @@ def _measure_columns(steps: Steps, measures: Collection[str]) -> list[tuple[str,
                 continue
             step = "blocks_of_all" if attack.microdata.suppressed else "gained"
             table, request = steps.need(step, j, g), steps.need("asked", j, g)
+            # The gain of the best guess: per person of the block, in the unit of the gain function.
             share = exp.Div(this=exp.column("mode", table), expression=exp.column("weight", table))
             value = exp.Div(this=share, expression=exp.select("scale").from_(request).subquery())
             columns.append((table, value, f"{bound.gain.text}{suffix}"))

@@ -57,7 +57,10 @@ class Explorer:
         settings: Settings | None = None,
         calculations: Calculations | None = None,
     ) -> None:
-        """Keep a file for its page; ``words`` are the file and its options in command lines."""
+        """Keep a file for its page; ``words`` are the file and its options in command lines.
+
+        ``where`` is a filter on its records. ``private``: readers may see small groups and values.
+        """
         self.dataset = dataset
         self.words = tuple(words)
         self.where = where

@@ -1,6 +1,6 @@
 """A walk through a stored sweep: one set of columns, its numbers, and the sets next to it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -136,19 +136,8 @@ class Walk:
         row = rows[subset]
         # Two sets of which one has a column more differ in one bit of their numbers.
         near = {s for s in rows if (s ^ subset).bit_count() == 1}
-        places = dict.fromkeys(near, "beside") | {subset: "here"}
         success = f"posterior_{measure}"
-        dots = {
-            s: Dot(
-                subset=s,
-                name=_names_in_words(r),
-                success=words.percent(r[success]),
-                x=self._x(r["n_qids"]),
-                y=_y(r[success]),
-                place=places.get(s, ""),
-            )
-            for s, r in rows.items()
-        }
+        dots = self._dots(rows, success, dict.fromkeys(near, "beside") | {subset: "here"})
         sizes = sorted({r["n_qids"] for r in rows.values()})
         # of two neighbours, the set with the column has the greater number
         ordered = sorted(near, key=lambda s: (-rows[s][success], s))
@@ -187,6 +176,25 @@ class Walk:
         smallest, largest = int(sizes.min() or 0), int(sizes.max() or 0)  # type: ignore[arg-type]
         step = (WIDTH - 2 * MARGIN) / max(1, largest - smallest)
         return round(MARGIN + step * (size - smallest), 1)
+
+    def _dots(
+        self, rows: Mapping[int, Row], success: str, places: Mapping[int, str]
+    ) -> dict[int, Dot]:
+        """Return the dot of each set by its number, at the height of the column ``success``.
+
+        ``rows`` are those of one question. ``places`` are those of the dots that stand out.
+        """
+        return {
+            subset: Dot(
+                subset=subset,
+                name=_names_in_words(row),
+                success=words.percent(row[success]),
+                x=self._x(row["n_qids"]),
+                y=_y(row[success]),
+                place=places.get(subset, ""),
+            )
+            for subset, row in rows.items()
+        }
 
     def _histogram(self, question: int, subset: int) -> list[tuple[str, str, float]]:
         """Return people by success in tenths: range, number (texts), share; [] if not counted."""

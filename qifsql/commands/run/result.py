@@ -45,6 +45,19 @@ class Outcome:
     state: State
     result: Result | None = None
 
+    @property
+    def row(self) -> dict[str, object]:
+        """Return the row of ``ENTRIES`` of this entry."""
+        return {
+            "name": self.entry.name,
+            "kind": self.entry.kind,
+            "datasets": self.entry.titles,
+            "state": self.state,
+            "met": self.result.met if self.result is not None else None,
+            "seconds": self.result.origin.seconds if self.result is not None else None,
+            "digest": self.digest,
+        }
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class StudyResult(Result):
@@ -52,11 +65,11 @@ class StudyResult(Result):
 
     ``frame`` has the rows of all attacks, with the ``name`` of their entry before the columns of an
     attack. ``results`` are the results of all entries by name. ``details``: ``households``, their
-    risks in attacks; ``sweeps``, the best
-    subsets of each size; ``borders`` of searches; ``tables``, the rows of published tables;
-    ``synthetic``, the measures of synthetic releases; ``suda``, measures of special uniques;
-    ``checks``, the levels of policies; ``entries`` (``ENTRIES``). ``met``: the levels of all checks
-    and all other bounds hold. ``files`` are those that were written.
+    risks in attacks; ``sweeps``, the best subsets of each size; ``borders`` of searches;
+    ``tables``, the rows of published tables; ``synthetic``, the measures of synthetic releases;
+    ``suda``, measures of special uniques; ``checks``, the levels of policies; ``entries``
+    (``ENTRIES``). ``met``: the levels of all checks and all other bounds hold. ``files`` are those
+    that were written.
     """
 
     results: Mapping[str, Result]
@@ -92,19 +105,7 @@ class StudyResult(Result):
             "checks": collect("check", verdicts.SCHEMA),
         }
         details = {name: table for name, table in parts.items() if table.height}
-        rows = [
-            {
-                "name": outcome.entry.name,
-                "kind": outcome.entry.kind,
-                "datasets": outcome.entry.titles,
-                "state": outcome.state,
-                "met": outcome.result.met if outcome.result is not None else None,
-                "seconds": outcome.result.origin.seconds if outcome.result is not None else None,
-                "digest": outcome.digest,
-            }
-            for outcome in outcomes
-        ]
-        details["entries"] = pl.DataFrame(rows, schema=ENTRIES)
+        details["entries"] = pl.DataFrame([o.row for o in outcomes], schema=ENTRIES)
         notes = []
         for name, result in results.items():
             texts = result.notes

@@ -124,6 +124,7 @@ def _codes_of_records(coded: Coded, files: Files) -> Plan:
     A row has the codes of its quasi-identifiers, packed into words, and those of its secrets.
     """
     qids, secrets = len(files.qids), len(files.secrets)
+    # Secrets stand behind the quasi-identifiers, so that they are coded alike.
     alike = replace(
         files.original.coded_microdata, qids=files.original.attributes[: qids + secrets]
     )

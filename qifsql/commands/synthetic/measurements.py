@@ -55,11 +55,7 @@ class Measurements:
     """
 
     def __init__(
-        self,
-        engine: LocalEngine,
-        files: Files,
-        options: SyntheticOptions,
-        learner: Learner | None,
+        self, engine: LocalEngine, files: Files, options: SyntheticOptions, learner: Learner | None
     ) -> None:
         """Begin without measurements; ``learner`` is the classifier that guesses, if any."""
         self._files = files

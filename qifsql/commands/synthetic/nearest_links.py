@@ -80,7 +80,11 @@ class NearestLinks:
             self._make_places(f"targets_{key}", "people_drawn", key)
 
     def measures(self, release: int, records: int) -> Iterator[Measure]:
-        """Yield the measures of a release, by its number; ``records`` is how many it has."""
+        """Yield the measures of a release, by its number; ``records`` is how many it has.
+
+        ``link_kinds`` has a row per kind of drawn people: how many records are nearest to each of
+        their halves, how many to both, and how many such people there are.
+        """
         neighbours = min(self.draws.neighbours, records)
         for key in self.columns_of_halves:
             self._find_nearest(release, key, neighbours)

@@ -96,7 +96,11 @@ class Neighbourhood:
     """The people and records of all files as places on the scales of their columns."""
 
     def __init__(self, tables: Tables, coded: Coded, files: Files) -> None:
-        """Create ``points``: the different records of all files, a place per column, and counts."""
+        """Create ``points``: the different records of all files, a place per column, and counts.
+
+        A place is where a value is on the scale of its column, in ``_unit`` parts; a count is how
+        many records of one file a point stands for.
+        """
         self._tables = tables.doing("measuring distances")
         self._coded = coded
         self._files = files

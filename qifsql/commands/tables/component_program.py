@@ -136,7 +136,7 @@ class Component:
             for cell in sorted({*in_parent, *in_clique}):
                 first, second = in_parent.get(cell, []), in_clique.get(cell, [])
                 factors = [1] * len(first) + [-1] * len(second)
-                yield Row([*first, *second], factors, 0, 0)
+                yield Row([*first, *second], factors, lower=0, upper=0)
 
     def remember(self, answer: Least) -> None:
         """Add the solution of a program, if it found one, to ``arrays``, unless these are many.

@@ -103,6 +103,7 @@ class _Fitting:
     def __init__(self, margins: Margins, links: list[Link], cells: list[str]) -> None:
         """Make the tables of inner margins and seams; ``cells`` are those of the cliques."""
         self.margins, self.links, self.cells = margins, links, cells
+        # By clique, the cells whose bounds differ; the fit changes only these.
         self.open = [margins.make("open_cells", {"cells": name}, WHAT) for name in cells]
         self.done: list[list[str]] = [[] for _ in links]
         self.seams: list[_Seam] = []

@@ -134,10 +134,7 @@ def _chained_lines(margins: Margins, links: Sequence[Link]) -> str:
 
 
 def further_margins(
-    edges: Sequence[Edge],
-    questions: Sequence[Question],
-    every: Edge,
-    pair_scopes: Sequence[Edge],
+    edges: Sequence[Edge], questions: Sequence[Question], every: Edge, pair_scopes: Sequence[Edge]
 ) -> list[Edge]:
     """Return the margins, sets of attributes, whose bounds the proofs read besides the tables'.
 
@@ -308,7 +305,7 @@ def clique_cells(
 
     ``counting``: each has a column ``cells`` of 1; ``bounded``: bounds of 0 and all people.
     """
-    inside = connect(
+    inside = connect(  # pairs of attributes and table, each shares most with those before it
         [(e, margins.nodes[e]) for e in maximal_edges(e for e in margins.nodes if e <= edge)]
     )
     seen: Edge = NOTHING

@@ -121,7 +121,8 @@ def tables(
         result = attack.run()
         details, notes = dict(result.details), [*result.notes]
         if options["leave_one_out"] and len(release.published) > 1:
-            details["without"] = _without_each_table(attack)
+            rows = [{name: row[name] for name in WITHOUT} for row in attack.without()]
+            details["without"] = pl.DataFrame(rows, schema=WITHOUT)
         if request.magnitudes and request.records is not None:
             details["magnitudes"], notes_on_magnitudes = magnitude.measure(
                 release.tables,
@@ -143,11 +144,6 @@ def tables(
         notes=(*notes, *engine_notes),
         met=result.met,
     )
-
-
-def _without_each_table(attack: "TableAttack") -> pl.DataFrame:
-    rows = [{name: row[name] for name in WITHOUT} for row in attack.without()]
-    return pl.DataFrame(rows, schema=WITHOUT)
 
 
 def _with_request(origin: Origin, request: Request, release: Release) -> Origin:

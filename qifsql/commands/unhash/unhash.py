@@ -269,6 +269,7 @@ def count_hashes(tables: Tables, hash_column: HashColumn) -> None:
     type_, size = family(hash_column.attribute.type), BYTES_OF_HASHES[hash_column.hash_name]
     shape = {"bytes": size, "uuid": type_ == "UUID", "blob": type_ == "BLOB"}
     cells_step = Step("cells", "One row per record: its cell.", cells)
+    # The digest that a cell is; NULL if it is no such hash.
     steps = cells_step, make_step("unhash/hashed", shape=shape)
     setup = tuple(openings(hash_column.dataset))
     tables.make("digests", Plan(steps, load("unhash/digests").query, setup))

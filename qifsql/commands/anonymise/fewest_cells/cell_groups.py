@@ -63,6 +63,7 @@ class Placing:
                 f"many sets of cells to suppress (2^{len(self.columns)} each, {MOST_PAIRS:,} in "
                 "all): coarsen some (--change), or name fewer"
             )
+        # The sets of cells to suppress together, and what a class shows if those of a set are.
         steps = (self._step("masks"), self._step("guises"))
         self._replace("cell_groups", "cell_groups", *steps)
         self._replace("lenders", "lenders", *steps)
@@ -74,7 +75,8 @@ class Placing:
         These are placed in the group whose cells are all suppressed, which may lack records. The
         tables ``placements`` and ``loans`` are made. In a round, ``offers`` has what a record would
         pay in each group, ``picks`` the cheapest group of each class, ``grants`` the groups that
-        are formed now, with the records that they borrow.
+        are formed now, with the records that they borrow (as many as they need, from the class
+        with the most to spare).
         """
         passes = self.recoding.passes
         passes.keep_empty("placements", COLUMNS)

@@ -147,6 +147,7 @@ def _write_release(
     ending, dataset = release_files.ending_of(path), work.records.dataset
     writing = _find_writing(tables, work, ending)
     tables.make("cells", _cells(work.randomised, ending, writing))
+    # Each record is a class of its own.
     tables.make("membership", exp.select("part AS record", "part").from_("cells"))
     plan = plan_records(work.table, ending)
     texts = replace(dataset, all_varchar=dataset.format == "csv")

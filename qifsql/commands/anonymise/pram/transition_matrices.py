@@ -58,6 +58,7 @@ def make_given(tables: Tables, file: str, attribute: Attribute, number: int) -> 
     transition_files.check(tables.engine, step, dataset, attribute)
     tables.make(f"matrix_{number}", Plan((step,), splice("keyless/known_transitions")))
     inputs = {"values_here": f"values_{number}", "matrix": f"matrix_{number}"}
+    # The values that the matrix lacks, but for missing ones, their records, the values it has.
     ((values, records, listed),) = tables.rows(splice("anonymise/unlisted", tables=inputs))
     name = quoted(attribute.name)
     if values and not listed:
@@ -76,7 +77,11 @@ def make_given(tables: Tables, file: str, attribute: Attribute, number: int) -> 
 def make_invariant(
     tables: Tables, attribute: Attribute, number: int, parameters: Mapping[str, Fraction]
 ) -> None:
-    """Create the table ``matrix_i`` from the values of a column, the table ``values_i``."""
+    """Create ``matrix_i``, an invariant matrix, from ``values_i``, the values of a column.
+
+    ``stages`` has, by value, its share and its chances in the first of two stages (P); the second
+    (Q) takes a value back to one that it may have come from.
+    """
     present = exp.not_(exp.column("value").is_(exp.null()))
     values = exp.table_(f"values_{number}")
     ((size,),) = tables.rows(exp.select("count(*)").from_(values).where(present))

@@ -72,8 +72,24 @@ def three_questions(
             raise InputError(f"the three questions do not take {name}; leave it out")
     if len(as_names(options["key"])) > 1:
         raise InputError("a log has one key; name one column")
-    threshold = _parse_threshold(options["threshold"])
-    dataset, names = _open_release(source, options), as_names(options["qids"])
+    measured = _measure(_open_release(source, options), options, settings)
+    origin = _combine_origins(origin, measured, options)
+    rows = [opinion.with_answer(row, measured.threshold) for row in _answer_rows(measured)]
+    details = {"attacks": measured.attacks.frame}
+    details |= {"register": measured.links.frame} if measured.links else {}
+    log = measured.log
+    details |= {"unicity": log.unicity.frame} if log and log.unicity else {}
+    return Result(
+        frame=pl.DataFrame([row | {"seconds": origin.seconds} for row in rows], schema=OPINION),
+        origin=origin,
+        details=details,
+        notes=_notes(measured),
+    )
+
+
+def _measure(dataset: Dataset, options: Mapping[str, Any], settings: Settings | None) -> _Measured:
+    """Attack the release, and link its records by a register or a key, if one is named."""
+    threshold, names = _parse_threshold(options["threshold"]), as_names(options["qids"])
     qids = names if options["register"] is None else _names_in_release(names)
     if not qids:
         raise ColumnError("no quasi-identifiers: the answers depend on them; name some with --qids")
@@ -104,18 +120,7 @@ def three_questions(
         drawn = {name: options[name] for name in ("points", "draws") if options[name] is not None}
         drawn["seed"] = options["seed"]
         log = _measure_log(dataset, {"key": key, "qids": qids, **common}, drawn)
-    measured = _Measured(attacks, links, log, threshold)
-    origin = _combine_origins(origin, measured, options)
-    rows = [opinion.with_answer(row, threshold) for row in _answer_rows(measured)]
-    details = {"attacks": attacks.frame}
-    details |= {"register": links.frame} if links else {}
-    details |= {"unicity": log.unicity.frame} if log and log.unicity else {}
-    return Result(
-        frame=pl.DataFrame([row | {"seconds": origin.seconds} for row in rows], schema=OPINION),
-        origin=origin,
-        details=details,
-        notes=_notes(measured),
-    )
+    return _Measured(attacks, links, log, threshold)
 
 
 def _open_release(source: Source, options: Mapping[str, Any]) -> Dataset:

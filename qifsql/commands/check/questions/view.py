@@ -26,11 +26,7 @@ ANSWER_TEXTS = {
     opinion.YES: "yes",
     opinion.NO: "no",
 }
-QUESTION_TITLES = {
-    SINGLING_OUT: "Singling out",
-    LINKABILITY: "Linkability",
-    INFERENCE: "Inference",
-}
+QUESTION_TITLES = {SINGLING_OUT: "Singling out", LINKABILITY: "Linkability", INFERENCE: "Inference"}
 QUESTIONS_OF_MEASURES = {
     "singled_out": "singling out",
     "unique_in_both": "linkability, register",

@@ -257,6 +257,7 @@ def _read_cells(tables: Tables, file: ReadFile, column: Analysed, names: dict[st
     them no cell is read as an interval, and all cells stand for everything.
     """
     j = column.number
+    # The span of each cell; everything where some of its records may have lost their value.
     tables.make("vague_spans", splice("compare/vague_spans", tables=names))
     width = exp.select("coalesce(sum(high - least + 2), 0)::BIGINT").from_("vague_spans")
     ((covered_places,),) = tables.rows(width)

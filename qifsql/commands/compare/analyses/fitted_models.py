@@ -243,7 +243,7 @@ def _outcome(model: Model, file: ReadFile) -> list[Step]:
         )
         return [Step("outcome", "One row per cell that is read as a number, in units.", numbers)]
     readings = {"readings": file.table("readings", model.outcome.number)}
-    return [
+    return [  # each cell as a category, and then as 1 for the second value of the outcome, else 0
         make_step("compare/read_categories", "categories", tables=readings),
         make_step("compare/read_answers", "outcome"),
     ]

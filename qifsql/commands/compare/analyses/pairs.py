@@ -143,6 +143,7 @@ class Pairs:
         if is_read:
             r, r_records = self._correlation(release, "pairs", first, second)
         names = _tables_of_pair(release, pair)
+        # Those whose cells contain values of the original, but do not stand for everything.
         ((records,),) = self.tables.rows(splice("compare/definite_records", tables=names))
         v: float | None = None
         reasons: tuple[str, ...] = ()

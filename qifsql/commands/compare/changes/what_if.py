@@ -59,11 +59,7 @@ def what_if(source: Tabular, options: CompareOptions, *, settings: Settings | No
     With the options ``until`` or ``policy``: find the smallest change that keeps all bounds.
     """
     origin = Origin.now(settings, "what-if")
-    adversary: dict[str, Any] = {name: value for name, value in options.items() if name in TAKEN}
-    policy = None
-    if options["policy"] is not None:
-        policy = policies.read(options["policy"], **adversary)
-        adversary = _adversary_of_policy(policy)
+    adversary, policy = _read_adversary(options)
     texts, limits = as_tuple(options["change"]), as_tuple(options["until"])
     if not texts and not limits and policy is None:
         raise InputError(
@@ -90,13 +86,14 @@ def what_if(source: Tabular, options: CompareOptions, *, settings: Settings | No
         work = Work(engine, catalog, bound, trees, reading)
         seed = settings.seed if settings else None
         rows = work.search(requests, rules) if rules else work.compare(requests, seed=seed or 0)
+        # The quasi-identifiers that the measured releases change (number 0 is a sample), and the
+        # columns that reveal them all the same.
         measured = dict.fromkeys(text for row in rows for text in row["changes"])
         changes = [adversary_changes.read(text, bound.microdata.qids) for text in measured]
         generalised = [bound.microdata.qids[i - 1] for i in sorted({c.qid for c in changes} - {0})]
         revealing, plans = dependents(engine, bound.microdata, generalised, bound.microdata.columns)
-        description = _describe_request(bound.microdata, requests, rules, seed, trees) | {
-            "where": adversary.get("where")
-        }
+        description = _describe_request(bound.microdata, requests, rules, seed, trees)
+        description |= {"where": adversary.get("where")}
         if bound.microdata.person is not None:
             description |= {"person": bound.microdata.person.name, "known_records": reading}
         policy_files = [str(policy.file)] if policy is not None and policy.lines.file else []
@@ -108,18 +105,25 @@ def what_if(source: Tabular, options: CompareOptions, *, settings: Settings | No
     schema = SCHEMA | (PEOPLE if bound.microdata.person is not None else {})
     frame = pl.DataFrame([r | {"tried": tried} for r in rows], schema=schema, orient="row")
     met = bool(frame["met"].any()) if rules else None
-    notes = (*bounds.remarks(rules), *bound.microdata.notes, *work.notes)
+    notes = [*bounds.remarks(rules), *bound.microdata.notes, *work.notes]
     if unnamed := roles.unnamed(bound.microdata.columns):
-        notes += (
+        notes.append(
             f"not considered, and released as they are: {unnamed}; who knows them, too, singles "
-            "out more people than is said here (see check)",
+            "out more people than is said here (see check)"
         )
-    notes += tuple(dependent.note for dependent in revealing)
-    return Result(frame=frame, origin=origin, notes=notes, met=met)
+    notes += [dependent.note for dependent in revealing]
+    return Result(frame=frame, origin=origin, notes=tuple(notes), met=met)
 
 
-def _adversary_of_policy(policy: policies.Policy) -> dict[str, Any]:
-    """Return the options of a policy's adversary; refuse those that a search does not have."""
+def _read_adversary(options: CompareOptions) -> tuple[dict[str, Any], policies.Policy | None]:
+    """Return the options of the adversary, and the policy that has them, if one is named.
+
+    LineError for an option of the policy's adversary that a search does not have.
+    """
+    adversary: dict[str, Any] = {name: value for name, value in options.items() if name in TAKEN}
+    if options["policy"] is None:
+        return adversary, None
+    policy = policies.read(options["policy"], **adversary)
     keys = {*TAKEN, "known_records"}
     unsupported = [n for n, v in policy.adversary.items() if v and n not in keys | {"key"}]
     if policy.adversary.get("null") == "distinct":
@@ -128,7 +132,7 @@ def _adversary_of_policy(policy: policies.Policy) -> dict[str, Any]:
         raise policy.lines.wrong(
             f"a search does not know {', '.join(unsupported)}; leave it out", "adversary"
         )
-    return {name: policy.adversary.get(name) for name in keys}
+    return {name: policy.adversary.get(name) for name in keys}, policy
 
 
 def _describe_request(

@@ -77,7 +77,7 @@ def refines(
 
 
 def _with_one_secret(microdata: Microdata, qids: Sequence[Attribute]) -> Microdata:
-    """Return the data with one secret: the quasi-identifiers of b, taken together."""
+    """Return the data with one secret, b: a struct of the second quasi-identifiers, ``qids``."""
     if not qids:
         raise ColumnError("the second set of quasi-identifiers is empty; name some")
     parts = [

@@ -60,14 +60,16 @@ def minimal_uniques(sample: Sample) -> list[set[suda.Unique]]:
 def scores_by_size(sample: Sample) -> list[tuple[int, Fraction]]:
     """Return, for each size from 1, how many minimal sample uniques, and the score of a single."""
     sizes = Counter(len(columns) for sets in minimal_uniques(sample) for columns in sets)
-    return [
-        (n, suda.score({frozenset(sample.columns[:m])}, 3, 3)) for m, n in sorted(sizes.items())
-    ]
+    return [(n, _score({frozenset(sample.columns[:m])})) for m, n in sorted(sizes.items())]
 
 
 def suda_scores(sample: Sample) -> list[Fraction]:
     """Return the SUDA score of each record."""
-    return [suda.score(uniques, 3, 3) for uniques in minimal_uniques(sample)]
+    return [_score(uniques) for uniques in minimal_uniques(sample)]
+
+
+def _score(uniques: set[suda.Unique]) -> Fraction:
+    return suda.score(uniques, n=3, max_size=3)  # of three columns
 
 
 class Meeting(NamedTuple):
