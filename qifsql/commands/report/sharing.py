@@ -372,8 +372,10 @@ def _public_spec(spec: Mapping[str, Any], of_kind: Mapping[str, Writer]) -> dict
         elif name in writers:
             public_spec[name] = _texts_of(value, writers[name])
         elif name == "recipients":
-            shown = ("name", "chances", "attempt", "at_most", "until")
-            public_spec[name] = [{key: each[key] for key in shown} for each in value]
+            public_keys = ("name", "chances", "attempt", "at_most", "until")
+            public_spec[name] = [
+                {key: recipient[key] for key in public_keys} for recipient in value
+            ]
         elif name == "rules":
             public_spec[name] = [
                 dict(rule) | {"by": _texts_of(rule.get("by"), literals.named)} for rule in value

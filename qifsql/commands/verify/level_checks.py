@@ -110,11 +110,11 @@ def _level_of_recipient(request: Request, row: Mapping[str, Any]) -> dict[str, N
     qids, secrets = list(spec["qids"]), [None, *spec["secrets"]]
     measure = {"maximum": "worst_case", "average": "posterior_probabilistic"}[row["measure"]]
     success = Fraction(0)
-    for known in subsets(range(len(qids))):
+    for members in subsets(range(len(qids))):
         chances = [Fraction(recipient["chances"].get(name, 0)) for name in qids]
-        weight = math.prod(p if i in known else 1 - p for i, p in enumerate(chances))
+        weight = math.prod(p if i in members else 1 - p for i, p in enumerate(chances))
         if weight:
-            places = sorted(known)
+            places = sorted(members)
             about = request.stored, answer, places, len(qids), secrets.index(row["secret"])
             counted, _ = second_engine.numbers_of(*about)
             success += weight * Fraction(counted[measure] or 0)
