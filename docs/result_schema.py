@@ -151,6 +151,7 @@ KINDS: dict[str, dict[str, Rows]] = {
             plain={"attack_id": pl.String()},
         ),
         "histogram": Rows(columns=["commands.sweep.result.HISTOGRAMS"]),
+        "sure": Rows(columns=["commands.sweep.result.SURE"]),
         "plan": Rows(columns=["commands.sweep.plan.PLAN"]),
     },
     "synthetic": {

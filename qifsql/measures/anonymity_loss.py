@@ -23,7 +23,8 @@ STEP: dict[str, pl.DataType] = {
 
 ``people`` are those about whom it has this success, ``weight`` is what they weigh, ``correct`` the
 weight of those about whom it is right, and ``usual`` of those about whom the best guess without the
-release is. NULL: that is right about the share ``usual_share`` of any people."""
+release is. NULL: that is right about the share ``usual_share`` of any people, or it is not known
+(both are NULL), and neither is the loss."""
 
 CLAIMS: dict[str, pl.DataType] = {
     "threshold": pl.Float64(),
@@ -64,7 +65,7 @@ def loss(precision: pl.Expr, precision_before: pl.Expr, coverage: pl.Expr) -> pl
     0, too, where nothing can be added.
     """
     after, before = (_coefficient(p, coverage) for p in (precision, precision_before))
-    return pl.when(before < 1).then((after - before) / (1 - before)).otherwise(0.0)
+    return pl.when(before >= 1).then(0.0).otherwise((after - before) / (1 - before))
 
 
 def _coefficient(precision: pl.Expr, recall: pl.Expr) -> pl.Expr:
@@ -93,10 +94,11 @@ def at_thresholds(
         strategy="forward",
         check_sortedness=False,  # polars cannot check it within groups
     )
-    nobody = (pl.col(name).fill_null(0) for name in ("claims", "coverage", "alc"))
-    right = pl.when(pl.col("claims").is_null()).then(0.0).otherwise("right")
-    reached = reached.with_columns(*nobody, right=right, threshold="asked", greatest=False)
-    greatest = rows.sort("alc", "threshold", descending=True).unique("place", keep="first")
+    numbers = ("claims", "right", "coverage", "alc")
+    nobody = (pl.when(pl.col("claims").is_null()).then(0).otherwise(n).alias(n) for n in numbers)
+    reached = reached.with_columns(*nobody, threshold="asked", greatest=False)
+    greatest = rows.drop_nulls("alc").sort("alc", "threshold", descending=True)
+    greatest = greatest.unique("place", keep="first")
     columns = ["place", *keys, *CLAIMS, "greatest"]
     together = [reached.select(columns), greatest.with_columns(greatest=True).select(columns)]
     return pl.concat(together).sort("place", "greatest", "threshold").drop("place")

@@ -57,12 +57,15 @@ def measured(row: Mapping[str, Any]) -> list[Part]:
 
 def of_row(row: Mapping[str, Any], details: Mapping[str, pl.DataFrame]) -> list[Part]:
     """Return the details of one row of results, from tables by name, such as "histogram"."""
-    parts: list[Part] = []
-    for name, draw in DRAWINGS.items():
-        if name in details:
-            detail = details[name].filter(attack_id=row["attack_id"])
-            parts += draw(row, detail) if detail.height else []
-    return parts
+    rows = {n: t.filter(attack_id=row["attack_id"]) for n, t in details.items() if n in DRAWINGS}
+    if rows.get("sure", pl.DataFrame()).height:
+        rows.pop("thresholds", None)  # the same people
+    return [
+        part
+        for n, draw in DRAWINGS.items()
+        if rows.get(n, pl.DataFrame()).height
+        for part in draw(row, rows[n])
+    ]
 
 
 def _histogram(_row: Mapping[str, Any], detail: pl.DataFrame) -> list[Part]:
@@ -149,22 +152,25 @@ def claims_sentence(line: Mapping[str, Any]) -> str:
         return said("When at least {sure} sure, the adversary names nobody.", sure=sure)
     message = (
         "When at least {sure} sure, the adversary names {named} and is right about {right} of them "
-        "({share}); without the release, {before}."
+        "({share})."
     )
     if line["right"] is None:
         message = (
             "When at least {sure} sure, the adversary names {named} and is right about {share} of "
-            "them; without the release, {before}."
+            "them."
         )
-    shares = {"share": line["precision"], "before": line["precision_before"]}
-    of = words.scale(*shares.values())
-    return said(
+    before = line["precision_before"]  # None: not counted
+    of = words.scale(line["precision"], before or 0)
+    text = said(
         message,
         sure=sure,
         named=f"{words.count(line['claims'])} {words.people()}",
         right="" if line["right"] is None else words.count(round(line["right"])),
-        **{name: words.share(share, of) for name, share in shares.items()},
+        share=words.share(line["precision"], of),
     )
+    if before is None:
+        return text
+    return f"{text} {said('Without the release: {share}.', share=words.share(before, of))}"
 
 
 def _quantiles(row: Mapping[str, Any], detail: pl.DataFrame) -> list[Part]:

@@ -197,16 +197,19 @@ def _without_near_points(
     curves = (numbers for point, numbers in CURVES if {point, *numbers} <= columns)
     if (names := next(curves, None)) is None:
         return table
-    key = "attack_id" if "attack_id" in table.columns else "releases"
-    shown_numbers: dict[tuple[Any, str], set[int]] = {}
+    keys = ["attack_id"] if "attack_id" in columns else ["releases"]
+    if not columns >= {*keys}:
+        keys = [name for name in ("model", "secret", "subset") if name in columns]
+    shown_numbers: dict[tuple[tuple[Any, ...], str], set[int]] = {}
     for beside in tables:
         points = {"people", "records", "individuals_certain"}
         points |= {PEOPLE, "claims"} if "threshold" in beside.columns else set()
-        for name in points & set(beside.columns) if key in beside.columns else ():
-            for attack, n in beside.select(key, name).drop_nulls().rows():
-                shown_numbers.setdefault((attack, names[0]), {0}).add(n)
+        for name in points & set(beside.columns) if {*keys} <= {*beside.columns} else ():
+            for *attack, n in beside.select(*keys, name).drop_nulls(name).rows():
+                shown_numbers.setdefault((tuple(attack), names[0]), {0}).add(n)
     is_shown = []
-    for attack, *numbers in table.select(key, *names).rows():
+    for row in table.select(*keys, *names).rows():
+        attack, numbers = row[: len(keys)], row[len(keys) :]
         series = [shown_numbers.setdefault((attack, name), {0}) for name in names]
         pairs = zip(numbers, series, strict=True)
         is_apart = all(n == m or abs(n - m) >= minimum for n, taken in pairs for m in taken)

@@ -60,7 +60,7 @@ def sweep(
     file = workspace or Path(re.sub(r"[^\w.@-]+", "_", name)[:100] + ".sweep")
     # Details that the terminal shows only if they are asked for.
     selected = {"histogram": options.get("histogram"), "plan": options.get("explain")}
-    selected |= {"borders": options.get("threshold") is not None}
+    selected |= dict.fromkeys(("borders", "sure"), options.get("threshold") is not None)
     options["histogram"] = charts.histogram(bool(selected["histogram"]))
     result = run(source, workspace=file, told=tell, settings=settings, **options)
     return Answer(

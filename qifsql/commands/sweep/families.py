@@ -52,6 +52,7 @@ class FamilySweep:
     people: int
     streams: int
     histogram: bool
+    threshold: float | None  # of claims
     out_of_time: Callable[[], bool]
     measured: int = 0  # subsets
     history: dict[str, None] = field(default_factory=dict)
@@ -89,7 +90,7 @@ class FamilySweep:
     def result_tables(
         self, prior: Mapping[int, Success], names: Sequence[str], secrets: Sequence[str]
     ) -> tuple[pl.DataFrame, dict[str, pl.DataFrame]]:
-        """Return the rows found so far, and their histogram as a detail if it is wanted.
+        """Return the rows found so far, and their histogram and claims as details if wanted.
 
         ``prior`` is the success before the release by question, ``names`` are those of the
         quasi-identifiers.
@@ -108,10 +109,12 @@ class FamilySweep:
         n = self.sizes.subsets
         if self.measured == n != frame["subset"].n_unique():
             raise self.workspace.damage_error("some subset is missing")
-        if not self.histogram:
-            return frame, {}
-        bins = by_percent.select(*result.KEYS, "bin", individuals="people")
-        return frame, {"histogram": result.histograms(bins, secrets, qids)}
+        bins, details = by_percent.rename({"people": "individuals"}), {}
+        if self.threshold is not None:
+            details["sure"] = result.sure(bins, secrets, qids, self.threshold)
+        if self.histogram:
+            details["histogram"] = result.histograms(bins, secrets, qids)
+        return frame, details
 
     def drop_tables(self) -> None:
         """Drop the codes of the people, which are no longer needed."""
@@ -165,7 +168,10 @@ class FamilySweep:
         while batch := self._take():
             began = time.perf_counter()
             session = session or FamilySession(
-                stream, self.questions, self.people, with_bins=self.histogram
+                stream,
+                self.questions,
+                self.people,
+                with_bins=self.histogram or self.threshold is not None,
             )
             done: list[Family] = []
             for family in batch:

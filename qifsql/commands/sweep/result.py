@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import polars as pl
 
 from qifsql.counting.scales import Spread
+from qifsql.measures import anonymity_loss
+from qifsql.measures.anonymity_loss import CLAIMS
 from qifsql.measures.bayes import Success, inference, reidentification
 from qifsql.measures.profile import Profile
 from qifsql.results.assessment import SCHEMA
@@ -16,6 +18,7 @@ NAME, COUNT, NUMBER, SUBSET = pl.String(), pl.Int64(), pl.Float64(), pl.UInt32()
 QUESTION: dict[str, pl.DataType] = {"model": NAME, "secret": NAME}
 GAME = QUESTION | {"measure": NAME}
 KEYS = ["subset", "question"]
+ALMOST_CERTAIN = 0.995  # the least success that is rounded to 100 percent
 SUMMED = (
     pl.col("blocks", "people", "mode", "certain").sum(),
     pl.col("k", "l").min(),
@@ -43,6 +46,16 @@ HISTOGRAMS: dict[str, pl.DataType] = {
     **{"bin": COUNT, "individuals": COUNT, "subset": SUBSET},
 }
 """Individuals by success on their block in percent, rounded half to even, 0 to 100."""
+
+SURE: dict[str, pl.DataType] = {
+    **{"model": NAME, "qids": pl.List(NAME), "secret": NAME, "of_reported": pl.Boolean()},
+    **{**CLAIMS, "greatest": pl.Boolean(), "subset": SUBSET},
+}
+"""Whom an adversary names who speaks only when she is at least ``threshold`` sure: see ``sure`` of
+an attack. A success is rounded to a whole percent, half to even, as in histograms: 90 % is 89.5 %
+or more; but 100 % is certainty, and what else is rounded to it is 99.5 %. ``precision_before`` and
+``alc`` are NULL for a secret: a sweep does not count who has its most frequent value. Then no row
+is ``greatest``."""
 
 BEST = QUESTION | {
     **{"n_qids": COUNT, "best_for": NAME, "qids": pl.List(NAME)},
@@ -162,6 +175,35 @@ def histograms(bins: pl.DataFrame, secrets: Sequence[str], names: pl.DataFrame) 
     table = bins.join(questions(secrets), on="question").join(names, on="subset")
     ordered = table.sort(pl.col("qids").list.len(), "subset", "question", "bin")
     return ordered.select(pl.col(c).cast(t) for c, t in HISTOGRAMS.items())
+
+
+def sure(
+    bins: pl.DataFrame, secrets: Sequence[str], names: pl.DataFrame, threshold: float
+) -> pl.DataFrame:
+    """Return the claims at a threshold of each subset and question; ``names`` as in ``histograms``.
+
+    ``bins`` has the people of each percent (``individuals``), those guessed right (``mode``) and
+    those who are certain.
+    """
+    people, certain = pl.col("individuals"), pl.col("certain")
+    chance = pl.when(pl.col("bin") < 100).then(pl.col("bin") / 100).otherwise(ALMOST_CERTAIN)
+    sums = {"people": people - certain, "correct": pl.col("mode") - certain}
+    parts = [
+        bins.select(*KEYS, chance=chance, **sums),
+        bins.select(*KEYS, chance=pl.lit(1.0), people=certain, correct=certain),
+    ]
+    steps = pl.concat(parts).filter(pl.col("people") > 0)
+    everybody = pl.col("people").sum().over(KEYS)
+    steps = steps.with_columns(
+        weight="people",
+        usual=pl.lit(None, pl.Int64),
+        usual_share=pl.when(pl.col("question") == 0).then(1 / everybody),
+    )
+    curve = anonymity_loss.curve(steps, KEYS)
+    table = anonymity_loss.at_thresholds(curve, [threshold], KEYS).with_columns(of_reported=False)
+    table = table.join(questions(secrets), on="question").join(names, on="subset")
+    ordered = table.sort(pl.col("qids").list.len(), "subset", "question", "greatest")
+    return ordered.select(pl.col(c).cast(t) for c, t in SURE.items())
 
 
 def questions(secrets: Sequence[str]) -> pl.DataFrame:

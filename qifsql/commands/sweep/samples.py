@@ -139,6 +139,7 @@ def scale_histograms(bins: pl.DataFrame, parts: pl.DataFrame) -> pl.DataFrame:
     ``bins`` has them by ``part`` of a sample (0: all people), ``parts`` the stratum of each part.
     """
     part = pl.col("part")
+    bins = bins.select(*KEYS, "part", "bin", "individuals")
     sampled = bins.filter(part != 0).join(parts, on="part")
     seen = pl.col("individuals").sum().over(*KEYS, "stratum")  # the people of the drawn blocks
     scaled = sampled.with_columns(individuals=pl.col("individuals") * pl.col("of_people") / seen)

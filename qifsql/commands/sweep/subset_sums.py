@@ -33,7 +33,8 @@ PART_KEYS = [*KEYS, "part"]
 class Collected:
     """Results of subsets: one row per subset, question and part of a sample (0: no sample).
 
-    ``histograms``, if requested, also have one row for each percent. ``parts`` are the random parts
+    ``histograms``, if requested, also have one row for each percent: the people (``individuals``),
+    those guessed right (``mode``), those who are certain. ``parts`` are the random parts
     of samples (``PARTS``).
     """
 
@@ -93,7 +94,8 @@ def _collect_pass(
         raise workspace.damage_error(
             "internal error: a subset has no answer, or more than one; please report this"
         )
-    bins = counts.select(*PART_KEYS, "bin", individuals="people") if histograms else None
+    sums = ("mode", "certain")
+    bins = counts.select(*PART_KEYS, "bin", *sums, individuals="people") if histograms else None
     return Collected(subsets, bins, parts)
 
 

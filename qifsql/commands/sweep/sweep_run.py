@@ -33,6 +33,7 @@ from qifsql.presentation import words
 from qifsql.query import microdata_steps, render
 from qifsql.results.storage import Origin, digests
 
+MOST_WITH_CLAIMS = 1 << 16  # subsets of which claims at a threshold are told
 POPULATION = "fixed: in every row those with no missing quasi-identifier and no missing secret"
 ALONE = 50_000  # people times subsets, below which another stream is not worth its preparation
 Details = dict[str, pl.DataFrame]
@@ -173,6 +174,7 @@ class SweepRun:
             people=people,
             streams=self.streams,
             histogram=self.spec.histogram,
+            threshold=self.spec.threshold if self._counts_claims else None,
             out_of_time=self._out_of_time,
         )
         memory = plan.size_text(self.engine.memory or plan.MOST_MEMORY)
@@ -188,6 +190,15 @@ class SweepRun:
         if self.finished:
             work.drop_tables()
         return self._derive_answers(frame, details, samples.NO_ERRORS)
+
+    @property
+    def _counts_claims(self) -> bool:
+        """Return whether claims at the threshold are told from the people by percent."""
+        microdata = self.bound.microdata
+        is_alone = microdata.weight is not None or microdata.person is not None
+        is_counted = not (is_alone or self.starred or self.strategy.share is not None)
+        is_small = self.strategy.subsets <= MOST_WITH_CLAIMS
+        return self.spec.threshold is not None and is_counted and is_small
 
     @property
     def _leaves_out_suppressed(self) -> bool:
@@ -303,7 +314,10 @@ class SweepRun:
         frame = result.result_frame(subsets, prior, names=names, secrets=self.secrets)
         frame = frame if self.stars is None else self.stars.with_numbers(frame)
         details = {}
-        if collected.histograms is not None:
+        if collected.histograms is not None and self._counts_claims:
+            bins = collected.histograms
+            details["sure"] = result.sure(bins, self.secrets, names, self.spec.threshold or 0)
+        if collected.histograms is not None and self.spec.histogram:
             bins = samples.scale_histograms(collected.histograms, collected.parts)
             bins = bins if self.stars is None else self.stars.correct_histograms(bins)
             details["histogram"] = result.histograms(bins, self.secrets, names)
@@ -359,6 +373,12 @@ class SweepRun:
         """Return the remarks on how the rows were measured, and on what is left out of them."""
         notes = list(self.bound.microdata.notes)
         notes += self._notes_on_suppressed(frame)
+        if self.spec.threshold is not None and not self._counts_claims:
+            notes.append(
+                "whom an adversary names who is sure (sure) is not counted with weights, persons, "
+                f"suppressed cells, a sample, or more than {MOST_WITH_CLAIMS:,} subsets; attack a "
+                "subset alone"
+            )
         walks_compiled = [data_pass.compiled for data_pass in self.passes]
         if self.spec.walk == "compiled" and not all(walks_compiled):
             notes.append(kernel_choice.NOTE_ON_SQL)
@@ -423,7 +443,7 @@ class SweepRun:
             **({"suppressed": True} if self._leaves_out_suppressed else {}),
             "cluster": versions,
             **self.strategy.identity,
-            **({} if self.has_bits else {"histogram": self.spec.histogram}),
+            **({} if self.has_bits else {"histogram": self.spec.histogram or self._counts_claims}),
         }
 
     def _prepare_spreads(self) -> tuple[dict[int, Spread], dict[int, Spread]]:
@@ -484,7 +504,8 @@ class SweepRun:
         collected: list[Collected] = []
 
         def work(stream: Stream) -> None:
-            collected.append(collect(stream, self.passes, answered, histograms=self.spec.histogram))
+            has_bins = self.spec.histogram or self._counts_claims
+            collected.append(collect(stream, self.passes, answered, histograms=has_bins))
 
         streams = self.workspace.open_streams(1)  # one that is prepared already
         self.engine.here.together(streams, work, self.passes[0].report_progress)

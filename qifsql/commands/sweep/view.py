@@ -8,7 +8,7 @@ import polars as pl
 from qifsql.commands.sweep import charts
 from qifsql.commands.sweep.result import DROP_FIRST, SHAPLEY
 from qifsql.data.types import Row
-from qifsql.presentation import escaping, words
+from qifsql.presentation import details, escaping, words
 from qifsql.presentation.figures import drawn
 from qifsql.presentation.language import counted, number, said
 from qifsql.presentation.parts import Heading, Paragraph, Part, Spec, Table, Tables
@@ -24,7 +24,7 @@ Columns = Sequence[tuple[str, Callable[[Row], str]]]
 REMEDIES = ("drop_first", "shapley", "coarsen_first", "interactions", "borders")
 KIND = Kind(
     columns=("model", "secret"),
-    shared=("best", *REMEDIES, "histogram", "plan", "releases"),
+    shared=("best", *REMEDIES, "histogram", "sure", "plan", "releases"),
     essential=True,
     types=SHAPLEY | DROP_FIRST,
 )
@@ -92,6 +92,7 @@ def answer_parts(tables: Tables) -> list[Part]:
         parts += border_tables(tables["borders"])
     if "best" in tables and tables["best"].height:
         parts.append(Paragraph(worst_subset_sentence(tables)))
+        parts += map(Paragraph, details.sure_of(tables["best"].row(-1, named=True), tables))
     return parts
 
 
