@@ -168,7 +168,7 @@ def _telling(table: pl.DataFrame, minimum: int) -> dict[str, pl.Expr]:
     for name in columns & {*CHANCES, *beside}:
         is_share = _is_share_of_few(name, minimum) & is_size_unknown
         telling.setdefault(name, []).append(is_share)
-    if "greatest" in columns:  # at the chance in some block
+    if {"claims", "greatest"} <= columns:  # at the chance in some block
         telling["threshold"] = [pl.col("greatest") & _is_share_of_few("threshold", minimum)]
     if "prosecutor_risk" in columns:  # of the same blocks, in the release and in the register
         of_both = _is_share_of_few("prosecutor_risk", minimum)
@@ -205,8 +205,8 @@ def _without_near_points(
         points = {"people", "records", "individuals_certain"}
         points |= {PEOPLE, "claims"} if "threshold" in beside.columns else set()
         for name in points & set(beside.columns) if {*keys} <= {*beside.columns} else ():
-            for *attack, n in beside.select(*keys, name).drop_nulls(name).rows():
-                shown_numbers.setdefault((tuple(attack), names[0]), {0}).add(n)
+            for *question, n in beside.select(*keys, name).drop_nulls(name).rows():
+                shown_numbers.setdefault((tuple(question), names[0]), {0}).add(n)
     is_shown = []
     for row in table.select(*keys, *names).rows():
         attack, numbers = row[: len(keys)], row[len(keys) :]
