@@ -179,7 +179,8 @@ def _telling(table: pl.DataFrame, minimum: int) -> dict[str, pl.Expr]:
         if table.schema[name].is_numeric():
             is_size = pl.col("measure").is_in(list(TOLD_BY)) & _is_few(name, minimum)
             is_chance = pl.col("measure").is_in((*CHANCES, "maximum"))
-            is_chance &= _is_share_of_few(pl.coalesce(columns & {"success"} | {name}), minimum)
+            chance = pl.coalesce("success", name) if "success" in columns else pl.col(name)
+            is_chance &= _is_share_of_few(chance, minimum)
             is_leakage = pl.col("measure") == "pointwise_worst"
             telling.setdefault(name, []).extend((is_size, is_chance, is_leakage))
     return {name: pl.any_horizontal(conditions) for name, conditions in telling.items()}
