@@ -155,7 +155,9 @@ def _is_share_of_few(chance: str | pl.Expr, minimum: int) -> pl.Expr:
 
 def _telling(table: pl.DataFrame, minimum: int) -> dict[str, pl.Expr]:
     """Return, by the columns whose numbers tell of few people, in which rows they do."""
-    columns = set(table.columns)
+    # a column of a JSON file without any number is read as text
+    columns = {n for n, t in table.schema.items() if t.is_numeric() or n in ("measure", "greatest")}
+    columns |= PEOPLE_BESIDE & set(table.columns)
     telling: dict[str, list[pl.Expr]] = {}
     for size, others in TOLD_BY.items():
         is_part = size != "people" or columns & PEOPLE_BESIDE
@@ -176,13 +178,12 @@ def _telling(table: pl.DataFrame, minimum: int) -> dict[str, pl.Expr]:
     if {"attempt", "maximum"} <= columns:  # the risk of a recipient
         telling["maximum"] = [_is_share_of_few(pl.col("maximum") / pl.col("attempt"), minimum)]
     for name in columns & set(VALUES) if "measure" in columns else ():
-        if table.schema[name].is_numeric():
-            is_size = pl.col("measure").is_in(list(TOLD_BY)) & _is_few(name, minimum)
-            is_chance = pl.col("measure").is_in((*CHANCES, "maximum"))
-            chance = pl.coalesce("success", name) if "success" in columns else pl.col(name)
-            is_chance &= _is_share_of_few(chance, minimum)
-            is_leakage = pl.col("measure") == "pointwise_worst"
-            telling.setdefault(name, []).extend((is_size, is_chance, is_leakage))
+        is_size = pl.col("measure").is_in(list(TOLD_BY)) & _is_few(name, minimum)
+        is_chance = pl.col("measure").is_in((*CHANCES, "maximum"))
+        chance = pl.coalesce("success", name) if "success" in columns else pl.col(name)
+        is_chance &= _is_share_of_few(chance, minimum)
+        is_leakage = pl.col("measure") == "pointwise_worst"
+        telling.setdefault(name, []).extend((is_size, is_chance, is_leakage))
     return {name: pl.any_horizontal(conditions) for name, conditions in telling.items()}
 
 
