@@ -140,9 +140,10 @@ def anonymise(
         released = write.released_columns(attack, columns, request.drop, suffixes)
         table = replace(table, released=released)
         described = _describe(attack, request, spec.where, dataset)
-        origin = replace(origin.about(described, dataset.paths), notes=tuple(work.notes))
+        inputs = (*dataset.paths, *request.hierarchies.values())
+        origin = replace(origin.about(described, inputs), notes=tuple(work.notes))
         origin, of_release = _write_records(path, origin, table, work, attack)
-    origin = origin.about(origin.spec, (*dataset.paths, *request.hierarchies.values()))
+    origin = origin.about(origin.spec, inputs)  # with the time of writing, too
     schema = SUMMARY | (PEOPLE if attack.person is not None else {})
     frame = pl.DataFrame([summary | {"seconds": origin.seconds}], schema=schema)
     of_input = [note for note in attack.notes if not (identifiers and NAMES_OF_PEOPLE in note)]

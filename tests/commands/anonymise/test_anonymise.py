@@ -499,6 +499,16 @@ def test_records_under_a_filter_keep_their_order(tmp_path: Path, ending: str) ->
         assert "cut" in manifest["sql"]
 
 
+def test_a_manifest_has_the_digest_of_a_hierarchy(tmp_path: Path) -> None:
+    tree, out = tmp_path / "tree.csv", tmp_path / "out.csv"
+    tree.write_text("x;any\ny;any\n")
+    people = pl.DataFrame({"a": ["x", "y"] * 5})
+    people.write_csv(tmp_path / "people.csv")
+    qifsql.anonymise(tmp_path / "people.csv", out, qids="a", hierarchy={"a": tree}, k=10)
+    inputs = json.loads((tmp_path / "out.csv.manifest.json").read_text())["inputs"]
+    assert [Path(file["path"]).name for file in inputs] == ["people.csv", "tree.csv"]
+
+
 @pytest.mark.slow(because="2.9 s; every recorded mutant dies without it")
 def test_a_release_is_a_dataset_to_attack(samples: Path, tmp_path: Path) -> None:
     source = samples / "school_census_2019.parquet"
