@@ -504,7 +504,7 @@ def test_a_manifest_has_the_digest_of_a_hierarchy(tmp_path: Path) -> None:
     tree.write_text("x;any\ny;any\n")
     people = pl.DataFrame({"a": ["x", "y"] * 5})
     people.write_csv(tmp_path / "people.csv")
-    qifsql.anonymise(tmp_path / "people.csv", out, qids="a", hierarchy={"a": tree}, k=10)
+    qifsql.anonymise(tmp_path / "people.csv", out, qids="a", hierarchies={"a": tree}, k=10)
     inputs = json.loads((tmp_path / "out.csv.manifest.json").read_text())["inputs"]
     assert [Path(file["path"]).name for file in inputs] == ["people.csv", "tree.csv"]
 
