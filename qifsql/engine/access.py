@@ -71,6 +71,7 @@ def lock(sources: Iterable[Source], files: Iterable[Path], folders: Iterable[Pat
 
 @cache
 def _fixed_settings() -> tuple[str, ...]:
+    """Return the statements that lock all settings but the changeable ones, and all other files."""
     return (
         setting("allowed_configs", _text_array(CHANGEABLE)),
         setting("enable_external_access", exp.false()),
@@ -97,4 +98,5 @@ def _paths(source: Source) -> Iterable[str]:
 
 
 def _text_array(values: Iterable[str]) -> exp.Array:
+    """Return an array of SQL with these texts."""
     return exp.Array(expressions=[exp.Literal.string(value) for value in values])

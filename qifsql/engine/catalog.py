@@ -34,6 +34,7 @@ LARGE = 200_000  # rows of a file that is read in parts
 FIRST_ROWS = 50_000  # of such a file, which are read first
 SEARCHED_ROWS = 2_000_000  # of it, in which the first values are sought again: 0.05 seconds
 ROWS_OF_NAMES = 1_000  # in which names of people are looked for
+# In these templates ``rows`` has a row per record, ``field`` is its cell in one column.
 COUNT_VALUES = "SELECT count(DISTINCT field), count(field) FROM rows"
 WORDED_TYPES = (*INTEGERS, *TEXTS)  # types of columns that may have words for missing values
 WORDED_TOGETHER = 64  # columns of one query, which needs up to 10 MB for each
@@ -44,7 +45,7 @@ FROM (
     SELECT field FROM rows WHERE field IS NOT NULL
     GROUP BY field HAVING count(DISTINCT member) > 1
 ) AS homes
-"""
+"""  # numbers of households with members that differ
 CUMULATED = """(
     SELECT
         field,
@@ -52,7 +53,7 @@ CUMULATED = """(
         sum(count(*)) OVER () AS size
     FROM rows WHERE field IS NOT NULL
     GROUP BY field
-)"""
+)"""  # a row per value: the records that have at most this value, and all that have one
 EXTREMES = (
     "min(field) FILTER (WHERE field >= 0)",
     f"max(field) FILTER (WHERE field NOT IN {NINES})",
@@ -208,6 +209,7 @@ class Catalog:
             )
             for c in texts
         ]
+        # one row: for each column of texts the bytes of its longest one
         (answers,) = self.engine.query(self._records(longest, None, columns), self.dataset.name)
         return lengths | {c.source_name: int(n) for c, n in zip(texts, answers, strict=True)}
 
@@ -249,16 +251,18 @@ class Catalog:
             exp.alias_(_usual_word(column, codes.get(column.name, ())), f"word_{i}", copy=False)
             for i, column in enumerate(columns)
         ]
+        # a row per record: for each column its usual word for a missing value, NULL for all else
         cells = exp.select(*words, copy=False).from_(rows.subquery(SOURCE, copy=False), copy=False)
         counts = [
             filled(template, {"word": exp.column(f"word_{i}")})
             for i in range(len(columns))
             for template in COUNT_WORDS
         ]
+        # one row: how many records were read; for each column its words, and records with one
         query = exp.select("count(*)", *counts).from_(cells.subquery("cells"), copy=False)
         ((n_read, *answers),) = remembered.query(self.engine, query, self.dataset)
         is_part = of_first and n_read == FIRST_ROWS
-        by_column = zip(columns, answers[::2], answers[1::2], strict=True)  # two for each
+        by_column = zip(columns, answers[::2], answers[1::2], strict=True)
         return {
             column.name: UsualWords(words_found, int(records), is_part)
             for column, words_found, records in by_column
@@ -275,6 +279,8 @@ class Catalog:
         numbers = [c for c in columns if family(c.type) in INTEGERS]
         if not numbers:
             return {}
+        # one row: for each column its least number from 0 on, the greatest but codes of nines,
+        # and the greatest
         tests = [filled(test, {"field": _column(c)}) for c in numbers for test in EXTREMES]
         query = exp.select(*tests).from_(rows.subquery(SOURCE))
         (answers,) = remembered.query(self.engine, query, self.dataset)
@@ -310,6 +316,8 @@ class Catalog:
             for i in range(len(columns))
             for template in templates
         ]
+        # one row: for each column its texts, these without case and blanks, whether most are
+        # decimal numbers
         query = exp.select(*counts).from_(rows.subquery("rows"))
         (answers,) = self.engine.query(query, self.schema.dataset)
         by_column = zip(columns, answers[::3], answers[1::3], answers[2::3], strict=True)
@@ -327,11 +335,14 @@ class Catalog:
         if not texts or self.engine.settings.engine_name == "spark":
             return ()
         rows = self._records([_column(c) for c in texts], where).limit(ROWS_OF_NAMES)
-        fields = zip(*self.engine.query(rows, self.dataset.name), strict=True)
-        columns = [c for c, field in zip(texts, fields, strict=False) if look_like_names(field)]
+        # the cells of each column; without records there are none of any
+        cells_of_columns = zip(*self.engine.query(rows, self.dataset.name), strict=True)
+        by_column = zip(texts, cells_of_columns, strict=False)
+        columns = [column for column, cells in by_column if look_like_names(cells)]
         return tuple(self._names_counted(column, where) for column in columns)
 
     def _names_counted(self, column: Column, where: exp.Expr | None) -> Repeated:
+        """Return a column of names with its counts, which stay 0 for a large file."""
         values = self._records([exp.alias_(_column(column), "field")], where).limit(LARGE)
         counted = self._count_values(column, values)
         return counted if counted.records < LARGE else Repeated(column.name)
@@ -367,6 +378,7 @@ class Catalog:
         self, household: str, member_columns: Sequence[Column], where: exp.Expr | None
     ) -> bool:
         """Return whether records with the same ``household`` differ in these columns."""
+        # a row per record: the number of its household, and what tells its member from others
         texts = [exp.cast(_column(column), "VARCHAR") for column in member_columns]
         member = exp.alias_(exp.Array(expressions=texts), "member")
         field = exp.alias_(_column(self.schema[household]), "field")
@@ -422,6 +434,7 @@ class Catalog:
         rows = self._records([exp.alias_(value.copy(), "field")], where, source_columns(value))
         limits = (f"min(field) FILTER (WHERE {groups} * upto > {i} * size)" for i in range(groups))
         columns = (filled(f"CAST({limit} AS VARCHAR)", {}) for limit in limits)
+        # one row: for each i the first value up to which more than i / groups of the records are
         query = exp.select(*columns).from_(filled(CUMULATED, {"rows": rows.subquery("rows")}))
         ((least, *others),) = self.engine.query(query, self.schema.dataset)
         return [limit for limit in dict.fromkeys(others) if limit not in (None, least)]

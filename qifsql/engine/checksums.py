@@ -91,6 +91,7 @@ def check_pages(path: str, rows: list[tuple[int | None, int | None, int | None]]
 
 
 def _damaged(path: str) -> DatasetError:
+    """Return the error of a file with a page that was changed."""
     return DatasetError(
         f"{path} is damaged: a page does not fit its checksum; copy or export the file again"
     )
@@ -173,11 +174,13 @@ class _Compact:
         return None
 
     def _skip(self, length: int) -> None:
+        """Pass over so many bytes."""
         self.place += length
         if self.place > len(self.data):
             raise IndexError
 
     def _byte(self) -> int:
+        """Read a byte."""
         self.place += 1
         return self.data[self.place - 1]
 

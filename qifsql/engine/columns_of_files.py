@@ -51,14 +51,21 @@ def _read_schema(
         Column(n, source, type_, label=labels.get(n, ""), value_labels=value_labels.get(n, {}))
         for n, (source, type_) in zip(names, described, strict=False)
     )
-    has_second = False  # row of the header
-    if dataset.format == "excel" and dataset.header_rows == 1:
-        top = exp.select("*").from_(relation(dataset)).limit(HEADER_LINES)
-        rows = engine.query(top, dataset.name)
-        has_second = may_be_header([["" if v is None else str(v) for v in row] for row in rows])
     return dataset, Schema(
-        dataset.name, tuple(columns), second_header=has_second, left_out=dataset.left_out
+        dataset.name,
+        tuple(columns),
+        second_header=dataset.format == "excel" and _has_second_header(engine, dataset),
+        left_out=dataset.left_out,
     )
+
+
+def _has_second_header(engine: Engine, dataset: Dataset) -> bool:
+    """Return whether the first record of a sheet may be a second row of its header."""
+    if dataset.header_rows != 1:
+        return False
+    top = exp.select("*").from_(relation(dataset)).limit(HEADER_LINES)
+    rows = engine.query(top, dataset.name)
+    return may_be_header([["" if v is None else str(v) for v in row] for row in rows])
 
 
 def _labels(
@@ -104,18 +111,12 @@ def _read_csv_schema(
     header = read_header(engine, dataset)
     dataset, titles = header.dataset, header.names
     described = remembered.describe(engine, relation(dataset), dataset)
-    partitions = partition_columns(dataset.paths[0]) if dataset.hive else ()
-    only_in_folders = {c.casefold() for c in partitions} - {name.casefold() for name in titles}
-    n_fields = len(described) - len(only_in_folders)
-    if titles and len(titles) != n_fields:
-        raise DatasetError(
-            f"{dataset.name} is not a regular CSV table: its first line has {len(titles)} fields, "
-            f"other lines {n_fields}; correct the file or name its --delimiter"
-        )
+    n_fields = _count_fields(dataset, titles, len(described))
     sources = [source for source, _ in described]
     nameless = [source for source, title in zip(sources, titles, strict=False) if not title.strip()]
     if len(nameless) > 1:
         _check_nameless(engine, dataset, nameless, header.n_titles)
+    # for a column without a name what the header has there, blanks or an empty text; else None
     headings = chain((None if title.strip() else title for title in titles), repeat(None))
     names = [*_complete_names(titles, sources), *sources[len(titles) :]]  # then those of folders
     dataset, described = _without_words(engine, dataset, names, described)
@@ -135,6 +136,22 @@ def _read_csv_schema(
         second_header=header.has_second,
         row_names=header.has_row_names,
     )
+
+
+def _count_fields(dataset: Dataset, titles: Sequence[str], n_columns: int) -> int:
+    """Return how many of the columns of CSV are in its files, not only in names of folders.
+
+    DatasetError if the first line has another number of names, ``titles``.
+    """
+    partitions = partition_columns(dataset.paths[0]) if dataset.hive else ()
+    only_in_folders = {c.casefold() for c in partitions} - {name.casefold() for name in titles}
+    n_fields = n_columns - len(only_in_folders)
+    if titles and len(titles) != n_fields:
+        raise DatasetError(
+            f"{dataset.name} is not a regular CSV table: its first line has {len(titles)} fields, "
+            f"other lines {n_fields}; correct the file or name its --delimiter"
+        )
+    return n_fields
 
 
 def _without_words(
@@ -165,6 +182,7 @@ def read_columns(
     if dataset.format == "csv" and mixed_ends(dataset.files):
         try:
             usual, schema = _read_schema(engine, dataset, mentions)
+            # all records are read here, as the other kind of ends may be far below the first lines
             engine.query(exp.select("count(*)").from_(relation(usual)), dataset.name)
         except QifError:
             return _read_schema(engine, replace(dataset, mixed_ends=True), mentions)
@@ -258,6 +276,7 @@ def find_table(engine: Engine, dataset: Dataset) -> Dataset:
     The user names ``table`` or ``schema.table``, in the same or any case. DatasetError if it is a
     view: the author of the file decides what a view reads.
     """
+    # a row per table or view of the file: its schema, its name, whether its rows are stored
     stored = exp.select("schema_name", "table_name", "TRUE AS stored").from_("duckdb_tables()")
     views = exp.select("schema_name", "view_name", "FALSE").from_("duckdb_views()")
     inside = exp.column("database_name").eq(exp.Literal.string(dataset.catalog))
@@ -266,6 +285,7 @@ def find_table(engine: Engine, dataset: Dataset) -> Dataset:
     is_stored = {(schema, table): flag for schema, table, flag in rows}
 
     def names_of(place: tuple[str, str]) -> list[str]:
+        """Return the names by which the user may mean a table."""
         schema, table = place
         return [table, f"{schema}.{table}"]
 

@@ -67,6 +67,7 @@ def convert(engine: Engine, dataset: Dataset) -> str:
             engine.declared_missing[dataset.name, column] = count
     files = [exp.Literal.string(escaped(str(path))) for path in sorted(folder.iterdir())]
     rows = exp.Table(this=exp.func("read_parquet", exp.Array(expressions=files)))
+    # a row per record, under the name that all statements read
     view = exp.table_(identifier(dataset.copy_name), db=identifier("main"), catalog=LOADED)
     query = exp.select(*_exact_columns(engine, dataset, rows, mixed, long)).from_(rows)
     return render(exp.Create(this=view, kind="VIEW", expression=query))
@@ -106,10 +107,12 @@ def _passing(
     for i in range(0, len(names), TOGETHER):
         batch = names[i : i + TOGETHER]
         tests = [_filled(template, name) for name in batch]
+        # one row: for each column of the batch whether the template is true
         (answers,) = engine.query(exp.select(*tests).from_(rows.copy()), dataset.name)
         passing |= {name for name, passes in zip(batch, answers, strict=True) if passes}
     return passing
 
 
 def _filled(template: str, name: str) -> exp.Expr:
+    """Return a template about ``field`` for the column ``name``."""
     return filled(template, {"field": exp.column(identifier(name))})

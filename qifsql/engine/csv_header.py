@@ -60,19 +60,7 @@ def read_header(engine: Engine, dataset: Dataset) -> Header:
     else:
         _check_titles(dataset, rows if len(rows[0]) > 1 else max(split.values(), key=_width))
     names, records = _names_and_records(dataset, rows)
-    copy_of = {p: (copy,) for p, copy in zip(dataset.paths, dataset.copies, strict=False)}
-    for path in dataset.paths[1:]:
-        part = replace(dataset, paths=(path,), copies=copy_of.get(path, ()))
-        file_rows: Rows = _split(_read_lines(engine, part), delimiter, part)
-        if has_row_names and _is_wider(file_rows):
-            file_rows = _with_row_names(file_rows)
-        file_names, _ = _names_and_records(part, file_rows)
-        if file_names != names:
-            counts = f"{plural(len(file_names), 'column')}, {dataset.paths[0]} {len(names):,}"
-            difference = "other names" if len(file_names) == len(names) else counts
-            raise DatasetError(
-                f"the files of {dataset.name} differ in their first lines: {path} has {difference}"
-            )
+    _check_further_files(engine, dataset, delimiter, names, has_row_names=has_row_names)
     if dataset.header_rows > 1 or has_row_names:
         dataset = replace(dataset, header=_distinct(names))
     n_titles = next((i for i, row in enumerate(rows) if len(row) == len(names) and all(row)), 0)
@@ -84,6 +72,28 @@ def read_header(engine: Engine, dataset: Dataset) -> Header:
         has_row_names=has_row_names,
         n_titles=n_titles,
     )
+
+
+def _check_further_files(
+    engine: Engine, dataset: Dataset, delimiter: str, names: list[str], *, has_row_names: bool
+) -> None:
+    """Refuse a dataset whose further files have other ``names`` than its first.
+
+    ``has_row_names``: the names of the first one begin with that of the column of names of rows.
+    """
+    copy_of = {p: (copy,) for p, copy in zip(dataset.paths, dataset.copies, strict=False)}
+    for path in dataset.paths[1:]:
+        part = replace(dataset, paths=(path,), copies=copy_of.get(path, ()))
+        rows: Rows = _split(_read_lines(engine, part), delimiter, part)
+        if has_row_names and _is_wider(rows):
+            rows = _with_row_names(rows)
+        file_names, _ = _names_and_records(part, rows)
+        if file_names != names:
+            counts = f"{plural(len(file_names), 'column')}, {dataset.paths[0]} {len(names):,}"
+            difference = "other names" if len(file_names) == len(names) else counts
+            raise DatasetError(
+                f"the files of {dataset.name} differ in their first lines: {path} has {difference}"
+            )
 
 
 def _width(rows: Rows) -> int:
@@ -197,7 +207,7 @@ def is_number(field: str) -> bool:
 
 
 def _read_lines(engine: Engine, dataset: Dataset) -> list[str]:
-    """Return the first lines of the first file, each with its end."""
+    """Return the first lines of the first file, each with its end; DatasetError without one."""
     n_lines = HEADER_LINES + dataset.header_rows
     query = exp.select("line").from_(header_line(dataset)).limit(n_lines)
     lines = [f"{row[0] or ''}\n" for row in engine.query(query, dataset.name)]

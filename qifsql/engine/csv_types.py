@@ -34,6 +34,9 @@ UNUSUAL_DOUBLE = """
     )
     OR (bool_or(field = canonical AND ends_with(canonical, '.0')) AND bool_or(field <> canonical))
 """  # 7 is accepted as 7.0, unless both occur
+# A row per value of a column: the first and last of its fields in alphabetic order, which are one
+# unless the value is written in several ways; the length of the longest field; and whether a field
+# is one that CAST does not read as DuckDB's reader of CSV did.
 GROUPS = """
     SELECT min(coalesce(field, '')) AS first, max(coalesce(field, '')) AS last,
         max(length(field)) AS longest,
@@ -41,11 +44,15 @@ GROUPS = """
     FROM rows
     GROUP BY value
 """
+# Over the rows of GROUPS: whether two fields are one value, the length of the longest field, and
+# whether CAST does not read a field.
 MERGED = (
     "coalesce(bool_or(first <> last), FALSE)",
     "coalesce(max(longest), 0)",
     "coalesce(bool_or(foreign_format), FALSE)",
 )
+# A row per value of a column: its first and last field, and whether a field may be rounded to the
+# value, or is a whole number that the type does not hold.
 GROUPS_OF_LONG = """
     SELECT min(coalesce(field, '')) AS first, max(coalesce(field, '')) AS last,
         bool_or(rounded) AS rounded, bool_or(long) AS long
@@ -59,6 +66,7 @@ AMBIGUOUS = """
         FALSE
     )
 """
+# over the rows of GROUPS_OF_LONG: whether digits of a field are lost
 LOST = "coalesce(bool_or(rounded AND first <> last) OR bool_or(long), FALSE)"
 ROUNDED_DOUBLE = r"""
     length(ltrim(regexp_replace(split_part(lower(field), 'e', 1), '[^0-9]', '', 'g'), '0')) > 15
@@ -122,6 +130,7 @@ def _find_unusual(
         count = exp.Count(this=exp.Star())
         tests.append(exp.Filter(this=count, expression=exp.Where(this=is_blank)))
     text = relation(replace(dataset, all_varchar=True, wave=None))
+    # one row in all: for each typed column whether it is unusual, then the number of blank records
     answers: list[int] = []
     for start in range(0, len(tests), TOGETHER):
         query = exp.select(*tests[start : start + TOGETHER]).from_(text.copy(), copy=False)
@@ -137,10 +146,8 @@ def _find_merged(engine: Engine, dataset: Dataset, name: str, type_: str) -> tup
     number is too long for a float.
     """
     text = replace(dataset, all_varchar=True, wave=None)
-    rows = {"rows": relation(text)}
-    query = exp.select(*MERGED).from_(
-        exp.Subquery(this=_filled(GROUPS, name, type_, dataset, rows))
-    )
+    groups = _filled(GROUPS, name, type_, dataset, {"rows": relation(text)})
+    query = exp.select(*MERGED).from_(exp.Subquery(this=groups))
     ((merged, longest, foreign_format),) = engine.query(query, dataset.name)
     if foreign_format and type_ in NUMBERS:  # DuckDB detects 0x7 as DOUBLE, but cannot read it
         return False, True
@@ -148,16 +155,22 @@ def _find_merged(engine: Engine, dataset: Dataset, name: str, type_: str) -> tup
         merged = _count_distinct(engine, dataset, name) < _count_distinct(engine, text, name)
     if not merged and (type_ != "DOUBLE" or longest <= DIGITS):  # the type keeps all digits
         return merged, False
+    return merged, _loses_digits(engine, dataset, name, type_)
+
+
+def _loses_digits(engine: Engine, dataset: Dataset, name: str, type_: str) -> bool:
+    """Return whether a column would lose digits in its type (see ``_find_merged``)."""
     may_be_rounded = _filled(ROUNDED.get(type_, "FALSE"), name, type_, dataset)
     is_long = _filled(LONG if type_ == "DOUBLE" else "FALSE", name, type_, dataset)
-    words = rows | {
+    words = {
+        "rows": relation(replace(dataset, all_varchar=True, wave=None)),
         "rounded": exp.func("coalesce", may_be_rounded, FALSE),
         "long": exp.func("coalesce", is_long, FALSE),
     }
     groups = _filled(GROUPS_OF_LONG, name, type_, dataset, words)
     query = exp.select(LOST).from_(exp.Subquery(this=groups))
-    ((lost,),) = engine.query(query, dataset.name)
-    return merged, lost
+    ((is_lost,),) = engine.query(query, dataset.name)
+    return bool(is_lost)
 
 
 def _is_ambiguous(engine: Engine, dataset: Dataset, name: str, type_: str) -> bool:
@@ -172,6 +185,7 @@ def _is_ambiguous(engine: Engine, dataset: Dataset, name: str, type_: str) -> bo
 
 
 def _count_distinct(engine: Engine, dataset: Dataset, name: str) -> int:
+    """Return the number of values of a column, a missing one included."""
     column = exp.column(identifier(name))
     values = exp.select(column).distinct().from_(relation(dataset)).subquery()
     return int(engine.query(exp.select("count(*)").from_(values), dataset.name)[0][0])
@@ -209,6 +223,7 @@ def _notes_on_irregular(engine: Engine) -> list[str]:
     """Return notes on columns with each kind of irregularity (``Column.irregularity``)."""
 
     def columns(dataset: str, kind: Irregularity) -> str:
+        """List the columns of a dataset with a kind; columns may have two kinds."""
         irregular = engine.irregular_columns.items()
         return ", ".join(quoted(c) for (d, c), kinds in irregular if d == dataset and kind in kinds)
 

@@ -70,6 +70,7 @@ def private_sql(text: str, datasets: Iterable[Dataset]) -> str:
 
 
 def _literal(path: str) -> str:
+    """Return the path of a file as it is written in SQL."""
     return "'" + escaped(path).replace("'", "''") + "'"
 
 
@@ -91,7 +92,10 @@ def _place(folder: Path, dataset: Dataset, path: str) -> Path:
 
 
 def _copy(folder: Path, dataset: Dataset, path: str) -> Path:
-    """Return the private copy of a file, made on the first call."""
+    """Return the private copy of a file, made on the first call.
+
+    It gets its name when it is complete, so a copy that failed is never read.
+    """
     encoding = dataset.encoding or "utf-8"
     is_text = dataset.format == "csv"
     copy = _place(folder, dataset, path)
@@ -101,10 +105,7 @@ def _copy(folder: Path, dataset: Dataset, path: str) -> Path:
     part = copy.with_suffix(".part")
     try:
         if path.casefold().endswith(ZIPPED):
-            with zipfile.ZipFile(path) as box:
-                size = box.getinfo(dataset.table).file_size
-            if size > shutil.disk_usage(folder).free:
-                raise OSError(errno.ENOSPC, f"it unpacks to {size:,} bytes")
+            _check_room(folder, path, dataset.table)
         with (
             unpacked(path, dataset.table) as source,
             os.fdopen(os.open(part, NEW_FILE, 0o600), "wb") as target,
@@ -130,6 +131,14 @@ def _copy(folder: Path, dataset: Dataset, path: str) -> Path:
         ) from e
     part.replace(copy)
     return copy
+
+
+def _check_room(folder: Path, path: str, member: str) -> None:
+    """Raise OSError (a full disk) if a member of a .zip needs more room than the folder has."""
+    with zipfile.ZipFile(path) as box:
+        size = box.getinfo(member).file_size
+    if size > shutil.disk_usage(folder).free:
+        raise OSError(errno.ENOSPC, f"it unpacks to {size:,} bytes")
 
 
 @contextmanager

@@ -157,7 +157,7 @@ def _note_types(select: exp.Select, describe: Describe) -> None:
         if isinstance(node, TYPED) and node.parent_select is select
     ]
     operands = [operand for node in nodes for operand in operands_of(node)]
-    types: list[str] = [""] * len(operands)
+    types: list[str] = [""] * len(operands)  # of all operands, node by node
     for form in (_grouped_only, _ungrouped):
         untyped = [i for i, type_ in enumerate(types) if not type_]
         answers = _known_types(form, select, [operands[i] for i in untyped], describe)

@@ -6,7 +6,7 @@ they are too many for it, the command is refused. Tables that are kept are Parqu
 temporary files, so that no step is computed twice and none depends on a lost executor.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -73,15 +73,7 @@ class Spark:
         self.settings = settings or Settings()
         self.sources = tuple(access.get("sources", ()))
         self.ordered = access.get("ordered", False)
-        sources_here: list[Source] = [
-            source
-            for source in self.sources
-            if isinstance(source, Path) or all(d.format != "spark" for d in source.datasets)
-        ]
-        for dataset in datasets_of(self.sources):  # those of collections that Spark reads in part
-            if dataset.format != "spark" and dataset not in sources_here:
-                sources_here.append(dataset)
-        access["sources"] = sources_here
+        access["sources"] = _sources_here(self.sources)
         memory = f"{memory_of(self.settings) // 2**20}MiB"  # half of the limit; Java has the other
         self.here = DuckDB(replace(self.settings.of_duckdb, memory=memory), **access)
         self.scratch = self.here.scratch
@@ -215,6 +207,7 @@ class Spark:
         return statement
 
     def _count(self, catalog: str, name: str, where: str) -> int:
+        """Return the number of rows of a table or view of DuckDB here."""
         ((rows,),) = self.here.query(exp.select("count(*)").from_(_table(catalog, name)), where)
         return int(rows)
 
@@ -315,6 +308,7 @@ class Spark:
         return is_function(bare, "READ_PARQUET") or self._views.has(bare)
 
     def _is_large(self, table: exp.Table) -> bool:
+        """Return whether a table is read by Spark: one of records, or a kept one of many rows."""
         entry = self._kept_table(table)
         return self._is_source(table) if entry is None else entry.rows > ROWS_HERE
 
@@ -332,17 +326,18 @@ class Spark:
         queries = [*(step.query for step in plan.steps), plan.result]
         tables = [table for query in queries for table in query.find_all(exp.Table)]
         if not any(self._is_large(t) for t in tables if t.db or t.name not in names):
-            yield plan
+            yield plan  # all its tables are small
             return
         placed = self._placing.placed(plan, where, lasting=lasting)
         if placed.result is not None:
-            self._placing.last = plan, placed
+            self._placing.last = plan, placed  # whoever runs the plan on Spark asks for its text
             yield None
             return
         needed = needed_steps(plan)
         local_plan = Plan(tuple(step for step in placed.local if step.name in needed), plan.result)
         from_spark = self._steps_from_spark(local_plan, placed, names, where)
         computed = {step: self._compute(step, plan, placed, what, where) for step in from_spark}
+        # the steps of Spark become steps that read their tables
         reading = (Step(n, "", _read_plan(LOADED, table).result) for n, table in computed.items())
         try:
             yield replace(local_plan, steps=(*reading, *local_plan.steps))
@@ -411,7 +406,7 @@ class Spark:
             folder_here = self._folders.fetch(folder) if rows <= MAX_COUNTS else None
         if folder_here is None:
             self.here.run(empty_table(name, columns, catalog), what, where)
-        else:
+        else:  # a view of the rows, in DuckDB's types
             files = exp.Literal.string(escaped(str(folder_here)) + "/*.parquet")
             values = [
                 exp.alias_(typed(exp.column(identifier(n)), type_), identifier(n))
@@ -425,6 +420,7 @@ class Spark:
         self._kept_tables[catalog, name] = KeptTable(rows, view, folder)
 
     def _new_name(self, kind: str) -> str:
+        """Return a name that no view or table of this engine has had."""
         self._number += 1
         return f"qifsql_{kind}_{self._number}"
 
@@ -465,11 +461,26 @@ class Spark:
         return outcome[0]
 
 
+def _sources_here(sources: Iterable[Source]) -> list[Source]:
+    """Return the sources that DuckDB here opens: those, or their datasets, that are no Spark's."""
+    sources_here: list[Source] = [
+        source
+        for source in sources
+        if isinstance(source, Path) or all(d.format != "spark" for d in source.datasets)
+    ]
+    for dataset in datasets_of(sources):  # those of collections that Spark reads in part
+        if dataset.format != "spark" and dataset not in sources_here:
+            sources_here.append(dataset)
+    return sources_here
+
+
 def _table(catalog: str, name: str) -> exp.Table:
+    """Return a table of a catalog of DuckDB here, as a table of a query."""
     return exp.table_(identifier(name), db=identifier("main"), catalog=identifier(catalog))
 
 
 def _read_plan(catalog: str, name: str) -> Plan:
+    """Return the plan that reads all rows of a table of DuckDB here."""
     return Plan((), exp.select("*").from_(_table(catalog, name)))
 
 

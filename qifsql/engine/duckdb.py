@@ -56,11 +56,10 @@ class DuckDB:
         self.settings = settings or Settings()
         self.sources = tuple(access.get("sources", ()))
         self.ordered = access.get("ordered", False)
-        self.declared_missing: dict[tuple[str, str], int] = {}  # by dataset and column
-        self.irregular_columns: dict[
-            tuple[str, str], Irregularity
-        ] = {}  # irregular spellings, likewise
-        self._attached: set[str] = set()
+        # by dataset and column: how many values the file declares missing, and irregular spellings
+        self.declared_missing: dict[tuple[str, str], int] = {}
+        self.irregular_columns: dict[tuple[str, str], Irregularity] = {}
+        self._attached: set[str] = set()  # the statements that opened databases
         datasets = datasets_of(self.sources)
         if remote := next((d.name for d in datasets if d.format == "spark"), None):
             raise DatasetError(
@@ -237,6 +236,7 @@ class DuckDB:
         is_inside = exp.column("database_name").eq(catalog)
         tables = exp.select("table_name").from_("duckdb_tables()").where(is_inside)
         for listing in ("duckdb_views()", "duckdb_functions()", "duckdb_triggers()"):
+            # one row: how many of these the file holds
             foreign = exp.select("count(*)").from_(listing).where(is_inside.copy())
             if self.query(foreign, where)[0][0]:
                 raise InputError(
@@ -290,6 +290,7 @@ class DuckDB:
             self._set(threads, disabled)
 
     def _set(self, threads: int, disabled_optimizers: str) -> None:
+        """Set the number of threads, and the optimizers that are off, for all statements."""
         self._fetch(setting("threads", exp.Literal.number(threads)))
         self._fetch(setting("disabled_optimizers", exp.Literal.string(disabled_optimizers)))
 
@@ -381,12 +382,14 @@ class DuckDB:
         return self._look_up(where, lambda: self._fetch(render(tree)))
 
     def _fetch(self, sql: str) -> list[tuple[Any, ...]]:
+        """Run a statement in this thread, with DuckDB's own errors; return its rows."""
         try:
             return self._connection.execute(sql).fetchall()
         except UnicodeDecodeError as e:  # of a message of the engine that cuts a character
             raise duckdb.InvalidInputException("a function gives a text that is no UTF-8") from e
 
     def _look_up(self, where: str, call: Callable[[], T]) -> T:
+        """Run a call that may read what the user wrote: files, expressions, databases."""
         return self._run(LOOKING, where, call)
 
     def _run(self, what: str, where: str, call: Callable[[], T]) -> T:

@@ -127,6 +127,7 @@ def _size_of_call(name: str, arguments: Sequence[Node], sizes: Sequence[int], wh
 
 
 def _check_size(size: int, what: str) -> int:
+    """Return the size of a value; refuse one that is too long."""
     if size > LONGEST:
         raise ExpressionError(
             f"{what} may have values of more than {LONGEST:,} characters or items, which are made "
@@ -136,6 +137,7 @@ def _check_size(size: int, what: str) -> int:
 
 
 def _literal(node: Node) -> str:
+    """Return the text of a constant, empty without one (NULL)."""
     return str((node.get("literal") or {}).get("text", ""))
 
 

@@ -31,6 +31,7 @@ ARE_INTEGERS = """
     count(field) = count(TRY_CAST(CAST(field AS VARCHAR) AS HUGEINT))
     AND NOT coalesce(bool_or(regexp_matches(CAST(field AS VARCHAR), '[.eE]')), FALSE)
 """
+# In these templates ``objects`` has a row per record, with the record as JSON.
 KEYS = "SELECT DISTINCT unnest(json_keys(json)) FROM objects"
 COUNT_KEYS = """
     SELECT count(DISTINCT name) FROM (SELECT unnest(json_keys(json)) AS name FROM objects) AS n
@@ -56,7 +57,7 @@ def query(engine: Engine, dataset: Dataset) -> tuple[exp.Select, set[str]]:
     short = _passing(engine, dataset, floats, ARE_SHORT)  # no whole number of 16 digits and more
     long_numbers = [(name, type_) for name, type_ in floats if name not in short]
     integral = _passing(engine, dataset, long_numbers, ARE_INTEGERS)
-    inexact = {name for name, type_ in floats} - short - integral
+    inexact = {name for name, type_ in floats} - short - integral  # as DOUBLE; they stay text
     read_types: list[tuple[str, str]] = []  # by column, before they are cast
     selected: list[exp.Expr] = []
     for name, type_ in columns:
@@ -134,6 +135,7 @@ def _check_name_count(engine: Engine, dataset: Dataset) -> None:
 
 
 def _query_of_objects(template: str, dataset: Dataset) -> exp.Query:
+    """Return a template of a query with the records of a dataset as its ``objects``."""
     objects = calling("read_json_objects", array_of_paths(dataset), {})
     return cast("exp.Query", filled(template, {"objects": objects}))
 
@@ -154,6 +156,7 @@ def _passing(
             value = exp.TryCast(this=field, to=exp.DataType.build(type_, dialect="duckdb"))
             tests.append(filled(template, {"field": field, "value": value}))
         rows = _rows(dataset, [(n, "VARCHAR" if t in TIMES else "JSON") for n, t in batch])
+        # one row: for each column of the batch whether the template is true
         (answers,) = engine.query(exp.select(*tests).from_(rows), dataset.name)
         passing |= {name for (name, _), passes in zip(batch, answers, strict=True) if passes}
     return passing

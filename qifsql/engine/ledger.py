@@ -26,7 +26,7 @@ def begin(stream: Stream) -> None:
     """Create the ledger of a new file."""
     columns = {"name": "VARCHAR", "rows": "BIGINT", "digest": "HUGEINT"}
     create = exp.Create(this=_table(LEDGER), kind="TABLE", expression=without_rows(columns))
-    stream.rows(render(create))
+    stream.rows(render(create))  # a row per change of a table; those of a table add up
 
 
 def enter(stream: Stream, name: str, rows: exp.Query | None = None, *, gone: bool = False) -> None:
@@ -55,15 +55,17 @@ def check(stream: Stream, tables: set[str], damaged: str) -> set[str]:
     if LEDGER not in tables:
         raise DatasetError(damaged)
     with readable(damaged):
-        entries = exp.select("name", "sum(rows)", "sum(digest)").from_(_table(LEDGER))
-        rows = stream.rows(render(entries.group_by("name")))
-        if not {name for name, *_ in rows} <= tables:
+        changes = exp.select("name", "sum(rows)", "sum(digest)").from_(_table(LEDGER))
+        # a row per table: its name, number of rows and digest, by the ledger
+        entries = stream.rows(render(changes.group_by("name")))
+        listed = {name for name, *_ in entries}
+        if not listed <= tables:
             raise DatasetError(damaged)
-        for name, *entered in rows:
+        for name, *entered in entries:
             (stored,) = stream.rows(render(exp.select(*_sum_columns()).from_(_source(name))))
             if stored != tuple(entered):
                 raise DatasetError(damaged)
-    return {name for name, *_ in rows}
+    return listed
 
 
 def sums(stream: Stream, table: str) -> list[int]:
@@ -98,8 +100,10 @@ def _sum_columns() -> tuple[exp.Expr, exp.Expr]:
 
 
 def _source(name: str, rows: exp.Query | None = None) -> exp.Expr:
+    """Return what ``_sum_columns`` reads: a query's rows, by default all of the table ``name``."""
     return exp.alias_(_table(name) if rows is None else rows.subquery(), _ROWS, table=True)
 
 
 def _table(name: str) -> exp.Table:
+    """Return a table of the file of stored tables."""
     return exp.table_(exp.to_identifier(name, quoted=True), db="main", catalog=STORE)

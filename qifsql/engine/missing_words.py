@@ -49,7 +49,7 @@ def resolve(
     words_of = {s: tuple(dict.fromkeys((*shared, *by_source.get(s, ())))) for s, _ in columns}
     dates = _dates(engine, dataset, schema, words_of) if dataset.date_order else {}
     missing = [MissingValues(s, dates[s], words_of[s], converted=True) for s in dates]
-    words_of_texts: dict[str, tuple[str, ...]] = {}
+    words_of_texts: dict[str, tuple[str, ...]] = {}  # of columns that may get another type
     for source, type_ in columns:
         if source in dates or not words_of[source]:
             continue
@@ -71,6 +71,7 @@ def readable(engine: Engine, where: str, type_: str, candidates: Sequence[str]) 
         return ()
     kind = exp.DataType.build(type_, dialect="duckdb")
     values = (exp.TryCast(this=exp.Literal.string(word), to=kind.copy()) for word in candidates)
+    # one row: for each word whether it is no value of the type
     (is_null,) = engine.query(exp.select(*(value.is_(exp.null()) for value in values)), where)
     return tuple(word for word, no_value in zip(candidates, is_null, strict=True) if not no_value)
 
@@ -89,6 +90,7 @@ def _types(
         for name, column_words in texts.items()
     }
     tests = [exp.func("bool_or", condition) for condition in is_word.values()]
+    # one row: for each column whether one of its words is in it
     (have_words,) = engine.query(exp.select(*tests).from_(relation(dataset)), dataset.name)
     types: dict[str, str] = {}
     left_out = ("DATE", "TIMESTAMP") if dataset.date_order else ()  # these are typed already
@@ -102,6 +104,7 @@ def _types(
         ]
         is_other = exp.not_(is_word[name].copy())
         query = exp.select(*tests).from_(relation(dataset)).where(is_other)
+        # one row: for each type whether all other fields are of it
         (answers,) = engine.query(query, dataset.name)
         by_type = zip(TYPES, answers, strict=True)
         if fitting := [type_ for type_, fits in by_type if fits and type_ not in left_out]:
@@ -132,6 +135,7 @@ def _dates(
                 field = exp.Case(default=field.copy()).when(is_word, exp.null())
             fields = {"field": field, "instant": castable(field, "TIMESTAMP", dataset)}
             tests += [filled(test, fields) for test in (ARE_DATES, HAVE_TIMES, ARE_YEAR_FIRST)]
+        # one row: for each column of the batch the answers of the three tests
         (answers,) = engine.query(exp.select(*tests).from_(text), dataset.name)
         outcomes = zip(batch, answers[::3], answers[1::3], answers[2::3], strict=True)
         for column, are_dates, have_times, are_year_first in outcomes:

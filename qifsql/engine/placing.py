@@ -26,7 +26,11 @@ SOURCE_VIEW = "qifsql_source"  # how the names of views of files begin
 
 @dataclass(frozen=True)
 class Placed:
-    """The steps of a plan that Spark runs, translated, and those that are left for DuckDB."""
+    """The steps of a plan that Spark runs, translated, and those that are left for DuckDB.
+
+    ``reasons`` say by the name of a step why it is left. ``columns`` are the names and DuckDB's
+    types of the result.
+    """
 
     spark: Mapping[str, exp.Query]
     local: tuple[Step, ...]
@@ -100,6 +104,7 @@ class Placing:
                 table.replace(_in_place_of(table, exp.table_(identifier(view)), alias))
 
         def describe(query_of_views: exp.Query) -> list[tuple[str, str]]:
+            """Ask DuckDB, which has the files and tables, not the views of Spark."""
             query_of_files = query_of_views.copy()
             for table in list(query_of_files.find_all(exp.Table)):
                 if not table.db and table.name in replaced:
@@ -225,6 +230,7 @@ def script(plan: Plan, local: Engine, where: str) -> str:
     files: dict[str, exp.Table] = {}  # calls that read a file, by their SQL, in order
 
     def source_view(table: exp.Table, _where: str) -> str:
+        """Return the view of a file, which the statements will make."""
         bare = bare_table(table)
         if not is_function(bare, "READ_PARQUET"):
             raise InputError(f"{where} is not Parquet; convert it to Parquet for SQL of Spark")

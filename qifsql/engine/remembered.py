@@ -47,7 +47,7 @@ def _remember(
         answer = ask()
         if _state(dataset) == state:
             with _lock:
-                while len(_answers) >= MOST_ANSWERS:
+                while len(_answers) >= MOST_ANSWERS:  # forget the oldest one
                     del _answers[next(iter(_answers))]
                 _answers[key] = answer
     return list(answer)

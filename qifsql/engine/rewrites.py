@@ -52,6 +52,7 @@ CASTS = {  # families of types that are converted in the same way
 FREE = "free"  # a divisor may be 0, among the metadata of a division
 OPERANDS = "operands"  # the types of what a node reads, among its metadata
 # a whole number of 128 bits in two parts, as division by a power of two is exact; below 2^126
+# (``high`` times 2^63, and the rest)
 HIGH = "CAST(rint(number) / CAST(9223372036854775808 AS DOUBLE) AS BIGINT)"  # truncates
 DOUBLE_AS_INTEGER = """
     CAST(CASE
@@ -63,6 +64,7 @@ DOUBLE_AS_INTEGER = """
         ELSE raise_error('a number is too large for a 128-bit whole number')
     END AS DECIMAL(38, 0))
 """
+# division as DuckDB does it: by 0 it gives an infinity, or no number
 FREE_DIVISION = """
     CASE
         WHEN a IS NULL THEN NULL
@@ -75,6 +77,7 @@ FREE_DIVISION = """
         ELSE a / b
     END
 """
+# the whole number e with 2^e <= value < 2^(e + 1); ``floor_of_log`` may be wrong by one
 EXPONENT = """
     CASE
         WHEN pow(CAST(2 AS DOUBLE), CAST(floor_of_log AS DOUBLE)) > value THEN floor_of_log - 1
@@ -147,6 +150,7 @@ def _spark_cast(node: exp.Expr, type_: str) -> exp.Cast:
 
 
 def _bracketed(node: exp.Expr) -> exp.Expr:
+    """Return a copy of a node that may be an operand of any other."""
     node = node.copy()
     return exp.paren(node, copy=False) if isinstance(node, exp.Binary) else node
 
@@ -186,6 +190,7 @@ def _is_plain(value: exp.Expr, target: str) -> bool:
 
 
 def _without_parameters(type_: str) -> str:
+    """Return the name of a type, such as DECIMAL, without what follows in parentheses."""
     return type_.partition("(")[0]
 
 

@@ -68,6 +68,7 @@ def check_extent(path: str, sheet: str, title: str) -> None:
 
 
 def _column(letters: bytes) -> int:
+    """Return the number of a column from its letters: 1 for A, 27 for AA."""
     number = 0
     for letter in letters:
         number = number * 26 + letter - 64
@@ -104,5 +105,6 @@ def _part(book: zipfile.ZipFile, sheet: str) -> str:
 
 
 def _attribute(tag: str, name: str) -> str:
+    """Return the value of an attribute, whose name is a pattern; empty without it."""
     match = re.search(rf'\s{name}="([^"]*)"', tag)
     return match[1] if match else ""

@@ -199,19 +199,19 @@ def _is_running(spark: Any) -> bool:
 
 
 def _check_version(spark: Any) -> None:
+    """Refuse a session of an older Spark, whose numbers differ."""
     if int(str(spark.version).partition(".")[0]) < 4:
         raise InputError(f"Spark {spark.version} is too old; qifsql needs Spark 4")
 
 
 def _open_session(settings: Settings, options: tuple[tuple[str, str], ...]) -> None:
-    """Open the session of this process; close one with other options before."""
-    try:
-        from pyspark import sql
-    except ImportError as e:
-        raise InputError(f"Spark needs the extra: {installation.command('spark')}") from e
-    home = os.environ.get("JAVA_HOME")  # if it is set, Spark looks only there
-    if not ((Path(home) / "bin" / "java").is_file() if home else shutil.which("java")):
-        raise InputError(NO_JAVA)
+    """Open the session of this process; close one with other options before.
+
+    If Spark does not start, what Java wrote meanwhile is the ``detail`` of the error.
+    """
+    _check_installed()
+    from pyspark import sql
+
     _PROCESS.close()
     if (active := sql.SparkSession.getActiveSession()) is not None and _is_running(active):
         raise InputError(
@@ -236,6 +236,17 @@ def _open_session(settings: Settings, options: tuple[tuple[str, str], ...]) -> N
         ) from e
     _PROCESS.session, _PROCESS.options, _PROCESS.folder = spark, options, folder
     _check_version(spark)
+
+
+def _check_installed() -> None:
+    """Refuse a machine without pyspark or Java."""
+    try:
+        import pyspark.sql  # noqa: F401
+    except ImportError as e:
+        raise InputError(f"Spark needs the extra: {installation.command('spark')}") from e
+    home = os.environ.get("JAVA_HOME")  # if it is set, Spark looks only there
+    if not ((Path(home) / "bin" / "java").is_file() if home else shutil.which("java")):
+        raise InputError(NO_JAVA)
 
 
 def _builder(settings: Settings, options: dict[str, str], folder: Path) -> Any:
@@ -396,6 +407,7 @@ class Folders:
             self._delete(self._root)
 
     def _delete(self, folder: str) -> None:
+        """Remove a folder with all it has, if it is there."""
         if self._system is None:
             shutil.rmtree(folder, ignore_errors=True)
             return

@@ -3,7 +3,7 @@
 import os
 import re
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -22,6 +22,7 @@ EXACT = 2**53  # the largest whole number up to which floats are exact
 JOURNALS = ("-wal", "-journal")
 KINDS = ("integer", "real", "text", "blob")
 ROWID = "rowid"
+# In these templates ``field`` is a cell of a column.
 COUNT = "count(CASE WHEN typeof(field) = kind THEN 1 END)"
 BOUND = "coalesce({}(CASE WHEN typeof(field) = 'integer' THEN field END), 0)"
 
@@ -115,12 +116,12 @@ def _copy(
     types["mixed"] = pa.struct([("text", pa.string()), ("number", pa.bool_())])
     table, has_rowid = _table(connection, dataset)
     selected = exp.select("*").from_(table)
-    names = [d[0] for d in connection.execute(_text(selected.limit(0))).description]
+    names = [name for name, *_ in connection.execute(_text(selected.limit(0))).description]
     check_names(names, dataset.name)
     (records,) = connection.execute(_text(exp.select("count(*)").from_(table))).fetchone()
     kinds = dict(_kinds(connection, table, names, dataset.name))
     if has_rowid and ROWID not in {name.casefold() for name in names}:
-        selected = selected.order_by(exp.column(ROWID))
+        selected = selected.order_by(exp.column(ROWID))  # the order of the file
     cursor = connection.execute(_text(selected))
     schema = pa.schema([(name, types[kinds[name]]) for name in names])
     with pq.ParquetWriter(path, schema, compression="zstd") as writer:
@@ -128,17 +129,20 @@ def _copy(
         while rows := cursor.fetchmany(max(1, CELLS // len(names))):
             arrays = []
             for cells, field in zip(zip(*rows, strict=True), schema, strict=True):
-                values: Sequence[object] = cells
-                if kinds[field.name] == "mixed":
-                    values = [
-                        None if c is None else {"text": str(c), "number": not isinstance(c, str)}
-                        for c in cells
-                    ]
+                values = _structures(cells) if kinds[field.name] == "mixed" else cells
                 arrays.append(pa.array(values, field.type))
             writer.write_batch(pa.record_batch(arrays, schema=schema))
             done += len(rows)
             progress(done / max(records, 1))
     return [name for name in names if kinds[name] == "mixed"]
+
+
+def _structures(cells: Iterable[object]) -> list[dict[str, object] | None]:
+    """Return the cells of a column with numbers and texts, so that 1 and the text 1 differ."""
+    return [
+        None if cell is None else {"text": str(cell), "number": not isinstance(cell, str)}
+        for cell in cells
+    ]
 
 
 def _table(connection: sqlite3.Connection, dataset: Dataset) -> tuple[exp.Table, bool]:
@@ -183,6 +187,7 @@ def _kinds(
         for name in batch:
             words = {"field": exp.column(identifier(name))}
             values += [filled(template, words, "sqlite") for template in templates]
+        # one row: for each column of the batch what its cells are, a value for each template
         row = connection.execute(_text(exp.select(*values).from_(table.copy()))).fetchone()
         for j, name in enumerate(batch):
             contents = _Contents(*row[j * len(templates) : (j + 1) * len(templates)])
@@ -190,4 +195,5 @@ def _kinds(
 
 
 def _text(query: exp.Query) -> str:
+    """Return a query as SQLite's SQL."""
     return query.sql("sqlite")

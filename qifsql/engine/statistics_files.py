@@ -40,17 +40,7 @@ def write(dataset: Dataset, folder: Path, progress: Callable[[float], None]) -> 
     try:
         _, contents = read(path, metadataonly=True, output_format="polars")
         check_names(contents.column_names, dataset.name)
-        size = max(1000, CELLS // len(contents.column_names))  # rows
-        chunks = pyreadstat.read_file_in_chunks(read, path, chunksize=size, output_format="polars")
-        schemas: list[pl.Schema] = []
-        value_labels = _value_labels(contents)
-        for rows, _ in chunks:
-            chunk = _as_texts(rows, value_labels) if dataset.all_varchar else rows
-            if path.casefold().endswith(EMPTY_IS_MISSING):
-                chunk = chunk.with_columns(pl.col(pl.String).replace("", None))
-            chunk.write_parquet(folder / _chunk_name(len(schemas)))
-            schemas.append(chunk.schema)
-            progress(min(1.0, len(schemas) * size / max(contents.number_rows or 0, 1)))
+        schemas = _write_chunks(dataset, read, contents, folder, progress)
     except (DatasetError, MemoryError):
         raise
     except Exception as e:
@@ -66,6 +56,34 @@ def write(dataset: Dataset, folder: Path, progress: Callable[[float], None]) -> 
         types[name] = pl.String if is_text else pl.Float64
     _unify(folder, schemas, types)
     return ()  # no columns have both numbers and texts
+
+
+def _write_chunks(
+    dataset: Dataset,
+    read: Callable[..., Any],
+    contents: Any,
+    folder: Path,
+    progress: Callable[[float], None],
+) -> list[pl.Schema]:
+    """Write the rows that ``read`` finds, a file for each chunk; return the schemas of the chunks.
+
+    ``contents`` are what the file says of its columns.
+    """
+    import pyreadstat
+
+    path = dataset.files[0]
+    size = max(1000, CELLS // len(contents.column_names))  # rows
+    chunks = pyreadstat.read_file_in_chunks(read, path, chunksize=size, output_format="polars")
+    schemas: list[pl.Schema] = []
+    value_labels = _value_labels(contents)
+    for rows, _ in chunks:
+        chunk = _as_texts(rows, value_labels) if dataset.all_varchar else rows
+        if path.casefold().endswith(EMPTY_IS_MISSING):
+            chunk = chunk.with_columns(pl.col(pl.String).replace("", None))
+        chunk.write_parquet(folder / _chunk_name(len(schemas)))
+        schemas.append(chunk.schema)
+        progress(min(1.0, len(schemas) * size / max(contents.number_rows or 0, 1)))
+    return schemas
 
 
 def _as_texts(rows: pl.DataFrame, value_labels: Mapping[str, Mapping[str, str]]) -> pl.DataFrame:
@@ -192,7 +210,7 @@ def declared_missing(dataset: Dataset) -> dict[str, int]:
     _, contents = read(path, metadataonly=True, user_missing=True)
     texts = contents.readstat_variable_types
     names = [n for n in contents.column_names if texts[n] != "string"]
-    if ending != ".dta":  # what is declared stands in the description of the file
+    if ending != ".dta":  # SPSS: what is declared stands in the description of the file
         names = [n for n in contents.column_names if n in contents.missing_ranges]
     if not names:
         return {}
@@ -205,7 +223,10 @@ def declared_missing(dataset: Dataset) -> dict[str, int]:
 def _count_missing(
     read: Callable[..., Any], path: str, names: Sequence[str], *, user_missing: bool
 ) -> Counter[str]:
-    """Return how many values of each column are missing, ``user_missing``: but declared ones."""
+    """Return how many values of each column are missing.
+
+    ``user_missing``: those that the file declares to be missing are values, and do not count.
+    """
     import pyreadstat
 
     counts: Counter[str] = Counter()
@@ -240,4 +261,5 @@ def _unify(folder: Path, schemas: Sequence[pl.Schema], unknown: Mapping[str, Typ
 
 
 def _chunk_name(chunk: int) -> str:
+    """Return the name of the file of a chunk; names are in the order of the chunks."""
     return f"rows_{chunk:06}.parquet"

@@ -63,12 +63,7 @@ def unfinished(folder: Path, suffix: str, path: Path | None = None) -> Iterator[
 
     ``path`` is its name (default: a random one). Raises OSError if it cannot be created.
     """
-    with suppress(OSError):  # those of processes that were killed
-        for output in _list_entries(folder, f".{PREFIX}"):
-            if output.is_file() and not output.is_symlink():
-                with _lock_abandoned(output) as is_abandoned:
-                    if is_abandoned:
-                        output.unlink(missing_ok=True)
+    _remove_abandoned(folder)
     while True:
         if path is None:
             handle, name = tempfile.mkstemp(prefix=f".{PREFIX}", suffix=suffix, dir=folder)
@@ -84,6 +79,16 @@ def unfinished(folder: Path, suffix: str, path: Path | None = None) -> Iterator[
     finally:
         file.unlink(missing_ok=True)
         os.close(handle)
+
+
+def _remove_abandoned(folder: Path) -> None:
+    """Remove the unfinished outputs in a folder that processes left when they were killed."""
+    with suppress(OSError):
+        for output in _list_entries(folder, f".{PREFIX}"):
+            if output.is_file() and not output.is_symlink():
+                with _lock_abandoned(output) as is_abandoned:
+                    if is_abandoned:
+                        output.unlink(missing_ok=True)
 
 
 def lock_file(handle: int, *, wait: bool = False) -> bool | None:

@@ -46,21 +46,7 @@ def write(dataset: Dataset, folder: Path, progress: Callable[[float], None]) -> 
         records = _load(book, name, **rows, schema_sample_rows=None, dtype_coercion="strict")
         table = _filled(records, names, dataset)
     except fastexcel.UnsupportedColumnTypeCombinationError as e:
-        match = re.search(r"dtype for column (.*)$", str(e), re.M)
-        if nameless := re.fullmatch(r"__UNNAMED__(\d+)", match[1] if match else ""):
-            check_names([*"a" * int(nameless[1]), ""], dataset.name)
-        if has_second:
-            raise DatasetError(
-                f"{dataset.name}: the row below the names looks like a part of the header; add "
-                "--header-rows 2",
-                reading={"header_rows": 2},
-            ) from e
-        column = f"column {quoted(match[1])}" if match else "a column"
-        raise DatasetError(
-            f"{column} of {dataset.name} has cells of several types, such as numbers and texts; "
-            "give the column one type, delete it, or name --header-rows if it has several",
-            detail=str(e),
-        ) from e
+        raise _several_types(dataset, str(e), has_second=has_second) from e
     except fastexcel.FastExcelError as e:
         raise DatasetError(
             f"{dataset.name} cannot be read: it is corrupt, protected by a password or no Excel "
@@ -71,7 +57,31 @@ def write(dataset: Dataset, folder: Path, progress: Callable[[float], None]) -> 
     return ()  # no columns have both numbers and texts
 
 
+def _several_types(dataset: Dataset, words: str, *, has_second: bool) -> DatasetError:
+    """Return the error of a column with cells of several types, by the reader's ``words`` of it.
+
+    ``has_second``: the row below the names may be the reason. A column without a name is refused
+    as such.
+    """
+    match = re.search(r"dtype for column (.*)$", words, re.M)
+    if nameless := re.fullmatch(r"__UNNAMED__(\d+)", match[1] if match else ""):
+        check_names([*"a" * int(nameless[1]), ""], dataset.name)  # names its place
+    if has_second:
+        return DatasetError(
+            f"{dataset.name}: the row below the names looks like a part of the header; add "
+            "--header-rows 2",
+            reading={"header_rows": 2},
+        )
+    column = f"column {quoted(match[1])}" if match else "a column"
+    return DatasetError(
+        f"{column} of {dataset.name} has cells of several types, such as numbers and texts; "
+        "give the column one type, delete it, or name --header-rows if it has several",
+        detail=words,
+    )
+
+
 def _load(book: Any, name: str, **options: Any) -> Any:
+    """Return rows of a sheet as an Arrow table."""
     import pyarrow as pa
 
     return pa.table(book.load_sheet(name, **options))
