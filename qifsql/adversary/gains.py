@@ -74,6 +74,7 @@ def _check_number(number: Fraction, text: str, *, integer: bool) -> None:
 
 
 def _number(text: str) -> Fraction | None:
+    """Return the exact number that a text writes, None if it writes none."""
     try:
         return exact(text)
     except ValueError:

@@ -127,10 +127,12 @@ def weight(text: str | None, schema: Schema) -> Attributes:
 
 
 def _focal(schema: Schema) -> Schema:
+    """Return the columns of the focal dataset, all of them without a collection."""
     return schema.parts[0] if schema.parts else schema
 
 
 def _column(text: str, schema: Schema) -> Column | None:
+    """Return the column of a name as it is written, else without blanks around it."""
     return schema.find(text) or schema.find(text.strip())
 
 

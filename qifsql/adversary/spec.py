@@ -387,10 +387,12 @@ def _opened(source: Source, keys: tuple[str, ...], absent: Absent) -> Dataset | 
 
 
 def _letters(text: str) -> str:
+    """Return the letters and digits of a text, without case."""
     return "".join(c for c in text.casefold() if c.isalnum())
 
 
 def _numbers(value: float | Sequence[float | str]) -> tuple[str, ...]:
+    """Return one number or several as texts, as they were written."""
     return tuple(map(str, [value] if isinstance(value, int | float) else value))
 
 

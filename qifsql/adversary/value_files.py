@@ -81,6 +81,7 @@ def _numbers_of_secrets(secrets: Sequence[Attribute], schema: Schema) -> list[in
 
 
 def _value_column(schema: Schema, secret: Attribute) -> Column | None:
+    """Return the column of a file of values that has the values of the secret."""
     return schema.find(secret.name) or schema.find("secret") or schema.find("value")
 
 

@@ -60,12 +60,7 @@ def bind(
     # A tag is the name of a quasi-identifier in one file: {(2, "age"): "AGE"} for 2:age=AGE.
     names, tags = tagged_names(spec.qids, len(catalogs), original.schema)
     qids = qids_named(original, names, tags, "the original")
-    for (number, name), written in tags.items():
-        if number == 1 and written != name:
-            raise InputError(
-                f"file 1 is the original, whose {quoted(name)} needs no tag; name the column as it "
-                "is there, and tag the others"
-            )
+    _refuse_tags_of_original(tags)
     raws = raw_columns(spec, qids, original.schema)
     if secrets_of_all:
         secrets = _secrets(spec.secrets, catalogs)
@@ -98,14 +93,29 @@ def bind(
         if of_person is None and (number == 1 or not secrets_of_all):
             attack = _note_repeated_people(attack, catalog)
         files.append(Compared(number, title, columns, attack, of_key))
-    if len(files) > 1 and not any(file.cells for file in files[1:]):
+    _refuse_foreign_releases(files[1:], raws)
+    _check_owners(files)
+    return raws, files
+
+
+def _refuse_tags_of_original(tags: Mapping[tuple[int, str], str]) -> None:
+    """Refuse tags of file 1 that give a column another name than the original has."""
+    for (number, name), written in tags.items():
+        if number == 1 and written != name:
+            raise InputError(
+                f"file 1 is the original, whose {quoted(name)} needs no tag; name the column as it "
+                "is there, and tag the others"
+            )
+
+
+def _refuse_foreign_releases(releases: Sequence[Compared], raws: Sequence[Raw]) -> None:
+    """Refuse releases if none of them has any quasi-identifier."""
+    if releases and not any(release.cells for release in releases):
         listed = ", ".join(quoted(raw.name) for raw in raws)
         raise ColumnError(
             f"no release has any of the quasi-identifiers {listed}; where they have other names, "
             "say so, as in 2:NAME=COLUMN"
         )
-    _check_owners(files)
-    return raws, files
 
 
 def _note_repeated_people(attack: BoundAttack, catalog: Catalog) -> BoundAttack:

@@ -92,6 +92,7 @@ class Coded:
         return words[0] if len(words) == 1 else exp.Array(expressions=words)
 
     def _code_in_word(self, place: int, word: exp.Expr) -> exp.Expr:
+        """Return the code of the attribute at a place, from the word that holds it."""
         field = self.fields[place]
         bits = exp.paren(exp.BitwiseAnd(this=word, expression=number(field.mask)))
         return bits if not field.shift else _shifted(bits, exp.BitwiseRightShift, field)
@@ -187,10 +188,12 @@ def words(fields: Sequence[Field]) -> list[exp.Expr]:
 
 
 def _shifted(bits: exp.Expr, operator: type[exp.Binary], field: Field) -> exp.Expr:
+    """Return bits moved to or from the place of a field in its word."""
     return exp.paren(operator(this=bits, expression=exp.Literal.number(field.shift)))
 
 
 def _sum_of(count: str) -> exp.Expr:
+    """Return the sum of a column of counts, under its name."""
     return exp.alias_(exp.cast(exp.Sum(this=exp.column(count)), "BIGINT"), count)
 
 

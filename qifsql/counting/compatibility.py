@@ -125,6 +125,7 @@ def find(tables: Tables, original: Compared, release: Compared) -> Compatible:
 
 
 def _drop_tables(tables: Tables, release: Compared) -> None:
+    """Drop the tables of one release, and those of the cells of its columns."""
     tables.drop(*TABLES, *VIEWS)
     for column in release.columns:
         tables.drop(column.names["spans"], column.names["members"])

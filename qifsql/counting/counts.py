@@ -112,14 +112,18 @@ class Counts:
         self.records = check_records(engine, bound.microdata)
         if self._ledger is None:
             self._keep_cells(further_questions, tallied=tallied)
-            return
-        ledger.begin(self._ledger)  # only now, so that a refused attack leaves an empty file
-        self._keep_cells(True, tallied=False)  # later runs may ask anything
-        # The question is the last table: a store without it was not finished.
+        else:
+            self._fill_store(self._ledger)
+
+    def _fill_store(self, stream: Stream) -> None:
+        """Count for this run and later ones, which may ask anything, in a new file of tables."""
+        ledger.begin(stream)  # only now, so that a refused attack leaves an empty file
+        self._keep_cells(True, tallied=False)
+        # One row that says what was asked; the last table: a store without it was not finished.
         text = json.dumps({"question": self._question(), "records": self.records})
         query = exp.select(exp.alias_(exp.Literal.string(text), "asked"))
         self.engine.keep("question", Plan((), query), "counting", self.where)
-        ledger.enter(self._ledger, "question")
+        ledger.enter(stream, "question")
 
     def profiles(
         self, questions: Sequence[Question], *, prior: bool, reported: bool = False
@@ -351,6 +355,7 @@ class Counts:
         return (without_beliefs, 0) if question == (0, 0) else question
 
     def _frame(self, plan: Plan, what: str) -> pl.DataFrame:
+        """Run a plan, which is recorded; return its rows."""
         self._send(plan)
         return self.engine.frame(plan, what, self.where)
 

@@ -90,4 +90,5 @@ def _views_of_limits(limits: ClassLimits, reading: Reading) -> list[tuple[str, d
 
 
 def _ratio(limit: Fraction) -> dict[str, int]:
+    """Return an exact limit as two parameters, as SQL compares whole numbers."""
     return {"wanted_numerator": limit.numerator, "wanted_denominator": limit.denominator}

@@ -281,6 +281,7 @@ class Guessing:
 
 
 def _words(cells: Cells) -> list[str]:
+    """Return the columns that hold the codes of cells, several in each."""
     return [f"word_{i}" for i in range(1, cells.words + 1)]
 
 

@@ -147,6 +147,7 @@ class _SecretTables:
         return Plan(tuple(steps), self._query(name))
 
     def _query(self, name: str) -> exp.Select:
+        """Return a query of ``sql/match_any``, for the width of these counts."""
         places = range(1, self.width + 1)
         return splice(f"match_any/{name}", places=places, numbers={"full_mask": self._full_mask})
 

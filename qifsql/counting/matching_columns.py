@@ -140,6 +140,7 @@ def _pairs_of_names(
 
 
 def _is_tagged(text: str) -> bool:
+    """Return whether a text says in which of the two files its column is: ``1:age``."""
     number, colon, _ = text.strip().partition(":")
     return bool(colon) and number.strip() in ("1", "2")
 

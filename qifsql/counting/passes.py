@@ -236,5 +236,6 @@ class Passes:
         return len(self.stream.rows(render.statement(plan)))
 
     def _send(self, sql: str) -> int:
+        """Run a statement, which is recorded; return the number of rows that it wrote."""
         self.statements[sql] = None
         return self.stream.count(sql)

@@ -42,12 +42,7 @@ def bind(engine: Engine, spec: Composition) -> Bound:
         for number, (title, catalog) in enumerate(zip(titles, catalogs, strict=True), 1)
     )
     _check_together(releases, raws, secret)
-    truth = None
-    if spec.truth is not None:
-        (named_truth, *_) = naming.attributes([spec.truth], people.schema, "truth")
-        (truth,) = typed([named_truth], people, "truth")
-        what = f"truth {quoted(truth.name)} of {people.schema.dataset}"
-        _check_same(truth, releases[0].secret, what)
+    truth = None if spec.truth is None else _truth(spec.truth, people, releases[0].secret)
     key = people.schema[keys[0]] if keys else None
     for release in releases:
         if key is not None and release.key is not None:
@@ -147,6 +142,14 @@ def check_tags(tags: Tags, attributes: Attributes, what: str) -> None:
             raise ColumnError(f"no {what} is called {quoted(name)}{hint}")
 
 
+def _truth(text: str, people: Catalog, secret: Attribute) -> Attribute:
+    """Return the true value of the secret among the people, which compares with that released."""
+    (named_truth, *_) = naming.attributes([text], people.schema, "truth")
+    (truth,) = typed([named_truth], people, "truth")
+    _check_same(truth, secret, f"truth {quoted(truth.name)} of {people.schema.dataset}")
+    return truth
+
+
 def _check_together(releases: Sequence[Release], raws: Sequence[Raw], secret: str) -> None:
     """Refuse secrets of different types, and a column of the people that no release has."""
     for release in releases[1:]:
@@ -161,6 +164,7 @@ def _check_together(releases: Sequence[Release], raws: Sequence[Raw], secret: st
 
 
 def _dataset(catalog: Catalog) -> Dataset:
+    """Return the dataset of a catalog, which is no collection."""
     assert isinstance(catalog.dataset, Dataset)  # noqa: S101 - built from one
     return catalog.dataset
 
@@ -346,6 +350,7 @@ def _check_same(attribute: Attribute, reference: Attribute, what: str) -> None:
 
 
 def _check_keys(key: Column, release: Release, people: str) -> None:
+    """Refuse a key of a release that does not compare with that of the people."""
     assert release.key is not None  # noqa: S101 - the caller has checked
     if nested(key.type) or common_domain(domain(key.type), domain(release.key.type)) is None:
         raise ColumnError(

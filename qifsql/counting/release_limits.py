@@ -116,12 +116,14 @@ def fraction(value: Number, what: str) -> Fraction:
 
 
 def _positive_integer(value: int, what: str) -> int:
+    """Return a limit that is a whole number from 1; refuse others."""
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         raise InputError(f"{what} must be a whole number from 1")
     return value
 
 
 def _number_from_one(value: Number, what: str) -> Fraction:
+    """Return a limit as an exact number from 1; refuse others."""
     limit = fraction(value, what)
     if limit < 1:
         raise InputError(f"{what} must be at least 1, which every class reaches")
@@ -155,6 +157,7 @@ def _closeness(value: Number, what: str) -> Fraction:
 
 
 def _to_number(value: Fraction | None) -> int | float | None:
+    """Return an exact limit as a number of Python, whole if it is."""
     if value is None:
         return None
     return int(value) if value.denominator == 1 else float(value)

@@ -6,7 +6,7 @@ a shift of a place by ``cut`` bits leaves. If a path is shorter than others, its
 A missing value that has no line is a child of the root.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -50,27 +50,19 @@ class Tree:
                 f"hierarchy {hierarchy.name} has a value that is also a node above other values, "
                 "so that its cell could be either; give the node another name"
             )
-        children: dict[Path, dict[str | None, int]] = {}  # the number of each child of a node
         root, paths = _paths(hierarchy)
-        for path in paths.values():
-            for depth, label in enumerate(path):
-                numbers = children.setdefault(path[:depth], {})
-                numbers.setdefault(label, len(numbers))
-        depths = max(map(len, paths.values()))
-        widest = [  # the most children of a node of each depth
-            max(len(labels) for path, labels in children.items() if len(path) == depth)
-            for depth in range(depths)
-        ]
-        digits = [(count - 1).bit_length() for count in widest]  # bits of the number of a child
+        children = _numbered_children(paths.values())
+        digits = _bits_by_depth(children)
         if sum(digits) > BITS:
             raise DatasetError(
                 f"hierarchy {hierarchy.name} has too many levels with too many nodes: its values "
                 f"need {sum(digits)} bits, and have {BITS}; leave a level out"
             )
         # Bits of a place that are below a node of each depth.
-        shifts = [sum(digits[depth:]) for depth in range(depths + 1)]
+        shifts = [sum(digits[depth:]) for depth in range(len(digits) + 1)]
 
         def place(path: Path) -> int:
+            """Return the first place below a node: the numbers of its path, then zeros."""
             return sum(
                 children[path[:depth]][label] << shifts[depth + 1]
                 for depth, label in enumerate(path)
@@ -94,6 +86,25 @@ class Tree:
                 )
                 branches.append(branch)
         return cls({value: place(path) for value, path in paths.items()}, tuple(branches))
+
+
+def _numbered_children(paths: Iterable[Path]) -> dict[Path, dict[str | None, int]]:
+    """Return the children of each node that has some, numbered from 0; a node is its path."""
+    children: dict[Path, dict[str | None, int]] = {}
+    for path in paths:
+        for depth, label in enumerate(path):
+            numbers = children.setdefault(path[:depth], {})
+            numbers.setdefault(label, len(numbers))
+    return children
+
+
+def _bits_by_depth(children: Mapping[Path, Mapping[str | None, int]]) -> list[int]:
+    """Return the bits that the number of a child needs, by the depth of the node above it."""
+    widest = [  # the most children of a node of each depth
+        max(len(labels) for path, labels in children.items() if len(path) == depth)
+        for depth in range(max(map(len, children)) + 1)
+    ]
+    return [(count - 1).bit_length() for count in widest]
 
 
 def _paths(hierarchy: Hierarchy) -> tuple[str, dict[str | None, Path]]:

@@ -175,6 +175,7 @@ def _correlation(right: float, second: float, both: float, people: int) -> float
 
 
 def _z() -> float:
+    """Return the quantile of the normal distribution for both ends of an interval."""
     return NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
 
 

@@ -128,6 +128,7 @@ def _length(numbers: Sequence[float], step: Sequence[float]) -> float:
 
 
 def _moved(numbers: Sequence[float], step: Sequence[float], length: float) -> list[float]:
+    """Return numbers after a part of a step."""
     return [n + length * d for n, d in zip(numbers, step, strict=True)]
 
 

@@ -377,6 +377,7 @@ def _excess(
 
 
 def _excess_of(name: str, counts: Guesses | Links) -> Measure:
+    """Return the excess of guesses over those about a control (see ``_excess``)."""
     right, control_right = float(counts.right), float(counts.control_right)
     return _excess(name, right, counts.people, control_right, counts.control)
 
@@ -390,5 +391,6 @@ def _leak(name: str, counts: Guesses | Classified) -> Measure:
 
 
 def _share(name: str, count: int, people: int) -> Measure:
+    """Return the measure of so many of the people, without a value if there are none."""
     value = count / people if people else None
     return Measure(name=name, value=value, count=count, people=people)

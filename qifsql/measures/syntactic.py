@@ -52,6 +52,7 @@ class Level:
             return self._decimal() if self.logarithm else Decimal(self.part) / self.total
 
     def _decimal(self) -> Decimal:
+        """Return the logarithm of the share, in many digits."""
         with localcontext(prec=DIGITS):
             return (Decimal(self.part) / self.total).ln()
 

@@ -1,6 +1,6 @@
 """Charts of inference testing: the distribution of distances, and their change with k."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -38,17 +38,12 @@ def distribution(frame: pl.DataFrame) -> Chart:
         panel=pl.col("distance").replace_strict(_distance_titles()),
         name=pl.Series([run_title(row) for row in rows.iter_rows(named=True)], dtype=pl.String),
     )
-    names = list(dict.fromkeys(rows.sort("run")["name"]))  # 7 colours, and again in other dashes
+    names = list(dict.fromkeys(rows.sort("run")["name"]))
     x = alt.X("point:Q", title=said("distance, at most"))
     x = x.scale(type="log", nice=False).axis(format="~g", grid=False, tickCount=4)
     y = alt.Y("share:Q", title=said("share of people")).axis(labelExpr=PERCENT)
     y = y.scale(domain=[0, 1])
-    legend = alt.Legend(orient="bottom", columns=4, labelLimit=240, symbolType="stroke")
-    colour = alt.Color("name:N", title=None, sort=names).legend(legend)
-    styles = [divmod(i, len(COLOURS)) for i, _ in enumerate(names)]  # numbers of dash and colour
-    colour = colour.scale(domain=names, range=[COLOURS[i] for _, i in styles])
-    dash = alt.StrokeDash("name:N", title=None, sort=names).legend(legend)
-    dash = dash.scale(domain=names, range=[DASHES[i] for i, _ in styles])
+    colour, dash = _styles_of_runs(alt, names)
     tooltip = hints(alt, {"name:N": said("release")})
     tooltip.append(alt.Tooltip("point:Q", title=said("distance, at most"), format=".3g"))
     tooltip += hints(alt, {"share:Q": said("share of people")})
@@ -72,6 +67,16 @@ def distribution(frame: pl.DataFrame) -> Chart:
         for row in half.iter_rows(named=True)
     ]
     return dressed(chart, said("How guesses depend on the person's own record"), below, words)
+
+
+def _styles_of_runs(alt: Any, names: Sequence[str]) -> tuple[Any, Any]:
+    """Return the colours and dashes of runs: the first have 7 colours, the next these in dashes."""
+    legend = alt.Legend(orient="bottom", columns=4, labelLimit=240, symbolType="stroke")
+    colour = alt.Color("name:N", title=None, sort=names).legend(legend)
+    styles = [divmod(i, len(COLOURS)) for i, _ in enumerate(names)]  # numbers of dash and colour
+    colour = colour.scale(domain=names, range=[COLOURS[i] for _, i in styles])
+    dash = alt.StrokeDash("name:N", title=None, sort=names).legend(legend)
+    return colour, dash.scale(domain=names, range=[DASHES[i] for i, _ in styles])
 
 
 def _between_ends(rows: pl.DataFrame) -> pl.DataFrame:
@@ -109,6 +114,7 @@ def summary(frame: pl.DataFrame) -> Chart:
     )
     kinds = list(dict.fromkeys(rows["limits"]))
     middle, largest = said("mean"), said("largest")
+    # a row per run, distance and line, of the mean or of the largest; bars belong to the means
     long = pl.concat(
         [
             rows.select("k", "limits", "panel", "low", "high", value="mean", what=pl.lit(middle)),
@@ -189,6 +195,7 @@ def _axis_of_k(alt: Any, kinds: list[str]) -> tuple[Any, Any]:
 
 
 def _panels(alt: Any, chart: Any, rows: pl.DataFrame) -> Any:
+    """Return a chart with a panel for each distance in the rows."""
     present = set(rows["panel"])
     heads = [title for title in _distance_titles().values() if title in present]
     facet = alt.Facet("panel:N", sort=heads)
@@ -196,6 +203,7 @@ def _panels(alt: Any, chart: Any, rows: pl.DataFrame) -> Any:
 
 
 def _distance_titles() -> dict[str, str]:
+    """Return the titles of panels by distance, in their order."""
     return {name: said(NAMES[name]) for name in NAMES}
 
 

@@ -128,15 +128,19 @@ def _run(
             written = distances.write_people(engine, microdata, question, out, origin)
     origin = origin.about(description, files)  # with the time of writing, too
     origin = origin.listing(microdata.columns)
-    if 0 < question.sample < people.coded.records:
-        drawn = (
-            f"{question.sample:,} of {plural(people.coded.records, 'record')} were drawn and "
-            "looked at: the distances of the others may be larger and their best guess may change; "
-            "no interval is stated"
-        )
-        notes = (drawn, *notes)
-    notes = (*microdata.notes, *notes)
+    notes = (*microdata.notes, *_notes_on_sample(question, people.coded.records), *notes)
     return Result(frame=frame, origin=origin, details=details, notes=notes, written=written)
+
+
+def _notes_on_sample(question: Question, records: int) -> list[str]:
+    """Return a note if only some of the people were tested."""
+    if not 0 < question.sample < records:
+        return []
+    return [
+        f"{question.sample:,} of {plural(records, 'record')} were drawn and "
+        "looked at: the distances of the others may be larger and their best guess may change; "
+        "no interval is stated"
+    ]
 
 
 def _describe_draws(question: Question) -> str:

@@ -222,20 +222,20 @@ class Question:
         if isinstance(sample, bool) or not isinstance(sample, int) or sample < 0:
             raise InputError("a sample size is a number of people, from 1")
         return cls(
-            method,
-            _limits_of_runs(method, options),
-            classifier,
-            _ascending_thresholds(options["distance"]),
-            sample,
-            draws,
-            seed,
-            hierarchy,
-            hierarchies,
-            release,
-            without,
-            options["command"],
-            options["timeout"],
-            as_names(options["plain"]),
+            method=method,
+            runs=_limits_of_runs(method, options),
+            classifier=classifier,
+            thresholds=_ascending_thresholds(options["distance"]),
+            sample=sample,
+            draws=draws,
+            seed=seed,
+            hierarchy=hierarchy,
+            hierarchies=hierarchies,
+            release=release,
+            without=without,
+            command=options["command"],
+            timeout=options["timeout"],
+            as_values=as_names(options["plain"]),
         )
 
     @property

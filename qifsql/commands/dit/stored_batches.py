@@ -138,4 +138,5 @@ def prepare(path: Path, sources: tuple[str, ...], *, restart: bool) -> Path:
 
 
 def _table(name: str) -> exp.Table:
+    """Return a table of the store."""
     return exp.table_(name, db="main", catalog=STORE)

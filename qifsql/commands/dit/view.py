@@ -44,12 +44,23 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
             n=words.persons(most_infinite["infinite"]),
         )
         parts.append(Paragraph(infinite))
+    is_repeated = "delta" in tables and tables["delta"]["draws"].max() != 1
+    people = words.persons(max(row["records"] for row in runs))
+    reach = _reach_sentence(people, is_repeated=is_repeated, is_sampled=is_sampled)
+    return [*parts, Paragraph(reach)]
+
+
+def _reach_sentence(people: str, *, is_repeated: bool, is_sampled: bool) -> str:
+    """Return what the largest distance over ``people`` says of them, and what it does not.
+
+    ``is_repeated``: the runs were repeated with other seeds. ``is_sampled``: the people were drawn.
+    """
     message = (
         "The largest distance over {n} is the epsilon of the paper: the release is (epsilon, "
         "0)-differentiable for every epsilon above it. It is a property of these data and this "
         "classifier, and no guarantee for others."
     )
-    if "delta" in tables and tables["delta"]["draws"].max() != 1:
+    if is_repeated:
         message = (
             "The largest distance over {n} is that of the first draw; delta is the chance of large "
             "ones in any draw. Both are properties of these data and this classifier, and no "
@@ -61,8 +72,7 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
             "their best guess may change: the largest distance is at most that of everybody, the "
             "epsilon of the paper. No interval is stated."
         )
-    people = words.persons(max(row["records"] for row in runs))
-    return [*parts, Paragraph(said(message, n=people))]
+    return said(message, n=people)
 
 
 def _meaning(distance: str) -> str:
@@ -84,6 +94,7 @@ def _meaning(distance: str) -> str:
 
 
 def _extremes(rows: Sequence[Row]) -> Sequence[Row]:
+    """Return the first and the last of rows."""
     return rows if len(rows) <= 2 else [rows[0], rows[-1]]
 
 
@@ -129,7 +140,7 @@ def _distances(rows: Sequence[Row], thresholds: pl.DataFrame) -> Table:
     heads += [said("above\n{point}", point=number(f"{point:.3g}")) for point in points]
     heads.append(said("other\nguess"))
     table = Table.of(heads, right=[0, *range(len(heads) - len(points) - 4, len(heads))])
-    shares = thresholds.select("run", "distance", "point", "share").rows()
+    shares = thresholds.select("run", "distance", "point", "share").iter_rows()
     share_above = {(run, distance, point): share for run, distance, point, share in shares}
     last_run = None
     for row in rows:
@@ -148,6 +159,7 @@ def _distances(rows: Sequence[Row], thresholds: pl.DataFrame) -> Table:
 
 
 def _titles() -> dict[str, str]:
+    """Return the names of distances between beliefs, as heads of rows."""
     return {
         "emd_printed": said("EMD as printed"),
         "emd": "EMD",
@@ -169,6 +181,7 @@ def _deltas(deltas: pl.DataFrame) -> Table:
 
 
 def _distance_text(x: float | None) -> str:
+    """Return a distance as text, empty without one."""
     if x is None:
         return ""
     return said("infinite") if isinf(x) else words.fixed(x, 5)

@@ -74,14 +74,7 @@ def bind(
     condition = parse(where, schema, "the filter (where)") if where is not None else None
     roles = binding.with_types(roles, condition, catalog)
     (useful,), secrets = roles["useful"], roles["secret"]
-    # Predicates are parsed where the useful attribute, which may be an expression, is a column
-    # under a free name: then it can be put in, for records or for the values of ``answers``.
-    free_name = "useful"
-    while any(c.source_name.casefold() == free_name for c in schema.columns):
-        free_name += "_"
-    unchanged = tuple(c for c in schema.columns if c.name != useful.name)
-    useful_column = Column(useful.name, free_name, useful.type)
-    predicate_schema = replace(schema, columns=(useful_column, *unchanged))
+    free_name, predicate_schema = _schema_of_predicates(schema, useful)
     qids, parsed = [useful], []
     for i, text in enumerate(predicates, 1):
         name = "the predicate" if len(predicates) == 1 else f"predicate {i}"
@@ -112,6 +105,20 @@ def _single_column(text: str, schema: Schema, role: str) -> Attributes:
     if len(attributes) != 1:
         raise ColumnError(f"the {role} is one column, and here are {len(attributes)}; name one")
     return attributes
+
+
+def _schema_of_predicates(schema: Schema, useful: Attribute) -> tuple[str, Schema]:
+    """Return a free name for the useful attribute, and the columns that predicates may name.
+
+    Predicates are parsed where the useful attribute, which may be an expression, is a column under
+    a free name: then it can be put in, for records or for the values of ``Request.answers``.
+    """
+    free_name = "useful"
+    while any(c.source_name.casefold() == free_name for c in schema.columns):
+        free_name += "_"
+    unchanged = tuple(c for c in schema.columns if c.name != useful.name)
+    useful_column = Column(useful.name, free_name, useful.type)
+    return free_name, replace(schema, columns=(useful_column, *unchanged))
 
 
 def _or_false(tree: exp.Expr) -> exp.Expr:

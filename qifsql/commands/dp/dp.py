@@ -91,24 +91,10 @@ def dp(
                 all_data=rows,
                 progress=partial(engine.settings.progress, "drawing samples"),
             )
-    spec: dict[str, object] = {
-        "dataset": dataset.name,
-        "useful": options["useful"],
-        "predicates": list(predicates),
-        "secret": options["secret"],
-        **{name: value for name, value in request.microdata.dataset.read_with.items() if value},
-        "epsilon": [epsilon.text for epsilon in levels],
-        "mechanisms": list(mechanisms),
-        "where": options["where"],
-        "order": list(listed),
-        "domain": options["domain"],
-        "null": options["null"],
-        "counts": answers,
-        "budget": budget,
-        "delta": delta,
-        **({"samples": n_samples, "sample_size": size} if n_samples is not None else {}),
-    }
-    origin = origin.about(spec, dataset.paths).sending(counted.statements)
+    description = _description(
+        options, request, epsilons_asked=levels, mechanisms=mechanisms, sample_size=size
+    )
+    origin = origin.about(description, dataset.paths).sending(counted.statements)
     frame = pl.DataFrame(rows, schema=TRADEOFF)
     notes = [*_notes(request, counted, mechanisms, frame), *remarks(engine)]
     if answers > 1 and local:
@@ -116,6 +102,35 @@ def dp(
             "records are perturbed once, so with noise on them more counts reveal nothing new"
         )
     return Result(frame=frame, origin=origin, details=details, notes=tuple(notes))
+
+
+def _description(
+    options: DpOptions,
+    request: Request,
+    *,
+    epsilons_asked: Sequence[epsilons.Epsilon],
+    mechanisms: Sequence[str],
+    sample_size: int | None,
+) -> dict[str, object]:
+    """Return what was asked, for the manifest."""
+    dataset, n_samples = request.microdata.dataset, options["samples"]
+    return {
+        "dataset": dataset.name,
+        "useful": options["useful"],
+        "predicates": list(as_tuple(options["predicate"])),
+        "secret": options["secret"],
+        **{name: value for name, value in dataset.read_with.items() if value},
+        "epsilon": [epsilon.text for epsilon in epsilons_asked],
+        "mechanisms": list(mechanisms),
+        "where": options["where"],
+        "order": list(request.order),
+        "domain": options["domain"],
+        "null": options["null"],
+        "counts": options["counts"],
+        "budget": options["budget"],
+        "delta": options["delta"],
+        **({"samples": n_samples, "sample_size": sample_size} if n_samples is not None else {}),
+    }
 
 
 def _named_mechanisms(mechanism: str | Sequence[str]) -> tuple[str, ...]:

@@ -96,6 +96,7 @@ def _heading(predicates: Sequence[str], n: int | None) -> str:
 
 
 def _mechanisms(rows: Sequence[Row]) -> list[str]:
+    """Return the mechanisms of rows, each once, in their order."""
     return list(dict.fromkeys(row["mechanism"] for row in rows))
 
 
@@ -169,6 +170,7 @@ def _sample_parts(samples: pl.DataFrame, predicates: Sequence[str]) -> list[Part
 
 
 def _factor(x: float) -> str:
+    """Return a privacy loss as text."""
     return f"x {words.fixed(x, 4)}"
 
 
@@ -199,6 +201,7 @@ def _row_in_words(secret: str, row: Row) -> str:
 
 
 def _is_no_loss(loss: float) -> bool:
+    """Return whether a privacy loss is shown as 1."""
     return f"{loss:.4f}" == "1.0000"
 
 

@@ -188,6 +188,7 @@ def _bounds(name: str, thresholds: Mapping[str, Fraction], worst: float) -> Para
 
 
 def _bounds_row(low: float, high: float, edge: float) -> Parameters:
+    """Return the row of ``bounds`` (see ``_bounds``)."""
     return {"low": double(low), "high": double(high), "edge": double(edge)}
 
 

@@ -109,16 +109,21 @@ def levels(
         notes = run.remarks(answer.rows)
     trees = [str(h) for h in hierarchies.values() if not isinstance(h, Hierarchy)]
     frame = pl.DataFrame(answer.rows, schema=schema)
-    is_large = pl.element().struct.field("records") >= MINIMUM
-    large_counts = pl.col("worst_counts").list.eval(pl.element().filter(is_large))
     judged = frame["met"].drop_nulls()
     return Result(
-        frame=frame if show_blocks else frame.with_columns(large_counts),
+        frame=frame if show_blocks else _without_small_counts(frame),
         origin=origin.reading((*trees, *(path for file in sources for path in file.paths))),
         details=answer.details,
         notes=notes,
         met=judged.all() if judged.len() else None,
     )
+
+
+def _without_small_counts(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows without the values of a worst block that fewer than ``MINIMUM`` have."""
+    is_large = pl.element().struct.field("records") >= MINIMUM
+    large_counts = pl.col("worst_counts").list.eval(pl.element().filter(is_large))
+    return frame.with_columns(large_counts)
 
 
 def _count(
@@ -187,6 +192,7 @@ def _description(
 
 
 def _named_hierarchies(options: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the hierarchies by secret; InputError if none is named."""
     hierarchies = options["hierarchy"] or {}
     if not isinstance(hierarchies, Mapping):
         raise InputError(

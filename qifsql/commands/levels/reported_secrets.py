@@ -77,6 +77,7 @@ def _smaller(answer: Answer, reported: Answer) -> Answer:
 
 
 def _key(row: Row) -> tuple[str, str | None]:
+    """Return what a row of levels is about: its measure and secret."""
     return row["measure"], row["secret"]
 
 

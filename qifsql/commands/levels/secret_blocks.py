@@ -76,11 +76,7 @@ def _count_secret(
     }
     tables.known_rows[j] = {"whole": totals_row}
     if by_kind:
-        counts.keep("tally_counts", j, lasting=False)
-        tables.keep("kinds", j, width)
-        steps = Steps(tables)
-        query = exp.select("*").from_(steps.need("kind_pieces", j, width))
-        counts.keep_rows(f"pieces_{j}", steps.plan(query))
+        _keep_pieces_of_kinds(tables, j, width)
     elif suppressed_people:
         counts.keep_rows(f"pieces_{j}", _pieces_with_everyone(tables, j, suppressed_people))
     for name in ("sized", "grades", "ordered"):
@@ -117,6 +113,16 @@ def keep_blocks_of_all(tables: Tables, suppressed_people: int, everybody: int) -
         everyone = [typed_number(n, "BIGINT") for n in (-1, everybody, suppressed_people, 1)]
         sizes = exp.union(sizes, exp.select(*everyone), distinct=False)
     counts.keep_rows("grades_0", steps.plan(sizes))
+
+
+def _keep_pieces_of_kinds(tables: Tables, j: int, width: int) -> None:
+    """Keep the pieces of a secret with few values, a row per kind of block and value."""
+    counts = tables.counts
+    counts.keep("tally_counts", j, lasting=False)
+    tables.keep("kinds", j, width)
+    steps = Steps(tables)
+    query = exp.select("*").from_(steps.need("kind_pieces", j, width))
+    counts.keep_rows(f"pieces_{j}", steps.plan(query))
 
 
 def _pieces_with_everyone(tables: Tables, j: int, suppressed_people: int) -> Plan:

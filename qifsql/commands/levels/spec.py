@@ -31,10 +31,12 @@ DIGITS = 30  # the largest exponent of ten of a required level
 
 
 def _level(summary: str, text: str = "") -> Option:
+    """Return an option that requires one level."""
     return Option(NUMBER, summary, text=text, panel=PANEL)
 
 
 def _levels(summary: str, text: str = "") -> Option:
+    """Return an option that requires a level, and takes several numbers."""
     return Option(NUMBERS, summary, text=text, panel=PANEL)
 
 

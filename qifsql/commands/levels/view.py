@@ -161,6 +161,7 @@ def _missing_c_sentence(row: Mapping[str, Any]) -> str:
 
 
 def _measure_name(row: Mapping[str, Any]) -> str:
+    """Return the name of the measure of a row."""
     if row["measure"] == "l_recursive_c":
         return said("c, recursive, l = {l}", l=row["l"])
     return said(SENTENCES[row["measure"]], people=words.people())
@@ -179,6 +180,7 @@ def _level_text(value: float | None, threshold: float | None = None) -> str:
 
 
 def _violations_text(row: Mapping[str, Any]) -> str:
+    """Return how many people do not have a required level, and in how many blocks."""
     n, blocks = row["people_in_violation"], row["blocks_in_violation"]
     if not blocks:
         return said("nobody")
@@ -242,6 +244,7 @@ def _block_table(worst: pl.DataFrame, rows: Sequence[Mapping[str, Any]]) -> Tabl
 
 
 def _attack_sentence(row: Mapping[str, Any]) -> str:
+    """Return a sentence on the people for whom an attack succeeds."""
     if row["people"] is None:  # few, and this report is for others
         return said(FEW[row["attack"]], level=row["level"])
     if not row["people"]:
@@ -263,30 +266,37 @@ def headline(stored: Stored) -> list[str]:
     texts = []
     qids = words.listed(stored.spec["qids"])
     for row in stored.frame.iter_rows(named=True):
-        unmet = {"level": _measure_name(row)}
-        if row["met"] is False:
-            unmet["blocks"] = words.blocks(row["blocks_in_violation"])
-        if row.get("known_records") == "one":
-            if row["met"] is False:
-                message = (
-                    "A required level ({level}) is not met in {blocks} of somebody who knows one "
-                    "record of a person."
-                )
-                texts.append(said(message, **unmet))
-            continue
-        if row["measure"] == "k" and row["value"] == 1:
-            alone = words.persons(row["people_at_worst"] or 1)
-            texts.append(
-                said("{n} have values of {qids} that nobody else has.", n=alone, qids=qids)
-            )
-        elif row["measure"] == "k" and row["value"] is not None:
-            message = "Everybody is in a group of at least {n} people with the same {qids}."
-            texts.append(said(message, n=words.count(int(row["value"])), qids=qids))
-        if row["people_in_violation"]:
-            message = "A required level ({level}) is not met for {people}."
-            lacking = words.persons(row["people_in_violation"])
-            texts.append(said(message, **unmet, people=lacking))
-        elif row["met"] is False:  # by few people, and this report is for others
-            texts.append(said("A required level ({level}) is not met in {blocks}.", **unmet))
+        if row["measure"] == "k" and row.get("known_records") != "one":
+            texts += _smallest_block_sentences(row, qids)
+        texts += _unmet_sentences(row)
     attacks = stored.details.get("attacks", pl.DataFrame()).iter_rows(named=True)
     return texts + [_attack_sentence(row) for row in attacks if row["people"] != 0]
+
+
+def _smallest_block_sentences(row: Mapping[str, Any], qids: str) -> list[str]:
+    """Return a sentence on the smallest block, from the row of k; none if k is hidden."""
+    if row["value"] is None:
+        return []
+    if row["value"] == 1:
+        alone = words.persons(row["people_at_worst"] or 1)
+        return [said("{n} have values of {qids} that nobody else has.", n=alone, qids=qids)]
+    message = "Everybody is in a group of at least {n} people with the same {qids}."
+    return [said(message, n=words.count(int(row["value"])), qids=qids)]
+
+
+def _unmet_sentences(row: Mapping[str, Any]) -> list[str]:
+    """Return a sentence on a required level that is not met, from its row; none if it is met."""
+    level = _measure_name(row)
+    is_of_one_record = row.get("known_records") == "one"
+    if row["people_in_violation"] and not is_of_one_record:
+        message = "A required level ({level}) is not met for {people}."
+        return [said(message, level=level, people=words.persons(row["people_in_violation"]))]
+    if row["met"] is not False:
+        return []
+    message = "A required level ({level}) is not met in {blocks}."  # few people, hidden from others
+    if is_of_one_record:
+        message = (
+            "A required level ({level}) is not met in {blocks} of somebody who knows one "
+            "record of a person."
+        )
+    return [said(message, level=level, blocks=words.blocks(row["blocks_in_violation"]))]

@@ -494,4 +494,5 @@ EMPTY = {
 
 
 def _size(bytes_: float) -> str:
+    """Return a number of bytes as text."""
     return f"{bytes_ / 2**20:,.0f} MiB"

@@ -176,9 +176,8 @@ def suda(
             *bound.microdata.notes,
             *note_left_out(engine, bound.microdata),
             *_remarks(summary),
+            *((STARS,) if uniques.stars and not bound.microdata.suppressed else ()),
         )
-        if uniques.stars and not bound.microdata.suppressed:
-            notes += (STARS,)
         if match_any:
             bounds = msu_bounds.bounds_of_uniques(uniques, statements)
             details["bounds"] = bounds

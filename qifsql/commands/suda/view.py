@@ -55,14 +55,17 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
 
 
 def _values_by_measure(frame: pl.DataFrame) -> dict[str, Any]:
+    """Return the rows of a result as values by measure."""
     return dict(zip(frame["measure"], frame["value"], strict=True))
 
 
 def _of_people(values: Mapping[str, Any]) -> bool:
+    """Return whether people are counted, of whom one record is known, not records."""
     return "people" in values
 
 
 def _count(values: Mapping[str, Any], name: str) -> int:
+    """Return a value as a whole number, 0 if there is none."""
     return int(values[name] or 0)
 
 
@@ -89,6 +92,7 @@ def _extent_sentence(values: Mapping[str, Any], spec: Spec) -> str:
 
 
 def _msus_in_words(values: Mapping[str, Any]) -> str:
+    """Return the number of minimal sample uniques in words."""
     singular, plural = "{n} minimal sample unique", "{n} minimal sample uniques"
     return counted(singular, plural, _count(values, "msus"))
 
@@ -133,6 +137,7 @@ def _special_uniques_sentence(values: Mapping[str, Any], spec: Spec) -> str:
 
 
 def _attribute_table(by_qid: pl.DataFrame) -> Table:
+    """Return a row per attribute: its minimal sample uniques (MSUs), and its share of scores."""
     heads = [said("attribute"), said("MSUs with it"), said("share of scores")]
     table = Table.of(heads, right=(1, 2))
     for row in by_qid.sort("contribution", descending=True, maintain_order=True).to_dicts():
@@ -166,6 +171,7 @@ def _value_parts(by_value: pl.DataFrame) -> list[Part]:
 
 
 def _note_of_length(height: int) -> Sequence[Part]:
+    """Return a note that only the first of so many rows are shown, if so."""
     if height <= ROWS_SHOWN:
         return ()
     text = said("The first {n} of {all}.", **{"n": ROWS_SHOWN, "all": words.count(height)})

@@ -65,12 +65,23 @@ def success(frame: pl.DataFrame) -> Chart:
             "worst."
         )
     below += " " + said("The black line joins the means; dashed: success before the release.")
-    words = [said("{n} sets of quasi-identifiers.", n=count(subsets))]
-    message = "{question}, {measure}: {prior} before, up to {most} after."
-    for _, _, question, measure, prior, highest in panels.rows():
-        asked_of = {"question": question, "measure": measures()[measure]}
-        words += [said(message, prior=percent(prior), most=percent(highest), **asked_of)]
+    words = [said("{n} sets of quasi-identifiers.", n=count(subsets)), *_panels_in_words(panels)]
     return dressed(chart, said("Success by number of quasi-identifiers known"), below, words)
+
+
+def _panels_in_words(panels: pl.DataFrame) -> list[str]:
+    """Return a sentence per panel of ``success``: success before, and the highest after."""
+    message = "{question}, {measure}: {prior} before, up to {most} after."
+    return [
+        said(
+            message,
+            question=row["question"],
+            measure=measures()[row["measure"]],
+            prior=percent(row["prior"]),
+            most=percent(row["highest"]),
+        )
+        for row in panels.iter_rows(named=True)
+    ]
 
 
 def shapley(frame: pl.DataFrame) -> Chart:
@@ -125,11 +136,18 @@ def _contribution_bars(frame: pl.DataFrame, what: str, title: str, below: str) -
     bars = alt.Chart(height=alt.Step(22)).encode(x=x.scale(domain=ends), y=y, tooltip=tooltip)
     texts = bars.mark_text(align="left", dx=4).encode(text="contribution:N")
     chart = grid(alt, bars.mark_bar(color=BLUE) + texts, rows).resolve_scale(y="independent")
-    words, greatest = [], rows.unique(keys, keep="first", maintain_order=True)  # rows descend
-    for _, question, measure, qid, contribution, *_ in greatest.rows():
-        message = "{question}, {measure}: most by {qid}, {contribution}."
-        who = {"question": question, "measure": measures()[measure]}
-        words += [said(message, qid=qid, contribution=contribution, **who)]
+    greatest = rows.unique(keys, keep="first", maintain_order=True)  # rows descend
+    message = "{question}, {measure}: most by {qid}, {contribution}."
+    words = [
+        said(
+            message,
+            question=row["question"],
+            measure=measures()[row["measure"]],
+            qid=row["qid"],
+            contribution=row["contribution"],
+        )
+        for row in greatest.iter_rows(named=True)
+    ]
     return dressed(chart, title, below, words)
 
 

@@ -101,11 +101,13 @@ class _GuardedCache:
             self._remove()
 
     def _files(self) -> list[Path]:
+        """Return the files of the function in the folder of the cache."""
         base = self._inner._impl.filename_base
         files = Path(self._inner.cache_path).glob("*.nb[ic]")
         return [file for file in files if file.name.startswith(f"{base}.")]
 
     def _remove(self) -> None:
+        """Remove the files of the function, and their digests."""
         for file in self._files():
             for path in (file, file.with_name(file.name + DIGEST)):
                 with suppress(OSError):
@@ -113,6 +115,7 @@ class _GuardedCache:
 
 
 def _is_intact(file: Path) -> bool:
+    """Return whether a file of machine code is that which was written, by its digest."""
     try:
         digest = file.with_name(file.name + DIGEST).read_text()
         return _is_private(file) and digest == _digest(file)

@@ -109,6 +109,7 @@ def priors(secrets: Mapping[int, Spread], people: int) -> dict[int, Success]:
     """Return the success before the release for each question, from one block of all people."""
 
     def one_block(mode: int, values: int) -> Profile:
+        """Return the profile of all people in a block, ``mode`` of whom have the best guess."""
         row = {"size": people, "mode": mode, "values": values, "blocks": 1}
         return Profile.of_counts(pl.DataFrame([row]))
 
@@ -138,6 +139,7 @@ def result_frame(
         return pl.DataFrame(schema=SWEPT)
     people = int(subsets["people"][0])
     alone = subsets.filter(pl.col("question") == 0).select("subset", singled_out="certain")
+    # a row per question: its number, model and secret, and whom guesses were right for before
     people_before = pl.DataFrame(
         [(j, round(s.probabilistic * people), round(s.deterministic * people))
          for j, s in prior.items()],

@@ -124,6 +124,7 @@ def _extend_candidates(candidates: Iterable[int], missing: int) -> set[int]:
 
 
 def _by_size(subsets: Iterable[int]) -> tuple[int, ...]:
+    """Return subsets, the smaller first."""
     return tuple(sorted(subsets, key=lambda s: (s.bit_count(), s)))
 
 

@@ -491,6 +491,7 @@ class SweepRun:
                 self.spec.tell(line)
 
     def _out_of_time(self) -> bool:
+        """Return whether the time budget is used up."""
         budget = self.spec.time_budget
         return budget is not None and time.monotonic() - self.began > budget
 

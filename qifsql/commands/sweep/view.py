@@ -108,6 +108,7 @@ def _question_heading(row: Row) -> str:
 
 
 def _chance(p: float) -> str:
+    """Return how often a guess is right: never, always, or in so many times."""
     chance = words.chance(p)
     return chance if p <= 0 or p >= 1 else said("{chance} times", chance=chance)
 

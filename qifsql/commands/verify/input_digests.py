@@ -96,6 +96,7 @@ def _search_file(before: str, digest: str, name: str, folder: Path | None) -> st
 
 
 def _digest(path: str) -> str:
+    """Return the SHA-256 digest of a file; DatasetError if it cannot be read."""
     try:
         with Path(path).open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()

@@ -157,6 +157,7 @@ def count_blocks(answer: Answer, places: Sequence[int], width: int, secret: int)
 
 
 def _block_name(values: Iterable[object]) -> str:
+    """Return one text for the values of a block, the same for equal ones alone."""
     return "\x1f".join(map(text_of, values))
 
 

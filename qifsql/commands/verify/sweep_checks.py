@@ -106,6 +106,7 @@ def repeat_answers(request: Request) -> list[Repetition]:
 
 
 def _rows_of_table(stored: Stored, table: str) -> list[dict[str, Any]]:
+    """Return the rows of a table of details, none if it was not stored."""
     return stored.details[table].rows(named=True) if table in stored.details else []
 
 

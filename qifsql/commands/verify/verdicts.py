@@ -272,6 +272,7 @@ def unchecked_row(stored: Stored, table: str, row: int | None, reason: str) -> d
 
 
 def _double(value: Number) -> float | None:
+    """Return a number as it is stored, NULL as such."""
     return None if value is None else float(value)
 
 

@@ -60,6 +60,7 @@ def sentence(counts: Spec) -> str:
 
 
 def _way_name(name: str) -> str:
+    """Return the name of a way of checking, in the language of the reader."""
     ways = {
         "SQL of the manifest": said("SQL of the manifest"),
         "SQL of the request": said("SQL of the request"),
