@@ -202,6 +202,7 @@ def _value_chances(row: Mapping[str, Any], detail: pl.DataFrame) -> list[Part]:
             words.count(line["suspected"]),
         )  # fmt: skip
     parts: list[Part] = [table]
+    # Others do not see all numbers: those that are hidden are None.
     complete = [(n, line) for n, line in enumerate(lines, 1) if None not in line.values()]
     uncertain = [(n, line) for n, line in complete if line["low"] < line["high"] < 1]
     if uncertain:

@@ -119,9 +119,9 @@ def _recipient(n: int, table: Mapping[str, Any], folder: Path, lines: Lines) -> 
     name = table.get("name")
     if not isinstance(name, str) or not name.strip():
         raise lines.wrong(f'recipient {n + 1} has no name; write name = "university"', *here)
-    chances, texts = _knowledge(table.get("knows", {}), lines, *here, "knows")
-    known_laws = tuple(
-        replace(law, table=str(folder / law.table)) if law.table else law for law in texts
+    chances, written = _knowledge(table.get("knows", {}), lines, *here, "knows")
+    known_laws = tuple(  # the table of a law is in the folder of the policy
+        replace(law, table=str(folder / law.table)) if law.table else law for law in written
     )
     files = table.get("holds", [])
     if not isinstance(files, list) or not all(isinstance(f, str) and f.strip() for f in files):

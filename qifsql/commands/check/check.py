@@ -124,8 +124,7 @@ def check(
         ['singling_out', 'linkability', 'inference']
 
     Source: M29 (groups), M31 to M33 (risks), M75 (questions), M111 to M122 (synthetic releases),
-    M218 (recipients);
-    Article 29 Working Party, Opinion 05/2014 on anonymisation techniques.
+    M218 (recipients); Article 29 Working Party, Opinion 05/2014 on anonymisation techniques.
 
     """
     adversary: dict[str, Any] = dict(options)
@@ -178,6 +177,43 @@ def judge(
     """
     origin = Origin.now(settings, "check")
     last_release = _read_baseline(policy, baseline)
+    rows, results, compared = _measure_rules(policy, source, last_release, settings)
+    assessments = recipient_levels.assess(policy, source, settings)
+    for assessment in assessments:
+        rows += recipient_levels.levels(policy, assessment)
+    schema = SCHEMA | (READING if policy.adversary.get("person") else {})
+    schema |= RECIPIENT if assessments else {}
+    frame = pl.DataFrame([{name: row.get(name) for name in schema} for row in rows], schema=schema)
+    # Recipients may share a sweep. Links with a register attack nobody, and have no models.
+    of_recipients = {id(r): r for assessment in assessments for r in assessment.results}.values()
+    links = [result for result in of_recipients if "models" not in result.spec]
+    results += [result for result in of_recipients if "models" in result.spec]
+    columns = _coverage(policy, source, results, compared, settings)
+    measured = [*results, *(release.result for release in compared)]
+    # The origin of each number, and what was asked for it.
+    answers = [(result.origin, _without_ways(result.spec)) for result in results]
+    answers += [(release.result.origin, release.origin_spec) for release in compared]
+    answers += [(result.origin, {"models": [], "secrets": []}) for result in links]
+    origin = _combine_origins(origin, policy, last_release, answers, columns)
+    details = {"uncovered": columns.frame, **_households(results)}
+    notes = _notes(policy, rows, measured)
+    if assessments:
+        today = datetime.date.today()
+        described = [recipient.plain() for recipient in policy.recipients]
+        late = [recipient.name for recipient in policy.recipients if recipient.has_expired(today)]
+        origin = replace(origin, spec={**origin.spec, "recipients": described, "expired": late})
+        details["recipients"] = recipient_levels.summary(assessments, frame, today)
+        notes += tuple(note for assessment in assessments for note in assessment.notes)
+    return Verdict.of(frame, origin, notes, details)
+
+
+def _measure_rules(
+    policy: Policy, source: Source, last_release: Baseline | None, settings: Settings | None
+) -> tuple[list[dict[str, Any]], list[Result], Sequence[Comparison]]:
+    """Return the levels of all rules, in their order, and the attacks and comparisons they share.
+
+    A rule about a synthetic release is measured by comparisons, any other one by attacks.
+    """
     levels: dict[tuple[int, Model | None], list[dict[str, Any]]] = {}  # by rule and model
     results = []
     for by, rules in _shared_attacks(policy):
@@ -205,35 +241,11 @@ def judge(
         for rule_model in rule.models or (None,)
         for row in levels[rule.number, rule_model]
     ]
-    assessments = recipient_levels.assess(policy, source, settings)
-    for assessment in assessments:
-        rows += recipient_levels.levels(policy, assessment)
-    schema = SCHEMA | (READING if policy.adversary.get("person") else {})
-    schema |= RECIPIENT if assessments else {}
-    frame = pl.DataFrame([{name: row.get(name) for name in schema} for row in rows], schema=schema)
-    of_recipients = {id(r): r for assessment in assessments for r in assessment.results}.values()
-    links = [result for result in of_recipients if "models" not in result.spec]
-    results += [result for result in of_recipients if "models" in result.spec]
-    columns = _coverage(policy, source, results, compared, settings)
-    measured = [*results, *(release.result for release in compared)]
-    answers = [(result.origin, _without_ways(result.spec)) for result in results]
-    answers += [(release.result.origin, release.origin_spec) for release in compared]
-    answers += [(result.origin, {"models": [], "secrets": []}) for result in links]
-    origin = _combine_origins(origin, policy, last_release, answers, columns)
-    details = {"uncovered": columns.frame, **_households(results)}
-    notes = _notes(policy, rows, measured)
-    if assessments:
-        today = datetime.date.today()
-        described = [recipient.plain() for recipient in policy.recipients]
-        late = [recipient.name for recipient in policy.recipients if recipient.has_expired(today)]
-        origin = replace(origin, spec={**origin.spec, "recipients": described, "expired": late})
-        details["recipients"] = recipient_levels.summary(assessments, frame, today)
-        notes += tuple(note for assessment in assessments for note in assessment.notes)
-    return Verdict.of(frame, origin, notes, details)
+    return rows, results, compared
 
 
 def _without_ways(spec: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what an attack or a sweep was asked, without the options of a recipient's chances."""
+    """Return what an attack or a sweep was asked, without options of how much a recipient knows."""
     return {name: value for name, value in spec.items() if name not in OF_WAYS}
 
 

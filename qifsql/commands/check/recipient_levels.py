@@ -2,8 +2,7 @@
 
 What is known surely is an attack; with chances of knowing each quasi-identifier it is the mean
 over the subsets of one sweep, which all recipients share; with laws it is an attack with noisy
-knowledge.
-A register that is held is linked by the quasi-identifiers that it has. Source: M218.
+knowledge. A register that is held is linked by the quasi-identifiers that it has. Source: M218.
 """
 
 import datetime
@@ -134,7 +133,8 @@ def levels(policy: Policy, assessment: Assessment) -> list[dict[str, Any]]:
                 **{"by": None, "group": None, "individuals": None, risk: success.of(risk)},
                 **{"interval": interval, "known_records": success.known_records},
             }
-            level = level_row(rule, row, value, None, met=rule.met(value, None, interval))
+            met = rule.met(value, None, interval)  # there is no baseline
+            level = level_row(rule, row, value, before=None, met=met)
             rows.append(level | {"recipient": recipient.name})
     return rows
 
@@ -172,7 +172,11 @@ def _assess(
     swept: Result | None,
     settings: Settings | None,
 ) -> Assessment:
-    """Return what was measured for one recipient; ``swept`` has the subsets that may be known."""
+    """Return what was measured for one recipient; ``swept`` has the subsets that may be known.
+
+    It is one attack on what is known (surely, with errors, or as the mean over ``swept``), and a
+    link with each register that is held.
+    """
     successes: list[Success] = []
     results: list[Result] = []
     notes: list[str] = []
@@ -208,6 +212,7 @@ def _assess(
             about = {"name": quoted(recipient.name), "file": file.name, "secret": quoted(secret)}
             notes.append(NOT_COMPOSED.format(**about))
     known_records = policy.adversary.get("known_records")
+    # Those of the records that the policy takes to be known; a link says nothing of that.
     successes = [s for s in successes if known_records in (None, s.known_records or known_records)]
     return Assessment(recipient, tuple(successes), tuple(results), tuple(notes))
 
@@ -241,7 +246,10 @@ def _success(row: Mapping[str, Any]) -> Success:
 
 
 def _noisy_successes(result: Result) -> Iterator[Success]:
-    """Yield the success of knowledge with errors; at most that of the exact row before it."""
+    """Yield the success of knowledge with errors; at most that of the exact row before it.
+
+    Rows of the attack are pairs: what would be known without errors, and with them.
+    """
     rows = list(result.rows())
     for exact, noisy in zip(rows[::2], rows[1::2], strict=True):
         interval = None if noisy["high"] is None else (noisy["low"], noisy["high"])
@@ -279,7 +287,7 @@ def _mean_successes(recipient: Recipient, swept: Result) -> Iterator[Success]:
     pairs = zip(qids, chances, strict=True)
     knows = ",".join(f"{in_quotes(name, MARKS + '=')}={float(p)}" for name, p in pairs)
     means = adversaries(swept, knows=knows).frame.filter(measure="probabilistic")
-    weights = independent(recipient.name, chances).weights()
+    weights = independent(recipient.name, chances).weights()  # of each subset, a bit mask
     total = sum(weights.values())
     for mean in means.iter_rows(named=True):
         secret, reading = mean["secret"], mean.get("known_records")

@@ -85,8 +85,8 @@ def _releases_table(row: Row, releases: Sequence[Row]) -> Table:
     breached, vulnerable = words.count(row["perfect_breach"]), words.count(row["vulnerable"])
     add(said("people with a single value"), "perfect_breach", together=breached)
     add(said("people with fewer values together"), "vulnerable", together=vulnerable)
-    chance = _percent(row["posterior_success"])
-    add(said("best guess is right"), "success", _percent, together=chance)
+    chance = words.percent(row["posterior_success"])
+    add(said("best guess is right"), "success", words.percent, together=chance)
     return table
 
 
@@ -128,7 +128,7 @@ def _progress_table(rows: Sequence[Row]) -> Table:
         cells = [str(row["releases"]), words.count(row["located"])]
         cells.append(_number(row["effective_posterior"]))
         shares = ("perfect_breach_share", "vulnerable_share", "posterior_success")
-        table.add_row(*cells, *(_percent(row[name]) for name in shares))
+        table.add_row(*cells, *(words.percent(row[name]) for name in shares))
     return table
 
 
@@ -141,7 +141,7 @@ def _curve_parts(rows: Sequence[Row], people: int) -> list[Part]:
     for row in rows:
         level = number(f"{100 * row['confidence']:.4g} %")
         shares = [row["share_before"], row["share"], row["share_guessed"]]
-        table.add_row(level, *map(_percent, shares))
+        table.add_row(level, *map(words.percent, shares))
     message = (
         "Share of the {people} for whom each remaining value is right with at least this "
         "chance; in the last column, for whom the best guess is."
@@ -172,7 +172,7 @@ def _truth_sentence(row: Row) -> str:
 
 
 def _people_and_share(n: int, people: int) -> str:
-    share = _percent(n / people if people else None)
+    share = words.percent(n / people if people else None)
     everybody = words.persons(people)
     return said("{n} of {people} ({share})", n=words.count(n), people=everybody, share=share)
 
@@ -183,10 +183,6 @@ def _count(n: int | None) -> str:
 
 def _number(value: float | None) -> str:
     return "-" if value is None else number(f"{value:,.2f}".rstrip("0").rstrip("."))
-
-
-def _percent(share: float | None) -> str:
-    return "-" if share is None else words.percent(share)
 
 
 def chapter(stored: Stored) -> tuple[str, list[Part]]:

@@ -38,11 +38,10 @@ def _pairs_of_columns(pairs: pl.DataFrame) -> list[Part]:
     for (_, release), rows in pairs.group_by("file", "release", maintain_order=True):
         table = Table.of(heads, range(2, 7))
         for row in rows.iter_rows(named=True):
-            distance = row["total_variation"]
             numbers = [f"{name}_{when}" for name in ("cramers_v", "correlation") for when in TIMES]
             table.add_row(
                 *(escaping.cell(row[name]) for name in ("first", "second")),
-                "-" if distance is None else words.percent(distance),
+                words.percent(row["total_variation"]),
                 *(_number(row[name]) for name in numbers),
             )
         parts += [Heading(escaping.cell(release), 2), table]
@@ -70,14 +69,14 @@ def _models(coefficients: pl.DataFrame) -> list[Part]:
         table = Table.of([*heads, said("difference")], range(1, 5))
         first = rows.row(0, named=True)
         for row in rows.drop_nulls("coefficient").iter_rows(named=True):
-            share, difference = row["overlap"], row["standardised_difference"]
+            difference = row["standardised_difference"]
+            # Never -0.00.
+            shift = "-" if difference is None else words.fixed(round(difference, 2) + 0.0, 2)
             table.add_row(
                 escaping.cell(row["coefficient"]),
                 *(_estimate(row, when) for when in TIMES),
-                "-" if share is None else words.percent(share),
-                "-"
-                if difference is None
-                else words.fixed(round(difference, 2) + 0.0, 2),  # no -0.00
+                words.percent(row["overlap"]),
+                shift,
             )
         kinds = {"linear": said("linear regression"), "logistic": said("logistic regression")}
         title = f"{escaping.cell(formula)} ({kinds[first['model']]}), {escaping.cell(release)}"
