@@ -178,7 +178,7 @@ SELECT coalesce(sum(size), 0)::BIGINT AS records
 FROM (
     SELECT sum(people)::BIGINT AS size
     FROM tuples
-    GROUP BY {{ qids | each("list_extract(steps_#, ?)", ", ") }}
+    GROUP BY {{ qids | each("code_# >> ?", ", ") }}
     HAVING {{ "count(DISTINCT person)" if people else "sum(people)" }} < wanted_k
 ) AS rare;
 

@@ -1,8 +1,8 @@
 -- Global recoding: each step of a quasi-identifier merges its values into groups. In which group is a
 -- value on each step, which people are alike at a node, and how are their cells written?
 
--- One row per value of a quasi-identifier: the number of its group on every step. A step that merges
--- has a form, an expression over the value; `formed` has its results.
+-- One row per value of a quasi-identifier: the number of its group on every step, the first being the
+-- values themselves. A step that merges has a form, an expression over the value; `formed` has its results.
 {# steps(qid=1, height=2), steps(qid=1, height=0) #}
 CREATE OR REPLACE VIEW steps AS
 SELECT
@@ -12,8 +12,55 @@ SELECT
     {% for s in range(1, height + 1) %}
     dense_rank() OVER (ORDER BY form_{{ s }})::INTEGER AS step_{{ qid }}_{{ s }},
     {% endfor %}
+    place AS step_{{ qid }}_0,
     place AS place_{{ qid }}
 FROM formed;
+
+-- One row per value: on every step the rank of its group, from 0, among the groups that the next step
+-- merges with it.
+{# ranks(qid=1, height=2), ranks(qid=1, height=0) #}
+CREATE OR REPLACE VIEW ranks AS
+SELECT
+    *
+    {% for s in range(height + 1) %}
+    , dense_rank() OVER ({{ "PARTITION BY step_%d_%d" | format(qid, s + 1) if s < height }} ORDER BY step_{{ qid }}_{{ s }}) - 1 AS rank_{{ s }}
+    {% endfor %}
+FROM steps_of;
+
+-- One row: of each step, how many groups it has, and the bits that the ranks of its groups take.
+{# sizes_of_steps(qid=1, height=2), sizes_of_steps(qid=1, height=0) #}
+CREATE OR REPLACE VIEW sizes_of_steps AS
+SELECT
+    {% for s in range(height + 1) %}
+    count(DISTINCT step_{{ qid }}_{{ s }}) AS cells_{{ s }},
+    length(ltrim(bin(max(rank_{{ s }})), '0')) AS bits_{{ s }},
+    {% endfor %}
+FROM steps_of;
+
+-- One row per value whose steps are nested: the number of its group on every step, which is that of its
+-- group on the next step with the bits of its rank behind it. So a number without its last bits is that
+-- of a coarser step; `shifts` are how many bits, for each step, and last those of all.
+{# nested_steps(qid=1, shifts=[0, 3, 5, 40]), nested_steps(qid=1, shifts=[0, 0]), nested_steps(qid=1, shifts=[0, 70]) #}
+CREATE OR REPLACE VIEW nested_steps AS
+{% set heights = range(shifts | length - 1) %}
+SELECT
+    value,
+    people,
+    {{ heights[1:] | each("form_#,") }}
+    {% for s in heights %}
+    code >> {{ shifts[s] }} AS step_{{ qid }}_{{ s }},
+    {% endfor %}
+    place_{{ qid }}
+FROM (
+    SELECT
+        *,
+        (
+            {% for s in heights %}
+            {{ "+" if not loop.first }} rank_{{ s }} * {{ 2 ** shifts[s] }}::HUGEINT
+            {% endfor %}
+        )::{{ "TINYINT" if shifts[-1] <= 7 else "SMALLINT" if shifts[-1] <= 15 else "INTEGER" if shifts[-1] <= 31 else "BIGINT" if shifts[-1] <= 63 else "HUGEINT" }} AS code
+    FROM steps_of
+) AS coded;
 
 -- One row per value of a quasi-identifier: the place that stands for its group on a step whose cells are
 -- the same for all values of a group.
@@ -38,51 +85,106 @@ SELECT
     own_coarser AS coarser
 FROM steps_of;
 
--- One row per different person: for each quasi-identifier the list of the groups of the value, on
--- every step from the value itself on; the secrets; how many people. `heights` are the last steps.
-{# tuples(heights=[2, 0]) #}
+-- One row per person: places and secrets. Nearly all differ, so that counting them would be in vain.
+CREATE OR REPLACE VIEW single_people AS
+SELECT
+    place,
+    secrets,
+    1::BIGINT AS people
+FROM coded;
+
+-- One row: how many people differ, roughly.
+{# different_people(qids=[1, 2], secrets=[1]), different_people(qids=[1], secrets=[]) #}
+CREATE OR REPLACE VIEW different_people AS
+SELECT approx_count_distinct(hash({{ qids | each("place_#", ", ") }}{{ secrets | each(", secrets_#") }})) AS people
+FROM coded;
+
+-- One row per person of `combinations`, or several who are alike: the numbers of the values, from which
+-- those of their groups follow; the secrets; how many people.
+{# tuples(qids=[1, 2]) #}
 CREATE OR REPLACE VIEW tuples AS
 SELECT
-    {% for height in heights %}
-    {% set i = loop.index %}
-    [combinations.place_{{ i }}{% for s in range(1, height + 1) %}, steps_{{ i }}.step_{{ i }}_{{ s }}{% endfor %}] AS steps_{{ i }},
-    {% endfor %}
+    {{ qids | each("steps_#.step_#_0 AS code_#,") }}
     secrets,
     combinations.people
 FROM combinations
-{% for _ in heights %}
-INNER JOIN steps_{{ loop.index }} ON combinations.place_{{ loop.index }} = steps_{{ loop.index }}.place_{{ loop.index }}
-{% endfor %};
+{{ qids | each("INNER JOIN steps_# ON combinations.place_# = steps_#.place_#") }};
 
--- One row per person of `tuples`: the group of each value at a node. `at` is its step, from 1, which is
--- one of the `parameters` of the statement, or known.
+-- One row per person of a sample of `tuples`, which does not depend on the order of rows.
+{# sample_of_tuples(qids=[1, 2]) #}
+CREATE OR REPLACE VIEW sample_of_tuples AS
+SELECT *
+FROM tuples
+WHERE hash({{ qids | each("code_#", ", ") }}) % stride = 0;
+
+-- One row per person of `tuples` who is in one of the rarest groups of a step of one quasi-identifier:
+-- as many groups as have that many people together.
+CREATE OR REPLACE VIEW rare_tuples AS
+SELECT tuples.*
+FROM tuples
+SEMI JOIN (
+    SELECT own_step AS cell
+    FROM (
+        SELECT
+            own_step,
+            sum(people) OVER (ORDER BY people, own_step) AS upto
+        FROM (
+            SELECT
+                own_step,
+                sum(people)::BIGINT AS people
+            FROM steps_of
+            GROUP BY own_step
+        ) AS sized
+    ) AS added
+    WHERE upto <= most_people
+) AS rarest ON own_code >> shift = rarest.cell;
+
+-- One row: of a node and the sample, the classes by secrets, and those of one row.
+{# classes_of_sample(qids=[1, 2]) #}
+CREATE OR REPLACE VIEW classes_of_sample AS
+SELECT
+    count(*) AS classes,
+    count(*) FILTER (WHERE size = 1) AS single
+FROM (
+    SELECT count(*) AS size
+    FROM tuples
+    GROUP BY {{ qids | each("code_# >> ?", ", ") }}, secrets
+) AS counted;
+
+-- One row per person of `tuples`: the group of each value at a node. `at` is how many bits its step
+-- leaves out, which is one of the `parameters` of the statement, or known.
 {# tuples_of_node(qids=[1, 2], parameters=True), tuples_of_node(qids=[1, 2], parameters=False) #}
 CREATE OR REPLACE VIEW tuples_of_node AS
 SELECT
-    {{ qids | each("list_extract(steps_#, ?) AS step_#," if parameters else "list_extract(steps_#, at_#) AS step_#,") }}
+    {{ qids | each("code_# >> ? AS step_#," if parameters else "code_# >> at_# AS step_#,") }}
     secrets,
     people
 FROM tuples;
 
--- One row per person of `tuples`: the group of each value at a node, and the place of the value.
-{# placed_tuples(qids=[1, 2]) #}
+-- One row per different person: the group of each value at a node of these `steps`, and its place.
+{# placed_tuples(steps=[2, 0]) #}
 CREATE OR REPLACE VIEW placed_tuples AS
 SELECT
-    {{ qids | each("list_extract(steps_#, at_#) AS step_#,") }}
-    {{ qids | each("list_extract(steps_#, 1) AS place_#,") }}
-    people
-FROM tuples;
+    {% for s in steps %}
+    steps_{{ loop.index }}.step_{{ loop.index }}_{{ s }} AS step_{{ loop.index }},
+    combinations.place_{{ loop.index }},
+    {% endfor %}
+    combinations.people
+FROM combinations
+{% for _ in steps %}
+INNER JOIN steps_{{ loop.index }} ON combinations.place_{{ loop.index }} = steps_{{ loop.index }}.place_{{ loop.index }}
+{% endfor %};
 
--- One row per class of a node and combination of secrets, with the groups of its people on every step:
--- on those from the node on all of them are alike.
+-- One row per class of a node and combination of secrets, with numbers from which those of coarser
+-- groups follow.
 {# rolled_up(qids=[1, 2]) #}
 CREATE OR REPLACE VIEW rolled_up AS
 SELECT
-    {{ qids | each("any_value(steps_#) AS steps_#,") }}
+    {{ qids | each("(code_# >> at_#) << at_# AS code_#,") }}
     secrets,
     sum(people)::BIGINT AS people
 FROM tuples
-GROUP BY {{ qids | each("list_extract(steps_#, at_#)", ", ") }}, secrets;
+GROUP BY ALL;
 
 -- One row per quasi-identifier: the step of a node, a parameter of the statement.
 {# heights(qids=[1, 2]) #}

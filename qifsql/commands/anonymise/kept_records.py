@@ -71,7 +71,7 @@ def _count_rare_records(recoding: Recoding, combination: Combination, node: Node
     key = (combination, steps)
     if key not in recoding.rare_records:
         # The smallest table of tuples from which the node can be counted.
-        table = recoding.smallest_source(node).table
+        table = recoding.source_of(node).table
         text = f"rare {combination} in {table}"
         if text not in recoding.texts:
             query = recoding.view(
@@ -82,7 +82,7 @@ def _count_rare_records(recoding: Recoding, combination: Combination, node: Node
                 people=recoding.counts_people,
             )
             recoding.texts[text] = render.statement(Plan((), query))
-        parameters = recoding.positions(steps)
+        parameters = recoding.shifts(steps)
         ((records,),) = recoding.passes.stream.rows(recoding.texts[text], parameters)
         recoding.rare_records[key] = int(records)
     return recoding.rare_records[key]
@@ -94,7 +94,7 @@ def _make_shown(recoding: Recoding, node: Node) -> None:
     It begins with all classes that break no limit on a secret, and loses those that a combination
     makes too small.
     """
-    steps = recoding.judged_steps(recoding.smallest_source(node).table, node)
+    steps = recoding.judged_steps(recoding.source_of(node).table, node)
     if not recoding.limits.of_secret:  # no class breaks a limit: ``refused`` has no row
         people, *_ = steps
         steps = [people, make_step("anonymise/none_refused", "refused")]

@@ -57,7 +57,7 @@ from operator import getitem, le
 
 Node = tuple[int, ...]
 
-FRONTIER = 2_000  # nodes that are measured, at most, for the frontier alone
+FRONTIER = 2_000_000_000  # records in nodes that are measured for the frontier alone, at most
 
 
 @dataclass(frozen=True)
@@ -219,7 +219,7 @@ class Lattice:
                 rated, least = self.best, self.loss.of(self.best, self.nodes[self.best]) * unit
             if rated is not None and bound > least:
                 self.optimal = True  # nothing in the queue loses as little; the rest is frontier
-                if len(self.nodes) >= FRONTIER:
+                if len(self.nodes) * max(1_000_000, self.loss.records) >= FRONTIER:
                     return
             if not self._is_known_refused(node) and (self._settles_finer or not self._judge(node)):
                 self._climb(node)

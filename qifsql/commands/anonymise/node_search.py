@@ -72,7 +72,7 @@ def search(
         meter.inside(0.1 + 0.7 * done, f"{len(lattice.nodes):,} of {total:,} nodes")
         if recoding.combinations:
             return kept_records.measure(recoding, node, limit)
-        return recoding.measure(node, limit)
+        return recoding.measure(node, limit, refuse_early=loss.additive)
 
     def keeps_bounds(node: Node) -> bool:
         risks = recoding.risks(node) if rules else []

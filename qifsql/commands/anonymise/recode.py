@@ -1,10 +1,10 @@
 """Global recoding: every value of a quasi-identifier becomes the same cell in all records.
 
-A quasi-identifier has steps, the first being its values as they are. The steps of every value are
-whole numbers, in the tables ``steps_1 ..``; ``tuples`` has a row for each different person, with a
-list of all steps of each of its values. A node is a step of each quasi-identifier, and its classes
-are a GROUP BY of one element of each list of ``tuples``, or of a coarser table that was rolled up
-on the way.
+A quasi-identifier has steps, the first being its values as they are. The groups of every value are
+whole numbers, in the tables ``steps_1 ..``. Steps are nested, so the number of a value holds those
+of its groups: it is theirs with more bits behind it (``nested_steps``). ``tuples`` has the numbers
+of the values of people. A node is a step of each quasi-identifier, and its classes are a GROUP BY
+of these numbers without their last bits, in ``tuples`` or in the classes of a finer node.
 """
 
 import math
@@ -12,7 +12,7 @@ import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from itertools import pairwise, zip_longest
+from itertools import accumulate, pairwise, zip_longest
 from typing import NamedTuple
 
 import polars as pl
@@ -34,10 +34,12 @@ from qifsql.query.plan import Plan, Select, Step
 from qifsql.query.shapes import Shape
 from qifsql.query.splice import make_step, splice
 
-LARGE_TABLE = 2_000  # rows from which on a coarser table is worth making
+LARGE_TABLE = 10_000  # rows from which on a coarser table is worth making
 LONG_TABLE = 50_000  # rows from which on only the columns that part classes are counted
-MOST_SOURCES = 16  # tables that nodes are counted from
-NODES_PER_TABLE = 100  # a table is worth making for a hundredth of all nodes
+SHRINKAGE = 16  # a coarser table has one row for so many of those that it is made of, or less
+SAMPLE = 64  # rows of a table for one of its sample; less than SHRINKAGE^2 (``_estimate``)
+RARE = 100  # a share of so many of the people is in a table of the rarest groups, at most
+MOST_BITS = 127  # of a number of a value
 BROKEN = "One row per class that breaks a limit."
 
 
@@ -49,13 +51,22 @@ class Source(NamedTuple):
     rows: int
 
 
+class StepSize(NamedTuple):
+    """A step of a quasi-identifier: its groups, and the last bits that its numbers leave out."""
+
+    cells: int
+    shift: int
+
+
 @dataclass
 class Recoding:
     """The steps of all quasi-identifiers of a coded release, as tables, and the nodes of them.
 
     A step is known by its number ``s`` from 0, a quasi-identifier by its number ``i`` from 1.
     Nodes are counted from ``sources``, by statements that ``texts`` and ``removals`` keep, because
-    they are sent many times. ``combinations`` have a k of their own
+    they are sent many times. ``sizes`` are those of the steps of all columns that make classes;
+    ``rare`` are tables of people in the rarest groups, by quasi-identifier and step; ``samples``
+    have the rows of samples of tables. ``combinations`` have a k of their own
     (``qifsql.commands.anonymise.kept_records``); ``shown_node`` is the node whose classes that stay
     are in the table ``shown``.
     """
@@ -65,6 +76,9 @@ class Recoding:
     steps: Sequence[Sequence[ValueStep]]
     limits: ClassLimits
     sources: list[Source] = field(default_factory=list)
+    sizes: list[list[StepSize]] = field(default_factory=list)
+    samples: dict[str, int] = field(default_factory=dict)
+    rare: dict[tuple[int, int], Source] = field(default_factory=dict)
     texts: dict[str, str] = field(default_factory=dict)
     removals: list[tuple[str, ...]] = field(default_factory=list)
     prior: dict[tuple[int, int], Profile] = field(default_factory=dict)
@@ -100,13 +114,14 @@ class Recoding:
         """Return the numbers of all columns that make classes."""
         return range(1, self.passes.coded.width + 1)
 
-    def positions(self, node: Node) -> list[int]:
-        """Return the position of the step of each column in its list of steps, from 1."""
-        return [*(s + 1 for s in node), *(1 for _ in self.strata)]
+    def shifts(self, node: Node) -> list[int]:
+        """Return the bits that the step of each column leaves out of the number of a value."""
+        shifts = [sizes[s].shift for sizes, s in zip(self.sizes, node, strict=False)]
+        return [*shifts, *(0 for _ in self.strata)]
 
-    def numbered_positions(self, node: Node) -> dict[str, int]:
-        """Return the positions of the steps by their names in SQL: ``at_1 ..``."""
-        return {f"at_{i}": at for i, at in enumerate(self.positions(node), 1)}
+    def numbered_shifts(self, node: Node) -> dict[str, int]:
+        """Return these bits by their names in SQL: ``at_1 ..``."""
+        return {f"at_{i}": at for i, at in enumerate(self.shifts(node), 1)}
 
     def make_steps(self, *, nested: bool) -> None:
         """Make the tables ``steps_1 ..``, a row per value.
@@ -114,13 +129,13 @@ class Recoding:
         Raises ColumnError where a hierarchy lacks a value, InputError where steps have to be
         ``nested`` and one is not coarser than the one before it.
         """
-        for i, steps in enumerate(self.steps, 1):
+        for i in self.columns:
+            steps = () if i in self.strata else self.steps[i - 1]
             self._make_steps(i, steps[1:])
             self._check_levels(i, steps)
             if nested:
                 self._check_nested(i, steps)
-        for i in self.strata:
-            self._make_steps(i, ())
+            self._nest_steps(i, max(0, len(steps) - 1))
 
     def make_bases(self, node: Node, shape: CellShape) -> None:
         """Make the tables ``bases_1 ..``: the place of each value for the release of a node.
@@ -138,22 +153,36 @@ class Recoding:
             )
 
     def make_tuples(self) -> None:
-        """Make ``tuples`` of ``coded``, one row per kind of person."""
-        self.passes.drop(*(source.table for source in self.sources))
-        combinations = self.passes.query("combinations")
-        people = Step("combinations", "One row per different person.", combinations)
+        """Make ``tuples`` of ``coded``, one row per person or kind of person."""
+        records, passes = self.passes.coded.records, self.passes
+        tables = {"coded": own_name("coded")}
+        secrets = range(1, passes.coded.carried + 1)
+        counted = self.view("different_people", tables=tables, qids=self.columns, secrets=secrets)
+        (different,) = passes.row(counted)
+        view = "combinations" if 4 * different < 3 * records else "single_people"
+        people = Step("combinations", "One row per person or kind of person.", passes.query(view))
         tables = {f"steps_{i}": own_name(f"steps_{i}") for i in self.columns}
-        heights = [*self.heights, *(0 for _ in self.strata)]
-        tuples = self.view("tuples", tables=tables, heights=heights)
-        rows = self.passes.keep("tuples", Plan((people,), tuples))
+        tuples = self.view("tuples", tables=tables, qids=self.columns)
+        rows = passes.keep("tuples", Plan((people,), tuples))
         self.sources = [Source((0,) * len(self.steps), "tuples", rows)]
-        self.texts.clear()
 
     def _make_steps(self, i: int, coarser: Sequence[ValueStep]) -> None:
         """Make the table ``steps_i``: a row per value, with its group number in each step."""
+        shape = {"qid": i, "height": len(coarser)}
         forms = microdata_steps.forms(own_name(scale_table(i)), [step.form for step in coarser])
-        query = splice("anonymise/steps", shape={"qid": i, "height": len(coarser)})
-        self.passes.keep(f"steps_{i}", Plan((forms,), query))
+        steps = Step("steps_of", "One row per value.", splice("anonymise/steps", shape=shape))
+        self.passes.keep(f"steps_{i}", Plan((forms, steps), splice("anonymise/ranks", shape=shape)))
+
+    def _nest_steps(self, i: int, height: int) -> None:
+        """Replace numbers of groups in ``steps_i`` by ones of which finer numbers hold coarser."""
+        row = self.passes.row(self.view_of_steps("sizes_of_steps", i, {}, qid=i, height=height))
+        cells, shifts = row[::2], list(accumulate(row[1::2], initial=0))
+        if shifts[-1] > MOST_BITS:
+            name = quoted(self.scales[i - 1].attribute.name)
+            raise InputError(f"{name} has too many steps; name fewer")
+        nested = self.view_of_steps("nested_steps", i, {}, qid=i, shifts=shifts)
+        self.passes.replace(f"steps_{i}", nested)
+        self.sizes.append([StepSize(*size) for size in zip(cells, shifts, strict=False)])
 
     def _check_levels(self, i: int, steps: Sequence[ValueStep]) -> None:
         """Refuse values that the hierarchy lacks; a missing one needs no line."""
@@ -208,12 +237,45 @@ class Recoding:
                 queries.append(self.view_of_steps("left_by_step", i, columns, numbers))
         self.passes.keep("left_by_steps", union(queries))
 
-    def measure(self, node: Node, limit: int) -> Measured:
-        """Count the classes of a node; may make a table that speeds up coarser nodes.
+    def measure(self, node: Node, limit: int, *, refuse_early: bool = False) -> Measured:
+        """Count the classes of a node.
 
         The loss of suppressed records is measured if there are any, and at most ``limit`` records.
+        With ``refuse_early``, some classes alone are counted if more than ``limit`` records of
+        these are suppressed.
         """
-        source, is_shown = self.smallest_source(node), node == self.shown_node
+        source = self.source_of(node)
+        rare = self._rare_source(node) if refuse_early and source.rows > LONG_TABLE else None
+        if rare is not None and SHRINKAGE * rare.rows < source.rows:
+            measured = self._count_classes(node, rare)
+            if measured.suppressed > limit:
+                return measured
+        measured = self._count_classes(node, source)
+        if not 0 < measured.suppressed <= limit:
+            return measured
+        penalty, entropy = self._suppression_loss(node)
+        return replace(measured, penalty=penalty, entropy=entropy)
+
+    def _rare_source(self, node: Node) -> Source | None:
+        """Return the table with all people of the rarest groups by one quasi-identifier of a node.
+
+        So a class of the node, or of a finer one, has all its records there, or none. Where a node
+        breaks a limit, such a class mostly does.
+        """
+        i = max(self.qids, key=lambda i: self.sizes[i - 1][node[i - 1]].cells)
+        s = node[i - 1]
+        if (i, s) not in self.rare:
+            people, shift = self.passes.coded.records // RARE, self.sizes[i - 1][s].shift
+            columns = {"own_step": column_of(i, s), "own_code": f"code_{i}"}
+            numbers = {"most_people": people, "shift": shift}
+            name = f"rare_{i}_{s}"
+            query = self.view_of_steps("rare_tuples", i, columns, numbers)
+            self.rare[i, s] = Source(node, name, self.passes.keep(name, query))
+        return self.rare[i, s] if self.rare[i, s].rows else None
+
+    def _count_classes(self, node: Node, source: Source) -> Measured:
+        """Count the classes of a node in a table."""
+        is_shown = node == self.shown_node
         columns = list(self.columns)
         if source.rows > LONG_TABLE:  # then a text of its own is cheaper than further columns
             columns = self._columns_that_part(node)
@@ -221,19 +283,12 @@ class Recoding:
         if key not in self.texts:
             plan = self.measuring_plan(source.table, columns=columns, is_shown=is_shown)
             self.texts[key] = render.statement(plan)
-        positions = self.positions(node)
+        shifts = self.shifts(node)
         ((blocks, classes, suppressed, smallest, squares, all_squares, guessed),) = (
-            self.passes.stream.rows(self.texts[key], [positions[i - 1] for i in columns])
+            self.passes.stream.rows(self.texts[key], [shifts[i - 1] for i in columns])
         )
-        shrinks = source.rows > LARGE_TABLE and source.rows >= 4 * blocks
-        if shrinks and len(self.sources) < MOST_SOURCES:
-            self._roll_up(node, source)
         counts = (blocks, classes, suppressed, smallest, int(squares), int(all_squares))
-        measured = Measured(*counts, guessed=Fraction(int(guessed), 1 << 80))  # SQL: in 2^-80
-        if not 0 < suppressed <= limit:
-            return measured
-        penalty, entropy = self._suppression_loss(node)
-        return replace(measured, penalty=penalty, entropy=entropy)
+        return Measured(*counts, guessed=Fraction(int(guessed), 1 << 80))  # SQL: in 2^-80
 
     def _columns_that_part(self, node: Node) -> list[int]:
         """Return the columns by which the classes of a node differ, or one that is the same."""
@@ -249,14 +304,14 @@ class Recoding:
 
         Both are means over all records and quasi-identifiers; entropy is in nats.
         """
-        table, is_shown = self.smallest_source(node).table, node == self.shown_node
+        table, is_shown = self.source_of(node).table, node == self.shown_node
         key = f"suppression in {table}, {is_shown}"
         if key not in self.texts:
             sized = self._size_steps(table, None, "judged_classes", is_shown=is_shown)
             heights = make_step("anonymise/heights", shape={"qids": self.qids})
             plan = Plan((*sized, heights), self.view("lost_by_suppression"))
             self.texts[key] = render.statement(plan)
-        rows = self.passes.stream.rows(self.texts[key], [*self.positions(node), *node])
+        rows = self.passes.stream.rows(self.texts[key], [*self.shifts(node), *node])
         penalty = entropy = Fraction(0)
         for scale, (_number, listed, spanned, lost) in zip(self.scales, rows, strict=True):
             covered, length = (spanned, scale.span) if scale.interval else (listed, scale.values)
@@ -265,10 +320,71 @@ class Recoding:
         cells = self.passes.coded.records * len(node)
         return penalty / cells, entropy / cells
 
-    def smallest_source(self, node: Node) -> Source:
-        """Return the table with the fewest rows of those that a node can be counted from."""
-        usable = (s for s in self.sources if all(map(operator.le, s.node, node)))
-        return min(usable, key=lambda source: source.rows)
+    def source_of(self, node: Node) -> Source:
+        """Return the table with the fewest rows that a node can be counted from; may make one.
+
+        What is made has the classes of a node that is finer, so that other nodes can be counted
+        from it, too. All tables together do not have more rows than ``tuples``.
+        """
+        source = min(
+            (s for s in self.sources if all(map(operator.le, s.node, node))),
+            key=lambda source: source.rows,
+        )
+        limit = source.rows // SHRINKAGE
+        parting = sum(sizes[s].cells > 1 for sizes, s in zip(self.sizes, node, strict=False))
+        is_long = source.rows > LARGE_TABLE and parting > 1 and not self.counts_people
+        if not is_long or sum(s.rows for s in self.sources) + limit > 2 * self.sources[0].rows:
+            return source
+        finer = self._finer_node(node, source)
+        if finer is None:
+            return source
+        name, tables = f"rolled_{len(self.sources)}", {"tuples": own_name(source.table)}
+        numbers = self.numbered_shifts(finer)
+        people = self.view("rolled_up", tables=tables, numbers=numbers, qids=self.columns)
+        self.sources.append(Source(finer, name, self.passes.keep(name, people)))
+        return self.sources[-1]
+
+    def _finer_node(self, node: Node, source: Source) -> Node | None:
+        """Return a finer node with few classes for the rows of a table; None if ``node`` has many.
+
+        Of each quasi-identifier the step goes down to that of the table, as long as there are not
+        too many classes: first where many nodes are gained for few classes.
+        """
+        if not self._is_small(node, source):
+            return None
+        open_qids = set(self.qids)
+
+        def gain(i: int) -> float:
+            sizes, s = self.sizes[i - 1], node[i - 1]
+            factor = math.log(sizes[s - 1].cells / sizes[s].cells)
+            return math.log1p(1 / (len(sizes) - s)) / factor if factor else math.inf
+
+        while open_qids := {i for i in open_qids if node[i - 1] > source.node[i - 1]}:
+            i = max(open_qids, key=lambda i: (gain(i), i))
+            finer = (*node[: i - 1], node[i - 1] - 1, *node[i:])
+            if self._is_small(finer, source):
+                node = finer
+            else:
+                open_qids.remove(i)
+        return node
+
+    def _is_small(self, node: Node, source: Source) -> bool:
+        """Estimate from a sample whether a node has few classes by secrets, for a table's rows.
+
+        The estimate is GEE (Charikar et al. 2000). Where all rows differ, it is too small by a
+        factor that is the root of SAMPLE.
+        """
+        name = f"sample_{source.table}"
+        if name not in self.samples:
+            tables, numbers = {"tuples": own_name(source.table)}, {"stride": SAMPLE}
+            drawn = self.view("sample_of_tuples", tables=tables, numbers=numbers, qids=self.columns)
+            self.samples[name] = self.passes.keep(name, drawn)
+            tables = {"tuples": own_name(name)}
+            query = self.view("classes_of_sample", tables=tables, qids=self.columns)
+            self.texts[name] = render.statement(Plan((), query))
+        ((classes, single),) = self.passes.stream.rows(self.texts[name], self.shifts(node))
+        factor = math.sqrt(source.rows / max(1, self.samples[name]))
+        return bool((classes + (factor - 1) * single) * SHRINKAGE <= source.rows)
 
     def risks(self, node: Node) -> list[Risk]:
         """Return the risk of releasing a node for each secret, as ``qifsql.attack`` measures it.
@@ -287,7 +403,7 @@ class Recoding:
     def _released_steps(self, node: Node) -> list[Step]:
         """Return the steps of a plan that ends with ``released``: people by class and secrets."""
         is_shown = node == self.shown_node
-        steps = self.judged_steps(self.smallest_source(node).table, node, is_shown=is_shown)
+        steps = self.judged_steps(self.source_of(node).table, node, is_shown=is_shown)
         if not is_shown and not self.limits.of_secret:  # no limit needs the two views yet
             steps.append(Step("sides", "One row per class.", self.view("sides_of_node")))
             steps.append(make_step("anonymise/none_refused", "refused"))
@@ -362,7 +478,7 @@ class Recoding:
         people = self.view(
             "tuples_of_node",
             tables={"tuples": own_name(table)},
-            numbers={} if node is None else self.numbered_positions(node),
+            numbers={} if node is None else self.numbered_shifts(node),
             places=columns,
             qids=columns or self.columns,
             parameters=node is None,
@@ -378,21 +494,6 @@ class Recoding:
             steps += [*broken.steps, Step("refused", BROKEN, broken.result)]
         return steps
 
-    def _roll_up(self, node: Node, source: Source) -> None:
-        """Make a table of the classes of a node from ``source``, to count coarser nodes from.
-
-        Do nothing if less than one node of ``NODES_PER_TABLE`` is as coarse.
-        """
-        coarser = math.prod(h - s + 1 for h, s in zip(self.heights, node, strict=True))
-        if coarser * NODES_PER_TABLE < math.prod(h + 1 for h in self.heights):
-            return
-        name, tables = f"rolled_{len(self.sources)}", {"tuples": own_name(source.table)}
-        numbers = self.numbered_positions(node)
-        people = self.view("rolled_up", tables=tables, numbers=numbers, qids=self.columns)
-        rows = self.passes.keep(name, people)
-        # a table that is not half as large counts as no smaller, so that it is not preferred
-        self.sources.append(Source(node, name, rows if 2 * rows <= source.rows else source.rows))
-
     def changes(self, node: Node) -> list[str]:
         """Return the changes of a node as they would be written."""
         chosen = (steps[s] for steps, s in zip(self.steps, node, strict=True))
@@ -400,8 +501,8 @@ class Recoding:
 
     def drop(self) -> None:
         """Drop the tables that were made."""
-        self.passes.drop("left_by_steps", "shown", "open_classes", "still_open")
-        self.passes.drop(*(source.table for source in self.sources))
+        self.passes.drop("left_by_steps", "shown", "open_classes", "still_open", *self.samples)
+        self.passes.drop(*(source.table for source in (*self.sources, *self.rare.values())))
         self.passes.drop(*(f"{name}_{i}" for i in self.columns for name in ("steps", "bases")))
 
     def view(
@@ -436,7 +537,7 @@ class Recoding:
         **shape: Shape,
     ) -> Select:
         """Return the query of a view about the steps of quasi-identifier number ``i``."""
-        names = ("done", "refused", "classes")
+        names = ("done", "refused", "classes", "tuples")
         tables = {name: own_name(name) for name in names}
         return splice(
             f"anonymise/{view}",

@@ -1,6 +1,7 @@
 """The release of a recoding: classes at a node, suppressed cells, and what the cells hold."""
 
 from collections.abc import Sequence
+from itertools import zip_longest
 
 from sqlglot import exp
 
@@ -12,10 +13,9 @@ from qifsql.commands.anonymise.recode import Recoding
 from qifsql.commands.anonymise.value_steps import ValueStep, column_of
 from qifsql.commands.anonymise.writing import with_commas
 from qifsql.counting.scales import own_name
-from qifsql.query import render
 from qifsql.query.plan import Plan, Step
 
-TABLES = {name: own_name(name) for name in ("done", "refused", "classes", "tuples")}
+TABLES = {name: own_name(name) for name in ("done", "refused", "classes")}
 
 
 def make_release(recoding: Recoding, node: Node, order: Sequence[int] = ()) -> None:
@@ -26,11 +26,12 @@ def make_release(recoding: Recoding, node: Node, order: Sequence[int] = ()) -> N
     that still break a limit are in ``refused``. Other classes stay as they are.
     """
     passes, columns = recoding.passes, recoding.columns
-    passes.statements[render.statement(recoding.measuring_plan("tuples", node))] = None
-    numbers = recoding.numbered_positions(node)
-    people = recoding.view("placed_tuples", tables=TABLES, numbers=numbers, qids=columns)
-    of_node = Step("tuples_of_node", "One row per person.", people)
-    passes.keep("done", Plan((of_node,), recoding.view("done_of_node")))
+    different = Step("combinations", "One row per different person.", passes.query("combinations"))
+    steps = [s for s, _ in zip_longest(node, columns, fillvalue=0)]
+    tables = {f"steps_{i}": own_name(f"steps_{i}") for i in columns}
+    people = recoding.view("placed_tuples", tables=tables, steps=steps)
+    of_node = Step("tuples_of_node", "One row per different person.", people)
+    passes.keep("done", Plan((different, of_node), recoding.view("done_of_node")))
     _refuse_classes(recoding)
     for i in order:
         view = recoding.view("suppressed_cells", tables=TABLES, qids=columns, qid=i)

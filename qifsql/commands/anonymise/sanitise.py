@@ -301,9 +301,9 @@ class Work:
         recoding.make_steps(nested=request.method == "lattice")
         step_losses = [recoding.losses(i) for i in recoding.qids]
         node, optimal = recoding.heights, None  # recode: the last step is all its changes
-        if request.method != "recode":
-            recoding.make_tuples()  # of the steps of each different person
         if request.method == "lattice":
+            recoding.make_tuples()
+            passes.drop("coded")  # is made again for the node
             best = node_search.search(recoding, step_losses, request, self.rules, self.meter)
             node, optimal = best.node, best.optimal
             self.details["frontier"] = best.frontier
@@ -339,7 +339,7 @@ class Work:
         )
 
     def _merge_places(self, recoding: Recoding, node: Node) -> None:
-        """Make ``coded`` again, with one place for all values of a group, and its tuples.
+        """Make ``coded`` again, with one place for all values of a group.
 
         Groups are those of the steps at a node; a class is then a tuple of places.
         """
@@ -347,7 +347,6 @@ class Work:
         self.passes.drop("coded")
         plan = scales.coding_plan(self.coded, self.passes.coded.secrets, "bases_{}".format)
         self.passes.keep("coded", plan)
-        recoding.make_tuples()
 
     def _note_small_classes(self, smallest: int | None) -> None:
         """Note that the smallest class by all quasi-identifiers has fewer than k, if it has.

@@ -98,8 +98,8 @@ class StepLoss:
 
 
 def column_of(i: int, s: int) -> str:
-    """Return the column with the group of a value in step ``s``; step 0 is the value's place."""
-    return f"step_{i}_{s}" if s else f"place_{i}"
+    """Return the column with the group of a value in step ``s``."""
+    return f"step_{i}_{s}"
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,8 @@ QIDS = (
     *("sex", "age", "race", "marital-status", "education", "native-country", "workclass"),
     "occupation",
 )
+LARGE = {"LARGE_TABLE": 1, "LONG_TABLE": 1, "SHRINKAGE": 1, "SAMPLE": 1, "RARE": 2}
+"""Limits of sizes with which tables of a few rows are counted as those of millions are."""
 parts = st.fractions(Fraction(1, 10), 1, max_denominator=10)
 every_limit = st.builds(
     Limits,
@@ -207,10 +209,18 @@ def hierarchy(path: Path, ladder: Ladder, values: Sequence[Any]) -> Path:
 
 
 @settings(max_examples=examples(30))
-@given(people(), every_limit, st.sampled_from(LOSSES), st.integers(0, 10), st.booleans())
+@given(
+    people(),
+    every_limit,
+    st.sampled_from(LOSSES),
+    st.integers(0, 10),
+    st.tuples(st.booleans(), st.booleans()),
+)
 def test_the_release_is_that_of_the_best_node(
-    drawn: tuple[Any, ...], limits: Limits, name: str, share: int, texts: bool
+    drawn: tuple[Any, ...], limits: Limits, name: str, share: int, forms: tuple[bool, bool]
 ) -> None:
+    """With ``large``, nodes are counted in tables of finer nodes and of rare groups."""
+    texts, large = forms
     drawn_ladders, columns, secrets = drawn
     records = len(secrets[0])
     if (limits.l is not None and limits.l > len(set(secrets[0]))) or limits.k > records:
@@ -252,7 +262,10 @@ def test_the_release_is_that_of_the_best_node(
             with pytest.raises(InputError):
                 run()
             return
-        result = run()
+        with pytest.MonkeyPatch.context() as patch:
+            for limit, value in LARGE.items() if large else ():
+                patch.setattr(f"qifsql.commands.anonymise.recode.{limit}", value)
+            result = run()
         rows = pl.read_csv(place / "out.csv", infer_schema=False).rows(named=True)
 
     def loss_of(node: Node, name: str = name) -> float:
@@ -281,6 +294,19 @@ def test_the_release_is_that_of_the_best_node(
             if 0 < s < len(ladder):
                 label = f"s{s}g{ladder[s][int(value)]}"
             assert written[q] == ("*" if n in gone else label)
+
+
+@pytest.mark.cases(1)
+@pytest.mark.parametrize(("height", "step"), [(6, 3), (34, 17), (70, 35)])
+def test_a_quasi_identifier_may_have_many_steps(height: int, step: int, tmp_path: Path) -> None:
+    """Each step s merges the values 0 to s; those up to half of the height are of one person."""
+    values = [v for v in range(height + 1) for _ in range(1 if v <= height // 2 else 2)]
+    pq.write_table(pa.table({"q": values}), tmp_path / "in.parquet")
+    changes = [f"q=greatest(q, {s})" for s in range(1, height + 1)]
+    source, out = tmp_path / "in.parquet", tmp_path / "out.parquet"
+    result = qifsql.anonymise(source, out, qids="q", k=2, method="lattice", change=changes)
+    assert result.frame["steps"].to_list() == [[step]]
+    assert result.frame["optimal"].all()
 
 
 # Bounds on the risk of the release.
