@@ -157,6 +157,7 @@ KINDS: dict[str, dict[str, Rows]] = {
     "synthetic": {
         "results": Rows(columns=["commands.synthetic.synthetic.SCHEMA"]),
         "worst": Rows(columns=["commands.synthetic.measurements.WORST"]),
+        "sure": Rows(columns=["commands.synthetic.measurements.SURE"]),
         "groups": Rows(columns=["commands.synthetic.individuals.GROUPS"]),
         "subsets": Rows(columns=["commands.synthetic.subsets.SUBSETS"]),
     },

@@ -309,6 +309,54 @@ FROM coded
 GROUP BY ALL
 HAVING sum(original) + sum(control) > 0;
 
+-- One row: the share of the most frequent value of a secret in the release, and the value that is most
+-- frequent among the people of the original, of several the first.
+CREATE OR REPLACE VIEW commonest AS
+SELECT
+    max(records) / sum(records) AS share,
+    min(secret) FILTER (WHERE original = most) AS secret
+FROM (
+    SELECT
+        cells.secret AS secret,
+        sum(cells.synthetic)::BIGINT AS records,
+        sum(cells.original)::BIGINT AS original,
+        max(sum(cells.original)) OVER ()::BIGINT AS most
+    FROM cells
+    GROUP BY cells.secret
+) AS totals;
+
+-- One row per share of the best guess among the records alike (chance) and number of values that are
+-- the best guess: how many people of the original are guessed so, those who have one of the values,
+-- and those who have the most frequent value of all people.
+CREATE OR REPLACE VIEW claims AS
+SELECT
+    chance,
+    ties,
+    sum(people)::BIGINT AS people,
+    sum(correct)::BIGINT AS correct,
+    sum(usual)::BIGINT AS usual
+FROM (
+    SELECT
+        blocks.ties AS ties,
+        blocks.original AS people,
+        blocks.correct AS correct,
+        coalesce(usual.original, 0) AS usual,
+        CASE
+            WHEN blocks.ties = 0 THEN (SELECT share FROM commonest)
+            ELSE blocks.largest / blocks.records
+        END AS chance
+    FROM blocks
+    LEFT JOIN (
+        SELECT
+            word,
+            cells.original AS original
+        FROM cells
+        WHERE cells.secret = (SELECT secret FROM commonest)
+    ) AS usual USING (word)
+    WHERE blocks.original > 0
+) AS guesses
+GROUP BY chance, ties;
+
 -- The ten blocks in which the release gives away the secret of most people: their people and the
 -- records, all of one value, and how many people have it.
 CREATE OR REPLACE VIEW worst AS

@@ -53,6 +53,14 @@ def thresholds(texts: Sequence[str], bound: Sequence[BoundGain]) -> tuple[str, .
     return levels
 
 
+def certainties(levels: float | Sequence[float | str] | None) -> list[float]:
+    """Return thresholds of success, from 0 to 1, sorted and distinct; none for None."""
+    if levels is None:
+        return []
+    texts = [levels] if isinstance(levels, int | float) else levels
+    return [float(level) for level in thresholds(list(map(str, texts)), ())]
+
+
 def numbers(texts: Sequence[str], what: str) -> tuple[str, ...]:
     """Return decimals, sorted and distinct; ``what`` is "threshold" (from 0) or "quantile"."""
     decimals: set[Decimal] = set()

@@ -4,10 +4,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+import polars as pl
 from sqlglot import exp
 
 from qifsql.data.types import Row
 from qifsql.engine.tables import Tables
+from qifsql.measures import anonymity_loss
 from qifsql.measures import release_measures as measures
 from qifsql.measures.release_measures import Disclosure, Guesses, Measure, Overlap
 from qifsql.query.plan import Plan, Step
@@ -55,6 +57,28 @@ class Cells:
     def priors(self) -> Row:
         """Return the row of the view ``priors``: what is known without quasi-identifiers."""
         return rows_of(self.plan("priors", ()), self.tables)[0]
+
+    def claims(self, thresholds: Sequence[float]) -> list[Row]:
+        """Return whom an adversary names who is sure, a row per threshold (see ``CLAIMS``).
+
+        She is as sure as her best guess is frequent among the records alike, and right or wrong
+        about people of the original. The last row, ``greatest``, is that of the greatest loss.
+        """
+        rows = rows_of(self.plan("claims", ("levels", "blocks", "commonest")), self.tables)
+        modal = self.priors()["modal"]
+        steps = pl.DataFrame(
+            [
+                {
+                    **row,
+                    **{"weight": row["people"], "correct": row["correct"] / (row["ties"] or modal)},
+                }
+                for row in rows
+            ]
+        ).drop("ties")
+        steps = steps.group_by("chance").sum().with_columns(usual_share=None, secret=0)
+        curve = anonymity_loss.curve(steps, ["secret"])
+        claims = anonymity_loss.at_thresholds(curve, thresholds, ["secret"]).drop("secret")
+        return list(claims.iter_rows(named=True))
 
     def worst(self) -> list[Row]:
         """Return the counts of the blocks that give away most."""

@@ -140,7 +140,7 @@ class Counts:
         priors = self._profiles(self.bound, questions, prior=True, reported=reported)
         hidden = self._profiles(self.hidden, questions, prior=False, reported=reported)
         for question, of_hidden in hidden.items():
-            profile = profiles.get(question, priors[question].empty())
+            profile = profiles.get(question, of_hidden.empty())
             profiles[question] = profile.with_everyone(of_hidden, priors[question])
         return profiles
 

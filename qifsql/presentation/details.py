@@ -93,7 +93,7 @@ def _thresholds(row: Mapping[str, Any], detail: pl.DataFrame) -> list[Part]:
     return [table]
 
 
-def _sure(row: Mapping[str, Any], detail: pl.DataFrame) -> list[Part]:
+def claims_parts(row: Mapping[str, Any], detail: pl.DataFrame) -> list[Part]:
     """Return a table of the people whom a sure adversary names, and a sentence.
 
     If a secret is missing for some, one more sentence is about those who report it.
@@ -371,7 +371,7 @@ DRAWINGS = {
     "bounds": bounds,
     "histogram": _histogram,
     "thresholds": _thresholds,
-    "sure": _sure,
+    "sure": claims_parts,
     "quantiles": _quantiles,
     "value_chances": _value_chances,
     "groups": _groups,

@@ -651,6 +651,8 @@ def synthetic(d: Draft) -> Words:
     argv = ["synthetic", d.file, d.other_file, *d.known(qids), *wanted, *_of_people(d)]
     if d.chance(0.3):
         argv.append("--sweep")
+    if d.chance(0.2) and wanted:
+        argv += ["--threshold", d.one("0.5", "1")]
     if d.chance(0.2):
         argv += ["--by", d.secret()]
     if d.chance(0.2):

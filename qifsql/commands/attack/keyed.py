@@ -238,7 +238,7 @@ class _Run:
         rows, ids = [], {}
         for m in self.bound.models:
             for j, g in product(compiler.numbers(self.bound.microdata, m), self.bound.asked_gains):
-                ids[j, g] = _attack_id(origin, m, j, g)
+                ids[j, g] = attack_id(origin, m, j, g)
                 row = self._row(m, j, g) | self.measured[j] | counted
                 row |= {"seconds": origin.seconds, "attack_id": ids[j, g]}
                 row |= self._target_columns(j, g) if m.individual else {}
@@ -247,7 +247,7 @@ class _Run:
                 if j in self.by_one_record and not g:
                     blocks = self.by_one_record[j]
                     row = row | blocks.columns(self.prior[j, g], j, self.measured[j])
-                    row["attack_id"] = _attack_id(origin, m, j, g, "one")
+                    row["attack_id"] = attack_id(origin, m, j, g, "one")
                     rows.append(self._beside_reported(row, j, g))
         return rows, ids
 
@@ -429,7 +429,7 @@ class _Run:
         )
 
 
-def _attack_id(
+def attack_id(
     origin: Origin, model: Model, secret: int, gain: int, known_records: KnownRecords = "all"
 ) -> str:
     """Return the identifier that joins details to their row, a digest of the whole question."""

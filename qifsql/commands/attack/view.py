@@ -37,7 +37,7 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     if "knowledge" in frame.columns and frame.height:
         return keyless.parts(frame, tables)
     if "learner" in frame.columns and frame.height:
-        return learning.parts(frame)
+        return learning.parts(frame, tables)
     if "knows" in frame.columns and frame.height:
         return noisy.parts(frame)
     if "candidates" in frame.columns:

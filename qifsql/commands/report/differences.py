@@ -201,7 +201,7 @@ def _without_near_points(
         return table
     keys = ["attack_id"] if "attack_id" in columns else ["releases"]
     if not columns >= {*keys}:
-        keys = [name for name in ("model", "secret", "subset") if name in columns]
+        keys = [name for name in ("model", "file", "secret", "subset") if name in columns]
     shown_numbers: dict[tuple[tuple[Any, ...], str], set[int]] = {}
     for beside in tables:
         points = {"people", "records", "individuals_certain"}

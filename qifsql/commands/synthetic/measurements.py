@@ -8,6 +8,7 @@ from typing import Any, get_args
 import polars as pl
 from sqlglot import exp
 
+from qifsql.adversary.bind_gains import certainties
 from qifsql.adversary.spec import KnownRecords
 from qifsql.commands.synthetic import individuals
 from qifsql.commands.synthetic.nearest_people import Neighbourhood
@@ -26,6 +27,7 @@ from qifsql.engine.protocol import LocalEngine
 from qifsql.engine.tables import Tables
 from qifsql.errors import quoted
 from qifsql.measures import release_measures
+from qifsql.measures.anonymity_loss import CLAIMS
 from qifsql.measures.release_measures import Classified, Measure
 from qifsql.query.columns import number
 from qifsql.results.storage import Origin
@@ -42,6 +44,16 @@ WORST: dict[str, pl.DataType] = {
 ``records`` of the release are in the block, all with one value; of its ``people`` in the original,
 ``correct`` have that value, and of the ``control`` people in the control, ``control_correct``."""
 
+
+SURE: dict[str, pl.DataType] = {
+    **{"release": pl.String(), "file": pl.Int64(), "secret": pl.String()},
+    **{"of_reported": pl.Boolean(), **CLAIMS, "greatest": pl.Boolean()},
+}
+"""Claims of an adversary who is sure, as in ``sure`` of an attack: her confidence is the share of
+her best guess among the records of the release that look like a person, and she is right or wrong
+about people of the original. Equally good guesses are drawn at random, so ``right`` may be a
+fraction; ``alc`` is negative where the release misleads. ``precision_before`` is that of the most
+frequent value among the people."""
 
 PEOPLE: dict[str, pl.DataType] = {"known_records": pl.String()}
 """A further column of all tables with a person: the records known of each, ``all`` or ``one``."""
@@ -73,6 +85,7 @@ class Measurements:
         self.measured: list[dict[str, Any]] = []  # rows of the result, then those of the details
         self._worst: list[dict[str, Any]] = []
         self._groups: list[dict[str, Any]] = []
+        self._sure: list[dict[str, Any]] = []
         self._subsets: list[dict[str, Any]] = []
 
     @property
@@ -173,9 +186,10 @@ class Measurements:
         )
 
     def details(self) -> Mapping[str, pl.DataFrame]:
-        """Return ``worst`` (with secrets), and ``groups`` and ``subsets`` if they have rows."""
+        """Return ``worst`` (with secrets), and ``sure``, ``groups``, ``subsets`` with rows."""
         tables = {
             "worst": (self._worst, WORST),
+            "sure": (self._sure, SURE),
             "groups": (self._groups, individuals.GROUPS),
             "subsets": (self._subsets, SUBSETS),
         }
@@ -209,6 +223,10 @@ class Measurements:
                 self._add(release, name, release_measures.classified(counts))
             if self._options["questions"]:
                 self._add(release, name, release_measures.inference(guesses(totals, priors)))
+            thresholds = certainties(self._options["thresholds"])
+            about = {"file": release, "secret": name, "of_reported": False, **self._known_column}
+            if thresholds:
+                self._sure += [{**about, **row} for row in cells.claims(thresholds)]
             self._worst += [
                 {"file": release, "secret": name, "rank": rank, **row, **self._known_column}
                 for rank, row in enumerate(cells.worst(), 1)
@@ -260,7 +278,7 @@ class Measurements:
             file, of_one_record = row["file"], row.get("known_records") == "one"
             return of_one_record, file == POOLED_RELEASE, file, names.index(row["secret"])
 
-        for rows in (self.measured, self._worst, self._groups):
+        for rows in (self.measured, self._worst, self._sure, self._groups):
             rows.sort(key=sort_key)
         self._subsets.sort(key=lambda row: (*sort_key(row), row["n_qids"], row["subset"]))
 

@@ -14,6 +14,7 @@ from qifsql.data.option import (
     FLAG,
     GROUPS,
     NAMES,
+    NUMBERS,
     TEXT,
     TEXTS,
     WHOLE,
@@ -59,6 +60,15 @@ class SyntheticOptions(TypedDict, total=False):
         str | None,
         _detail(
             GROUPS, "Column of the original and the control whose values are groups of people."
+        ),
+    ]
+    thresholds: Annotated[
+        float | Sequence[float | str],
+        _detail(
+            NUMBERS,
+            "Whom somebody names who is at least 0.9 sure of a secret. Repeatable.",
+            text="Whom somebody names who is at least so sure of a secret, in [0, 1].",
+            flags=("--threshold",),
         ),
     ]
     sweep: Annotated[bool, _detail(FLAG, "Also measure every subset of the quasi-identifiers.")]

@@ -10,6 +10,7 @@ from typing import Any, Unpack
 import polars as pl
 
 from qifsql.adversary import roles
+from qifsql.adversary.bind_gains import certainties
 from qifsql.commands.synthetic.measurements import PEOPLE, Measurements
 from qifsql.commands.synthetic.nearest_people import NOTE_ON_DISTANCES
 from qifsql.commands.synthetic.questions import check_split, parse_attempts, parse_draws
@@ -96,7 +97,7 @@ def synthetic(
     Returns:
         A Result. frame: one row per release, measure and secret (SCHEMA), with a person also per
         known_records (all, one). details: worst (counts of ten blocks for each secret), and where
-        asked for groups and subsets.
+        asked for sure (thresholds), groups and subsets.
 
     Raises:
         InputError: A name, type or option does not fit the files; the message says what to try.
@@ -174,6 +175,8 @@ def _check_options(
                 f"{name} is about records, of which a person may have several; leave {name} or "
                 "person out, or write one record per person first (qifsql anonymise --one-per)"
             )
+    if certainties(options["thresholds"]) and not options["secret"]:
+        raise InputError("thresholds are about guesses of a secret; name one with --secret")
     required = parse_bounds(as_tuple(options["require"]))
     if options["learner"] is None:
         if options["rapid"] is not None:
@@ -237,6 +240,7 @@ def _describe(files: Files, options: SyntheticOptions, learner: Learner | None) 
         "where": options["where"],
         "by": files.by,
         **({} if options["person"] is None else {"person": options["person"]}),
+        "thresholds": certainties(options["thresholds"]),
         "sweep": options["sweep"],
         "questions": options["questions"],
         "split": list(as_names(options["split"])),

@@ -18,7 +18,7 @@ from qifsql.commands.synthetic.sentences import (
     split_by_known_records,
 )
 from qifsql.data.types import Row
-from qifsql.presentation import escaping, words
+from qifsql.presentation import details, escaping, words
 from qifsql.presentation.figures import drawn
 from qifsql.presentation.language import counted, said
 from qifsql.presentation.parts import Heading, Paragraph, Part, Spec, Table, Tables
@@ -29,7 +29,7 @@ __all__ = ["ASIDE", "KIND", "chapter", "headline", "limits", "parts", "points", 
 
 KIND = Kind(
     columns=("release", "file", "measure", "low", "high"),
-    shared=("worst", "subsets"),
+    shared=("worst", "sure", "subsets"),
     types={
         **dict.fromkeys(("value", "low", "high"), pl.Float64()),
         **dict.fromkeys(("count", "people"), pl.Int64()),
@@ -50,9 +50,9 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     page: list[Part] = []
     for part in split_by_known_records(frame):
         known_records = part["known_records"][0]
-        details = {n: table.filter(known_records=known_records) for n, table in tables.items()}
+        details_of = {n: t.filter(known_records=known_records) for n, t in tables.items()}
         page.append(Heading(known_records_sentence(part)))
-        page += _parts(part, details, {**spec, "sizes": sizes})
+        page += _parts(part, details_of, {**spec, "sizes": sizes})
     return page
 
 
@@ -72,11 +72,25 @@ def _parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
         page.append(Heading(said("What is said about {secret}", secret=secret)))
         page += [_disclosed(of_secret), _guessed(of_secret, spec)]
         page += _classified(of_secret, spec)
+        page += _sure(tables.get("sure"), secret)
         page += _worst(tables.get("worst"), secret)
     page += _question_parts(frame, spec) + _distance_parts(frame, spec)
     page += _groups(tables.get("groups"), spec)
     page += _subsets(tables.get("subsets"), spec)
     return [*page, Paragraph(limits(spec))]
+
+
+def _sure(table: pl.DataFrame | None, secret: str) -> list[Part]:
+    """Return whom somebody names who is sure of the secret: a table and a sentence per release."""
+    page: list[Part] = []
+    rows = pl.DataFrame() if table is None else table.filter(secret=secret)
+    by_release = rows.group_by("file", "release", maintain_order=True) if rows.height else ()
+    for (file, release), lines in by_release:
+        page += [
+            Heading(release_name(file, release)),
+            *details.claims_parts({"secret": secret}, lines),
+        ]
+    return page
 
 
 def _overlap(frame: pl.DataFrame) -> Table:

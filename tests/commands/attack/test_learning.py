@@ -290,7 +290,7 @@ def test_a_file_of_one_value_teaches_that_value() -> None:
         ({"measures": "all"}, "does not take measures"),
         ({"histogram": True}, "does not take histogram"),
         ({"value_chances": True}, "does not take value_chances"),
-        ({"thresholds": 0.5}, "does not take thresholds"),
+        ({"thresholds": 0.5, "learner": "decision-tree"}, "table of most frequent values"),
         ({"quantiles": [0.5]}, "does not take quantiles"),
         ({"key": "u"}, "does not take key"),
         ({"wave": "u"}, "does not take wave"),

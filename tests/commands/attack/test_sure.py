@@ -9,7 +9,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from effort import examples
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 import qifsql
@@ -62,6 +62,7 @@ def check(line: Row, expected: Claims, *, weighted: bool = False) -> None:
 
 
 @settings(max_examples=examples(200), deadline=None)
+@example([{"a": "*", "b": "*", "s": 1, "t": "a", "w": 1}], False, "distinct", "t")
 @given(ROWS, st.booleans(), st.sampled_from(("distinct", "drop")), st.sampled_from("st"))
 def test_claims_are_those_of_the_definition(
     drawn: list[Row], weighted: bool, null: str, secret: str

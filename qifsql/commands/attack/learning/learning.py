@@ -11,7 +11,10 @@ from typing import Any
 import polars as pl
 
 from qifsql.adversary import roles
+from qifsql.adversary.bind_gains import certainties
+from qifsql.adversary.models import model as model_of
 from qifsql.adversary.options import NULL_RULES
+from qifsql.commands.attack.keyed import attack_id
 from qifsql.commands.attack.spec import (
     IDENTITY_GAINS,
     AttackOptions,
@@ -31,6 +34,7 @@ from qifsql.data.dataset import Dataset
 from qifsql.data.option import as_names
 from qifsql.data.readers import openings
 from qifsql.data.reading import of_files
+from qifsql.data.types import Row
 from qifsql.engine.csv_types import remarks
 from qifsql.engine.engines import open_engine
 from qifsql.engine.settings import Settings
@@ -40,7 +44,7 @@ from qifsql.measures import bayes
 from qifsql.measures.bayes import Success
 from qifsql.measures.intervals import wilson
 from qifsql.query.render import expressions
-from qifsql.results.assessment import SCHEMA
+from qifsql.results.assessment import DETAILS, SCHEMA
 from qifsql.results.result import Result
 from qifsql.results.storage import Origin
 
@@ -67,7 +71,7 @@ FREE: dict[str, tuple[object, ...]] = {
     "gain": IDENTITY_GAINS,
 }
 """Values of options that ask for nothing special."""
-TAKEN_OPTIONS = ("qids", "secret", "where", "null", "learn", "learner", "rapid")
+TAKEN_OPTIONS = ("qids", "secret", "where", "null", "learn", "learner", "rapid", "thresholds")
 INSTEAD = {
     "weight": "people and records count once",
     "by": "attack a file of each group of people",
@@ -77,7 +81,6 @@ INSTEAD = {
     "measures": "they are about the blocks of one file; attack it without --learn",
     "histogram": "it is about the blocks of one file; attack it without --learn",
     "value_chances": "they are about the blocks of one file; attack it without --learn",
-    "thresholds": "they are about the blocks of one file; attack it without --learn",
     "quantiles": "they are about the blocks of one file; attack it without --learn",
     "population": "name the people who are attacked as FILE",
     "key": "one file of people is attacked; join releases before",
@@ -93,6 +96,7 @@ class Request:
     sources: Sources
     names: Names
     learner: Learner
+    thresholds: tuple[float, ...] = ()
 
 
 def specify(
@@ -118,7 +122,13 @@ def specify(
     if not as_names(options.get("secret")):
         raise InputError("model cas infers a secret; name one with --secret")
     learner = Learner.of(options.get("learner") or TABLE, options.get("rapid"), settings.seed)
+    thresholds = tuple(certainties(options.get("thresholds")))
+    if thresholds and learner.name != TABLE:
+        raise InputError(
+            "thresholds are about the table of most frequent values; leave --learner out, or them"
+        )
     return Request(
+        thresholds=thresholds,
         sources=Sources.of(people, Dataset.open(train), None, different=False),
         names=Names(
             qids=options.get("qids") or (),
@@ -141,18 +151,28 @@ def run(request: Request, settings: Settings | None) -> Result:
         tables = Tables(engine, "comparing files", files.original.title)
         coded = codes.make(tables, files)
         guessing = Guessing(tables, coded, files, request.learner)
-        rows = [
-            _row(request, files, _score_guesses(tables, coded, guessing, number), secret)
-            for number, secret in enumerate(files.secrets, 1)
-        ]
+        rows, claims = [], []
+        for number, secret in enumerate(files.secrets, 1):
+            scores, of_secret = _score_guesses(tables, coded, guessing, number, request.thresholds)
+            rows.append(_row(request, files, scores, secret))
+            claims.append(of_secret)
         opened_by = [s for dataset in request.sources.all for s in openings(dataset)]
         statements = dict.fromkeys([*opened_by, *tables.statements])
         notes_on_reading = remarks(engine)
     origin = origin.about(_plain_request(files, request), request.sources.paths)
     origin = origin.sending(statements)
     origin = origin.listing(roles.of_files(file.microdata.columns for file in files.files))
-    rows = [row | {"seconds": origin.seconds} for row in rows]
-    schema = SCHEMA | LEARNED
+    rows = [
+        row | {"seconds": origin.seconds, "attack_id": attack_id(origin, model_of("cas"), j, 0)}
+        for j, row in enumerate(rows, 1)
+    ]
+    schema = SCHEMA | LEARNED | ({"attack_id": pl.String()} if request.thresholds else {})
+    lines = [
+        {"attack_id": row["attack_id"], "of_reported": False, **claim}
+        for row, of_secret in zip(rows, claims, strict=True)
+        for claim in of_secret
+    ]
+    details = {"sure": pl.DataFrame(lines, schema=DETAILS["sure"])} if request.thresholds else {}
     frame = pl.DataFrame([{name: row[name] for name in schema} for row in rows], schema=schema)
     notes = [*files.notes, *guessing.notes, *notes_on_reading]
     for file, column in zip(files.files, ("records", "train_records"), strict=True):
@@ -161,18 +181,22 @@ def run(request: Request, settings: Settings | None) -> Result:
                 f"{dropped:,} of {plural(file.records, 'record')} of {file.title} with missing "
                 "values are left out"
             )
-    return Result(frame=frame, origin=origin, notes=tuple(dict.fromkeys(notes)))
+    notes = list(dict.fromkeys(notes))
+    return Result(frame=frame, origin=origin, details=details, notes=tuple(notes))
 
 
-def _score_guesses(tables: Tables, coded: Coded, guessing: Guessing, secret: int) -> Scores:
-    """Return the scores of the guesses of a secret, by its number from 1."""
+def _score_guesses(
+    tables: Tables, coded: Coded, guessing: Guessing, secret: int, thresholds: Sequence[float]
+) -> tuple[Scores, list[Row]]:
+    """Return the scores of the guesses of a secret, by its number from 1, and claims about it."""
     table = f"cells_{secret}"
     tables.make(table, coded.cells(secret))
     cells = Cells(tables, table, f"modes_{secret}", coded.words, 1)
     cells.make_modes()
     scores = guessing.scores(cells, secret)
+    claims = cells.claims(thresholds) if thresholds else []
     tables.drop(table, f"modes_{secret}")
-    return scores
+    return scores, claims
 
 
 def look_up(request: Request, settings: Settings | None) -> None:
@@ -225,6 +249,7 @@ def _plain_request(files: Files, request: Request) -> dict[str, Any]:
         "learner": request.learner.name,
         "learner_seed": None if request.learner.name == TABLE else request.learner.seed,
         "rapid": float(request.learner.level),
+        **({"thresholds": list(request.thresholds)} if request.thresholds else {}),
         "qids": list(files.qids),
         "secrets": list(files.secrets),
         "expressions": expressions(attributes),

@@ -3,16 +3,17 @@
 import polars as pl
 
 from qifsql.data.types import Row
-from qifsql.presentation import escaping, words
+from qifsql.presentation import details, escaping, words
 from qifsql.presentation.language import said
-from qifsql.presentation.parts import Heading, Paragraph, Part, Table
+from qifsql.presentation.parts import Heading, Paragraph, Part, Table, Tables
 
 
-def parts(frame: pl.DataFrame) -> list[Part]:
-    """Return a sentence and a table for each secret, and what the numbers do not say."""
+def parts(frame: pl.DataFrame, tables: Tables) -> list[Part]:
+    """Return a sentence and tables for each secret, and what the numbers do not say."""
     parts: list[Part] = []
     for row in frame.iter_rows(named=True):
         parts += [Heading(words.heading(row)), Paragraph(sentence(row), strong=True), _scores(row)]
+        parts += details.of_row(row, tables) if "attack_id" in row else []
     last = said(
         "The intervals (95 %) are those of people drawn from a population. Success may be "
         "knowledge of the population: what is about individuals is the difference to people who "
