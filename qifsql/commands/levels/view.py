@@ -142,8 +142,12 @@ def _level_cells(row: Mapping[str, Any]) -> list[str]:
 
 
 def _has_no_level(row: Mapping[str, Any]) -> bool:
-    """Return whether no level exists; one that others must not see has no worst block, too."""
-    return row["value"] is None and row["worst_size"] is not None
+    """Return whether no level exists, and not only one that others must not see.
+
+    A hidden one has no worst block, too. Every block has one value, so c has no level for l = 1.
+    """
+    of_one_value = row["measure"] == "l_recursive_c" and row["l"] == 1
+    return row["value"] is None and (of_one_value or row["worst_size"] is not None)
 
 
 def _missing_c_sentence(row: Mapping[str, Any]) -> str:

@@ -178,7 +178,8 @@ def _telling(table: pl.DataFrame, minimum: int) -> dict[str, pl.Expr]:
     if {"attempt", "maximum"} <= columns:  # the risk of a recipient
         telling["maximum"] = [_is_share_of_few(pl.col("maximum") / pl.col("attempt"), minimum)]
     for name in columns & set(VALUES) if "measure" in columns else ():
-        is_size = pl.col("measure").is_in(list(TOLD_BY)) & _is_few(name, minimum)
+        sizes = [size for size in TOLD_BY if size != "people"]  # all people of a result are shown
+        is_size = pl.col("measure").is_in(sizes) & _is_few(name, minimum)
         is_chance = pl.col("measure").is_in((*CHANCES, "maximum"))
         chance = pl.coalesce("success", name) if "success" in columns else pl.col(name)
         is_chance &= _is_share_of_few(chance, minimum)
