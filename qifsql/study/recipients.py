@@ -16,7 +16,7 @@ holds no longer, and the policy is not met. Source: M218; ISO/IEC 27559:2022, 7.
 """
 
 import datetime
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
@@ -73,6 +73,12 @@ class Recipient:
             f"{in_quotes(name, MARKS + '=')}:missing={as_decimal(p)}" for name, p in missing.items()
         ]
         return "; ".join([*texts, *(law.plain() for law in self.laws)])
+
+    def without(self, names: Collection[str]) -> "Recipient":
+        """Return the recipient without the quasi-identifiers of these names, and without files."""
+        chances = {name: chance for name, chance in self.chances.items() if name not in names}
+        laws = tuple(law for law in self.laws if law.column not in names)
+        return replace(self, chances=chances, laws=laws, holds=())
 
     def plain(self) -> dict[str, Any]:
         """Return all of this as plain data, for the manifest."""

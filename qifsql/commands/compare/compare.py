@@ -1,25 +1,35 @@
 """Comparison: a file beside its releases, beside changes of it, or its attributes beside others."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Unpack
 
+import polars as pl
+
+from qifsql.commands.check.check import judge
 from qifsql.commands.compare.changes.what_if import what_if
 from qifsql.commands.compare.refinement.refinement import refines
 from qifsql.commands.compare.releases import compare_releases
 from qifsql.commands.compare.spec import CompareOptions
 from qifsql.data.dataset import Tabular, datasets
+from qifsql.data.expressions import split_name
 from qifsql.data.option import as_names, complete, is_given
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError
 from qifsql.results.result import Result
+from qifsql.study import policy as policies
 
+NOTE = (
+    "the risk of recipients is that of cells as they are: a generalised value is a value; their "
+    "greatest risk is an upper bound where they know something with a chance or with errors"
+)
 RELEASES = "a comparison with releases"
 CHANGES = "a comparison with changes"
 REFINEMENT = "a test of refinement"
 TAKEN = {
     RELEASES: [
         *("qids", "secret", "hierarchies", "plain", "where", "person", "key"),
-        *("pairs", "formula"),
+        *("pairs", "formula", "policy"),
     ],
     CHANGES: ["qids", "secret", "change", "until", "policy", "hierarchies", "where", "person"],
     REFINEMENT: ["qids", "refines", "null", "where"],
@@ -37,7 +47,8 @@ def compare(
     """Compare a file with its releases, with changes of its columns, or sets of its attributes.
 
     With releases: the remaining risk and the loss of each; cells may be generalised, a missing
-    value is a value. With change, until or policy: the risk before and after changes, without
+    value is a value. With a policy, too: the risk of each of its recipients for each file. With
+    change, until or policy: the risk before and after changes, without
     writing data; with bounds, the smallest change (fewest quasi-identifiers, then fewest steps)
     that keeps all of them. With refines: whether knowing qids never leaks less than knowing the
     attributes of refines, for every secret and gain. With person, the risk is that of people, once
@@ -51,7 +62,8 @@ def compare(
     Returns:
         A Result. frame with releases: one row per file and secret with k, l, success (CRS, CAS, in
         [0, 1]) and losses; details: columns, the losses by column; pairs, the associations of every
-        two columns; coefficients, of the models before and after. With changes: one row per change
+        two columns; coefficients, of the models before and after; recipients, the risk of each
+        recipient of a policy for each file. With changes: one row per change
         and secret with the same and met: a change keeps all bounds. With refines: one row
         with refines (true or false); details: counterexample, the smallest block of qids that
         spans several blocks of refines.
@@ -75,7 +87,7 @@ def compare(
         True
 
     Source: M30 (refinement), M38 (saved by dropping or coarsening), M55 to M57 (losses),
-    M211 to M213 (pairs, coefficients).
+    M211 to M213 (pairs, coefficients), M218 (recipients).
 
     """
     options = complete(options, CompareOptions)
@@ -94,5 +106,53 @@ def compare(
             original, a, b, where=options["where"], null=options["null"], settings=settings
         )
     if files:
-        return compare_releases(original, files, options, settings=settings)
+        compared = compare_releases(original, files, options, settings=settings)
+        if options["policy"] is None:
+            return compared
+        return _with_recipients(compared, [original, *files], options, settings)
     return what_if(original, options, settings=settings)
+
+
+def _with_recipients(
+    compared: Result,
+    files: Sequence[Tabular],
+    options: CompareOptions,
+    settings: Settings | None,
+) -> Result:
+    """Return the result with the detail ``recipients``: the risks of a policy's for each file.
+
+    A quasi-identifier that a release has not tells nothing of it, and is left out there.
+    """
+    names = ("qids", "secret", "where", "person", "key")
+    adversary = {name: options[name] for name in names if options[name]}  # type: ignore[literal-required]
+    policy = policies.read(options["policy"] or "", **adversary)
+    if not policy.recipients:
+        what = "a comparison with releases takes the recipients of a policy, and it has none"
+        raise policy.lines.wrong(f"{what}; write [[recipient]], or use check")
+    absent = compared.details["columns"].filter(pl.col("column").is_null())
+    releases = dict(compared.frame.select("file", "release").iter_rows())
+    tables = []
+    for number, file in enumerate(files, 1):
+        missing = set(absent.filter(file=number)["quasi_identifier"])
+        recipients = [recipient.without(missing) for recipient in policy.recipients]
+        recipients = [recipient for recipient in recipients if recipient.qids]
+        if recipients:
+            all_texts = as_names(policy.adversary["qids"])
+            texts = [text for text in all_texts if (split_name(text) or (text,))[0] not in missing]
+            bounds = replace(
+                policy,
+                adversary={**policy.adversary, "qids": texts},
+                rules=(),
+                unnamed="ignore",
+                recipients=tuple(recipients),
+            )
+            risks = judge(bounds, file, settings=settings).details["recipients"]
+            named = {"release": pl.lit(releases[number]), "file": pl.lit(number)}
+            tables.append(risks.with_columns(**named).select(*named, *risks.columns))
+    origin = replace(
+        compared.origin,
+        spec={**compared.origin.spec, "policy": str(options["policy"])},
+        paths=(*compared.origin.paths, str(policy.file)),
+    )
+    details = {**compared.details, "recipients": pl.concat(tables)}
+    return replace(compared, origin=origin, details=details, notes=(*compared.notes, NOTE))

@@ -68,8 +68,9 @@ class CompareOptions(Sets, total=False):
         str | Path | None,
         Option(
             TEXT,
-            "Find the smallest change that meets a policy, as in check.",
-            text="Policy file whose rules are the bounds; its adversary is used if none is named.",
+            "Find the smallest change that meets a policy; with releases: its recipients.",
+            text="Policy file whose rules are the bounds; its adversary is used if none is named. "
+            "With releases: its recipients.",
         ),
     ]
     refines: Annotated[

@@ -11,7 +11,7 @@ from qifsql.presentation import escaping, words
 from qifsql.presentation.comparisons import loss_cells, risks
 from qifsql.presentation.figures import drawn
 from qifsql.presentation.language import said
-from qifsql.presentation.parts import Heading, Paragraph, Part, Spec, Table, Tables
+from qifsql.presentation.parts import Bad, Heading, Paragraph, Part, Spec, Table, Tables
 from qifsql.presentation.risk_utility import in_view, risk_utility
 from qifsql.results.kinds import Kind
 from qifsql.results.stored import Stored
@@ -35,7 +35,10 @@ OUTSIDE = (
     "that its penalty is at least this; others count as lost."
 )
 
-KIND = Kind(columns=("release", "file", "crs_posterior_deterministic"), shared=("columns", "pairs"))
+KIND = Kind(
+    columns=("release", "file", "crs_posterior_deterministic"),
+    shared=("columns", "pairs", "recipients"),
+)
 
 
 def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
@@ -55,6 +58,8 @@ def parts(frame: pl.DataFrame, tables: Tables, spec: Spec) -> list[Part]:
     parts += [Heading(said("Information loss of the releases")), lost, Paragraph(said(LOST))]
     if "view" in frame.columns and tables["columns"]["outside"].sum():  # older ones: elsewhere
         parts.append(Paragraph(said(OUTSIDE)))
+    if "recipients" in tables:
+        parts += _recipients(tables["recipients"])
     return [*parts, *_column_losses(tables["columns"], heads), *analyses.parts(tables)]
 
 
@@ -78,6 +83,27 @@ def _compatible(rows: Sequence[Row]) -> list[Part]:
         table.add_row(escaping.cell(row["release"]), *cells)
     heading = Heading(said("Known raw values: the records that may be a person's"))
     return [heading, table, Paragraph(said(RAW_VALUES, people=words.people()))]
+
+
+def _recipients(table: pl.DataFrame) -> list[Part]:
+    """Return a table with a row per release, and the risks and the verdict for each recipient."""
+    names = list(dict.fromkeys(table["name"]))
+    risks_table = Table.of([said("release"), *map(escaping.cell, names)], ())
+    for (_, release), rows in table.group_by("file", "release", maintain_order=True):
+        by_name = {row["name"]: row for row in rows.iter_rows(named=True)}
+        cells = [_risk_text(by_name[name]) if name in by_name else "-" for name in names]
+        risks_table.add_row(escaping.cell(release), *cells)
+    text = said(
+        "The highest and the average risk of each recipient: the chance that they try, times that "
+        "of success."
+    )
+    return [Heading(said("Recipients of the policy")), risks_table, Paragraph(text)]
+
+
+def _risk_text(row: Row) -> str:
+    """Return the risks of a recipient for a release; NO marks what is not accepted."""
+    text = f"{words.percent(row['maximum'])} / {words.percent(row['average'])}"
+    return text if row["met"] else Bad(f"{text} {said('NO')}")
 
 
 def _column_losses(lost: pl.DataFrame, heads: Sequence[str]) -> list[Part]:

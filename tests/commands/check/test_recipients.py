@@ -199,6 +199,26 @@ def test_a_search_does_not_pass_over_recipients(people: Path) -> None:
         qifsql.compare(people, qids="g,h", policy={"recipient": [recipient]})
 
 
+def test_releases_are_compared_for_each_recipient(people: Path) -> None:
+    release, policy = people.with_name("release.parquet"), people.with_name("policy.toml")
+    pl.read_parquet(people).select("h", "s").write_parquet(release)
+    policy.write_text(UNIVERSITY.replace("UNTIL", "2999-12-31"))
+    result = qifsql.compare(people, release, qids="g,h", secret="s", policy=policy)
+    table = result.details["recipients"]
+    assert table.select("file", "name").rows() == [
+        (1, "university"), (1, "public"), (2, "university"), (2, "public"),
+    ]  # fmt: skip
+    attacked = qifsql.attack("crs,cas", release, qids="h", secret="s").frame
+    university = table.row(2, named=True)  # of the release, which has no g
+    assert university["maximum"] == pytest.approx(0.05 * max(attacked["worst_case"]))
+    assert university["average"] == pytest.approx(0.05 * max(attacked["posterior_probabilistic"]))
+    qifsql.report([result], people.with_name("report.md"))
+    assert "Recipients of the policy" in people.with_name("report.md").read_text()
+    policy.write_text('[[rule]]\nmodel = "crs"\nmeasure = "k"\nat_least = 3\n')
+    with pytest.raises(InputError, match="takes the recipients"):
+        qifsql.compare(people, release, qids="g,h", policy=policy)
+
+
 def test_two_recipients_of_one_name_are_refused(people: Path) -> None:
     recipient = {"name": "public", "knows": {"g": 1}, "at_most": {"maximum": 1}}
     with pytest.raises(InputError, match="two recipients"):
