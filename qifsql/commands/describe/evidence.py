@@ -70,6 +70,8 @@ NEGATIVE = re.compile(
     "_(no|not|none|never|nao|nenhum|nenhuma|ninguem|nunca|ningun|ninguno|ninguna|aucun|aucune|"
     "non|kein|keine|keiner|nein)_"
 )
+LISTED = re.compile(r"\(?\d{1,3}[.):]\s+(?=\S)")
+"""The number before a label, as in ``1. Married``."""
 SERIAL = re.compile(r"(?=.*[a-z])(?=(.*\d){4})[a-z0-9]+([-_/.][a-z0-9]+)*", re.IGNORECASE)
 Form = tuple[int | str | None, ...]
 WEB = re.compile(r"https?://.+|((25[0-5]|2[0-4]\d|1?\d?\d)(\.|$)){4}")
@@ -190,6 +192,8 @@ def _frequent(texts: Texts) -> Mapping[str, int]:
     counts = ((texts.values[place], n) for place, n in Counter(texts.places).items())
     present = [(value, n) for value, n in counts if value is not None]
     rows = sorted(present, key=lambda row: (-row[1], row[0]))[:VALUES]
+    if rows and sum(LISTED.match(value) is not None for value, _ in rows) > len(rows) / 2:
+        rows = [(LISTED.sub("", value, count=1), n) for value, n in rows]
     return {value[:LONGEST].strip(): n for value, n in rows if value.strip()}
 
 

@@ -71,6 +71,12 @@ FEWEST = 3  # values of a column that its neighbours share
 NEAR = 8  # columns before and after that are its neighbours
 LONG = 6  # words of a name that is a sentence
 ITEM_NAME = re.compile(r"_q_\d+(_[a-z0-9]+)?_")
+ASIDE = re.compile(r"\s*\([^()]*\)|\s[-–]\s.*")
+"""What labels add to their subject: ``Income (net)``, ``Truancy - late for school``."""
+BLANK = re.compile(r"_{3}|\[[A-Z]+\]")
+"""Where a question has the name of the person."""
+WEIGHT_NAME = re.compile("_w[^aeiou]*_")
+"""Abbreviations of weights, such as ``ww``."""
 
 
 @dataclass(frozen=True)
@@ -150,9 +156,11 @@ def _by_name_or_label(column: Counted, siblings: Siblings) -> Guess:
     guess = _guess(column, siblings)
     if not column.label or not _doubt(guess):
         return guess
-    of_label = _guess(replace(column, name=column.label), siblings)
-    # The name stays if the label says nothing, or the name says something as surely.
-    if of_label.why in UNNAMED or (guess.why not in UNNAMED and _doubt(guess) <= _doubt(of_label)):
+    labels = dict.fromkeys((ASIDE.sub("", column.label).strip() or column.label, column.label))
+    of_labels = [_guess(replace(column, name=label), siblings) for label in labels]
+    of_label = min(of_labels, key=lambda g: (g.why in UNNAMED, _doubt(g)))
+    # The name stays if the label says nothing, or the name says something more surely.
+    if of_label.why in UNNAMED or (guess.why not in UNNAMED and _doubt(guess) < _doubt(of_label)):
         return guess
     return of_label
 
@@ -199,7 +207,8 @@ def _form(column: Counted, visible: _Match | None) -> Guess | None:
     if shape in ("e-mail", "document") and not (visible and column.handful):  # of a hospital
         return Guess("identifier", DOCUMENT, "high")
     is_many = 2 * column.distinct >= column.records - column.missing
-    if is_many and not (visible and visible.confidence == "high"):
+    is_named = CONTACT.confidence(spelled(column.name)) is not None
+    if is_many and (is_named or not (visible and visible.confidence == "high")):
         if shape == "names":
             return Guess("identifier", NAMES, "high")
         if shape == "serial" and not column.unique:
@@ -210,6 +219,8 @@ def _form(column: Counted, visible: _Match | None) -> Guess | None:
 def _weight(column: Counted, name: str, siblings: Siblings) -> Guess | None:
     """Return the guess that a number is a weight: of a record, or of a body."""
     confidence = WEIGHT.confidence(name)
+    if column.floating and WEIGHT_NAME.fullmatch(name) and not _first(SUBJECTS, name):
+        confidence = confidence or "medium"
     if not confidence or family(column.type) not in NUMBERS:
         return None
     # Values in the range of people's bodies, or of newborn ones, are no weights of records, if the
@@ -258,6 +269,8 @@ def _identity(column: Counted, name: str, visible: _Match | None) -> Guess | Non
 
 def _time(column: Counted, name: str) -> Guess | None:
     """Return the guess that a column is about the interview, the file or its making."""
+    if _sentence(column.name) and _first(SUBJECTS, name):  # a question says when, among others
+        return None
     processing = PROCESSING.confidence(name)
     if processing == "high" or (processing and column.seen.clock):
         return Guess("time", reason(PROCESSING), "high")
@@ -305,12 +318,17 @@ def _subject(
     secret = _first(SECRETS, f"_{name}_") or _first(SECRETS, name)
     if secret and visible and visible.topic.name == COURT:  # court records are public
         secret = None
+    if secret and visible and _sentence(column.name) and _doubt(visible) <= _doubt(secret):
+        is_first = visible.topic.place(name) < secret.topic.place(name)  # which is asked
+        secret, visible = (None, visible) if is_first else (secret, None)
     named = secret or visible
     if labels and (named is None or named.confidence != "high" or labels is named.topic):
         role = labels.role
         return Guess(role, _seen(labels, named), "high")
-    if _sentence(column.name) and named and not QUESTION.confidence(name):
-        return Guess(named.topic.role, reason(named.topic), "low")
+    if _sentence(column.name) and named and not _asks_a_person(column.name):
+        is_asked = column.name.rstrip().endswith("?")
+        confidence = "low" if is_asked else _lowered(named.confidence)
+        return Guess(named.topic.role, reason(named.topic), confidence)
     if sibling and (named is None or named.confidence != "high"):
         return Guess("secret", of_values(sibling), "medium")
     if secret:
@@ -339,6 +357,11 @@ def _of_shape(shape: str) -> Topic | None:
 def _sentence(column: str) -> bool:
     """Return whether the name of a column is a sentence, such as the question that was asked."""
     return len(column.split()) >= LONG
+
+
+def _asks_a_person(column: str) -> bool:
+    """Return whether a question is about the person: it says you, or leaves a blank for a name."""
+    return bool(QUESTION.confidence(spelled(column)) or BLANK.search(column))
 
 
 def _by_values(column: Counted, name: str, *, is_answer: bool) -> Guess:

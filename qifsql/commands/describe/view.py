@@ -56,6 +56,8 @@ QIDS, SECRETS = 12, 3
 """The number of quasi-identifiers and secrets that are taken at first, if none are clear."""
 MOST_QIDS, MOST_SECRETS = 24, 40
 """The greatest number of clear ones that are taken, beside quasi-identifiers that are sure."""
+LEAST_MEDIUM = 8
+"""The number of quasi-identifiers that are not quite sure, beside many that are."""
 DOUBTFUL_SECRETS = 20
 """The number of secrets up to which doubtful ones that may be sensitive are taken."""
 FEWEST = 5
@@ -148,7 +150,7 @@ def proposal(rows: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[str]]:
     high = [row for row in qids if row["confidence"] == "high" and _is_reported(row, of=10)]
     others = [row for row in qids if row not in high and row not in low]
     medium = sorted(others, key=lambda row: _is_reported(row, of=10), reverse=True)
-    clear = [*high, *medium[: max(0, MOST_QIDS - len(high))]]
+    clear = [*high, *medium[: max(LEAST_MEDIUM, MOST_QIDS - len(high))]]
     taken = [*clear, *low[: max(0, QIDS - len(clear))]]
     visible = [row for row in qids if row in taken]
     hidden = _proposed_secrets(ranked(usable, "secret"))
