@@ -41,8 +41,8 @@ class Topic:
 
     def place(self, name: str) -> int:
         """Return where the first word about this begins in a name (``spelled``) that has one."""
-        found = [_pattern(words).search(name) for words in (self.words, self.hints) if words]
-        return min(match.start() for match in found if match)
+        matches = [_pattern(words).search(name) for words in (self.words, self.hints) if words]
+        return min(match.start() for match in matches if match)
 
     def has(self, value: str) -> bool:
         """Return whether a value (``spelled``) is a label of the topic, or contains its words."""

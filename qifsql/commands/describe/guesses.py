@@ -67,16 +67,17 @@ KILOGRAMS = re.compile("_(kg|kgs|kilos?|kilogram[a-z]*|lbs?|pounds|libras|quilos
 CATEGORICAL = ("sex", "origin", "family", "education", "work", "housing", "possessions")
 """Subjects of categories and small numbers, which are not measured."""
 NEWBORN = ((200, 7000), (0.3, 16))  # grammes; kilogrammes or pounds
+FLAGS = {"0", "1", "0.0", "1.0"}
 FEWEST = 3  # values of a column that its neighbours share
 NEAR = 8  # columns before and after that are its neighbours
 LONG = 6  # words of a name that is a sentence
 ITEM_NAME = re.compile(r"_q_\d+(_[a-z0-9]+)?_")
 ASIDE = re.compile(r"\s*\([^()]*\)|\s[-–]\s.*")
-"""What labels add to their subject: ``Income (net)``, ``Truancy - late for school``."""
+"""Additions of labels to their subject: ``Income (net)``, ``Truancy - late for school``."""
 BLANK = re.compile(r"_{3}|\[[A-Z]+\]")
-"""Where a question has the name of the person."""
-WEIGHT_NAME = re.compile("_w[^aeiou]*_")
-"""Abbreviations of weights, such as ``ww``."""
+"""The place of a question for the name of the person."""
+WEIGHT_NAME = re.compile(r"_w[^aeiou_]*(_\d+_[^aeiou_]*)?_")
+"""Abbreviations of weights, such as ``ww`` and ``wp00bgp``."""
 
 
 @dataclass(frozen=True)
@@ -127,8 +128,11 @@ def guesses(columns: Sequence[Counted]) -> list[Guess]:
         main = min(members, key=lambda c: (_doubt(drafts[c.name]), *c.derivation))
         for copy in members:
             # A copy whose own name is sure of another role keeps it.
-            is_same = drafts[copy.name].role == drafts[main.name].role
-            if copy is not main and (is_same or _doubt(drafts[copy.name])):
+            # So does a weight, which strata or incomes may tell.
+            draft = drafts[copy.name]
+            is_same = draft.role == drafts[main.name].role
+            is_unsure = _doubt(draft) > 0 and draft.role != "weight"
+            if copy is not main and (is_same or is_unsure):
                 drafts[copy.name] = replace(drafts[main.name], why=COPY)
     drafts |= _alike_nearby(columns, drafts)
     return _ranked(columns, list(drafts.values()))
@@ -221,7 +225,8 @@ def _weight(column: Counted, name: str, siblings: Siblings) -> Guess | None:
     confidence = WEIGHT.confidence(name)
     if column.floating and WEIGHT_NAME.fullmatch(name) and not _first(SUBJECTS, name):
         confidence = confidence or "medium"
-    if not confidence or family(column.type) not in NUMBERS:
+    is_flag = bool(column.seen.domain) and column.seen.domain <= FLAGS
+    if not confidence or is_flag or family(column.type) not in NUMBERS:
         return None
     # Values in the range of people's bodies, or of newborn ones, are no weights of records, if the
     # name has a unit, or they are whole or beside other measures of bodies.

@@ -19,7 +19,7 @@ from qifsql.commands.describe.guesses import (
     NAMES,
     PRODUCT,
 )
-from qifsql.commands.describe.view import DOUBTFUL_SECRETS, MOST_SECRETS, proposal
+from qifsql.commands.describe.view import DOUBTFUL_SECRETS, MOST_QIDS, MOST_SECRETS, proposal
 
 RECORDS = 120
 FIRST = ("Ana", "Bruno", "Carla", "Dora", "Emil", "Franz", "Greta", "Hugo", "Ines", "João")
@@ -320,6 +320,74 @@ def test_labels_of_variables_say_what_names_do_not() -> None:
     assert {row["why"] for row in rows} == {"name: health"}
     unlabelled = qifsql.describe(pa.table({"d1": values["d1"]})).frame.row(0, named=True)
     assert unlabelled["suggested_role"] == "secret"
+
+
+def labelled(labels: dict[str, str], values: list[Any]) -> dict[str, tuple[str, str, str]]:
+    """Role, reason and confidence of columns with these values over and over, by their labels."""
+    column = [values[i % len(values)] for i in range(RECORDS)]
+    table = pa.table(dict.fromkeys(labels, column))
+    fields = [f.with_metadata({"label": labels[f.name]}) for f in table.schema]
+    rows = qifsql.describe(table.cast(pa.schema(fields))).frame.to_dicts()
+    parts = ("suggested_role", "why", "confidence")
+    return {row["column"]: tuple(row[part] for part in parts) for row in rows}
+
+
+@pytest.mark.parametrize(
+    ("label", "role_", "subject"),
+    [
+        ("Income (of the members of the household, without students)", "secret", "money"),
+        ("Truancy - late for school on most days", "secret", "results and scores"),
+        ("Condição de ocupação na semana para pessoas de 14 anos", "quasi-identifier", "work"),
+        ("Qual era a ocupação que ___ tinha nesse trabalho?", "quasi-identifier", "work"),
+        ("Did you see a doctor who diagnosed diabetes at your school?", "secret", "health"),
+    ],
+)
+def test_the_subject_of_a_label_comes_before_what_limits_it(
+    label: str, role_: str, subject: str
+) -> None:
+    suggested, why, confidence = labelled({"e17": label}, [1, 2, 3])["e17"]
+    assert (suggested, why) == (role_, f"name: {subject}")
+    assert confidence != "low"
+
+
+def test_a_general_question_with_a_word_about_people_is_not_sure() -> None:
+    label = "Is it rude to bring a child on a plane?"
+    assert labelled({"e17": label}, [1, 2, 3])["e17"][2] == "low"
+
+
+def test_numbers_before_labels_of_values_say_nothing() -> None:
+    assert role(["1. Married", "2. Divorced", "3. Widowed"]) == (
+        "quasi-identifier",
+        "values: family",
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "is_weight"), [("ww", True), ("wp00bgp", True), ("wr_hnd", False), ("water", False)]
+)
+def test_short_names_that_begin_with_w_are_weights(name: str, *, is_weight: bool) -> None:
+    row = described({name: [0.31 + 1.7 * r for r in range(RECORDS)]})[name]
+    assert (row["suggested_role"] == "weight") == is_weight
+
+
+def test_no_weight_is_0_or_1_and_none_is_taken_for_a_copy() -> None:
+    assert role([0, 1], "bweight")[0] != "weight"
+    amounts = [100.5 + 13 * (r % 10) for r in range(RECORDS)]
+    weights = [2 * amount for amount in amounts]
+    rows = described({"salary": amounts, "weight": weights})
+    assert rows["weight"]["suggested_role"] == "weight"
+
+
+def test_names_of_employees_are_names_and_no_occupations() -> None:
+    names = [f"{FIRST[i % 10]} {LAST[i // 10]}" for i in range(100)]
+    assert described({"employee_name": names})["employee_name"]["suggested_role"] == "identifier"
+
+
+def test_some_unsure_quasi_identifiers_are_taken_beside_many_sure_ones() -> None:
+    sure = {f"age_{i}": [r % (i + 5) for r in range(RECORDS)] for i in range(MOST_QIDS + 3)}
+    rows = described({**sure, "estado": [r % 4 for r in range(RECORDS)]})
+    assert rows["estado"]["confidence"] == "medium"
+    assert {*sure, "estado"} == {*proposal(list(rows.values()))[0]}
 
 
 def test_unknown_answers_among_those_about_health_are_about_it_too() -> None:
