@@ -7,6 +7,7 @@ security policy of the page lets the browser run only the page's scripts.
 import json
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from qifsql.presentation.figures import digests, library, vector
 from qifsql.presentation.language import said, spoken
 from qifsql.presentation.parts import (
     Bad,
+    Blank,
     Document,
     Figure,
     Fold,
@@ -135,7 +137,12 @@ def _environment(folder: Path = PAGE) -> Environment:
 
 def _macros(environment: Environment) -> Any:
     template = environment.get_template("parts.html")
-    return template.make_module({"bad": lambda cell: isinstance(cell, Bad)})
+    kinds = {"bad": Bad, "blank": Blank}
+    return template.make_module({n: partial(_is, kind) for n, kind in kinds.items()})
+
+
+def _is(kind: type, cell: object) -> bool:
+    return isinstance(cell, kind)
 
 
 def _regions(parts: Iterable[Part]) -> dict[int, str]:

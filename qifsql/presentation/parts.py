@@ -19,6 +19,12 @@ class Bad(str):
     __slots__ = ()
 
 
+class Blank(str):
+    """A cell to be filled in by hand on paper."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True)
 class Heading:
     """A heading; ``level`` 1 is for a part of a section, 2 for a part of that part."""

@@ -5,7 +5,9 @@ current language (``language``).
 """
 
 from collections.abc import Sequence
+from pathlib import Path
 
+from qifsql.adversary.laws import Law, as_decimal
 from qifsql.data.types import Row
 from qifsql.presentation.language import counted, number, said, spoken
 
@@ -254,6 +256,28 @@ def heading(row: Row) -> str:
     if row.get("gain", "identity") == "identity":
         return text
     return text + said(", gain {gain}", gain=row["gain"])
+
+
+def law_words(law: Law) -> str:
+    """Return a law in words."""
+    name, of = law.column, as_decimal(law.number)
+    match law.kind:
+        case "within":
+            return said("{name} at most {n} off", name=name, n=number(of))
+        case "sd":
+            message = "{name} with an error of standard deviation {n}"
+            return said(message, name=name, n=number(of))
+        case "right":
+            message = "{name} right with probability {p}, else another value"
+            return said(message, name=name, p=number(of))
+        case "missing":
+            return said("{name} not known with probability {p}", name=name, p=number(of))
+        case "table":
+            return said("{name} by the table {file}", name=name, file=Path(law.table).name)
+        case "matrix":
+            message = "{name}, drawn by the matrix {file}"
+            return said(message, name=name, file=Path(law.table).name)
+    return said("{name} exactly", name=name)
 
 
 def known_records(row: Row) -> str:

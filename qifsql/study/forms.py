@@ -20,7 +20,11 @@ class Occasion(TypedDict, total=False):
 
     recipient: Annotated[
         str | None,
-        Option(TEXT, "Who gets the release; on the first page of the report.", panel=DETAILS),
+        Option(
+            TEXT,
+            "Who gets the release; of a statement: this recipient of the policy alone.",
+            panel=DETAILS,
+        ),
     ]
     purpose: Annotated[
         str | None,

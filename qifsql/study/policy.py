@@ -64,6 +64,19 @@ at each secret of the adversary: ``maximum`` is that of the person at most risk,
 all people (ISO/IEC 27559, 7.3). The greatest of all ways is compared with ``at_most``. After the
 day ``until`` the policy is not met. A policy needs a rule or a recipient.
 
+``[statement]`` has the words of ``qifsql report --statement`` that no tool can find; what is left
+out is a line to fill in by hand. ``reasons`` are those for the chances of an attempt and for what
+recipients may know:
+
+```toml
+[statement]
+purpose = "Research on school transport"
+reasons = "The contract forbids attempts, and the university holds no register."
+decision = "Release to the university"
+by = "A. Silva, data protection officer"
+date = 2026-11-29
+```
+
 A rule with ``model = "synthetic"`` is about a synthetic release beside the people from whom it was
 made:
 
@@ -120,10 +133,11 @@ from qifsql.data.option import is_given
 from qifsql.data.toml_lines import Lines, parse
 from qifsql.errors import InputError, did_you_mean, quoted
 from qifsql.measures.release_measures import OF_LINKS
-from qifsql.study import recipients, release_rules
+from qifsql.study import recipients, release_rules, statements
 from qifsql.study.recipients import Recipient
 from qifsql.study.rules import BOUNDS, PROBABILITIES, Rule, asked_for, measures, unsuitable
 
+TABLES = ("adversary", "rule", "recipient", "statement", "baseline", "unnamed", "unit")
 RULE_KEYS = ("model", "measure", "secret", "by", "attempt", *BOUNDS)
 NAME_KEYS = ("qids", "secret", "key", "split")  # keys that may have several names
 FILE_KEYS = ("prior", "population", "original", "control")
@@ -143,6 +157,7 @@ class Policy:
     ``adversary`` are options of ``qifsql.attack``. ``baseline`` is the file of the last release.
     ``unnamed`` is one of ``UNNAMED``, ``unit`` is ``RECORDS`` or empty. ``recipients`` are those
     whose risk is bounded. ``lines`` are the positions of the parts of the file, for messages.
+    ``statement`` has the words of the decision.
     """
 
     file: Path
@@ -153,6 +168,7 @@ class Policy:
     unnamed: str = UNNAMED[0]
     unit: str = ""
     recipients: tuple[Recipient, ...] = ()
+    statement: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def models(self) -> tuple[Model, ...]:
@@ -195,7 +211,7 @@ def read(file: str | Path | Mapping[str, Any], **options: object) -> Policy:
 
 def parsed(data: Mapping[str, Any], lines: Lines, path: Path, /, **options: object) -> Policy:
     """Return the policy in the data of a file; LineError gives the line of an error."""
-    _check_keys(data, ("adversary", "rule", "recipient", "baseline", "unnamed", "unit"), lines)
+    _check_keys(data, TABLES, lines)
     adversary = _adversary(data.get("adversary", {}), path.parent, lines)
     adversary |= {name: option for name, option in options.items() if is_given(option)}
     listed = data.get("rule", [])
@@ -219,7 +235,8 @@ def parsed(data: Mapping[str, Any], lines: Lines, path: Path, /, **options: obje
             "are counted with person in [adversary]",
             "unit",
         )
-    return Policy(path, adversary, rules, last, lines, unnamed, unit, receivers)
+    words = statements.parse(data, lines)
+    return Policy(path, adversary, rules, last, lines, unnamed, unit, receivers, words)
 
 
 def _plain(value: Any) -> Any:

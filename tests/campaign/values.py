@@ -201,6 +201,7 @@ VALUES: dict[str, Value] = {
     "--p-percent": _one("10", "0.5", "100"),
     "--pattern": _one("[0-9]{2}[AB]", r"\d{2}"),
     "--purpose": _one("a research project", "open data"),
+    "--statement": _new("statement", ".html", ".md"),
     "--recipient": _one("a research institute", "everybody"),
     "--people": lambda d: [d.other_file],
     "--people-word": _one("pupils", "people", "<b>", "x" * 50),

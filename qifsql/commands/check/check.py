@@ -33,11 +33,11 @@ from qifsql.engine.settings import Settings
 from qifsql.errors import ColumnError, InputError, quoted
 from qifsql.results.assessment import MEASURES
 from qifsql.results.result import Result
-from qifsql.results.storage import Origin
+from qifsql.results.storage import Origin, digests
 from qifsql.results.uncovered import IGNORED, OF_NOBODY
 from qifsql.study import baseline as last
 from qifsql.study import policy as policies
-from qifsql.study import release_rules
+from qifsql.study import release_rules, statements
 from qifsql.study.baseline import Baseline
 from qifsql.study.policy import Policy
 from qifsql.study.release_rules import MODEL
@@ -139,10 +139,10 @@ def check(
     for name in QuestionOptions.__annotations__:
         if is_given(adversary.pop(name, None)):
             raise InputError(f"{name} is about the three questions; ask them, or leave it out")
-    baseline = adversary.pop("baseline", None)
+    files = {name: adversary.pop(name, None) for name in ("baseline", "statement")}
     refuse(adversary, "check", "gain", "thresholds", "quantiles")
     adversary["split"] = as_names(adversary.get("split"))
-    return judge(policies.read(file, **adversary), source, baseline=baseline, settings=settings)
+    return judge(policies.read(file, **adversary), source, **files, settings=settings)
 
 
 def policy_file(
@@ -168,6 +168,7 @@ def judge(
     source: Source,
     *,
     baseline: str | Path | None = None,
+    statement: str | Path | None = None,
     settings: Settings | None = None,
 ) -> Verdict:
     """Return the verdict by a policy already read: a row per rule, model, secret and group.
@@ -177,6 +178,7 @@ def judge(
     """
     origin = Origin.now(settings, "check")
     last_release = _read_baseline(policy, baseline)
+    stated = None if statement is None else statements.read(statement)
     rows, results, compared = _measure_rules(policy, source, last_release, settings)
     assessments = recipient_levels.assess(policy, source, settings)
     for assessment in assessments:
@@ -197,13 +199,19 @@ def judge(
     origin = _combine_origins(origin, policy, last_release, answers, columns)
     details = {"uncovered": columns.frame, **_households(results)}
     notes = _notes(policy, rows, measured)
+    today = datetime.date.today()
+    late = [recipient.name for recipient in policy.recipients if recipient.has_expired(today)]
     if assessments:
-        today = datetime.date.today()
-        described = [recipient.plain() for recipient in policy.recipients]
-        late = [recipient.name for recipient in policy.recipients if recipient.has_expired(today)]
-        origin = replace(origin, spec={**origin.spec, "recipients": described, "expired": late})
         details["recipients"] = recipient_levels.summary(assessments, frame, today)
         notes += tuple(note for assessment in assessments for note in assessment.notes)
+        described = [recipient.plain() for recipient in policy.recipients]
+        words = {"recipients": described, "expired": late, "statement": dict(policy.statement)}
+        origin = replace(origin, spec={**origin.spec, **words})
+    if stated is not None:
+        late = list(dict.fromkeys([*late, *stated.expired(today)]))
+        changed = stated.changed(digests(origin.paths))
+        origin = origin.reading((stated.file,))
+        origin = replace(origin, spec={**origin.spec, "expired": late, "changed": changed})
     return Verdict.of(frame, origin, notes, details)
 
 

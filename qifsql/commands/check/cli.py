@@ -125,7 +125,7 @@ def check(
     from qifsql.study.policy import read
 
     source = auxiliary.source(data)
-    baseline = options.pop("baseline", None)
+    baseline, statement = options.pop("baseline", None), options.pop("statement", None)
     adversary: dict[str, Any] = dict(options)
     for name in ("null", "absent"):  # a default does not win over the policy
         if getattr(context.get_parameter_source(name), "name", "") == "DEFAULT":
@@ -139,6 +139,7 @@ def check(
             questions=True,
             preset=preset,
             baseline=baseline,
+            statement=statement,
             settings=settings,
             **adversary,
             **about | {"seed": settings.seed or 0},
@@ -154,7 +155,8 @@ def check(
     for file in (output.out, junit):  # refuse them before any work is done
         if file is not None:
             check_place(file, tuple(inputs))
-    verdict = run(source, rules, baseline=baseline, settings=settings, **adversary, **about)
+    adversary |= {"baseline": baseline, "statement": statement}
+    verdict = run(source, rules, settings=settings, **adversary, **about)
     notes = []
     is_table = sys.stdout.isatty() if output.format_ is None else output.format_ == "table"
     if not is_table:  # a table ends with this line

@@ -19,7 +19,7 @@ def junit(result: Verdict) -> str:
     suite = ET.SubElement(root, "testsuite", name=f"{dataset} against {name}")
     suite.set("timestamp", result.origin.started)
     for element in (root, suite):
-        others = bool(result.repeated) + bool(result.expired)
+        others = bool(result.repeated) + bool(result.expired) + bool(result.changed)
         element.set("tests", str(result.frame.height + refusing + others))
         failures = result.broken + bool(result.refused) + others
         element.set("failures", str(failures))
@@ -43,6 +43,9 @@ def junit(result: Verdict) -> str:
     if result.expired:
         message = f"the assessment has expired for {cell(', '.join(result.expired))}"
         _add_test(suite, f"{name}.recipients", f"assessments of {dataset} hold today", message)
+    if result.changed:
+        message = f"it is about other contents of {cell(', '.join(result.changed))}"
+        _add_test(suite, f"{name}.statement", f"the statement is about {dataset}", message)
     if caveats := view.caveats(result):
         ET.SubElement(suite, "system-out").text = "\n".join(map(cell, caveats))
     ET.indent(root)

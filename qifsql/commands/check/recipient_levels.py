@@ -59,7 +59,8 @@ NOT_COMPOSED = (
 class Success:
     """Success of a recipient in one way, once tried: ``maximum`` and ``average`` over people.
 
-    ``model`` is an attack's or ``LINK``. ``interval`` is that of the average if people were drawn.
+    ``model`` is an attack's or ``LINK``. ``before`` is the average without the release, None for a
+    link. ``interval`` is that of the average if people were drawn.
     """
 
     model: str
@@ -67,6 +68,7 @@ class Success:
     secret: str | None
     maximum: float
     average: float
+    before: float | None = None
     interval: tuple[float, float] | None = None
     known_records: str | None = None
 
@@ -87,6 +89,12 @@ class Assessment:
     def risk(self, measure: str) -> float:
         """Return the greatest ``maximum`` or ``average`` risk of all ways."""
         return self.recipient.attempt * max(success.of(measure) for success in self.successes)
+
+    @property
+    def before(self) -> float | None:
+        """Return the average risk without the release, of the way with the greatest average."""
+        before = max(self.successes, key=lambda success: success.average).before
+        return None if before is None else self.recipient.attempt * before
 
 
 def assess(policy: Policy, source: Source, settings: Settings | None) -> list[Assessment]:
@@ -153,6 +161,7 @@ def summary(
                 "attempt": recipient.attempt,
                 "maximum": assessment.risk("maximum"),
                 "average": assessment.risk("average"),
+                "before": assessment.before,
                 "until": None if recipient.until is None else recipient.until.isoformat(),
                 "met": is_met and not recipient.has_expired(today),
             }
@@ -241,6 +250,7 @@ def _success(row: Mapping[str, Any]) -> Success:
         secret=row["secret"],
         maximum=row["worst_case"],
         average=row["posterior_probabilistic"],
+        before=row["prior_probabilistic"],
         known_records=row.get("known_records"),
     )
 
@@ -259,6 +269,7 @@ def _noisy_successes(result: Result) -> Iterator[Success]:
             secret=noisy["secret"],
             maximum=exact["worst_case"],
             average=noisy["posterior_probabilistic"],
+            before=noisy["prior_probabilistic"],
             interval=interval,
         )
 
@@ -304,6 +315,7 @@ def _mean_successes(recipient: Recipient, swept: Result) -> Iterator[Success]:
             secret=secret,
             maximum=sum(n * greatest[subset] for subset, n in weights.items()) / total,
             average=mean["expected"],
+            before=greatest[0],
             known_records=reading,
         )
 

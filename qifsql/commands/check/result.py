@@ -41,11 +41,12 @@ RECIPIENT: dict[str, pl.DataType] = {"recipient": pl.String()}
 
 RECIPIENTS: dict[str, pl.DataType] = {
     **{"name": TEXT, "attempt": NUMBER, "maximum": NUMBER, "average": NUMBER},
-    **{"until": TEXT, "met": FLAG},
+    **{"before": NUMBER, "until": TEXT, "met": FLAG},
 }
 """One row per recipient: the greatest ``maximum`` and ``average`` risk (attempt times success) of
-all ways to succeed, and the last day of the assessment (NULL: none). ``met``: all of its bounds are
-met, and the assessment has not expired."""
+all ways to succeed, and the last day of the assessment (NULL: none). ``before`` is the average risk
+without the release, in the way with the greatest average (NULL: a register). ``met``: all of its
+bounds are met, and the assessment has not expired."""
 
 MOST_LEVELS = 3  # not met, that the representation of a verdict shows
 
@@ -58,8 +59,9 @@ class Verdict(Result):
     columns would single out. ``details["households"]``, if households are named, has their risks
     (``qifsql.results.assessment.DETAILS``), a row per model and secret. ``details["recipients"]``,
     if the policy has recipients, has their risks (``RECIPIENTS``). A verdict is true if the policy
-    is met: every level is met, no column is refused, no assessment of a recipient has expired, and
-    people are counted, or the policy accepts records. ``assert qifsql.check(...)`` enforces it.
+    is met: every level is met, no column is refused, no assessment of a recipient has expired, no
+    file of a statement has changed, and people are counted, or the policy accepts records.
+    ``assert qifsql.check(...)`` enforces it.
     """
 
     @classmethod
@@ -72,11 +74,12 @@ class Verdict(Result):
     ) -> "Verdict":
         """Return the verdict: all levels are met, no column is refused, and people are counted.
 
-        No assessment of a recipient may have expired.
+        No assessment of a recipient may have expired, and no file of a statement have changed.
         """
         spec = origin.spec
-        broken = refused(str(spec.get("unnamed")), origin.columns) or spec.get("expired")
-        met = bool(levels["met"].all()) and not broken and not repeated(spec)
+        broken = refused(str(spec.get("unnamed")), origin.columns) or repeated(spec)
+        outdated = spec.get("expired") or spec.get("changed")
+        met = bool(levels["met"].all()) and not broken and not outdated
         return cls(frame=levels, origin=origin, details=details, notes=notes, met=met)
 
     def __repr__(self) -> str:
@@ -118,6 +121,11 @@ class Verdict(Result):
         return tuple(self.spec.get("expired") or ())
 
     @property
+    def changed(self) -> tuple[str, ...]:
+        """Return the files of the statement whose contents are others now."""
+        return tuple(self.spec.get("changed") or ())
+
+    @property
     def uncovered(self) -> pl.DataFrame:
         """Return the columns that no rule covers, with the number of people singled out."""
         return self.details["uncovered"]
@@ -137,6 +145,8 @@ class Verdict(Result):
             return f"not met: {plural(len(self.refused), 'column')} in no rule"
         if self.repeated:
             return f"not met: records are counted, not people ({', '.join(self.repeated)})"
+        if self.changed:
+            return f"not met: the statement is about other contents of {', '.join(self.changed)}"
         if self.expired:
             return f"not met: the assessment has expired for {', '.join(self.expired)}"
         for_columns = "" if self.uncovered.is_empty() else " for the columns named"

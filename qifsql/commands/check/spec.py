@@ -77,6 +77,17 @@ class CheckOptions(Knowledge, Joining, Sets, Households, Person, Belief, total=F
             panel=DATA,
         ),
     ]
+    statement: Annotated[
+        str | Path | None,
+        Option(
+            form=TEXT,
+            help="Not met where this statement has expired or is about other files.",
+            text="Document of report(..., statement=True), with its manifest beside it: the policy "
+            "is not met where it has expired or is about other contents of the files.",
+            panel=DATA,
+            studied=False,
+        ),
+    ]
 
 
 class Preset(TypedDict, total=False):

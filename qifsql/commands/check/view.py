@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from qifsql.commands.check.result import SCHEMA, Verdict
+from qifsql.commands.check.result import RECIPIENTS, SCHEMA, Verdict
 from qifsql.commands.synthetic.view import limits
 from qifsql.presentation import details, escaping, words
 from qifsql.presentation.language import counting, number, said
@@ -21,7 +21,7 @@ from qifsql.study.release_rules import MODEL
 KIND = Kind(
     columns=("rule", "measure", "by", "group", "met"),
     shared=("uncovered", "households", "recipients"),
-    types=SCHEMA | uncovered.SCHEMA,
+    types=SCHEMA | uncovered.SCHEMA | RECIPIENTS,
     essential=True,
 )
 
@@ -99,8 +99,25 @@ def caveats(result: Verdict) -> list[str]:
         if "households" in result.details:
             rows = result.details["households"].to_dicts()
             sentences += [details.household_sentence(row["secret"], row) for row in rows]
+        sentences += statement_sentences(spec)
         sentences += recipient_sentences(result.details.get("recipients"))
         return sentences + uncovered.caveats(spec, result.columns, result.uncovered)
+
+
+def statement_sentences(spec: Spec) -> list[str]:
+    """Return what holds no longer of the statement that a verdict is about; [] without one."""
+    if "changed" not in spec:
+        return []
+    messages = {
+        "changed": "The statement is about other contents of {names}: decide and sign again.",
+        "expired": "The statement has expired for {names}: assess the release again.",
+    }
+    sentences = [
+        said(messages[key], names=words.listed([escaping.cell(name) for name in spec[key]]))
+        for key in messages
+        if spec[key]
+    ]
+    return sentences or [said("The statement is about these files, and has not expired.")]
 
 
 def recipient_sentences(recipients: pl.DataFrame | None) -> list[str]:
@@ -118,6 +135,9 @@ def recipient_sentences(recipients: pl.DataFrame | None) -> list[str]:
             )
         numbers = {name: words.percent(row[name]) for name in ("attempt", "maximum", "average")}
         sentence = said(message, name=escaping.cell(row["name"]), **numbers)
+        if row.get("before") is not None:
+            average = words.percent(row["before"])
+            sentence += " " + said("Without the release the average is {average}.", average=average)
         if row["until"] is not None:
             sentence += " " + said("The assessment holds until {day}.", day=row["until"])
         sentences.append(sentence)

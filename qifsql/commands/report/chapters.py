@@ -104,7 +104,7 @@ def datasets_annex(results: Sequence[Stored]) -> Section:
     parts: list[Part] = []
     for name in dict.fromkeys(str(s.spec["dataset"]) for s in results if s.spec.get("dataset")):
         dataset_results = [s for s in results if s.spec.get("dataset") == name]
-        parts += [Heading(name), _dataset_card(dataset_results)]
+        parts += [Heading(name), dataset_card(dataset_results)]
         checks = [s for s in dataset_results if s.kind == "check" and s.columns is not None]
         for check in checks:
             head = said("Columns, for {policy}", policy=verdicts.policy_name(check.spec))
@@ -118,10 +118,12 @@ def datasets_annex(results: Sequence[Stored]) -> Section:
     return Section("released", said("What was released"), parts)
 
 
-def _dataset_card(results: Sequence[Stored]) -> Table:
+def dataset_card(results: Sequence[Stored]) -> Table:
     """Return the size of a dataset, the roles that results give its columns, and its files."""
     card = Table.of(["", ""])
     frames = [s.frame for s in results if s.frame.schema.get("records", pl.Null()).is_integer()]
+    if not frames:
+        frames = [s.details["uncovered"] for s in results if "uncovered" in s.details]
     for name, title in (("records", said("records")), ("people", said("people"))):
         columns = [frame[name].drop_nulls() for frame in frames if name in frame.columns]
         if any(column.len() for column in columns):

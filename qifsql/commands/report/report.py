@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Unpack
 
-from qifsql.commands.report import chapters
+from qifsql.commands.report import chapters, statement
 from qifsql.commands.report.method import method
 from qifsql.commands.report.sharing import Reader, share
 from qifsql.commands.report.spec import ReportOptions
@@ -20,8 +20,10 @@ from qifsql.results.exports import as_files, detail_file, save_charts
 from qifsql.results.result import Result
 from qifsql.results.storage import Content, Origin, check_ending, check_place, write
 from qifsql.results.stored import Stored, read
+from qifsql.study import statements
 
-ENDINGS = (".html", ".pdf", ".md", ".csv", ".parquet")
+DOCUMENTS = (".html", ".pdf", ".md")
+ENDINGS = (*DOCUMENTS, ".csv", ".parquet")
 
 
 def report(
@@ -58,7 +60,7 @@ def report(
     charts, chart_format = options["charts"], options["chart_format"]
     minimum, private = options["minimum"], options["private"]
     path = Path(out)
-    check_ending(path, ENDINGS)
+    check_ending(path, DOCUMENTS if options["statement"] else ENDINGS)
     if charts is not None:
         figures.prepare_folder(Path(charts), chart_format)
     if minimum < 1:
@@ -75,12 +77,18 @@ def report(
         names = frozenset([columns] if isinstance(columns, str) else columns)
         reader = Reader(minimum, private, options["labels"], names)
         reader_results, withheld = share(stored, reader)
+        check = None
+        if options["statement"]:
+            reader_results, check = statement.of_recipient(reader_results, options["recipient"])
+            about = {"statement": statements.covered(check)}
+            origin = replace(origin, spec={**origin.spec, **about})
         document = compose(
             reader_results,
             reader,
             options["title"],
             withheld,
             occasion=(options["recipient"], options["purpose"]),
+            stated=None if check is None else (check, path.name),
         )
         origin = replace(origin, notes=(document.withheld,) if document.withheld else ())
         if kind == ".html":
@@ -132,22 +140,24 @@ def compose(
     withheld: str = "",
     *,
     occasion: tuple[str | None, str | None] = (None, None),
+    stated: tuple[Stored, str] | None = None,
 ) -> Document:
     """Return the document of results as a reader may see them: two pages and numbered annexes.
 
     ``withheld`` is the line on what is left out. By default the title names the datasets.
-    ``occasion``: who gets the release, and for what.
+    ``occasion``: who gets the release, and for what. ``stated`` is the check of a statement, and
+    the name of its file.
     """
     names = list(dict.fromkeys(str(s.spec["dataset"]) for s in results if s.spec.get("dataset")))
-    if title is None:
-        title = said("Privacy risk of {dataset}", dataset=" + ".join(names) or said("a release"))
-    texts = headlines([s for s in results if reader.private or not s.shows_people])
-    has_cards = bool(risks(results))  # then the sentences on other results are on the second page
-    first = summary(results, () if has_cards else texts, withheld)
-    first = [*_occasion(*occasion), *first]
-    pages = [Section("summary", said("Summary"), first)]
-    pages.append(chapters.second_page(results, texts if has_cards else ()))
+    if stated is None:
+        usual = said("Privacy risk of {dataset}", dataset=" + ".join(names) or said("a release"))
+        pages = _two_pages(results, reader, withheld, occasion)
+    else:
+        check, file = stated
+        usual = said("Statement on the release of {dataset}", dataset=check.spec["dataset"])
+        pages = statement.pages(results, check, occasion[1], withheld, file)
     annexes = [
+        None if stated is None else statement.standards_annex(),
         chapters.datasets_annex(results),
         *chapters.result_chapters(results, reader),
         chapters.groups_of_people(results),
@@ -163,7 +173,26 @@ def compose(
     sections = (*(page for page in pages if page.parts), *numbered)
     when = max((str(s.manifest.get("started", "")) for s in results), default="")
     imprint = html.imprint(when)
-    return Document(title, sections, imprint, confidential=reader.private, withheld=withheld)
+    return Document(
+        usual if title is None else title,
+        sections,
+        imprint,
+        confidential=reader.private,
+        withheld=withheld,
+    )
+
+
+def _two_pages(
+    results: list[Stored], reader: Reader, withheld: str, occasion: tuple[str | None, str | None]
+) -> list[Section]:
+    """Return the pages of a report for those who decide: the summary, and who carries the risk."""
+    texts = headlines([s for s in results if reader.private or not s.shows_people])
+    has_cards = bool(risks(results))  # then the sentences on other results are on the second page
+    first = summary(results, () if has_cards else texts, withheld)
+    return [
+        Section("summary", said("Summary"), [*_occasion(*occasion), *first]),
+        chapters.second_page(results, texts if has_cards else ()),
+    ]
 
 
 def _occasion(recipient: str | None, purpose: str | None) -> list[Part]:

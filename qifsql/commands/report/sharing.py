@@ -14,6 +14,7 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
+from qifsql.adversary.laws import laws
 from qifsql.commands.report import differences, literals
 from qifsql.data.expressions import split_name
 from qifsql.errors import InputError, quoted
@@ -50,7 +51,7 @@ PLAIN = frozenset((
     "cells", "suppress", "entries", "unnamed", "protections", "from_records", "count", "small",
     "until", "time_budget", "sweep", "require", "learner", "rapid", "knows", "any", "attempt",
     "complete", "max_size", "omit_missing", "repeated", "names", "pd", "alpha", "samples",
-    "sample_size", "nearest", "expired",
+    "sample_size", "nearest", "expired", "changed", "statement",
 ))  # fmt: skip
 """Options whose value is a choice or a number."""
 COLUMNS = frozenset((
@@ -372,15 +373,19 @@ def _public_spec(spec: Mapping[str, Any], of_kind: Mapping[str, Writer]) -> dict
         elif name in writers:
             public_spec[name] = _texts_of(value, writers[name])
         elif name == "recipients":
-            public_keys = ("name", "chances", "attempt", "at_most", "until")
-            public_spec[name] = [
-                {key: recipient[key] for key in public_keys} for recipient in value
-            ]
+            public_spec[name] = [_public_recipient(recipient) for recipient in value]
         elif name == "rules":
             public_spec[name] = [
                 dict(rule) | {"by": _texts_of(rule.get("by"), literals.named)} for rule in value
             ]
     return public_spec
+
+
+def _public_recipient(recipient: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a recipient of a policy with the names of files without folders."""
+    public_laws = _texts_of(recipient["laws"], literals.knowledge)
+    holds = [Path(file).name for file in recipient["holds"]]
+    return {**recipient, "laws": public_laws, "holds": holds}
 
 
 def _texts_of(value: Any, write: Writer) -> Any:
@@ -409,11 +414,21 @@ def _labelled(stored: Stored, labels: Mapping[str, str]) -> Stored:
             spec[role] = [labels.get(n, n) for n in names or ()]
     for role in BY_COLUMN & set(spec):
         spec[role] = {labels.get(name, name): counts for name, counts in spec[role].items()}
+    if spec.get("recipients"):
+        spec["recipients"] = [_labelled_recipient(r, labels) for r in spec["recipients"]]
     note = dict(stored.manifest) | {"spec": spec}
     if "columns" in note:
         listed = [dict(column) for column in note["columns"]]
         note["columns"] = [c | {"name": labels.get(c["name"], c["name"])} for c in listed]
     return replace(stored, frame=_renamed(stored.frame, labels), details=details, manifest=note)
+
+
+def _labelled_recipient(recipient: Mapping[str, Any], labels: Mapping[str, str]) -> dict[str, Any]:
+    """Return a recipient of a policy with the names ``labels`` for what is known."""
+    chances = {labels.get(name, name): p for name, p in recipient["chances"].items()}
+    known_laws = laws(recipient["laws"]) if recipient["laws"] else ()
+    renamed = [replace(law, column=labels.get(law.column, law.column)) for law in known_laws]
+    return {**recipient, "chances": chances, "laws": [law.plain() for law in renamed]}
 
 
 def _renamed(table: pl.DataFrame, labels: Mapping[str, str]) -> pl.DataFrame:

@@ -54,6 +54,16 @@ class ReportOptions(Occasion, total=False):
             panel=DATA,
         ),
     ]
+    statement: Annotated[
+        bool,
+        Option(
+            FLAG,
+            "Write a statement to sign, from a check of recipients.",
+            text="Write a statement to sign (.html, .pdf, .md) from the results of one check of a "
+            "policy with recipients.",
+            panel=DATA,
+        ),
+    ]
     private: Annotated[
         bool,
         Option(

@@ -45,18 +45,13 @@ def summary(results: Sequence[Stored], texts: Sequence[str] = (), withheld: str 
         if not texts and not checks:
             message = "The numbers are in the annexes; none is about an attack on everybody."
             parts.append(Paragraph(said(message)))
-    parts += [_policy_verdict(check) for check in checks]
+    parts += [policy_verdict(check) for check in checks]
     if not checks:
         message = "No policy was given, so nothing is called safe or unsafe here."
         parts.append(Paragraph(said(message)))
     if rows:
         parts.append(Box(said("What to do first"), first_steps(results, rows)))
-    checked = {check.spec.get("dataset") for check in checks}
-    limits = []
-    for name, columns in uncovered.of_results(results).items():
-        limits += [] if name in checked else uncovered.unconsidered(name, columns)
-    limits += [*_limits(results, rows), *filter(None, [withheld])]
-    return [*parts, Box(said("What it does not say"), limits)]
+    return [*parts, Box(said("What it does not say"), limits(results, rows, withheld))]
 
 
 def _risk_parts(results: Sequence[Stored], rows: Sequence[Row]) -> list[Part]:
@@ -186,29 +181,36 @@ def _goal_letter(row: Row) -> str:
     return str(row["model"][1])
 
 
-def _limits(results: Sequence[Stored], rows: Sequence[Row]) -> list[str]:
-    """Return what the numbers do not say, in a few sentences."""
-    limits = [
+def limits(results: Sequence[Stored], rows: Sequence[Row], withheld: str) -> list[str]:
+    """Return what the numbers do not say, in a few sentences.
+
+    Columns of a file that was checked are left out: they are with its verdict.
+    """
+    checked = {stored.spec.get("dataset") for stored in results if stored.kind == "check"}
+    sentences = []
+    for name, columns in uncovered.of_results(results).items():
+        sentences += [] if name in checked else uncovered.unconsidered(name, columns)
+    sentences += [
         said(
             "The numbers are about this release and what was attacked. Someone who knows more "
             "about people, or has another release about them, learns more, never less."
         )
     ]
     if rows:
-        limits.append(
+        sentences.append(
             said(
                 "An average hides the worst case: some people are much easier to find than "
                 "others, and so are some groups."
             )
         )
     if not any(s.kind == "estimate" for s in results):
-        limits.append(
+        sentences.append(
             said(
                 "If the file is a sample, someone who is alone in it need not be alone in the "
                 "whole population; that was not estimated."
             )
         )
-    return limits
+    return [*sentences, *filter(None, [withheld])]
 
 
 def worst(results: Sequence[Stored]) -> list[Row]:
@@ -430,15 +432,19 @@ def _saving(row: Row, *, coarsened: bool) -> str:
     return said(message, **values)
 
 
-def _policy_verdict(check: Stored) -> Light:
+def uncovered_columns(check: Stored) -> list[str]:
+    """Return sentences on the columns that no rule of a check covers."""
+    with counting(check.spec):
+        return uncovered.caveats(check.spec, check.columns, check.details.get("uncovered"))
+
+
+def policy_verdict(check: Stored) -> Light:
     """Return the verdict of a policy on a file; caveats are about columns that are in no rule."""
     levels, broken = check.frame.height, int((~check.frame["met"]).sum())
-    columns, table = check.columns, check.details.get("uncovered")
-    with counting(check.spec):
-        caveats = uncovered.caveats(check.spec, columns, table)
+    caveats = uncovered_columns(check)
     repeated = verdicts.repeated(check.spec)
-    refused = verdicts.refused(str(check.spec.get("unnamed")), columns or ())
-    expired = check.spec.get("expired")
+    refused = verdicts.refused(str(check.spec.get("unnamed")), check.columns or ())
+    expired, changed = check.spec.get("expired"), check.spec.get("changed")
     if broken:
         message = "Your policy is not met. Levels not met: {n} of {levels}."
         text = said(message, n=words.count(broken), levels=words.count(levels))
@@ -449,6 +455,9 @@ def _policy_verdict(check: Stored) -> Light:
     elif repeated:
         message = "Your policy is not met: records are counted, not people ({columns})."
         text = said(message, columns=words.listed(list(repeated)))
+    elif changed:
+        message = "Your policy is not met: the statement is about other contents of {names}."
+        text = said(message, names=words.listed(list(changed)))
     elif expired:
         message = "Your policy is not met: the assessment has expired for {names}."
         text = said(message, names=words.listed(list(expired)))
@@ -461,4 +470,5 @@ def _policy_verdict(check: Stored) -> Light:
         text = counted(singular, plural, levels)
     text = f"{text} ({view.subject(check.spec)})"
     caveats = [*view.recipient_sentences(check.details.get("recipients")), *caveats]
-    return Light(text, met=not (broken or refused or repeated or expired), caveats=tuple(caveats))
+    met = not (broken or refused or repeated or changed or expired)
+    return Light(text, met=met, caveats=tuple(caveats))

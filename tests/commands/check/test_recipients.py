@@ -73,6 +73,7 @@ def test_every_risk_is_that_of_the_definition(
     verdict = qifsql.check(frame, policy)
     levels = {(row["model"], row["measure"]): row for row in verdict.rows()}
     greatest = [Fraction(0), Fraction(0)]
+    before = []  # averages of who knows nothing, each with that of the recipient
     for model, secret in (("CRS", False), ("CAS", True)):
         right = risks(records, chances, Fraction(attempt), secret=secret)
         for i, (measure, limit) in enumerate((("maximum", 0.3), ("average", 0.2))):
@@ -80,9 +81,13 @@ def test_every_risk_is_that_of_the_definition(
             assert level["value"] == pytest.approx(float(right[i]), abs=1e-12)
             assert level["met"] == (right[i] <= Fraction(str(limit)))
             greatest[i] = max(greatest[i], right[i])
+        nothing = risks(records, {}, Fraction(attempt), secret=secret)[1]
+        before.append((right[1], float(nothing)))
     (summary,) = verdict.details["recipients"].to_dicts()
     assert summary["maximum"] == pytest.approx(float(greatest[0]), abs=1e-12)
     assert summary["average"] == pytest.approx(float(greatest[1]), abs=1e-12)
+    alike = [pytest.approx(nothing) for average, nothing in before if average == greatest[1]]
+    assert summary["before"] in alike
     assert summary["met"] == bool(verdict) == all(row["met"] for row in verdict.rows())
 
 

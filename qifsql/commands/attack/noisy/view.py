@@ -1,14 +1,13 @@
 """Attacks with noisy knowledge as people read them: next to the adversary who knows it exactly."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import polars as pl
 
-from qifsql.adversary.laws import EXACT, Law, as_decimal, has_matrix, laws
+from qifsql.adversary.laws import EXACT, has_matrix, laws
 from qifsql.data.types import Row
 from qifsql.presentation import words
-from qifsql.presentation.language import number, said
+from qifsql.presentation.language import said
 from qifsql.presentation.parts import Heading, Paragraph, Part, Table
 from qifsql.results.assessment import without_beliefs
 
@@ -26,7 +25,7 @@ def parts(frame: pl.DataFrame) -> list[Part]:
 def knowledge(rows: Sequence[Row]) -> Paragraph:
     """Return a sentence on the laws of what is known."""
     text = next(row["knows"] for row in rows if row["knows"] != EXACT)
-    named = "; ".join(law_words(law) for law in laws(text))
+    named = "; ".join(words.law_words(law) for law in laws(text))
     message = "Known with errors and gaps: {laws}. All else is known exactly."
     if has_matrix(text):
         message = (
@@ -35,28 +34,6 @@ def knowledge(rows: Sequence[Row]) -> Paragraph:
             "true values are told by the file of the matrix, or else estimated."
         )
     return Paragraph(said(message, laws=named))
-
-
-def law_words(law: Law) -> str:
-    """Return a law in words."""
-    name, of = law.column, as_decimal(law.number)
-    match law.kind:
-        case "within":
-            return said("{name} at most {n} off", name=name, n=number(of))
-        case "sd":
-            message = "{name} with an error of standard deviation {n}"
-            return said(message, name=name, n=number(of))
-        case "right":
-            message = "{name} right with probability {p}, else another value"
-            return said(message, name=name, p=number(of))
-        case "missing":
-            return said("{name} not known with probability {p}", name=name, p=number(of))
-        case "table":
-            return said("{name} by the table {file}", name=name, file=Path(law.table).name)
-        case "matrix":
-            message = "{name}, drawn by the matrix {file}"
-            return said(message, name=name, file=Path(law.table).name)
-    return said("{name} exactly", name=name)
 
 
 def comparison_table(exact: Row, noisy: Row) -> Table:

@@ -1,0 +1,316 @@
+"""A statement on a release: what was measured for each recipient, and who decides until when.
+
+It has two pages, to be signed, and an annex on what laws and standards ask for. Words that the
+policy does not have (``[statement]``) are lines to fill in by hand.
+"""
+
+import datetime
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from qifsql.adversary.laws import laws
+from qifsql.commands.check import view as verdicts
+from qifsql.commands.report import chapters, summary
+from qifsql.data.files import MANIFEST
+from qifsql.errors import InputError, quoted
+from qifsql.presentation import escaping, words
+from qifsql.presentation.language import counted, said
+from qifsql.presentation.parts import (
+    Blank,
+    Box,
+    Cards,
+    Command,
+    Heading,
+    Light,
+    Paragraph,
+    Part,
+    Section,
+    Table,
+)
+from qifsql.results.stored import Stored
+
+DAY = len("2026-11-29")  # the first characters of a time
+FIGURES = (
+    (
+        "Highest and average risk, for each recipient",
+        "ISO/IEC 27559:2022, 7.3.2 (maximum or average risk). 45 CFR 164.514(b)(1): the risk must "
+        "be very small.",
+        "Which risk is small enough. The rule names no number; the limits are those of the policy.",
+    ),
+    (
+        "Average risk without the release",
+        "Not taken from these texts: it separates what the release adds from what a guess would "
+        "find anyway.",
+        "Whether what is guessed without the release is itself lawful to use.",
+    ),
+    (
+        "Chance that anybody tries",
+        "ISO/IEC 27559:2022, 6.2.3 (motives and capacity to re-identify). ICO: the motivated "
+        "intruder.",
+        "It is an assumption that somebody has to argue; nothing here measures it.",
+    ),
+    (
+        "What a recipient knows and holds",
+        "C-413/23 P, EDPS v SRB: identifiability is judged for the recipient. 45 CFR "
+        "164.514(b)(1)(i): an anticipated recipient, and information reasonably available. LGPD, "
+        "art. 12: own means, and reasonable efforts. ICO: the means of a motivated intruder.",
+        "Whether the list is complete, and what an attempt would cost in money and time. Nobody "
+        "searched registers or the web.",
+    ),
+    (
+        "People of the file",
+        "ISO/IEC 27559:2022, 7.3.3 (population or sample-based attack).",
+        "Whether an intruder knows that a person is in the file. The figures assume it, except "
+        "those of a register that is held.",
+    ),
+    (
+        "Columns that were not considered",
+        "ISO/IEC 27559:2022, 7.2.4 (attribute types).",
+        "Who may know these columns. The statement does not hold for such a person.",
+    ),
+    (
+        "Success, not harm",
+        "ISO/IEC 27559:2022, 6.3.3 (privacy-related harms).",
+        "What a right guess would do to a person.",
+    ),
+    (
+        "Computed, not tried",
+        "ISO/IEC 27559:2022, 8.2.3 (adversarial testing). ICO: the motivated intruder test.",
+        "How far real people get: no attempt on real people was made here.",
+    ),
+    (
+        "Last day, and digests of the files",
+        "ISO/IEC 27559:2022, 8.3.4 (re-evaluation). ICO: review the decision.",
+        "Which events before that day end it: other releases, registers, techniques, law.",
+    ),
+    (
+        "Versions, settings, formulas, SQL",
+        "45 CFR 164.514(b)(1)(ii): methods and results are documented.",
+        "Whether the methods fit the case: that is the expert's judgement.",
+    ),
+    (
+        "Decision and signature",
+        "45 CFR 164.514(b)(1): a person with the knowledge and experience. ISO/IEC 27559:2022, "
+        "9.2.2 (roles).",
+        "The decision. The tool is neither the expert nor the controller, and no figure here says "
+        "that data are anonymous in law.",
+    ),
+)
+"""Figures of a statement: what they are, where they are asked for, what the tool cannot say."""
+
+SOURCES = (
+    "ISO/IEC 27559:2022, Privacy enhancing data de-identification framework; clauses are named by "
+    "their titles.",
+    "Information Commissioner's Office (United Kingdom), guidance on anonymisation, March 2025.",
+    "Court of Justice of the European Union, 4 September 2025, C-413/23 P, EDPS v SRB, "
+    "EU:C:2025:645.",
+    "HIPAA (United States), 45 CFR 164.514(b)(1), expert determination.",
+    "LGPD (Brazil), Lei 13.709/2018, art. 12.",
+)
+
+
+def of_recipient(results: Sequence[Stored], name: str | None) -> tuple[list[Stored], Stored]:
+    """Return the results of a statement and its check, about one recipient if ``name`` says so.
+
+    Raises InputError unless one result is a check of recipients, and the name is of one of them.
+    """
+    checks = [s for s in results if s.kind == "check" and s.spec.get("recipients")]
+    if len(checks) != 1:
+        message = (
+            "a statement is about one check of a policy with recipients ([[recipient]]), and none "
+            "is here that others may see"
+        )
+        if checks:
+            names = ", ".join(s.name for s in checks)
+            message = f"a statement is about one check of recipients; name one of {names}"
+        raise InputError(message)
+    check = _as_of_today(checks[0])
+    if name is not None:
+        check = _only(check, name)
+    return [check if s is checks[0] else s for s in results], check
+
+
+def _as_of_today(check: Stored) -> Stored:
+    """Return a check whose assessments have expired if their last day is over."""
+    recipients = check.details["recipients"]
+    is_late = pl.col("until").is_not_null() & (pl.col("until") < datetime.date.today().isoformat())
+    late = recipients.filter(is_late)["name"].to_list()
+    recipients = recipients.with_columns(met=pl.col("met") & ~is_late)
+    manifest = {**check.manifest, "spec": {**check.spec, "expired": late}}
+    details = {**check.details, "recipients": recipients}
+    return replace(check, details=details, manifest=manifest)
+
+
+def _only(check: Stored, name: str) -> Stored:
+    """Return a check without the other recipients of its policy."""
+    recipients = check.details["recipients"]
+    names = recipients["name"].to_list()
+    if name not in names:
+        listed = ", ".join(map(quoted, names))
+        raise InputError(f"the policy has no recipient {quoted(name)}; it has {listed}")
+    others = [quoted(recipient) for recipient in names if recipient != name]
+    note = dict(check.manifest)
+    begins = tuple(f"recipient {recipient}:" for recipient in others)
+    note["notes"] = [text for text in note.get("notes", ()) if not str(text).startswith(begins)]
+    spec = dict(check.spec) | {"recipient": name}
+    spec["recipients"] = [r for r in spec["recipients"] if r["name"] == name]
+    spec["expired"] = [late for late in spec.get("expired", ()) if late == name]
+    details = {**check.details, "recipients": recipients.filter(name=name)}
+    frame = check.frame.filter(pl.col("recipient").is_null() | (pl.col("recipient") == name))
+    return replace(check, frame=frame, details=details, manifest=note | {"spec": spec})
+
+
+def pages(
+    results: Sequence[Stored], check: Stored, purpose: str | None, withheld: str, file: str
+) -> list[Section]:
+    """Return the pages of a statement: the release with its recipients, and the decision.
+
+    ``withheld`` is the line on what the document leaves out, ``file`` the name of its file.
+    """
+    release = _release(results, check, purpose)
+    decision = _decision(results, check, withheld, file)
+    return [
+        Section("release", said("The release, and who receives it"), release),
+        Section("decision", said("The decision"), decision),
+    ]
+
+
+def _release(results: Sequence[Stored], check: Stored, purpose: str | None) -> list[Part]:
+    """Return what is released and for what, and the risk of each recipient."""
+    stated = check.spec.get("statement") or {}
+    dataset = check.spec.get("dataset")
+    card = Table.of(["", ""])
+    card.add_row(said("purpose"), _words_or_blank(purpose or stated.get("purpose")))
+    card.rows += chapters.dataset_card(
+        [s for s in results if s.spec.get("dataset") == dataset]
+    ).rows
+    note = check.manifest
+    measured = said(
+        "on {day} with qifsql {version}, DuckDB {duckdb} and Polars {polars}",
+        day=str(note.get("started", ""))[:DAY],
+        version=str(note.get("qifsql", "")),
+        duckdb=str(note.get("versions", {}).get("duckdb", "")),
+        polars=str(note.get("versions", {}).get("polars", "")),
+    )
+    card.add_row(said("measured"), measured)
+    message = (
+        "The risk is the chance that anybody tries, times the chance that their best guess about a "
+        "person is right: whose record it is, or the secret."
+    )
+    parts: list[Part] = [card, Paragraph(said(message))]
+    described = {recipient["name"]: recipient for recipient in check.spec["recipients"]}
+    for row in check.details["recipients"].iter_rows(named=True):
+        parts += _recipient(row, described[row["name"]], check)
+    if rows := summary.risks(results):
+        heading = Heading(said("Before and after the release, for who knows all that was attacked"))
+        parts += [heading, Cards([summary.card(row) for row in rows[: summary.MOST_CARDS]])]
+    return parts
+
+
+def _recipient(row: Mapping[str, Any], described: Mapping[str, Any], check: Stored) -> list[Part]:
+    """Return the verdict for a recipient, what is assumed and accepted, and what was found."""
+    expired = row["name"] in (check.spec.get("expired") or ())
+    name = escaping.cell(row["name"])
+    text = said("For {name} the accepted risk is met.", name=name)
+    if not row["met"]:
+        text = said("For {name} the accepted risk is not met.", name=name)
+    if expired:
+        text = said("For {name} the assessment has expired.", name=name)
+    others = [c.name for c in check.columns or () if not c.covered]
+    singular = "It holds for the columns named; {n} column was not considered (see the decision)."
+    plural = "It holds for the columns named; {n} columns were not considered (see the decision)."
+    caveats = [counted(singular, plural, len(others))] if others and row["met"] else []
+    card = Table.of(["", ""])
+    knowledge = [_chance_text(name, Fraction(p)) for name, p in described["chances"].items()]
+    knowledge += map(words.law_words, laws(described["laws"]) if described["laws"] else ())
+    card.add_row(said("knows of a person"), "; ".join(knowledge) or said("nothing (assumed)"))
+    holds = [escaping.cell(Path(file).name) for file in described["holds"]]
+    card.add_row(said("holds"), ", ".join(holds) or said("no register of people (assumed)"))
+    card.add_row(said("chance that anybody tries"), words.percent(row["attempt"]))
+    heads = {"maximum": said("highest risk of a person"), "average": said("average risk")}
+    for measure, head in heads.items():
+        card.add_row(head, _risk_text(row, described, measure, check))
+    card.add_row(said("average risk without the release"), words.percent(row.get("before")))
+    card.add_row(said("holds until"), row["until"] or said("no day is set in the policy"))
+    return [Light(text, met=row["met"], caveats=caveats), card]
+
+
+def _risk_text(
+    row: Mapping[str, Any], described: Mapping[str, Any], measure: str, check: Stored
+) -> str:
+    """Return a risk, the goal at which it is greatest, and the accepted risk if there is one."""
+    text = words.percent(row[measure])
+    chances = map(Fraction, described["chances"].values())
+    is_sure = not described["laws"] and all(chance == 1 for chance in chances)
+    if measure == "maximum" and not is_sure and row[measure] is not None:
+        text = said("at most {risk}", risk=text)
+    if measure not in described["at_most"]:
+        return text
+    levels = check.frame.filter(recipient=row["name"], measure=measure)
+    greatest = levels.sort("value", descending=True, nulls_last=True).row(0, named=True)
+    bound = words.percent(described["at_most"][measure])
+    message = "{risk}: {goal} (accepted: at most {bound})"
+    return said(message, risk=text, goal=words.goal(greatest), bound=bound)
+
+
+def _chance_text(name: str, chance: Fraction) -> str:
+    """Return what is known of a quasi-identifier: the value, with a chance or exactly."""
+    name = escaping.cell(name)
+    if chance == 1:
+        return said("{name} exactly", name=name)
+    return said("{name} with a chance of {chance}", name=name, chance=words.percent(float(chance)))
+
+
+def _decision(results: Sequence[Stored], check: Stored, withheld: str, file: str) -> list[Part]:
+    """Return the verdict, what was not considered, and the decision with a line to sign."""
+    limits = summary.limits(results, summary.risks(results), withheld)
+    remarks = verdicts.statement_sentences(check.spec)
+    names = check.details["recipients"]["name"].to_list()
+    if "recipient" in check.spec:
+        remarks.append(said("This statement is about {name} alone.", name=escaping.cell(names[0])))
+    verdict = replace(summary.policy_verdict(check), caveats=remarks)
+    box = Box(said("What was not considered"), [*summary.uncovered_columns(check), *limits])
+    stated = check.spec.get("statement") or {}
+    days = check.details["recipients"]["until"].drop_nulls()
+    table = Table.of(["", ""])
+    table.add_row(said("reasons for the assumptions"), _words_or_blank(stated.get("reasons")))
+    table.add_row(said("decision"), _words_or_blank(stated.get("decision")))
+    table.add_row(said("decided by (name, office)"), _words_or_blank(stated.get("by")))
+    table.add_row(said("date"), _words_or_blank(stated.get("date")))
+    end = str(days.min()) if days.len() else said("no day is set in the policy")
+    table.add_row(said("valid until"), end)
+    table.add_row(said("signature"), Blank())
+    policy = Path(str(check.spec.get("policy", ""))).name
+    arguments = [str(check.spec.get("dataset", "")), "--policy", policy, "--statement", file]
+    message = (
+        "Whether this statement still holds is told by this command, with the manifest "
+        "({manifest}) beside the statement:"
+    )
+    sentence = said(message, manifest=escaping.cell(file + MANIFEST))
+    command = Command(shlex.join(["qifsql", "check", *arguments]))
+    return [verdict, box, table, Paragraph(sentence), command]
+
+
+def _words_or_blank(text: str | None) -> str:
+    """Return a text of the policy, or a line to fill in by hand."""
+    return escaping.cell(text) if text else Blank()
+
+
+def standards_annex() -> Section:
+    """Return the annex on where each figure is asked for, and what the tool cannot say."""
+    heads = [said("in this statement"), said("asked for by"), said("what the tool cannot say")]
+    table = Table.of(heads)
+    table.rows += [tuple(said(text) for text in texts) for texts in FIGURES]
+    message = (
+        "The texts are named where they ask for a figure. Whether they are fulfilled is a question "
+        "of law, which no figure answers."
+    )
+    sources = [Paragraph(said(text)) for text in SOURCES]
+    parts: list[Part] = [Paragraph(said(message)), table, *sources]
+    return Section("standards", said("What laws and standards ask for"), parts)

@@ -1,0 +1,190 @@
+"""Statements: complete, without a cell, about one recipient if asked, and checked against files."""
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+import polars as pl
+import pytest
+from terminal import run
+
+import qifsql
+from qifsql.commands.report.statement import FIGURES
+from qifsql.errors import InputError, OutputError
+from qifsql.presentation.language import said, speaking
+
+pytestmark = pytest.mark.xdist_group("statement")  # they share one check
+
+MARK = "CANARY"  # is in every text of a cell
+POLICY = """
+[adversary]
+secret = ["illness"]
+
+[[rule]]
+model = "crs"
+measure = "singled_out"
+at_most = 1000
+
+[[recipient]]
+name = "university"
+knows = { sex = 1, town = 0.5 }
+attempt = 0.05
+at_most = { maximum = 0.05, average = 0.05 }
+until = 2999-12-31
+
+[[recipient]]
+name = "everybody else"
+knows = { town = "table=towns.csv" }
+holds = ["register.parquet"]
+at_most = { maximum = 0.01 }
+
+[statement]
+purpose = "Research on schools"
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A release and what a recipient holds, whose cells are canaries, and a stored check."""
+    place = tmp_path_factory.mktemp("secretfolder")
+    rows = [(f"{MARK}{i % 2}", f"{MARK}t{i * i % 5}", f"{MARK}ill{i % 3}") for i in range(90)]
+    people = pl.DataFrame(rows, schema=["sex", "town", "illness"], orient="row")
+    people.with_row_index("number").write_parquet(place / "people.parquet")
+    people.select("sex", "town").head(40).write_parquet(place / "register.parquet")
+    towns = [f"{MARK}t{i}" for i in (0, 1, 4)]
+    known = pl.DataFrame({"value": towns, "known as": towns, "probability": [1.0] * 3})
+    known.write_csv(place / "towns.csv")
+    (place / "policy.toml").write_text(POLICY)
+    checked = ("check", place / "people.parquet", "--policy", place / "policy.toml", "--quiet")
+    assert run(*checked, "-o", place / "check.json").code == 4
+    return place
+
+
+def plain(text: str) -> str:
+    """Return Markdown without the backslashes of its escapes."""
+    return re.sub(r"\\(.)", r"\1", text)
+
+
+@pytest.mark.parametrize("language", ["en", "pt-BR"])
+def test_a_statement_has_all_its_parts_and_no_cell(
+    folder: Path, tmp_path: Path, language: str
+) -> None:
+    for ending in ("md", "html"):
+        out = tmp_path / f"statement.{ending}"
+        asked = ("report", folder / "check.json", "--statement", "--lang", language, "-o", out)
+        assert run(*asked).code == 0
+    files = {path.name: path.read_text("utf-8") for path in tmp_path.iterdir()}
+    assert {name for name, text in files.items() if MARK in text or "secretfolder" in text} == set()
+    text = plain(files["statement.md"])
+    with speaking(language):
+        heads = [said("decision"), said("signature"), said("valid until"), said("date")]
+        cells = [said(cell) for row in FIGURES for cell in row]
+    digest = json.loads(files["statement.md.manifest.json"])["spec"]["statement"]["inputs"][0][1]
+    told = ("Research on schools", "register.parquet", "towns.csv", "2999-12-31", digest)
+    for part in (*told, qifsql.__version__, *heads, *cells):
+        assert part in text
+    assert files["statement.html"].count('<td class="blank">') == 5  # no decision in the policy
+
+
+def test_a_statement_about_one_recipient_does_not_name_another(
+    folder: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "statement.md"
+    asked = ("report", folder / "check.json", "--statement", "--recipient", "university")
+    assert run(*asked, "-o", out).code == 0
+    text = out.read_text("utf-8")
+    assert "For university the accepted risk is met." in text
+    assert "everybody else" not in text + (tmp_path / "statement.md.manifest.json").read_text()
+
+
+def checked(folder: Path, statement: Path, data: Path | None = None) -> qifsql.Verdict:
+    return qifsql.check(
+        data or folder / "people.parquet", folder / "policy.toml", statement=statement
+    )
+
+
+def test_a_check_says_whether_a_statement_still_holds(folder: Path, tmp_path: Path) -> None:
+    statement = tmp_path / "statement.md"
+    asked = ("report", folder / "check.json", "--statement", "--recipient", "university")
+    assert run(*asked, "-o", statement).code == 0
+    verdict = checked(folder, statement)
+    assert (verdict.changed, verdict.expired) == ((), ())
+    shorter = tmp_path / "people.parquet"
+    pl.read_parquet(folder / "people.parquet").head(80).write_parquet(shorter)
+    lenient = qifsql.check(
+        shorter,
+        {"recipient": [{"name": "all", "knows": {"sex": 1}, "at_most": {"maximum": 1}}]},
+        statement=statement,
+    )
+    assert lenient.frame["met"].all()
+    assert not lenient
+    assert "people.parquet" in lenient.changed
+    assert "the statement is about other contents of" in lenient.summary
+    note = statement.with_name("statement.md.manifest.json")
+    note.write_text(note.read_text().replace("2999-12-31", "2001-12-31"))
+    assert checked(folder, statement).expired == ("university",)
+    done = run("check", folder / "people.parquet", "--policy", folder / "policy.toml",
+        "--statement", statement, "--format", "table")  # fmt: skip
+    assert done.code == 4
+    assert "The statement has expired for university" in " ".join(done.out.split())
+
+
+def test_an_assessment_that_ended_is_not_stated_as_met(folder: Path, tmp_path: Path) -> None:
+    """The check was made before its last day, the statement after it."""
+    stored = tmp_path / "check.json"
+    stored.write_text((folder / "check.json").read_text().replace("2999-12-31", "2001-12-31"))
+    note = folder / "check.json.manifest.json"
+    stored.with_name("check.json.manifest.json").write_text(note.read_text())
+    out = tmp_path / "statement.md"
+    assert run("report", stored, "--statement", "-o", out).code == 0
+    text = out.read_text("utf-8")
+    assert "For university the assessment has expired." in text
+    assert "For university the accepted risk is met." not in text
+
+
+def test_a_statement_needs_one_check_of_recipients(folder: Path, tmp_path: Path) -> None:
+    attack = tmp_path / "attack.json"
+    result = qifsql.attack("crs", folder / "people.parquet", qids="sex")
+    result.save(attack)
+    one, out = folder / "check.json", tmp_path / "out.md"
+    with pytest.raises(InputError, match="one check of a policy with recipients"):
+        qifsql.report(attack, out, statement=True)
+    with pytest.raises(InputError, match="name one of check, check-2"):
+        qifsql.report([one, one], out, statement=True)
+    with pytest.raises(InputError, match='no recipient "nobody"; it has "university"'):
+        qifsql.report(one, out, statement=True, recipient="nobody")
+    with pytest.raises(OutputError, match=r"must end in one of \.html, \.pdf, \.md"):
+        qifsql.report(one, tmp_path / "out.csv", statement=True)
+    document = qifsql.report([one, attack], out, statement=True)
+    assert "Before and after the release" in out.read_text()
+    assert document.title == "Statement on the release of people.parquet"
+
+
+@pytest.mark.parametrize(
+    "note", [None, "{}", "[]", "x", '{"spec": {"statement": {"inputs": [1], "recipients": {}}}}']
+)
+def test_what_is_no_statement_is_refused(folder: Path, tmp_path: Path, note: str | None) -> None:
+    statement = tmp_path / "statement.html"
+    statement.write_text("")
+    if note is not None:
+        statement.with_name("statement.html.manifest.json").write_text(note)
+    with pytest.raises(InputError, match=r"no manifest|not the manifest of a statement"):
+        checked(folder, statement)
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ({"statement": "x"}, "is a table"),
+        ({"statement": {"purpos": "x"}}, 'no "purpos"; did you mean "purpose"'),
+        ({"statement": {"by": 3}}, "by is a text"),
+        ({"statement": {"date": "2026-11-29"}}, "date is a day without quotes"),
+    ],
+)
+def test_what_is_wrong_of_a_statement_is_said(
+    folder: Path, table: Mapping[str, object], message: str
+) -> None:
+    recipient = {"name": "all", "knows": {"sex": 1}, "at_most": {"maximum": 1}}
+    with pytest.raises(InputError, match=message):
+        qifsql.check(folder / "people.parquet", {"recipient": [recipient], **table})
