@@ -126,7 +126,7 @@ def draw(engine: Engine, records: Records, seed: int) -> tuple[pl.DataFrame, lis
     ((people, surplus, without_key),) = tables.rows(
         load("anonymise/surplus").query, "counting people"
     )
-    steps = (
+    steps = (  # the records of these people as text, their lots, the least lot of each person
         *lot_steps(records, seed),
         make_step("anonymise/contenders", tables={"repeats": f"{LOADED}.main.repeats"}),
         make_step("anonymise/lots", materialized=True),

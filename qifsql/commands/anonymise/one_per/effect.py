@@ -60,8 +60,7 @@ def measure_changes(
     everybody = replace(microdata, dataset=table, where=None)
     rows = _measure_attack(engine, attack.on(everybody), "before")
     rows += _measure_attack(engine, attack.on(replace(everybody, where=stays)), "after")
-    # The view ``changes`` compares blocks with and without the dropped records: who is alone in
-    # one.
+    # Blocks with and without the dropped records are compared: how many people are alone in one.
     people = replace(everybody, by=Attribute("stays", stays, "BOOLEAN"), secrets=())
     query = splice("anonymise/changes", width=len(microdata.qids))
     changes_plan = Plan(tuple(microdata_steps.steps(people)), query)

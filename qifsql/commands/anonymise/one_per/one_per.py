@@ -58,12 +58,12 @@ def one_per(
     with open_engine(settings, sources=[dataset], outputs=[path], ordered=True) as engine:
         catalog = Catalog(engine, dataset)
         typed = draw.read_records(catalog, key, where)
-        if key is not None:
+        if key is not None:  # so that a remark tells if its values are irregular
             catalog.types([column(catalog.schema[key])], ["key"])
-        for name in drop:
+        for name in drop:  # refuse a name that is not there
             catalog.schema[name]
         attack = bind(replace(spec, dataset=typed.dataset), catalog) if qids or secret else None
-        texts = draw.read_as_text(typed)
+        texts = draw.read_as_text(typed)  # cells as they stand in CSV; None for other formats
         frame, statements = draw.draw(engine, texts or typed, seed)
         details = measure_changes(engine, attack, draw.dropped_records()) if attack else {}
         rows = texts or typed if release.is_csv(kind) else typed
