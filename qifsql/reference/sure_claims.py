@@ -5,7 +5,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from fractions import Fraction
 
-from qifsql.reference.microdata import Key, Names, Rows, Weight, Weights, blocks, key, masses, value
+from qifsql.reference.microdata import Blocks, Key, Names, Rows, Weight, Weights, blocks
 from qifsql.reference.success import best_guess, kind
 
 
@@ -57,29 +57,39 @@ def claims(
     weights: Weights = None,
     suppressed: Collection[Key] = (),
 ) -> Claims:
+    """Return the claims about records in blocks by some columns; see ``claims_of_blocks``."""
+    before, after = (blocks(rows, names, secret, weights) for names in ([], qids))
+    return claims_of_blocks(
+        before, after, Fraction(threshold), owner=secret is None, suppressed=suppressed
+    )
+
+
+def claims_of_blocks(
+    before: Blocks,
+    after: Blocks,
+    threshold: Fraction,
+    *,
+    owner: bool,
+    suppressed: Collection[Key] = (),
+) -> Claims:
     """Return the claims about everybody whose best guess is right with at least this chance (M217).
 
-    Without the release the best guess about everybody is the likeliest value, of several the first
-    in order; for re-identification it is right with the chance of the likeliest record. Records
-    with ``suppressed`` keys may be anybody's, as in ``success.kinds_of``.
+    ``before`` is one block, of everybody. Without the release the best guess about all is the
+    likeliest value, of several the first in order; for re-identification (``owner``) any record is
+    right with the chance of the likeliest one. People of ``suppressed`` blocks may be anybody, as
+    in ``success.kinds_of``.
     """
-    seen = blocks(rows, qids, secret, weights)
-    (everybody,) = blocks(rows, [], secret, weights).values()
-    usual, chance_before = best_guess(everybody), kind(everybody).chance
-    people, total, weight, right, before = 0, Fraction(), Fraction(), Fraction(), Fraction()
-    for i, (row, mass) in enumerate(zip(rows, masses(rows, weights), strict=True)):
-        total += mass
-        of_person = key(row, qids)
-        if not mass:
-            continue
-        chance = chance_before if of_person in suppressed else kind(seen[of_person]).chance
-        if chance < Fraction(threshold):
-            continue
-        hers = i if secret is None else value(row[secret])
-        people, weight = people + 1, weight + mass
-        right += mass * (hers == best_guess(seen[of_person]))
-        before += mass * (chance_before if secret is None else int(hers == usual))
-    return Claims(people, total, weight, right, before)
+    (everybody,) = before.values()
+    of_all, usual = kind(everybody), best_guess(everybody)
+    people, weight, right, usually_right = 0, Fraction(), Fraction(), Fraction()
+    for name, values in after.items():
+        block = kind(values)
+        chance = of_all.chance if name in suppressed else block.chance
+        if chance >= threshold:
+            people, weight, right = people + block.people, weight + block.weight, right + block.best
+            with_usual = values[usual].weight if usual in values else Fraction()
+            usually_right += block.weight * of_all.chance if owner else with_usual
+    return Claims(people, of_all.weight, weight, right, usually_right)
 
 
 def coefficient(precision: Fraction, recall: Fraction) -> float:

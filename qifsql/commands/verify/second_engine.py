@@ -25,6 +25,7 @@ from qifsql.errors import EngineError
 from qifsql.query.suppression import STAR
 from qifsql.reference.microdata import Blocks, Cell, Key
 from qifsql.reference.success import Kind, Number, at_or_above, histogram, kind, kinds_of, quantile
+from qifsql.reference.sure_claims import claims_of_blocks
 from qifsql.results.stored import Stored
 
 WAY = "SQLite"
@@ -49,6 +50,7 @@ def repeat(request: Request) -> Repetition:
         values, kinds = numbers_of(stored, answer, all_qids, width, question.secret)
         numbers |= place_results(stored, question.row, values)
         numbers |= _detail_numbers(stored, question, kinds)
+        numbers |= _numbers_of_claims(stored, question, answer, width)
     return Repetition(WAY, numbers)
 
 
@@ -62,10 +64,7 @@ def numbers_of(
     """
     after = count_blocks(answer, places, width, secret)
     before = count_blocks(answer, (), width, secret)  # everybody in one block
-    suppressed = []  # the blocks of records that may be anybody's
-    if stored.spec.get("suppressed_records"):  # such a record has * in texts, else missing values
-        texts = {i for row in answer.rows for i, cell in enumerate(row) if isinstance(cell, str)}
-        suppressed = [(_block_name(STAR if i in texts else None for i in places),)]
+    suppressed = _suppressed_blocks(stored, answer, places)
     numbers = exact_measures.numbers_of_blocks(
         before,
         after,
@@ -79,6 +78,14 @@ def numbers_of(
         reported = _numbers_of_reporting(before, after, suppressed)
         numbers = exact_measures.with_reported(numbers, reported)
     return numbers, kinds_of(before, after, suppressed)
+
+
+def _suppressed_blocks(stored: Stored, answer: Answer, places: Sequence[int]) -> list[Key]:
+    """Return the blocks of records that may be anybody's: * in texts, else missing values."""
+    if not stored.spec.get("suppressed_records"):
+        return []
+    texts = {i for row in answer.rows for i, cell in enumerate(row) if isinstance(cell, str)}
+    return [(_block_name(STAR if i in texts else None for i in places),)]
 
 
 def _numbers_of_reporting(
@@ -166,6 +173,42 @@ def text_of(value: object) -> str:
     if isinstance(value, float):
         value += 0.0
     return MISSING_TEXT if value is None else f"={value!r}"
+
+
+def _numbers_of_claims(
+    stored: Stored, question: Question, answer: Answer, width: int
+) -> dict[Place, Number]:
+    """Return the numbers of ``sure`` and ``sure_curve``: whom an adversary names who is sure.
+
+    Of several most frequent values the first is guessed before, in an order that SQLite does not
+    know: then only what follows from the release is compared.
+    """
+    tables = {
+        name: stored.details[name] for name in ("sure", "sure_curve") if name in stored.details
+    }
+    if not tables:
+        return {}
+    secret, places = question.secret, range(width)
+    attack_id = stored.frame["attack_id"][question.row]
+    blocks = [count_blocks(answer, names, width, secret) for names in ((), places)]
+    blocks_by_reading = {False: blocks, True: [_drop_missing_secrets(part) for part in blocks]}
+    suppressed = _suppressed_blocks(stored, answer, places)
+    numbers: dict[Place, Number] = {}
+    for table, frame in tables.items():
+        for i, row in enumerate(frame.iter_rows(named=True)):
+            if row["attack_id"] != attack_id or (row["of_reported"] and stored.spec.get("person")):
+                continue
+            before, after = blocks_by_reading[row["of_reported"]]
+            least = Fraction(row["threshold"]) * (1 - Fraction(1, 2**52))  # it may be rounded up
+            found = claims_of_blocks(before, after, least, owner=not secret, suppressed=suppressed)
+            values: dict[str, Number] = {"claims": found.people, "coverage": found.coverage}
+            is_known = not stored.spec.get("weight") or not found.people
+            values |= {"right": found.right if is_known else None, "precision": found.precision}
+            weights = sorted(cell.weight for values in before.values() for cell in values.values())
+            if not secret or weights[-1] not in weights[:-1]:
+                values |= {"precision_before": found.precision_before, "alc": found.loss}
+            numbers |= place_numbers(table, i, values)
+    return numbers
 
 
 def _detail_numbers(

@@ -38,7 +38,7 @@ was recomputed, NULL if it was not. ``verdict`` is ``agrees``, ``differs`` or ``
 MAX_DIFFERENCE = Fraction(1, 10**12)
 DIFFERENCE_COLUMNS = frozenset(
     (
-        *("degradation_deterministic", "leakage_additive", "min_entropy_leakage", "gap"),
+        *("degradation_deterministic", "leakage_additive", "min_entropy_leakage", "gap", "alc"),
         *("prior_entropy", "posterior_entropy", "mutual_information", "capacity_bits"),
         *("pointwise_mean", "pointwise_median", "pointwise_q95", "pointwise_worst"),
         *("shapley", "share", "alone", "last", "interaction", "saved", "saved_deterministic"),

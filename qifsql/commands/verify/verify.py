@@ -54,7 +54,7 @@ DAMAGE_ERRORS = (LookupError, TypeError, ValueError, AttributeError, pl.exceptio
 """Errors of a table and a manifest that do not fit together."""
 NOT_COMPARED = (
     "compared by no way: how long it took (seconds), the numbers of subsets, bins, thresholds and "
-    "quantiles, histograms, releases and plans of sweeps, and details of levels"
+    "quantiles, histograms, claims, releases and plans of sweeps, and details of levels"
 )
 
 
