@@ -200,13 +200,13 @@ def _numbers_of_claims(
                 continue
             before, after = blocks_by_reading[row["of_reported"]]
             least = Fraction(row["threshold"]) * (1 - Fraction(1, 2**52))  # it may be rounded up
-            found = claims_of_blocks(before, after, least, owner=not secret, suppressed=suppressed)
-            values: dict[str, Number] = {"claims": found.people, "coverage": found.coverage}
-            is_known = not stored.spec.get("weight") or not found.people
-            values |= {"right": found.right if is_known else None, "precision": found.precision}
+            claims = claims_of_blocks(before, after, least, owner=not secret, suppressed=suppressed)
+            values: dict[str, Number] = {"claims": claims.people, "coverage": claims.coverage}
+            is_known = not stored.spec.get("weight") or not claims.people
+            values |= {"right": claims.right if is_known else None, "precision": claims.precision}
             weights = sorted(cell.weight for values in before.values() for cell in values.values())
             if not secret or weights[-1] not in weights[:-1]:
-                values |= {"precision_before": found.precision_before, "alc": found.loss}
+                values |= {"precision_before": claims.precision_before, "alc": claims.loss}
             numbers |= place_numbers(table, i, values)
     return numbers
 
