@@ -6,8 +6,7 @@ FILE has the columns of the school census, --large the same of another size. DIR
 of the paper's authors, COLUMN.csv (value,node,...,*). That of the school is not among them: here
 its code is masked from the right, so that the state, its first two digits, stays longest. Codes of
 cities and countries that are made up become listed ones: the n-th of a state its n-th. For each
-limit the lattice of FILE is searched (--budget seconds); --large gets the same steps, and records
-of classes that break the limit there are suppressed.
+limit the lattice of each file is searched, at most --budget seconds.
 """
 
 import argparse
@@ -152,8 +151,7 @@ def main() -> None:
     o = parser.parse_args()
     settings = qifsql.Settings(memory=o.memory, temp=o.folder)
     given = {q: o.hierarchies / f"{q}.csv" for q in QIDS if q != SCHOOL}
-    nodes: list[list[str]] = []
-    lines = []
+    lines, steps = [], ["\n## Steps\n"]
     with tempfile.TemporaryDirectory(dir=o.folder) as folder:
         for file in filter(None, (o.file, o.large)):
             source, out = Path(folder) / "listed.parquet", Path(folder) / "release.parquet"
@@ -163,26 +161,19 @@ def main() -> None:
             lines += [f"\n## {records:,} records, prior of CAS {found[-1]:.6f} %\n{HEAD}"]
             lines += [told("original", found, PUBLISHED[0], " | | | |")]
             print(lines[-2], lines[-1], sep="\n", flush=True)
-            for i, limit in enumerate(LIMITS):
-                options: dict[str, Any] = {"hierarchies": given, "secret": SECRET} | limit
-                if file == o.file:
-                    options |= {"method": "lattice", "time_budget": o.budget}
-                    changes = [*MASKS, f"drop={SCHOOL}"]
-                else:
-                    options |= {"method": "recode", "suppress": True}
-                    changes = nodes[i]
+            for limit, published in zip(LIMITS, PUBLISHED[1:], strict=True):
+                options = {"hierarchies": given, "secret": SECRET, "method": "lattice"} | limit
+                options |= {"time_budget": o.budget}
+                changes = [*MASKS, f"drop={SCHOOL}"]
                 found, row, changes = released(source, out, changes, settings, **options)
-                nodes.append(changes)
-                best = {True: "optimal", False: "best in time", None: "same steps"}[row["optimal"]]
+                best = "optimal" if row["optimal"] else "best in time"
                 facts = f"{row['classes']:,} | {row['penalty']:.4f} | {row['suppressed']:,} | "
                 name = ", ".join(f"{k} = {v}" for k, v in limit.items())
                 facts += f"{best} | {row['wall']:.0f}"
-                lines.append(told(name, found, PUBLISHED[i + 1], facts))
+                lines.append(told(name, found, published, facts))
+                steps.append(f"- {records:,} records, {name}: {', '.join(changes)}")
                 print(lines[-1], changes, flush=True)
-    lines += [
-        "\n## Steps\n",
-        *(f"- {limit}: {', '.join(n)}" for limit, n in zip(LIMITS, nodes, strict=False)),
-    ]
+    lines += steps
     if o.out:
         o.out.write_text("\n".join([TEXT, *lines, ""]).replace("\n\n\n", "\n\n"), encoding="utf-8")
 

@@ -82,7 +82,8 @@ def _count_rare_records(recoding: Recoding, combination: Combination, node: Node
                 people=recoding.counts_people,
             )
             recoding.texts[text] = render.statement(Plan((), query))
-        parameters = recoding.shifts(steps)
+        shifts = recoding.shifts(node)  # of all columns
+        parameters = [shifts[i - 1] for i in (*combination.qids, *recoding.strata)]
         ((records,),) = recoding.passes.stream.rows(recoding.texts[text], parameters)
         recoding.rare_records[key] = int(records)
     return recoding.rare_records[key]
