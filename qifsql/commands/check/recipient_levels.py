@@ -7,16 +7,14 @@ knowledge. A register that is held is linked by the quasi-identifiers that it ha
 
 import datetime
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 import polars as pl
 
 from qifsql.adversary.knowledge import independent
-from qifsql.adversary.rule_text import MARKS, in_quotes
 from qifsql.adversary.spec import Attack
-from qifsql.commands.adversaries.adversaries import adversaries
 from qifsql.commands.attack.attack import attack
 from qifsql.commands.check.result import RECIPIENTS
 from qifsql.commands.check.rule_levels import level_row
@@ -31,16 +29,22 @@ from qifsql.engine.catalog import Catalog
 from qifsql.engine.engines import open_engine
 from qifsql.engine.settings import Settings
 from qifsql.errors import InputError, quoted
+from qifsql.results.assessment import readings
 from qifsql.results.result import Result
 from qifsql.study.policy import Policy
 from qifsql.study.recipients import Recipient
 from qifsql.study.rules import Rule
 
+WORST, AVERAGE = "worst_case", "posterior_probabilistic"  # columns of attacks
 LINK = "link"  # the model of a row about a register
-OF_ATTACKS = ("secret", "key", "weight", "where", "null", "person", "household")
-OF_NOISE = ("secret", "key", "weight", "where", "null")
-OF_SWEEPS = ("secret", "key", "weight", "where", "null", "person")
+OF_ATTACKS = ("secret", "weight", "where", "null", "person", "household")
+OF_NOISE = ("secret", "weight", "where", "null")
+OF_SWEEPS = ("secret", "weight", "where", "null", "person")
 """Options of a policy's adversary that each way of measuring takes."""
+OF_RULES = (
+    *("qids", "key", "by", "known_records", "original", "control", "split", "prior", "population"),
+)
+"""Options that are for rules, or that are read elsewhere."""
 AT_MOST = (
     "recipient {name}: its maximum is an upper bound, the greatest risk for each set that may be "
     "known, in the mean; nobody has a greater risk"
@@ -71,6 +75,7 @@ class Success:
     before: float | None = None
     interval: tuple[float, float] | None = None
     known_records: str | None = None
+    of_reported: bool = False
 
     def of(self, risk: str) -> float:
         """Return the ``maximum`` or the ``average``."""
@@ -130,7 +135,7 @@ def levels(policy: Policy, assessment: Assessment) -> list[dict[str, Any]]:
     for risk, bound in recipient.limits.items():
         number = len(policy.rules) + recipient.number
         rule = Rule(number, (), risk, {"at_most": bound}, attempt=recipient.attempt)
-        for success in assessment.successes:
+        for success in _worst_readings(assessment.successes, risk):
             interval = None
             if risk == "average" and success.interval is not None:
                 low, high = success.interval
@@ -140,11 +145,25 @@ def levels(policy: Policy, assessment: Assessment) -> list[dict[str, Any]]:
                 **{"model": success.model, "qids": list(success.qids), "secret": success.secret},
                 **{"by": None, "group": None, "individuals": None, risk: success.of(risk)},
                 **{"interval": interval, "known_records": success.known_records},
+                "of_reported": success.of_reported,
             }
             met = rule.met(value, None, interval)  # there is no baseline
             level = level_row(rule, row, value, before=None, met=met)
             rows.append(level | {"recipient": recipient.name})
     return rows
+
+
+def _worst_readings(successes: Sequence[Success], risk: str) -> list[Success]:
+    """Return the success of each question in its worst reading, and that of each register.
+
+    Readings are all records of a person known or one, and everybody or who reports the secret.
+    """
+    worst: dict[object, Success] = {}
+    for n, success in enumerate(successes):
+        question = n if success.model == LINK else (success.model, success.secret)
+        if question not in worst or success.of(risk) > worst[question].of(risk):
+            worst[question] = success
+    return list(worst.values())
 
 
 def summary(
@@ -194,7 +213,7 @@ def _assess(
     if recipient.is_sure and recipient.qids:
         options = _options(policy, OF_ATTACKS, "an attack")
         result = attack(models, source, qids=texts, settings=settings, **options)
-        successes += [_success(row) for row in result.rows()]
+        successes += [success for row in result.rows() for success in _successes(row)]
         results.append(result)
     elif recipient.laws:
         options = _options(policy, OF_NOISE, "knowledge with errors (a law)")
@@ -228,9 +247,8 @@ def _assess(
 
 def _options(policy: Policy, taken: Sequence[str], what: str) -> dict[str, Any]:
     """Return the options of the policy's adversary; refuse those that a way of measuring lacks."""
-    others = {"qids", "by", "known_records", "original", "control", "split", "prior", "population"}
     for name in policy.adversary:
-        if name not in taken and name not in others:
+        if name not in taken and name not in OF_RULES:
             raise InputError(f"{what} of a recipient does not take {name}; leave it out")
     return {name: policy.adversary[name] for name in taken if name in policy.adversary}
 
@@ -242,17 +260,19 @@ def _qid_texts(policy: Policy, names: Sequence[str]) -> list[str]:
     return [defined.get(name, name) for name in names]
 
 
-def _success(row: Mapping[str, Any]) -> Success:
-    """Return the success in a row of an attack."""
-    return Success(
-        model=row["model"],
-        qids=row["qids"],
-        secret=row["secret"],
-        maximum=row["worst_case"],
-        average=row["posterior_probabilistic"],
-        before=row["prior_probabilistic"],
-        known_records=row.get("known_records"),
-    )
+def _successes(row: Mapping[str, Any]) -> Iterator[Success]:
+    """Yield the success in a row of an attack, and that against those with a reported secret."""
+    for reading in readings(row):
+        yield Success(
+            model=reading["model"],
+            qids=reading["qids"],
+            secret=reading["secret"],
+            maximum=reading["worst_case"],
+            average=reading["posterior_probabilistic"],
+            before=reading["prior_probabilistic"],
+            known_records=reading.get("known_records"),
+            of_reported=reading["of_reported"],
+        )
 
 
 def _noisy_successes(result: Result) -> Iterator[Success]:
@@ -263,15 +283,8 @@ def _noisy_successes(result: Result) -> Iterator[Success]:
     rows = list(result.rows())
     for exact, noisy in zip(rows[::2], rows[1::2], strict=True):
         interval = None if noisy["high"] is None else (noisy["low"], noisy["high"])
-        yield Success(
-            model=noisy["model"],
-            qids=noisy["qids"],
-            secret=noisy["secret"],
-            maximum=exact["worst_case"],
-            average=noisy["posterior_probabilistic"],
-            before=noisy["prior_probabilistic"],
-            interval=interval,
-        )
+        for greatest, success in zip(_successes(exact), _successes(noisy), strict=False):
+            yield replace(success, maximum=greatest.maximum, interval=interval)
 
 
 def _sweep(policy: Policy, source: Source, settings: Settings | None) -> Result | None:
@@ -295,28 +308,28 @@ def _mean_successes(recipient: Recipient, swept: Result) -> Iterator[Success]:
     """
     qids = [str(name) for name in swept.spec["qids"]]
     chances = [recipient.chances.get(name, Fraction(0)) for name in qids]
-    pairs = zip(qids, chances, strict=True)
-    knows = ",".join(f"{in_quotes(name, MARKS + '=')}={float(p)}" for name, p in pairs)
-    means = adversaries(swept, knows=knows).frame.filter(measure="probabilistic")
     weights = independent(recipient.name, chances).weights()  # of each subset, a bit mask
     total = sum(weights.values())
-    for mean in means.iter_rows(named=True):
-        secret, reading = mean["secret"], mean.get("known_records")
-        rows = swept.frame.filter(
-            pl.col("model") == mean["model"], pl.col("secret").eq_missing(pl.lit(secret, pl.String))
+    rows = [reading for row in swept.frame.iter_rows(named=True) for reading in readings(row)]
+    of_questions: dict[tuple[Any, ...], dict[int, dict[str, Any]]] = {}  # by subset
+    for row in rows:
+        question = row["model"], row["secret"], row.get("known_records"), row["of_reported"]
+        nothing = dict.fromkeys((WORST, AVERAGE), row["prior_probabilistic"])
+        of_questions.setdefault(question, {0: nothing})[row["subset"]] = row
+    for (model, secret, known_records, of_reported), by_subset in of_questions.items():
+        maximum, average = (
+            sum(n * by_subset[subset][name] for subset, n in weights.items()) / total
+            for name in (WORST, AVERAGE)
         )
-        if reading is not None:
-            rows = rows.filter(known_records=reading)
-        greatest = dict(rows.select("subset", "worst_case").iter_rows())
-        greatest[0] = rows["prior_probabilistic"][0]  # of who knows nothing
         yield Success(
-            model=mean["model"],
+            model=model,
             qids=list(recipient.qids),
             secret=secret,
-            maximum=sum(n * greatest[subset] for subset, n in weights.items()) / total,
-            average=mean["expected"],
-            before=greatest[0],
-            known_records=reading,
+            maximum=maximum,
+            average=average,
+            before=by_subset[0][AVERAGE],
+            known_records=known_records,
+            of_reported=of_reported,
         )
 
 

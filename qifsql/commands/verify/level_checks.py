@@ -109,7 +109,7 @@ def _level_of_recipient(request: Request, row: Mapping[str, Any]) -> dict[str, N
     answer = second_engine.read_people(request)
     qids, secrets = list(spec["qids"]), [None, *spec["secrets"]]
     measure = {"maximum": "worst_case", "average": "posterior_probabilistic"}[row["measure"]]
-    success = Fraction(0)
+    successes: dict[int, Fraction] = {}  # of everybody, and of who reports the secret
     for members in subsets(range(len(qids))):
         chances = [Fraction(recipient["chances"].get(name, 0)) for name in qids]
         weight = math.prod(p if i in members else 1 - p for i, p in enumerate(chances))
@@ -117,9 +117,12 @@ def _level_of_recipient(request: Request, row: Mapping[str, Any]) -> dict[str, N
             places = sorted(members)
             about = request.stored, answer, places, len(qids), secrets.index(row["secret"])
             counted, _ = second_engine.numbers_of(*about)
-            success += weight * Fraction(counted[measure] or 0)
+            for n, reading in enumerate(_readings(counted)):
+                successes[n] = successes.get(n, Fraction()) + weight * Fraction(
+                    reading[measure] or 0
+                )
     rule = {"attempt": recipient["attempt"]}
-    return _level(success, rule, "<=", str(recipient["at_most"][row["measure"]]))
+    return _level(max(successes.values()), rule, "<=", str(recipient["at_most"][row["measure"]]))
 
 
 def _count_people(request: Request) -> Callable[[Mapping[str, Any]], Iterator[Numbers]]:
