@@ -10,6 +10,7 @@ from qifsql.data.types import NUMBERS, family
 CATEGORIES = 50  # values of a floating number that may be categories
 AMOUNTS = 100  # values of a number that is no code
 ZEROS = 0.4  # share of zeros of a number of events that most people do not have
+OLDEST = (70, 98)  # the greatest age in a file, which 99 and 100 percent are not
 DATES = ("DATE", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE", "TIMESTAMP_NS", "TIMESTAMP_S")
 
 
@@ -76,6 +77,13 @@ class Counted:
     def floating(self) -> bool:
         """Return whether values are measured: numbers with a fraction, and many of them."""
         return family(self.type) in ("FLOAT", "DOUBLE", "DECIMAL") and self.distinct > CATEGORIES
+
+    @property
+    def aged(self) -> bool:
+        """Return whether nearly all whole numbers up to an age of old people occur."""
+        least, greatest = self.seen.numbers or (0, 0)
+        is_range = self.seen.integers and 0 <= least and OLDEST[0] <= greatest <= OLDEST[1]
+        return is_range and self.distinct >= 0.8 * (greatest - least + 1)
 
     @property
     def has_no_categories(self) -> bool:

@@ -70,6 +70,9 @@ NEWBORN = ((200, 7000), (0.3, 16))  # grammes; kilogrammes or pounds
 FLAGS = {"0", "1", "0.0", "1.0"}
 FEWEST = 3  # values of a column that its neighbours share
 NEAR = 8  # columns before and after that are its neighbours
+BESIDE, EVEN = 2, 0.95  # columns before and after an age; bits of the sex
+SEXES = ({"1", "2"}, {"1.0", "2.0"})
+AGES = ("name: age", "values: age")
 LONG = 6  # words of a name that is a sentence
 ITEM_NAME = re.compile(r"_q_\d+(_[a-z0-9]+)?_")
 ASIDE = re.compile(r"\s*\([^()]*\)|\s[-–]\s.*")
@@ -139,12 +142,18 @@ def guesses(columns: Sequence[Counted]) -> list[Guess]:
 
 
 def _alike_nearby(columns: Sequence[Counted], drafts: Mapping[str, Guess]) -> dict[str, Guess]:
-    """Return guesses of unknown columns among secrets with the same few values, such as 1, 2, 9.
+    """Return guesses of unknown columns by those nearby.
 
-    Registers and questionnaires ask for symptoms or opinions one after the other.
+    Among secrets with the same few values, such as 1, 2, 9, they are secrets: registers and
+    questionnaires ask for symptoms or opinions one after the other. Codes 1 and 2 that are about
+    as frequent are the sex, next to an age.
     """
     additions = {}
     for place, column in enumerate(columns):
+        beside = [drafts[c.name].why for c in columns[max(0, place - BESIDE) : place + BESIDE + 1]]
+        is_even = column.seen.domain in SEXES and column.entropy > EVEN
+        if is_even and drafts[column.name].why == CODED and not {*AGES}.isdisjoint(beside):
+            additions[column.name] = Guess("quasi-identifier", "values: sex", "medium")
         if drafts[column.name].why != UNKNOWN or len(column.seen.domain) < FEWEST:
             continue
         window = columns[max(0, place - NEAR) : place + NEAR + 1]
@@ -373,11 +382,13 @@ def _by_values(column: Counted, name: str, *, is_answer: bool) -> Guess:
     """Return the guess of a column whose name says nothing."""
     if column.unique and not column.floating:
         return Guess("key", UNIQUE, "medium")
+    is_coded = NUMBERED.fullmatch(column.name) is not None and not column.label
+    if column.aged and is_coded:
+        return Guess("quasi-identifier", "values: age", "medium")
     if column.measured and not is_answer:
         return Guess("secret", MEASURED, "low")
     is_answer = is_answer or column.seen.unsure or column.seen.yes_or_no
     is_told = bool(column.label) or _sentence(column.name)
-    is_coded = NUMBERED.fullmatch(column.name) is not None and not column.label
     if is_answer or is_coded or ITEM_NAME.fullmatch(name) or _sentence(column.name):
         return Guess("secret", ITEM if is_told else CODED, "low")
     if column.binary:
