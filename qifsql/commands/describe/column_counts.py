@@ -82,7 +82,7 @@ class Counted:
     def aged(self) -> bool:
         """Return whether nearly all whole numbers up to an age of old people occur."""
         least, greatest = self.seen.numbers or (0, 0)
-        is_range = self.seen.integers and 0 <= least and OLDEST[0] <= greatest <= OLDEST[1]
+        is_range = self.seen.integers and least >= 0 and OLDEST[0] <= greatest <= OLDEST[1]
         return is_range and self.distinct >= 0.8 * (greatest - least + 1)
 
     @property

@@ -70,8 +70,8 @@ NEGATIVE = re.compile(
     "_(no|not|none|never|nao|nenhum|nenhuma|ninguem|nunca|ningun|ninguno|ninguna|aucun|aucune|"
     "non|kein|keine|keiner|nein)_"
 )
-LISTED = re.compile(r"\(?\d{1,3}[.):]\s+(?=\S)")
-"""The number before a label, as in ``1. Married``."""
+LISTED = re.compile(r"\(?\d{1,3}([.):]\s+(?=\S)|_(?=[^\W\d_]))")
+"""The number before a label, as in ``1. Married`` and ``1_yes``."""
 SERIAL = re.compile(r"(?=.*[a-z])(?=(.*\d){4})[a-z0-9]+([-_/.][a-z0-9]+)*", re.IGNORECASE)
 Form = tuple[int | str | None, ...]
 WEB = re.compile(r"https?://.+|((25[0-5]|2[0-4]\d|1?\d?\d)(\.|$)){4}")

@@ -67,6 +67,7 @@ KILOGRAMS = re.compile("_(kg|kgs|kilos?|kilogram[a-z]*|lbs?|pounds|libras|quilos
 CATEGORICAL = ("sex", "origin", "family", "education", "work", "housing", "possessions")
 """Subjects of categories and small numbers, which are not measured."""
 NEWBORN = ((200, 7000), (0.3, 16))  # grammes; kilogrammes or pounds
+SCHOOLING = (5, 30)  # between them are the most years of education
 FLAGS = {"0", "1", "0.0", "1.0"}
 FEWEST = 3  # values of a column that its neighbours share
 NEAR = 8  # columns before and after that are its neighbours
@@ -196,7 +197,9 @@ def _guess(column: Counted, siblings: Siblings) -> Guess:
         return Guess("household", reason(HOUSEHOLD), "high")
     visible = _first(QUASI_IDENTIFIERS, f"_{question or name}_")
     if visible and visible.topic.name in CATEGORICAL and column.has_no_categories:
-        visible = None  # a short name misled
+        greatest = (column.seen.numbers or (0, 0))[1]
+        is_years = visible.topic.name == "education" and SCHOOLING[0] < greatest <= SCHOOLING[1]
+        visible = visible if is_years else None  # a short name misled
     guess = (
         _form(column, visible)
         or _weight(column, name, siblings)

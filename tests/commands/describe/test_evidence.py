@@ -356,10 +356,9 @@ def test_a_general_question_with_a_word_about_people_is_not_sure() -> None:
 
 
 def test_numbers_before_labels_of_values_say_nothing() -> None:
-    assert role(["1. Married", "2. Divorced", "3. Widowed"]) == (
-        "quasi-identifier",
-        "values: family",
-    )
+    expected = ("quasi-identifier", "values: family")
+    assert role(["1. Married", "2. Divorced", "3. Widowed"]) == expected
+    assert role(["1_married", "2_divorced", "3_widowed"]) == expected
 
 
 @pytest.mark.parametrize(
@@ -388,6 +387,24 @@ def test_some_unsure_quasi_identifiers_are_taken_beside_many_sure_ones() -> None
     rows = described({**sure, "estado": [r % 4 for r in range(RECORDS)]})
     assert rows["estado"]["confidence"] == "medium"
     assert {*sure, "estado"} == {*proposal(list(rows.values()))[0]}
+
+
+def test_codes_that_range_like_ages_are_ages_and_the_even_ones_beside_are_sexes() -> None:
+    """Numbered questions without labels: 1 and 2 of most people, or far from an age, stay so."""
+    ages = [r % 90 for r in range(RECORDS)]
+    codes = {"e25": [1] * 100 + [2] * 20, "e26": [1, 2] * 60, "e27": ages, "e28": [1, 2, 3] * 40}
+    codes |= {"f1": [1, 2, 3, 4] * 30, "f2": [1, 1, 2, 2] * 30}
+    rows = described(codes)
+    assert rows["e27"]["why"] == "values: age"
+    assert [name for name, row in rows.items() if row["why"] == "values: sex"] == ["e26"]
+
+
+def test_years_of_education_are_no_measurement() -> None:
+    years = [r % 60 / 4 for r in range(RECORDS)]
+    index = [7 * r % 60 / 60 for r in range(RECORDS)]
+    rows = described({"education": years, "education_index": index})
+    roles = [row["suggested_role"] for row in rows.values()]
+    assert roles == ["quasi-identifier", "secret"]
 
 
 def test_unknown_answers_among_those_about_health_are_about_it_too() -> None:
