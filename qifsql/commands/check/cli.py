@@ -102,6 +102,14 @@ def check(
     \\[baseline]
     file = "last.json"             # written by qifsql check -o last.json
 
+    \b
+    [\\[recipient]]                  # to whom it is given, and the accepted risk
+    name = "university"
+    knows = { age = 0.9, sex = 1 } # chances that they know it
+    attempt = 0.05                 # that they try
+    at_most = { maximum = 0.05, average = 0.01 }
+    until = 2028-12-31
+
     A rule with model = "synthetic" compares FILE with the people from whom it was made
     (original), and with people from whom it was not made (control), by the measures of
     qifsql synthetic; the worse end of an interval is compared.
