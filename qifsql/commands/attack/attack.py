@@ -50,7 +50,7 @@ def attack(
         knows, low and high (95 % interval where people were drawn). With learn: one row per secret,
         with low and high of the success, and rapid. With people: the column view, and for
         compatible candidates (mean), k and misled (people). details: histogram, groups, households,
-        thresholds, quantiles, where asked for; bounds with match-any.
+        quantiles, thresholds with sure and sure_curve, where asked for; bounds with match-any.
 
     Raises:
         InputError: A name, type or option does not fit the data; the message says what to try.
@@ -65,7 +65,7 @@ def attack(
         0.0057
 
     Source: M7 to M20 (success and degradation), M59 to M63 (links), M117 and M130 to M133
-    (learning), M150 to M158 (knows), M196 and M200 (people); Alvim et al., PoPETs 2022.
+    (learning), M150 to M158 (knows), M196 and M200 (people), M217 and M219 (sure); Alvim et al., PoPETs 2022.
 
     """
     module = _module_for(options)

@@ -57,7 +57,7 @@ def sweep(
         A Sweep. frame: one row per subset and question, with the columns of an attack, k, l and
         subset (bit i stands for the i-th quasi-identifier). details: best, shapley, interactions,
         drop_first, coarsen_first and, with a threshold, borders (minimal risky and maximal safe
-        subsets).
+        subsets) and sure (whom an adversary names who is so sure).
 
     Raises:
         InputError: A name, type or option does not fit the data; the message says what to try.
@@ -73,7 +73,7 @@ def sweep(
         >>> result.details["drop_first"]["qid"][0]
         'NU_ANO'
 
-    Source: M34 to M40 (subsets, Shapley values, borders, samples).
+    Source: M34 to M40 (subsets, Shapley values, borders, samples), M217 (sure).
 
     """
     refuse(options, "a sweep", *REFUSED)

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -11,6 +12,7 @@ import pytest
 from effort import examples
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
+from terminal import run
 
 import qifsql
 from qifsql import Result
@@ -150,3 +152,24 @@ def test_coefficients_are_those_of_the_program_of_the_paper() -> None:
         theirs = program.alc(p_base=b, r_base=r, p_attack=p, r_attack=r)
         rounded = 1e-4 / (1 - program.prc(b, r))
         assert loss == near(theirs, abs=1e-4 + rounded)
+
+
+def test_the_first_page_of_a_report_says_whom_she_names(tmp_path: Path) -> None:
+    """Of 40 people in a block, 38 share a value; the others are in blocks of two."""
+    values = [("x", int(i < 2)) for i in range(40)] + [
+        (str(n), i) for n in range(30) for i in (0, 1)
+    ]
+    rows = [{"a": a, "s": s} for a, s in values]
+    result = qifsql.attack(
+        "cas", pa.Table.from_pylist(rows), qids="a", secret="s", thresholds=[0.5, 0.9]
+    )
+    path = result.save(tmp_path / "risk.json")
+    texts = {
+        "en": "When at least 90 % sure, the adversary names 40 people and is right about 38 of",
+        "pt-BR": "Com pelo menos 90 % de certeza, o adversário aponta 40 pessoas e acerta 38",
+    }
+    for language, text in texts.items():
+        done = run("report", path, "-o", tmp_path / "r.html", "--lang", language)
+        assert done.code == 0, done.err
+        page = (tmp_path / "r.html").read_text("utf-8")
+        assert text in page[: page.index('id="annexes"')]
