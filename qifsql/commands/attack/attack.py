@@ -65,7 +65,8 @@ def attack(
         0.0057
 
     Source: M7 to M20 (success and degradation), M59 to M63 (links), M117 and M130 to M133
-    (learning), M150 to M158 (knows), M196 and M200 (people), M217 and M219 (sure); Alvim et al., PoPETs 2022.
+    (learning), M150 to M158 (knows), M196 and M200 (people), M217 and M219 (sure); Alvim et al.,
+    PoPETs 2022.
 
     """
     module = _module_for(options)
