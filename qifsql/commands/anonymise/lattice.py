@@ -69,7 +69,7 @@ class Measured:
     ``penalty`` and ``entropy``: what suppressed records lose beyond the steps of the node, as means
     over all records and quasi-identifiers; measured of nodes that may be allowed. ``guessed``: of
     how many records that are kept the best guess at the person is right, one of each class unless
-    people have several.
+    people have several. Of a node that is refused early, all are about some classes alone.
     """
 
     blocks: int

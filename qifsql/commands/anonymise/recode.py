@@ -114,10 +114,14 @@ class Recoding:
         """Return the numbers of all columns that make classes."""
         return range(1, self.passes.coded.width + 1)
 
+    def _steps_at(self, node: Node) -> list[StepSize]:
+        """Return the steps of all columns at a node; a stratum has one step."""
+        steps = (*node, *(0 for _ in self.strata))
+        return [sizes[s] for sizes, s in zip(self.sizes, steps, strict=True)]
+
     def shifts(self, node: Node) -> list[int]:
         """Return the bits that the step of each column leaves out of the number of a value."""
-        shifts = [sizes[s].shift for sizes, s in zip(self.sizes, node, strict=False)]
-        return [*shifts, *(0 for _ in self.strata)]
+        return [step.shift for step in self._steps_at(node)]
 
     def numbered_shifts(self, node: Node) -> dict[str, int]:
         """Return these bits by their names in SQL: ``at_1 ..``."""
@@ -278,7 +282,7 @@ class Recoding:
         is_shown = node == self.shown_node
         columns = list(self.columns)
         if source.rows > LONG_TABLE:  # then a text of its own is cheaper than further columns
-            columns = self._columns_that_part(node)
+            columns = self._columns_that_part(node) or [1]
         key = f"{source.table} by {columns}{', shown' if is_shown else ''}"
         if key not in self.texts:
             plan = self.measuring_plan(source.table, columns=columns, is_shown=is_shown)
@@ -291,13 +295,8 @@ class Recoding:
         return Measured(*counts, guessed=Fraction(int(guessed), 1 << 80))  # SQL: in 2^-80
 
     def _columns_that_part(self, node: Node) -> list[int]:
-        """Return the columns by which the classes of a node differ, or one that is the same."""
-        dropped = [
-            i
-            for i, (s, steps) in enumerate(zip(node, self.steps, strict=True), 1)
-            if steps[s].content == "everything"
-        ]
-        return [i for i in self.columns if i not in dropped] or [1]
+        """Return the columns by which the classes of a node differ."""
+        return [i for i, step in enumerate(self._steps_at(node), 1) if step.cells > 1]
 
     def _suppression_loss(self, node: Node) -> tuple[Fraction, Fraction]:
         """Return the loss of suppressed records beyond the steps of a node: penalty and entropy.
@@ -331,8 +330,8 @@ class Recoding:
             key=lambda source: source.rows,
         )
         limit = source.rows // SHRINKAGE
-        parting = sum(sizes[s].cells > 1 for sizes, s in zip(self.sizes, node, strict=False))
-        is_long = source.rows > LARGE_TABLE and parting > 1 and not self.counts_people
+        is_long = source.rows > LARGE_TABLE and len(self._columns_that_part(node)) > 1
+        is_long = is_long and not self.counts_people  # of whom most differ
         if not is_long or sum(s.rows for s in self.sources) + limit > 2 * self.sources[0].rows:
             return source
         finer = self._finer_node(node, source)
