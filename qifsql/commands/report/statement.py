@@ -18,13 +18,13 @@ from qifsql.adversary.laws import laws
 from qifsql.commands.check import view as verdicts
 from qifsql.commands.report import chapters, summary
 from qifsql.data.files import MANIFEST
+from qifsql.data.types import Row
 from qifsql.errors import InputError, quoted
 from qifsql.presentation import escaping, words
 from qifsql.presentation.language import counted, said
 from qifsql.presentation.parts import (
     Blank,
     Box,
-    Cards,
     Command,
     Heading,
     Light,
@@ -207,10 +207,19 @@ def _release(results: Sequence[Stored], check: Stored, purpose: str | None) -> l
     described = {recipient["name"]: recipient for recipient in check.spec["recipients"]}
     for row in check.details["recipients"].iter_rows(named=True):
         parts += _recipient(row, described[row["name"]], check)
-    if rows := summary.risks(results):
-        heading = Heading(said("Before and after the release, for who knows all that was attacked"))
-        parts += [heading, Cards([summary.card(row) for row in rows[: summary.MOST_CARDS]])]
     return parts
+
+
+def _attacks(rows: Sequence[Row]) -> Table:
+    """Return what attacks that need no recipient find: certainty, and right guesses."""
+    heads = [said("goal"), said("knowing"), said("certain")]
+    heads += [said("right guesses before the release"), said("after it")]
+    table = Table.of(heads, right=(2, 3, 4))
+    success = ("posterior_deterministic", "prior_probabilistic", "posterior_probabilistic")
+    for row in rows:
+        shares = [words.percent(row[name]) for name in success]
+        table.add_row(words.goal(row), words.listed(row["qids"]), *shares)
+    return table
 
 
 def _recipient(row: Mapping[str, Any], described: Mapping[str, Any], check: Stored) -> list[Part]:
@@ -268,13 +277,26 @@ def _chance_text(name: str, chance: Fraction) -> str:
 
 
 def _decision(results: Sequence[Stored], check: Stored, withheld: str, file: str) -> list[Part]:
-    """Return the verdict, what was not considered, and the decision with a line to sign."""
-    limits = summary.limits(results, summary.risks(results), withheld)
+    """Return the verdict, what was not considered, and the decision with a line to sign.
+
+    Attacks that need no recipient are beside the verdict.
+    """
+    rows = summary.risks(results)
+    attacks: list[Part] = (
+        [Heading(said("Before and after the release")), _attacks(rows)] if rows else []
+    )
+    limits = summary.limits(results, rows, withheld)
     remarks = verdicts.statement_sentences(check.spec)
     names = check.details["recipients"]["name"].to_list()
     if "recipient" in check.spec:
         remarks.append(said("This statement is about {name} alone.", name=escaping.cell(names[0])))
     verdict = replace(summary.policy_verdict(check), caveats=remarks)
+    if check.spec.get("secrets") and any(r["holds"] for r in check.spec["recipients"]):
+        message = (
+            "What a register that is held and the release say together of a secret was not "
+            "measured, if the register has it, too."
+        )
+        limits = [said(message), *limits]
     box = Box(said("What was not considered"), [*summary.uncovered_columns(check), *limits])
     stated = check.spec.get("statement") or {}
     days = check.details["recipients"]["until"].drop_nulls()
@@ -294,7 +316,7 @@ def _decision(results: Sequence[Stored], check: Stored, withheld: str, file: str
     )
     sentence = said(message, manifest=escaping.cell(file + MANIFEST))
     command = Command(shlex.join(["qifsql", "check", *arguments]))
-    return [verdict, box, table, Paragraph(sentence), command]
+    return [verdict, *attacks, box, table, Paragraph(sentence), command]
 
 
 def _words_or_blank(text: str | None) -> str:
