@@ -70,6 +70,8 @@ def _read_named(text: str, qids: Sequence[Attribute]) -> Change:
 
     Names may contain = and :, so both are tried as the end of the name; the longest name counts.
     """
+    # ``_beginning`` returns the length of the name before the sign, and the number of the
+    # quasi-identifier with this name; 0, 0 if there is none.
     (length, qid_number), sign = max((_beginning(text, sign, qids), sign) for sign in "=:")
     if qid_number:  # 0: the text begins with no quasi-identifier
         how = text[text.index(sign, length) + 1 :].strip()  # what follows the sign

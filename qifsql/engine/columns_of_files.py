@@ -106,7 +106,9 @@ def _read_csv_schema(
 ) -> tuple[Dataset, Schema]:
     """Return the dataset with its delimiter, and its columns by the names in its first line.
 
-    ``described`` are DuckDB's names and types: columns of the file, then those of folder names.
+    ``described`` are DuckDB's names (sources) and types: first the columns of the file, then those
+    of folder names (year=2020), which the header has not; so lists differ in length. Its names are
+    not those of the header where that repeats one or lacks one.
     """
     header = read_header(engine, dataset)
     dataset, titles = header.dataset, header.names

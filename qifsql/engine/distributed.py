@@ -147,7 +147,11 @@ class Spark:
         return self.here.query(tree, where)
 
     def rows(self, plan: Plan, what: str, where: str) -> list[tuple[Any, ...]]:
-        """Return the rows of a plan as Python values, exact for numbers of any size."""
+        """Return the rows of a plan as Python values, exact for numbers of any size.
+
+        DuckDB on this machine (``here``) computes results over small tables, and those that Spark
+        cannot. Of other plans (``plan_here`` None) Spark computes the rows, which are fetched.
+        """
         with self._plan_here(plan, what, where) as plan_here:
             if plan_here is not None:
                 return self.here.rows(plan_here, what, where)

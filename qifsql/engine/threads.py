@@ -28,7 +28,11 @@ class _Job:
         self._owner: dict[str, str] = {}  # setdefault is atomic, and can be repeated
 
     def run(self) -> None:
-        """Make the call, unless the job was withdrawn or another call failed."""
+        """Make the call, unless the job was withdrawn or another call failed.
+
+        Whoever sets ``owner`` first has the job: this thread, or ``withdraw``. ``setdefault`` is
+        atomic.
+        """
         if self._owner.setdefault("owner", "thread") == "thread" and not self._stopped.is_set():
             try:
                 self._call()

@@ -223,7 +223,9 @@ def arguments(options: type, typed: Mapping[str, Any]) -> dict[str, Any]:
 def _arguments(options: Mapping[str, Option], **typed: Any) -> dict[str, Any]:
     """Return typed values as arguments of the function that declares the options.
 
-    Options that were not typed, which are None, are left out.
+    Options that were not typed, which are None, are left out. Typer has checked choices already;
+    other texts are read here. Those of ``OF_COLUMNS`` name columns that another option declares,
+    so they are read last, with the value of that option.
     """
     form_of = {name: options[name].form for name, value in typed.items() if value is not None}
     arguments: dict[str, Any] = {}

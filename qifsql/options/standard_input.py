@@ -53,6 +53,9 @@ def standard_input(temp: Path | None) -> Iterator[None]:
 def private_copy() -> Path:
     """Return the private file with the data of standard input, which are read once.
 
+    While a command runs, ``_INPUT`` has its input: the copy is kept there, is returned again, and
+    is removed after the command. Outside a command (a function of Python) each call reads.
+
     Raises DatasetError if there are none, or if they are neither CSV nor Parquet.
     """
     current = _INPUT.get() or _Input(None)

@@ -108,7 +108,11 @@ class _Style:
 
     @classmethod
     def of(cls, source: Dataset | None, kind: str) -> "_Style":
-        """Return the style of the input; the usual one if it is no CSV."""
+        """Return the style in which a release is written as CSV or TSV: that of the input.
+
+        If the input is no CSV, or has another delimiter than the ending says, it is the usual one.
+        A decimal comma is kept, except where the comma is the delimiter.
+        """
         usual = "\t" if kind.startswith(".tsv") else ","
         if source is None or source.format != "csv":
             return cls(usual)
@@ -121,7 +125,7 @@ class _Style:
         text = codecs.getincrementaldecoder(encoding)("replace").decode(begin)
         line_end = "\r\n" if "\r\n" in text else "\n"
         mark = codecs.BOM_UTF8 if begin.startswith(codecs.BOM_UTF8) else b""
-        decimal_comma = source.decimal == "," != delimiter
+        decimal_comma = source.decimal == "," and delimiter != ","
         return cls(delimiter, encoding, line_end, mark, decimal_comma)
 
 

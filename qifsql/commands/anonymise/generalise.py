@@ -214,7 +214,12 @@ def make_cells(passes: Passes, columns: Sequence[Cells]) -> None:
 
 
 def _columns_of_cells(column: Cells) -> list[exp.Expr]:
-    """Return the columns ``cell_i...`` of a quasi-identifier: its cells, or that of suppression."""
+    """Return the columns of a release in which the cells of a quasi-identifier are written.
+
+    There is one (``cell_3``), or several for a cell of parts (``cell_3_low``, ``cell_3_high``, and
+    ``cell_3_missing``, which is no number). In a suppressed record or cell they are ``*``, or NULL
+    in columns that are no texts.
+    """
     is_suppressed: exp.Expr = exp.column("suppressed", table="classes")
     if column.by_step:  # the step of a class is -1 where this cell alone is suppressed
         is_suppressed = exp.or_(is_suppressed, exp.column(column.key, table="classes") < 0)

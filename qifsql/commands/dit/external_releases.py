@@ -169,7 +169,11 @@ class ExternalReleases:
         self.tables.make(f"covers_{raw.number}", splice("dit/covers", tables=names))
 
     def _column(self, raw: Raw) -> Generalised:
-        """Return how the cells of a quasi-identifier are read, in all releases together."""
+        """Return how the cells of a quasi-identifier are read: in the same way in every release.
+
+        ``plain`` cells are values that stand for themselves; others may be intervals, sets or
+        nodes.
+        """
         title, type_, plain = self.release.name, self.types[raw.name], raw.name in self.plain
         return Generalised(
             raw, 1, title, raw.name, type_, plain=plain, typed=self.typed, labels=LABELS

@@ -112,15 +112,19 @@ def _about_one_secret(spec: Attack) -> Attack:
 
 
 def _prior_query(steps: Steps, native: tuple[str, ...]) -> exp.Select:
-    """Return one row per value of the secret; its prior is from a file or counted in everybody."""
-    values = steps.need("secret_values", 1)
+    """Return one row per value of the secret, with its prior as a number and as a fraction.
+
+    The prior is the value's weight over that of everybody, in one block of all people: counted in
+    the file (``cells``), or stated in a file of beliefs (``believed``).
+    """
+    values = steps.need("secret_values", secret=1)
     believed = "believed" if 1 in steps.attack.beliefs else "cells"
-    cells = steps.need(believed, 1, prior=True)
+    cells = steps.need(believed, secret=1, prior=True)
     everybody = exp.select(exp.Sum(this=exp.column("weight"))).from_(cells).subquery()
     columns = [
         (_secret_column(steps, exp.column("value", values), native), "value"),
         (exp.column("people", cells), "count"),
-        *_fraction_columns(steps, exp.column("weight", cells), everybody, ""),
+        *_fraction_columns(steps, exp.column("weight", cells), everybody, name=""),
     ]
     on = same(exp.column("value", values), exp.column("secret_1", cells))
     query = exp.select(*named(columns)).from_(cells).join(values, on=on)

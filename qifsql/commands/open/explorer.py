@@ -138,7 +138,7 @@ class Explorer:
             return ready
 
         def calculate() -> Result:
-            self.share = None  # of an earlier calculation
+            self.share = None  # how much of the work is done, as the page shows; unknown yet
             try:
                 result = work()
             finally:

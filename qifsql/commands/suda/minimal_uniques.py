@@ -107,9 +107,15 @@ class MinimalUniques:
         self.tables = Tables(self.engine, "coding records", self.where)
 
     def find(self) -> Totals:
-        """Find all minimal sample uniques: create the tables of scores and counts (``EMPTY``)."""
+        """Find all minimal sample uniques: create the tables of scores and counts (``EMPTY``).
+
+        First each record gets a number of its values (``numbered``, then ``coded_*``, which leave
+        out one attribute after another). Streams then walk through subsets of attributes, and
+        compare those that single out the same record. With many attributes, families of subsets
+        take their turn instead (``in_families``).
+        """
         streams = self._count_streams()
-        self.engine.set_aside(FREED_LATE)
+        self.engine.set_aside(FREED_LATE)  # a lower limit: DuckDB frees some memory late
         people = self._number_people() if self.by_person else None
         self._prepare_packing(people)
         if self.in_families:

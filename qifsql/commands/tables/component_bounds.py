@@ -95,8 +95,9 @@ class _Bracket:
     def lowest(self, outer: int) -> Least:
         """Return the least number of people guessed right, which is at least ``outer``.
 
-        A column is added for each block: how many are guessed right in it. Without a secret it is
-        1 if the block is not empty, else at least each count of the block.
+        A column of the integer program is added for each block: how many are guessed right in it.
+        Their sum is minimised. Without a secret it is 1 if the block is not empty, else at least
+        each count of the block. A ``Row`` has columns, their factors, and the bounds of their sum.
         """
         attained = min(map(self._count_right, self.component.arrays))
         if attained == outer:
@@ -106,7 +107,7 @@ class _Bracket:
             if self.question.secret is None:
                 (columns,) = block
                 right = added.column(min(lowest, 1), min(highest, 1), goal=1)
-                # people <= highest * right: it is 1 if there are any
+                # -highest <= people - highest * right <= 0: right is 1 if there are any people
                 factors = [*[1] * len(columns), -highest]
                 added.rows.append(Row([*columns, right], factors, -highest, 0))
             else:

@@ -81,7 +81,11 @@ class Component:
     """
 
     def __init__(self, system: System, people: int, deadline: float) -> None:
-        """Build the program, and find a first solution, which ``arrays`` then holds.
+        """Build the integer program, and find a first solution, which ``arrays`` then holds.
+
+        A column is the number of people of one cell of a clique (a set of attributes that published
+        tables know together). A row says that the columns of a published cell add up to a number
+        within its bounds, or that two cliques agree on the attributes that they share.
 
         Raises OpenError if none is found by the ``deadline``, InfeasibleError if there is none.
         """
@@ -95,7 +99,7 @@ class Component:
         rows = []
         self._bounds: dict[tuple[int, ...], tuple[int, int]] = {}  # of tables' cells, by columns
         for edge, cell, lower, upper in system.tables:
-            columns = self.margin(edge).get(cell, [])
+            columns = self.margin(edge).get(cell, [])  # those that add up to this cell
             self._bounds[tuple(columns)] = lower, upper
             rows.append(Row(columns, [1] * len(columns), lower, upper))
             for j in columns:  # no part of a cell has more people than the cell

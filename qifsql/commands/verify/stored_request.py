@@ -247,12 +247,13 @@ def _side_files(spec: Mapping[str, Any]) -> set[str]:
 def _as_written(name: str, expressions: Mapping[str, str]) -> str:
     """Return the text that a user writes for a column: its name, or name=expression.
 
-    ``expressions`` has the SQL of computed columns; ``age:10`` (a coarser form) is a name.
+    ``expressions`` has the SQL of computed columns, by their names. ``age:10`` (a coarser form) is
+    written by its name, since users give it so.
     """
     if name not in expressions or re.fullmatch(r"[^:]+:[^:]*", name):
         return name
     tree = parsed(expressions[name])
-    if isinstance(tree, exp.Column):  # a column of a collection, with its tag
+    if isinstance(tree, exp.Column):  # 2:city, a column of the second file of a collection
         return tree.name
     for column in tree.find_all(exp.Column):
         if column.table == SOURCE:  # users write columns without the table

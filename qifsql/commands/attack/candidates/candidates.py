@@ -234,7 +234,12 @@ def _plain_request(
     *,
     suppressed_records: int,
 ) -> dict[str, Any]:
-    """Return the request as plain data."""
+    """Return the request as plain data, for the manifest.
+
+    ``people`` is the file with raw values, ``release`` that whose cells may be generalised. A
+    missing value is always a value here. How the files were read, and columns that number people
+    with several records, are entries of their own.
+    """
     files = request.files
     attacked = [file.attack.microdata for file in (release, people)]
     named = [attribute for m in attacked for attribute in (*m.qids, *m.secrets)]

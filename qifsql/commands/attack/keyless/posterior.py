@@ -74,11 +74,16 @@ class Outcomes:
         self.crowd_prefix = ""  # of the tables; "open_" when settled people are out of them
 
     def alone(self) -> list[Outcome]:
-        """Return the outcome of each crowd from the focal release alone."""
+        """Return the outcome of each crowd from the focal release alone.
+
+        ``endings`` has, for each kind of record of the focal release (``source``), what may be seen
+        of it in later releases, with its chance (``mass``, in parts of ``UNIT``). Here nothing is
+        seen later: one row per kind, with the whole chance.
+        """
         unit = exp.cast(exp.Literal.number(UNIT), "HUGEINT")
         columns = ("kind AS source", "0 AS seen", "0 AS sight", exp.alias_(unit, "mass"))
-        self.chain.tables.make("endings", exp.select(*columns).from_("kinds_1"))  # nothing later
-        counted = [self._success_sums(j, 1, 0) for j in self.crowds]
+        self.chain.tables.make("endings", exp.select(*columns).from_("kinds_1"))
+        counted = [self._success_sums(crowd, slices=1, i=0) for crowd in self.crowds]
         self.chain.tables.drop("endings")
         return [self._outcome([row]) for row in counted]
 

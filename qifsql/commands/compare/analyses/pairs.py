@@ -126,7 +126,11 @@ class Pairs:
         self.tables.make(name, splice("compare/pairs", columns=columns, tables=combined))
 
     def _associate_values(self, first: Analysed, second: Analysed) -> Association:
-        """Return the association of two columns of the original."""
+        """Return the association of two columns of the original: Cramer's V, and r of numbers.
+
+        ``reasons`` say why there is no V. Where V is there and both columns are numbers
+        (``r_records`` counts who has both), r is missing only if one of them has a single value.
+        """
         r, r_records = self._correlation(self.original, "original_pairs", first, second)
         v, records, reasons = self._cramers_v("original_pairs", first, second)
         if not reasons and r is None and r_records is not None:
