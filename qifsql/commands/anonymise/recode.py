@@ -289,8 +289,9 @@ class Recoding:
             columns = self._columns_that_part(node) or [1]
         key = f"{source.table} by {columns}{', shown' if is_shown else ''}"
         if key not in self.texts:
-            plan = self.measuring_plan(source.table, columns=columns, is_shown=is_shown)
-            self.texts[key] = render.statement(plan)
+            forms = {"is_shown": is_shown, "people": self.counts_people}
+            sized = self._size_steps(source.table, "judged_sizes", columns=columns, **forms)
+            self.texts[key] = render.statement(Plan(sized, self.view("measured_node")))
         shifts = self.shifts(node)
         ((blocks, classes, suppressed, smallest, squares, all_squares, guessed),) = (
             self.passes.stream.rows(self.texts[key], [shifts[i - 1] for i in columns])
@@ -310,7 +311,7 @@ class Recoding:
         table, is_shown = self.source_of(node).table, node == self.shown_node
         key = f"suppression in {table}, {is_shown}"
         if key not in self.texts:
-            sized = self._size_steps(table, None, "judged_classes", is_shown=is_shown)
+            sized = self._size_steps(table, "judged_classes", is_shown=is_shown)
             heights = make_step("anonymise/heights", shape={"qids": self.qids})
             plan = Plan((*sized, heights), self.view("lost_by_suppression"))
             self.texts[key] = render.statement(plan)
@@ -428,25 +429,9 @@ class Recoding:
             profiles[j, 0] = Profile.of_counts(frame)
         return profiles
 
-    def measuring_plan(
-        self,
-        table: str,
-        node: Node | None = None,
-        *,
-        columns: Sequence[int] = (),
-        is_shown: bool = False,
-    ) -> Plan:
-        """Return the plan that measures a node in a table of people (``judged_steps``)."""
-        people = self.counts_people
-        sized = self._size_steps(
-            table, node, "judged_sizes", columns=columns, is_shown=is_shown, people=people
-        )
-        return Plan(sized, self.view("measured_node"))
-
     def _size_steps(
         self,
         table: str,
-        node: Node | None,
         judged: str,
         *,
         columns: Sequence[int] = (),
@@ -455,14 +440,14 @@ class Recoding:
     ) -> tuple[Step, ...]:
         """Return the steps of a plan that ends with the sizes of the classes of a node.
 
-        ``judged`` is the view of sizes if there are limits on a secret or on people. Without a
-        ``node`` its steps are parameters, so that one text serves all nodes.
+        ``judged`` is the view of sizes if there are limits on a secret or on people. The steps of
+        the node are parameters, so that one text serves all nodes.
         """
         sizes = self.view("sizes_of_node", places=columns)
         if is_shown or self.passes.coded.judges(self.limits):
             sizes = self.view(judged, tables=None, numbers=None, places=columns, **shape)
         sized = Step("sizes_of_node", "One row per class.", sizes)
-        return *self.judged_steps(table, node, columns=columns, is_shown=is_shown), sized
+        return *self.judged_steps(table, None, columns=columns, is_shown=is_shown), sized
 
     def judged_steps(
         self,
