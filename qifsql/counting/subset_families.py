@@ -58,12 +58,13 @@ class Family:
 def families(n: int, sizes: range, people: int, number: int = 1) -> Iterator[Family]:
     """Yield the families of all subsets of ``n`` quasi-identifiers that have these sizes, in order.
 
-    Subsets are numbered from ``number``. A family has so few that a statement counts ``people`` by
-    all of them.
+    The subsets of a family share all quasi-identifiers but the first one, which is one of those
+    from ``least`` to ``greatest``. Subsets are numbered from ``number``. A family has so few that
+    a statement counts ``people`` by all of them.
     """
     width = max(1, MOST_ROWS // max(1, people))  # subsets of a family at most
     for size in sizes:
-        for shared in _combinations(size - 1, 1, n):
+        for shared in _combinations(size - 1, 1, n):  # from 1 on: one is before them
             # The one more is before all shared ones, so that each subset is in one family.
             ends_before = shared[0] if shared else n
             for least in range(0, ends_before, width):

@@ -158,7 +158,7 @@ def _as_engine_writes(text: str, type_: str) -> str:
 
 def _lines(path: Path) -> Lines:
     """Return the rows of a file, separated by the first of ``SEPARATORS`` that separates any."""
-    if path.exists():
+    if path.exists():  # reading says that it is missing
         check_file(path)
     lines: Lines = []
     for separator in SEPARATORS:

@@ -117,8 +117,9 @@ def _size_of_call(name: str, arguments: Sequence[Node], sizes: Sequence[int], wh
         number = _written_number(arguments[1])  # below 0: all characters but so many
         return text_size if number is None or number < 0 else min(text_size, number)
     if name in ("replace", "regexp_replace") and len(sizes) > 2:
-        text_size, _, replacement_size, *_ = sizes  # at every character, and at the end
-        return (text_size + 1) * max(1, replacement_size)
+        text_size, _, replacement_size, *_ = sizes
+        # An empty pattern matches before every character and at the end, and they all stay.
+        return text_size + (text_size + 1) * replacement_size
     if name in WRITTEN:
         return _formatted_length(arguments, sizes, what)
     if name in ARITHMETIC:

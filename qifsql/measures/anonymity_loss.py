@@ -80,7 +80,9 @@ def at_thresholds(
 ) -> pl.DataFrame:
     """Return the claims of a curve at each threshold, and those of the greatest coefficient.
 
-    A row of the latter has ``greatest``; of equal coefficients the greatest threshold counts.
+    A curve has a row for each chance that somebody is sure of. The claims at a threshold are those
+    at the next chance of it or above; where there is none, nobody is claimed. A row of the greatest
+    coefficient has ``greatest``; of equal coefficients the greatest threshold counts.
     """
     questions = claims.select(keys).unique(maintain_order=True).with_row_index("place")
     rows = claims.join(questions, on=keys, nulls_equal=True).sort("threshold")

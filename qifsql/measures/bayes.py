@@ -124,9 +124,10 @@ def reported_row(before: Success, after: Success, reported: int) -> dict[str, An
 
 
 def of_reported(numbers: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the columns of ``row`` for people with a reported secret, from a row with both.
+    """Return the columns of the function ``row`` for people with a reported secret.
 
-    None if the row has no such people (``REPORTED``).
+    ``numbers`` is a row of a result, with the numbers of all people and, in columns that end in
+    ``_reported``, of these. None if the row has no such people (``REPORTED``).
     """
     if numbers.get("posterior_probabilistic_reported") is None:
         return None

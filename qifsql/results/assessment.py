@@ -210,6 +210,7 @@ def beside_reported(row: dict[str, Any], columns: Mapping[str, Any] | None) -> d
         return row | dict.fromkeys(REPORTED)
     if columns is None:
         same = {name: row.get(name.removesuffix("_reported")) for name in REPORTED}
+        # everybody who is counted: the records that match a target, or people, or records
         same["reported"] = row.get("matches", row.get("people", row["records"]))
         return row | same | {"certain_reported": row["individuals_certain"], "certain_missing": 0}
     beside = row | {name: columns[name] for name in REPORTED}

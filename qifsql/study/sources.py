@@ -103,7 +103,11 @@ class Sources:
         return self.opened(text, {}, *place)
 
     def opened(self, text: str, reading: Mapping[str, Any], *place: Step) -> Dataset | None:
-        """Return the dataset at a path, read with options; None, with an error at ``place``."""
+        """Return the dataset at a path, read with options; None, with an error at ``place``.
+
+        Folders and patterns (``*.parquet``) are noted in ``patterns``: results must not be written
+        among their files (``check_apart``).
+        """
         path = resolved(self.reader.folder, text)
         if Path(path).is_dir() or (glob.has_magic(path) and not Path(path).exists()):
             self.patterns.append((path, place))

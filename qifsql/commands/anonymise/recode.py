@@ -306,7 +306,10 @@ class Recoding:
     def _suppression_loss(self, node: Node) -> tuple[Fraction, Fraction]:
         """Return the loss of suppressed records beyond the steps of a node: penalty and entropy.
 
-        Both are means over all records and quasi-identifiers; entropy is in nats.
+        Both are means over all records and quasi-identifiers; entropy is in nats. SQL returns a row
+        per quasi-identifier, in order: of all suppressed records together, the values that their
+        cells lose (``listed``), or their lengths on the scale (``spanned``), and their entropy.
+        ``shown_node`` is that whose classes are stored already.
         """
         table, is_shown = self.source_of(node).table, node == self.shown_node
         key = f"suppression in {table}, {is_shown}"

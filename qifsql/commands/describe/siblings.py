@@ -46,10 +46,11 @@ class Siblings:
 
 
 def _subjects(columns: Sequence[Counted]) -> Mapping[str, Topic]:
-    """Return the secret subject of columns by name: of their values, or of their siblings'.
+    """Return the secret subject of columns by name: of their values, or of other columns'.
 
-    Siblings are answers to one question (``P20A01``, ``P20A02``), if all known subjects among them
-    are one, or have at least half of their answers in common.
+    Columns without a subject have that of their siblings: at least three answers to one question
+    (``P20A01``, ``P20A02``) of which all known subjects are one. Else they have that of a column
+    with at least half of their values.
     """
     subjects = {
         c.name: c.seen.topic for c in columns if c.seen.topic and c.seen.topic.role == "secret"

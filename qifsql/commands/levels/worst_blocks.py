@@ -68,7 +68,7 @@ def _lookup(tables: Tables, secret: Secret | None, key: tuple[str, int], level: 
         query = exp.select(exp.column("counts", kinds)).from_(step).join(kinds, on=is_same)
         ((people,),) = tables.rows(steps.plan(query), "looking for the worst blocks")
         return _block_of_counts(tables, secret, list(people))
-    if secret is None and measure == "k":  # the step has a size
+    if secret is None and measure == "k":  # the step has the size alone: look for a block of it
         steps = Steps(tables)
         blocks = steps.need("blocks_of_all", 0, 1)
         query = exp.select(*_shown_columns(tables, blocks)).from_(blocks)

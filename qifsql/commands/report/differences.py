@@ -61,7 +61,8 @@ def telling_results(stored: Sequence[Stored], minimum: int) -> Set[int]:
         shown_counts = shown_by_files.setdefault(_files(stored[i]), {})
         numbers = [people for _, people in shown_counts]
         repeats = (where, n) in shown_counts  # the same people again tell nothing new
-        if where and (n < minimum or not (repeats or _leaves_no_few_people(n, numbers, minimum))):
+        is_safe = repeats or _leaves_no_few_people(n, numbers, minimum)
+        if where and (n < minimum or not is_safe):
             telling.add(i)
         elif n:
             shown_counts[where, n] = None

@@ -105,8 +105,9 @@ def _seconds(
 def _spread(column: Mapping[str, Any] | None, people: int) -> Spread:
     """Return the spread of people over the values of a described column.
 
-    None: an expression, of which nothing is known. The number of people with the most frequent
-    value plays no part in the plan of a sweep.
+    None: an expression, of which nothing is known: all may have one value. ``together`` are the
+    ordered pairs of people with the same value. The number of people with the most frequent value
+    plays no part in the plan of a sweep.
     """
     if column is None or column["records"] is None:
         values = min(UNKNOWN_VALUES, people)

@@ -156,7 +156,7 @@ class ClusterTables(Tables):
         return table not in self.in_spark
 
     def load_into_workspace(self, stream: Stream, table: str, position: int) -> None:
-        """Pack a table of Spark into one of the workspace, in a transaction."""
+        """Pack a table of Spark into one of the workspace, within the caller's transaction."""
         file = self.engine.scratch / f"{table}.parquet"
         rows = self.engine.act("sweeping", self.where, self.read_table(table).toArrow)
         pq.write_table(rows, file)

@@ -241,7 +241,10 @@ class Pass:
         return coded_plan(self.bound.microdata, self.layout)
 
     def expected_rows(self) -> list[float]:
-        """Estimate the distinct people by coded table: number p lacks the first p attributes."""
+        """Estimate the distinct people by coded table.
+
+        Table p, from 1, lacks the first p attributes; table 0, the first, has all and is counted.
+        """
         masks = [self.layout.later(position) for position in range(self.layout.n - 1)]
         query = splice(
             "sweep/expected_rows",

@@ -314,7 +314,7 @@ class SweepRun:
         frame = result.result_frame(subsets, prior, names=names, secrets=self.secrets)
         frame = frame if self.stars is None else self.stars.with_numbers(frame)
         details = {}
-        if collected.histograms is not None and self._counts_claims:
+        if collected.histograms is not None and self._counts_claims:  # no sample, and no *
             bins = collected.histograms
             details["sure"] = result.sure(bins, self.secrets, names, self.spec.threshold or 0)
         if collected.histograms is not None and self.spec.histogram:

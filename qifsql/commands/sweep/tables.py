@@ -231,7 +231,8 @@ class Tables:
         """Draw a ``share`` of the blocks of the first attribute; return tasks for these blocks.
 
         The drawn blocks are copied to a table, numbered stratum by stratum; a task has one random
-        part of a stratum. Strata without draws are copied whole, and walked. Returns no tasks if no
+        part of a stratum. Strata without draws are copied whole, and walked. The rows that the
+        progress expects become fewer. Returns no tasks if no
         block would be left out, if the table does not hold everybody (``state`` is above 0), or if
         it has too few rows.
         """
@@ -243,7 +244,8 @@ class Tables:
         # Each block of the first attribute, with its stratum and its place in a random order there.
         worker.make_table("lots", "lots", coded=qualify(table.name))
         strata = [Stratum(*row) for row in worker.rows("strata")]
-        drawn = samples.draws_by_stratum(strata, share, len(limits) + 1)  # blocks, 0: all exact
+        # The number of blocks to draw in each stratum, those between limits; 0: it is taken whole.
+        drawn = samples.draws_by_stratum(strata, share, len(limits) + 1)
         if not any(drawn):
             return []
         # The numbers of drawn blocks, in place of codes, begin here in each stratum.

@@ -170,7 +170,8 @@ def settle_subset(
 
     ``coarser``: the values of the attribute at that position are merged in pairs, in their order;
     the missing value stays alone.
-    ``state``: the blocks get this state instead of that of the subset.
+    ``state``: the blocks get this state instead of that of the subset. The first attribute of a
+    chunk (``entry``) is kept only if the subset has it.
     """
     layout = worker.layout
     mask = layout.fields(subset, entry=bool(subset >> chunk.position & 1))

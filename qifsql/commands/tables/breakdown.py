@@ -233,7 +233,11 @@ def _sums_by_group(
 
 
 def components(measured: Measured, question: Question) -> list[dict[str, Any]]:
-    """Return a row per component with most people proved (``COMPONENTS``); none if only one."""
+    """Return a row per component in which something is proved of people (``COMPONENTS``).
+
+    ``worst_components`` has those with most such people, and none if all is one component. A
+    component without people has no shares, and is left out.
+    """
     margins = measured.margins
     secret = None if question.secret is None else margins.domain.names[question.secret]
     rows = []

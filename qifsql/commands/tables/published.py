@@ -374,8 +374,9 @@ def _check_totals(
 ) -> None:
     """Refuse totals of an exact file that are not the sums of the cells that they add up.
 
-    A key of ``published`` has a flag per dimension: the table has the totals over it. Totals add up
-    tables with one more dimension or, where there is none, with several more.
+    A key of ``published`` has a flag per dimension, which is true if the table has the totals over
+    it and lacks it in its ``dims``. Totals add up tables with one more dimension or, where there
+    is none, with several more. ``_summands`` takes the places of the dimensions, from 1.
     """
     for flags, table in published.items():
         # Tables with totals over some of the same dimensions only: their cells add up to these.

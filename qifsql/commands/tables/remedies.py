@@ -41,7 +41,7 @@ def parse_limits(texts: Sequence[str]) -> list[Bound]:
     limits = []
     for text in texts:
         bound = read_bound(text)
-        if bound is None or "-" in text:
+        if bound is None or "-" in text:  # no range and no limit below 0
             raise InputError(
                 f"{quoted(text)} is not a bound; write a measure and a limit, as in "
                 "reconstructed<=0 or actual<=0.5"

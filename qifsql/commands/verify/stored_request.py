@@ -139,7 +139,11 @@ def request(stored: Stored, inputs: Inputs, settings: Settings) -> Request:
 
 
 def current_source(stored: Stored, inputs: Inputs) -> Dataset | Collection:
-    """Return the dataset or collection of the manifest, at the paths where the files are now."""
+    """Return the dataset or collection of the manifest, at the paths where the files are now.
+
+    A manifest has the options of reading once for a dataset, or as a list by file for a collection.
+    Of one dataset, all files that no other option names are its parts.
+    """
     spec = stored.spec
     csv: dict[str, Any] = {"na": spec.get("na") or ()}
     csv_of_files: dict[str, Mapping[str, Any]] = {}

@@ -180,6 +180,7 @@ def _solve_together(placing: Placing, answer: _Answer, deadline: float) -> None:
         least, placements = mask_programs.solve_together(problem, answer.cells, deadline)
     except OpenError:
         return
+    # the bound is in parts of a cell, of which only whole ones can be suppressed: rounded up
     answer.raise_bound(-(-least.bound // PARTS) * UNIT)
     if placements:
         placing.replace_placements(placements)  # each group has k records, so that nobody lends

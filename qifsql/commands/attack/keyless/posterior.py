@@ -88,7 +88,12 @@ class Outcomes:
         return [self._outcome([row]) for row in counted]
 
     def linked(self) -> list[Outcome]:
-        """Return the outcome of each crowd from linked releases."""
+        """Return the outcome of each crowd from linked releases.
+
+        Pairs of a person and what may be seen of them later are made slice by slice, to fit into
+        memory. A target has few, so one slice. Of two releases, people whose best guess a later
+        observation cannot change (``_sum_settled``) are counted without pairs.
+        """
         # For each crowd: rows of the view ``success``, to add up.
         counted: list[list[tuple[int, ...]]] = [[] for _ in self.crowds]
         pairs = 0
