@@ -22,17 +22,7 @@ from qifsql.data.types import Row
 from qifsql.errors import InputError, quoted
 from qifsql.presentation import escaping, words
 from qifsql.presentation.language import counted, said
-from qifsql.presentation.parts import (
-    Blank,
-    Box,
-    Command,
-    Heading,
-    Light,
-    Paragraph,
-    Part,
-    Section,
-    Table,
-)
+from qifsql.presentation.parts import Blank, Box, Heading, Light, Paragraph, Part, Section, Table
 from qifsql.results.stored import Stored
 
 DAY = len("2026-11-29")  # the first characters of a time
@@ -307,16 +297,14 @@ def _decision(results: Sequence[Stored], check: Stored, withheld: str, file: str
     table.add_row(said("date"), _words_or_blank(stated.get("date")))
     end = str(days.min()) if days.len() else said("no day is set in the policy")
     table.add_row(said("valid until"), end)
-    table.add_row(said("signature"), Blank())
     policy = Path(str(check.spec.get("policy", ""))).name
     arguments = [str(check.spec.get("dataset", "")), "--policy", policy, "--statement", file]
-    message = (
-        "Whether this statement still holds is told by this command, with the manifest "
-        "({manifest}) beside the statement:"
-    )
-    sentence = said(message, manifest=escaping.cell(file + MANIFEST))
-    command = Command(shlex.join(["qifsql", "check", *arguments]))
-    return [verdict, *attacks, box, table, Paragraph(sentence), command]
+    command = escaping.cell(shlex.join(["qifsql", "check", *arguments]))
+    message = "{command} (with {manifest} beside it)"
+    line = said(message, command=command, manifest=escaping.cell(file + MANIFEST))
+    table.add_row(said("checked later by"), line)
+    table.add_row(said("signature"), Blank())
+    return [verdict, *attacks, box, table]
 
 
 def _words_or_blank(text: str | None) -> str:
