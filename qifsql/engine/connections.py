@@ -8,17 +8,17 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
-import duckdb
 import pyarrow as pa
 
-from qifsql.engine.duckdb_errors import translated
 from qifsql.engine.progress import silent
 from qifsql.engine.settings import Settings
 from qifsql.engine.threads import in_threads
 
 T = TypeVar("T")
+Connection: TypeAlias = Any
+"""A ``DuckDBPyConnection``. DuckDB is loaded by the first statement: reports load no engine."""
 WHERE = "the workspace"  # the source of streams, by default
 
 
@@ -27,7 +27,7 @@ class Stream:
 
     def __init__(
         self,
-        connection: duckdb.DuckDBPyConnection,
+        connection: Connection,
         settings: Settings,
         where: str = WHERE,
         frames: Mapping[str, Any] | None = None,
@@ -60,8 +60,12 @@ class Stream:
         finally:
             self._cursor.unregister(name)
 
-    def _run(self, call: Callable[[duckdb.DuckDBPyConnection], T]) -> T:
+    def _run(self, call: Callable[[Connection], T]) -> T:
         """Return what ``call`` returns for the connection; Ctrl-C can interrupt it."""
+        import duckdb
+
+        from qifsql.engine.duckdb_errors import translated
+
         if threading.current_thread() is threading.main_thread():
             # it receives Ctrl-C, so another thread runs the statement
             results: list[T] = []
@@ -79,6 +83,8 @@ class Stream:
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """Commit all changes inside the context, or none of them."""
+        import duckdb
+
         self.rows("BEGIN")
         try:
             yield
@@ -98,7 +104,7 @@ class Stream:
         self._cursor.close()
 
 
-def register(connection: duckdb.DuckDBPyConnection, frames: Mapping[str, Any]) -> None:
+def register(connection: Connection, frames: Mapping[str, Any]) -> None:
     """Let a connection read data frames under these names; do this for each connection."""
     for name, frame in frames.items():
         connection.register(name, frame)

@@ -253,11 +253,10 @@ def _ends(text: str, type_: Callable[[str], Any]) -> tuple[Any, Any] | None:
     text = text.removesuffix("?")
     if type_ == date.fromisoformat and (days := _days(text)):
         return days
-    if m := re.fullmatch(r"(.+?) to (.+)", text) or re.fullmatch(
-        r"([0-9.e+]+(?:e-[0-9]+)?)-(.+)", text
-    ):
-        return type_(m[1]), type_(m[2])
-    return None
+    is_date = type_ == date.fromisoformat  # 2019-01-01 is a day, and no range
+    m = re.fullmatch(r"(.+?) to (.+)", text)
+    m = m or (None if is_date else re.fullmatch(r"([0-9.e+]+(?:e-[0-9]+)?)-(.+)", text))
+    return None if m is None else (type_(m[1]), type_(m[2]))
 
 
 def _days(text: str) -> tuple[date, date] | None:

@@ -304,7 +304,8 @@ def test_records_with_missing_values_can_be_dropped(drawn: Release, weighted: bo
     n = len(drawn.rows)
     assert found(result) == expected(kept, drawn.qids, drawn.secrets, masses)
     note = f"{n - len(kept)} of {n} records with missing values are left out"
-    assert result.notes == (() if weighted or len(kept) == n else (note,))
+    notes = [note for note in result.notes if "if it means missing" not in note]  # empty texts
+    assert notes == ([] if weighted or len(kept) == n else [note])
 
 
 @pytest.mark.slow(because="0.7 s; every recorded mutant dies without it")

@@ -68,6 +68,8 @@ def test_the_command_gives_what_the_function_gives_and_4_when_not_met(tmp_path: 
     expected = qifsql.check(PEOPLE, levels)
     done = checked(PEOPLE, levels, "--format", "json")
     document = json.loads(done.out)
+    units = [row.pop("unit") for row in document["results"]]  # of JSON alone
+    assert set(units) == {"records"}
     assert document["results"] == expected.rows()
     assert document["qifsql"] == qifsql.__version__
     assert document["spec"]["policy"] == str(levels)

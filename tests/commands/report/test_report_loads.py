@@ -9,7 +9,7 @@ from places import PACKAGE, SAMPLES
 from terminal import run
 
 PEOPLE = SAMPLES / "thesis_table_3_2.csv"
-WORK = {"duckdb", "qifsql.adversary.bind", "qifsql.query.compiler", "qifsql.engine.connections"}
+WORK = {"duckdb", "qifsql.adversary.bind", "qifsql.query.compiler", "qifsql.engine.duckdb"}
 POLICY = """
 [adversary]
 qids = "age"
