@@ -16,7 +16,8 @@ from qifsql.errors import plural, quoted
 
 RECORDS_COUNTED = "records are counted, not people"
 COUNT_PEOPLE = (
-    "attack, sweep, levels, check, compare, anonymise, inspect, suda, estimate and synthetic"
+    "attack, sweep, levels, check, compare, describe, anonymise, inspect, suda, estimate and "
+    "synthetic"
 )
 """The commands that take people with several records."""
 MOST_CATEGORIES = 1_000  # texts of a column of categories

@@ -1,14 +1,6 @@
 """Recipients of a release in a policy: what each may know and hold, and the risk that is accepted.
 
-    [[recipient]]
-    name = "university"
-    knows = { birth_date = 0.9, sex = 1, ward = "right=0.8" }
-    holds = ["register.parquet"]
-    attempt = 0.05
-    at_most = { maximum = 0.05, average = 0.01 }
-    until = 2028-12-31
-
-``knows`` has, for each quasi-identifier, the chance that the recipient knows it of a person (1:
+The tables ``[[recipient]]`` are shown in ``qifsql.study.policy``. ``knows`` has, for each quasi-identifier, the chance that the recipient knows it of a person (1:
 surely), or a law of ``attack --knows``. ``holds`` are registers of people, whose quasi-identifiers
 are linked with those of the release. The risk is the chance of an attempt times that of success:
 ``maximum`` of the person at most risk, ``average`` of all people. After ``until`` the assessment

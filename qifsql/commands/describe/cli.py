@@ -30,7 +30,8 @@ def describe(data: Data, output: Output, settings: Settings, options: DescribeOp
     result = run(dataset, **options, settings=settings)
     everything = (result.frame, result.details, result.spec)
     rows = result.rows()
-    line = view.command(rows, data.arguments(), person_of(rows), household_of(rows))
+    person = options.get("person") or person_of(rows)
+    line = view.command(rows, data.arguments(), person, household_of(rows))
     ready = [Paragraph(said("To attack with these roles:")), Command(line)] if line else []
     if "values" in result.details:  # they are the table of results; people see both
         result = replace(result, frame=result.details["values"], details={})

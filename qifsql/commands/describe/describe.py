@@ -15,6 +15,7 @@ from qifsql.commands.describe.column_counts import Counted
 from qifsql.commands.describe.evidence import NOTHING, RECORDS, Sample, Texts, copies, evidence
 from qifsql.commands.describe.guesses import NESTED, Guess, guesses
 from qifsql.commands.describe.spec import DescribeOptions
+from qifsql.commands.sweep.sweep import sweep
 from qifsql.data.dataset import Column, Dataset, Repeated, Schema, Spelling, Tabular
 from qifsql.data.expressions import SOURCE, column
 from qifsql.data.option import as_names, complete
@@ -56,7 +57,8 @@ SCHEMA: dict[str, pl.DataType] = {
 }
 """``missing`` counts NULL and NaN, ``distinct`` the distinct other values. ``entropy`` is Shannon
 entropy in bits; a missing value is a value. ``singled_out`` counts the records that share their
-value of this column with no other record. All are NULL for nested columns. ``confidence`` of the
+value of this column with no other record; with a person, the people of whom nobody else has the
+same values in all records, of all people. All are NULL for nested columns. ``confidence`` of the
 role is ``high``, ``medium`` or ``low``. ``rank`` orders quasi-identifiers by risk and secrets by
 sensitivity, from 1; it is NULL for other roles. ``label`` is what the file says about the variable
 (SPSS, Stata, SAS; metadata ``label`` of fields of Arrow), NULL if it says nothing."""
@@ -116,24 +118,57 @@ def describe(
         sample = {} if description.on_spark else description.sample(chosen)
         labels = {c.name: c.label for c in chosen if c.label}
         rows = _with_roles(counted, [home.column for home in homes], sample, labels)
+        repeated = _repeated(rows)
         listed = [v for c in chosen for v in description.common(c, values, rare)]
         proposed = _proposed_reading(catalog.schema, spellings, catalog.dataset)
         spec = {"columns": [c.name for c in chosen], "where": options["where"]}
+        spec |= {} if options["person"] is None else {"person": options["person"]}
         reading = {"proposed_reading": proposed} if proposed else {}
         about = {"dataset": catalog.dataset.name, **spec, **reading}
         origin = origin.about(about, catalog.dataset.paths, *description.plans)
+    if options["person"] is not None:
+        repeated = []  # people are counted
+        alone, people = _people_alone(dataset, chosen, options, settings)
+        for row in rows:
+            n = alone.get(row["column"])
+            if row["column"] == options["person"]:  # a missing one is another person each time
+                n = row["distinct"] + (row["missing"] == 1)
+            row |= {"singled_out": n, "singled_out_share": None if n is None else n / people}
     frame = pl.DataFrame(rows, schema=SCHEMA, orient="row")
     common = pl.DataFrame(listed, schema=VALUES, orient="row")
     details = {"values": common} if values else {}
     notes = (
         *_first_line(catalog.schema),
-        *map(of_records, _repeated(rows)),
+        *(of_records(column, here=True) for column in repeated),
         *map(of_household, homes[:1]),
         *_spelt(spellings, catalog.dataset),
         *of_categories(_categories(sample, counted)),
         *catalog.remarks,
     )
     return Result(frame=frame, origin=origin, details=details, notes=notes)
+
+
+def _people_alone(
+    dataset: Dataset,
+    columns: Sequence[Column],
+    options: DescribeOptions,
+    settings: Settings | None,
+) -> tuple[dict[str, int], int]:
+    """Return how many people each column singles out, and how many people there are.
+
+    They are the people of an adversary who knows all records of a person: nobody who knows one
+    finds more. The column of the person herself singles out everybody who has one.
+    """
+    person = options["person"]
+    names = [c.name for c in columns if not nested(c.type) and c.name != person]
+    shared: dict[str, Any] = {"person": person, "where": options["where"], "settings": settings}
+    alone: dict[str, int] = {}
+    people = 0
+    for start in range(0, len(names), TOGETHER):
+        swept = sweep(dataset, qids=names[start : start + TOGETHER], sizes=1, **shared)
+        for row in swept.frame.filter(known_records="all").iter_rows(named=True):
+            alone[row["qids"][0]], people = row["singled_out"], row["people"]
+    return alone, people
 
 
 @dataclass(frozen=True)

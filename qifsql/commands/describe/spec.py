@@ -1,13 +1,13 @@
 """Options of ``describe``."""
 
 from collections.abc import Sequence
-from typing import Annotated, TypedDict
+from typing import Annotated
 
-from qifsql.adversary.options import Where
+from qifsql.adversary.options import Sets, Where
 from qifsql.data.option import FLAG, NAMES, OPTIONS, WHOLE, Option
 
 
-class DescribeOptions(TypedDict, total=False):
+class DescribeOptions(Sets, total=False):
     """Options: the columns, and the number of values shown."""
 
     columns: Annotated[

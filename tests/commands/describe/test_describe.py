@@ -33,6 +33,21 @@ def test_describe_counts_missing_distinct_and_singled_out(tmp_path: Path):
     assert (nested["records"], nested["suggested_role"]) == (None, "nested")
 
 
+def test_people_are_counted_who_are_alone_in_all_their_records(tmp_path: Path) -> None:
+    file = tmp_path / "visits.parquet"
+    visits = [(1, "x", 3), (1, "y", 3), (2, "x", 1), (3, "x", 1), (3, "y", 2), (4, "z", 2)]
+    pl.DataFrame(visits, schema=["person", "ward", "day"], orient="row").write_parquet(file)
+    result = qifsql.describe(file, person="person")
+    counts = dict(result.frame.select("column", "singled_out").iter_rows())
+    # wards x and y are those of 1 and 3; of the days 3, 3; 1; 1, 2 and 2 all are one person's
+    assert counts == {"person": 4, "ward": 2, "day": 4}
+    for column in ("ward", "day"):
+        attacked = qifsql.attack("crs", file, qids=column, person="person").frame
+        assert attacked.filter(known_records="all")["singled_out"].item() == counts[column]
+    assert result.frame["singled_out_share"].to_list() == [1.0, 0.5, 1.0]
+    assert not any("records are counted" in note for note in result.notes)
+
+
 def test_names_are_never_shortened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """Nor the command line at the end, which holds them all, on however narrow a terminal."""
     names = [f"a_rather_long_name_of_a_column_that_somebody_wrote_{i}" for i in range(3)]
