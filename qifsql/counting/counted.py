@@ -65,17 +65,17 @@ class Cells:
         about people of the original. The last row, ``greatest``, is that of the greatest loss.
         """
         rows = rows_of(self.plan("claims", ("levels", "blocks", "commonest")), self.tables)
-        modal = self.priors()["modal"]
-        steps = pl.DataFrame(
-            [
-                {
-                    **row,
-                    **{"weight": row["people"], "correct": row["correct"] / (row["ties"] or modal)},
-                }
-                for row in rows
-            ]
-        ).drop("ties")
-        steps = steps.group_by("chance").sum().with_columns(usual_share=None, secret=0)
+        ties, modal = pl.col("ties"), self.priors()["modal"]
+        steps = (
+            pl.DataFrame(rows)
+            .sort(ties)
+            .with_columns(
+                weight="people",
+                correct=pl.col("correct") / pl.when(ties > 0).then(ties).otherwise(modal),
+                usual_share=None,
+                secret=0,
+            )
+        )
         curve = anonymity_loss.curve(steps, ["secret"])
         claims = anonymity_loss.at_thresholds(curve, thresholds, ["secret"]).drop("secret")
         return list(claims.iter_rows(named=True))

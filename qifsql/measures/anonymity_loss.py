@@ -39,12 +39,14 @@ def curve(
 ) -> pl.DataFrame:
     """Return the claims at each success, the greatest first, of each question (M217).
 
-    ``steps`` has the columns ``keys`` of a question, and those of ``STEP``. Where weights are not
-    ``in_people``, it is not known how many people she is right about.
+    ``steps`` has the columns ``keys`` of a question, and those of ``STEP``; the claims at a success
+    are about all rows with it. Where weights are not ``in_people``, it is not known how many people
+    she is right about.
     """
     rows = steps.sort("chance", descending=True, maintain_order=True)
     sums = ("people", "weight", "correct", "usual")
     rows = rows.with_columns(pl.col(name).cum_sum().over(keys) for name in sums)
+    rows = rows.unique([*keys, "chance"], keep="last", maintain_order=True)
     weight, correct = pl.col("weight"), pl.col("correct")
     rows = rows.with_columns(
         threshold="chance",

@@ -63,8 +63,16 @@ def check(line: Row, expected: Claims, *, weighted: bool = False) -> None:
     assert line["alc"] == near(expected.loss, abs=1e-9)
 
 
+TIED = [  # blocks of 2, 4 and 10 people; about those of the first two she is equally sure
+    {"a": "x", "b": b, "s": None, "t": t, "w": 1}
+    for b, values in (("x", "bc"), ("y", "aabd"), (None, "aacdefghij"))
+    for t in values
+]
+
+
 @settings(max_examples=examples(200), deadline=None)
 @example([{"a": "*", "b": "*", "s": 1, "t": "a", "w": 1}], False, "distinct", "t")
+@example(TIED, False, "distinct", "t")
 @given(ROWS, st.booleans(), st.sampled_from(("distinct", "drop")), st.sampled_from("st"))
 def test_claims_are_those_of_the_definition(
     drawn: list[Row], weighted: bool, null: str, secret: str
@@ -85,6 +93,9 @@ def test_claims_are_those_of_the_definition(
             assert (line["threshold"], line["greatest"]) == (float(threshold), False)
             check(line, expected, weighted=weighted)
         assert greatest["alc"] >= max(line["alc"] for line in asked) - 1e-12
+        if not weighted:
+            least = Fraction(greatest["threshold"]) * (1 - Fraction(1, 2**52))  # it is rounded
+            check(greatest, claims(whole, QIDS, name, least, suppressed=[STARS]))
         assert asked[0]["coverage"] == 1
         assert asked[0]["precision"] == near(steps[0], rel=1e-12)
         assert all(line["alc"] >= -1e-12 for line in asked)
