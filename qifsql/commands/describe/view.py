@@ -142,7 +142,8 @@ def proposal(rows: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[str]]:
 
     ``rows`` are those of ``describe``. All quasi-identifiers are taken whose role is sure (of high
     confidence) and that 1 of 10 records has; then others that are not doubtful, those that 1 of 10
-    records has first, up to ``MOST_QIDS`` in all; then doubtful ones (low), up to ``QIDS`` in all.
+    records has first, up to ``MOST_QIDS`` in all, but ``LEAST_MEDIUM`` in any case; then doubtful
+    ones (low), up to ``QIDS`` in all.
     """
     usable = [row for row in rows if row["why"] not in (PRODUCT, COPY)]
     qids = ranked(usable, "quasi-identifier")
