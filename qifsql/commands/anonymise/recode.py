@@ -37,9 +37,9 @@ from qifsql.query.splice import make_step, splice
 LARGE_TABLE = 10_000  # rows from which on a coarser table is worth making
 LONG_TABLE = 50_000  # rows from which on only the columns that part classes are counted
 SHRINKAGE = 16  # a coarser table has one row for so many of those that it is made of, or less
-SAMPLE = 64  # rows of a table for one of its sample; less than SHRINKAGE^2 (``_estimate``)
+SAMPLE = 64  # rows of a table for one of its sample; less than SHRINKAGE^2 (``_is_small``)
 RARE = 100  # a share of so many of the people is in a table of the rarest groups, at most
-MOST_BITS = 127  # of a number of a value
+MOST_BITS = 126  # of a number of a value: no HUGEINT is 2^127
 BROKEN = "One row per class that breaks a limit."
 
 

@@ -309,6 +309,24 @@ def test_a_quasi_identifier_may_have_many_steps(height: int, step: int, tmp_path
     assert result.frame["optimal"].all()
 
 
+@pytest.mark.parametrize(("added", "fits"), [(60, True), (100, False)])
+def test_steps_whose_groups_no_number_holds_are_refused(
+    added: int, fits: bool, tmp_path: Path
+) -> None:
+    """Of 16 steps each merges 129 more values, 8 bits, and the last ``added``: 6 or 7 bits."""
+    ends = [129 * s for s in range(1, 16)]
+    ends.append(ends[-1] + added)
+    pq.write_table(pa.table({"q": range(ends[-1] + 1)}), tmp_path / "in.parquet")
+    source, out = tmp_path / "in.parquet", tmp_path / "out.parquet"
+    change = [f"q=greatest(q, {end})" for end in ends]
+    how: dict[str, Any] = {"qids": "q", "k": 2, "method": "lattice", "change": change}
+    if fits:
+        assert qifsql.anonymise(source, out, **how).frame["steps"].to_list() == [[16]]
+    else:
+        with pytest.raises(InputError, match="too many steps"):
+            qifsql.anonymise(source, out, **how)
+
+
 # Bounds on the risk of the release.
 
 
