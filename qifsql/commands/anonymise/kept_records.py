@@ -18,6 +18,7 @@ from itertools import chain, repeat
 import polars as pl
 
 from qifsql.commands.anonymise.lattice import Measured, Node
+from qifsql.commands.anonymise.node_counts import NodeCounts
 from qifsql.commands.anonymise.recode import Recoding
 from qifsql.commands.anonymise.release_request import Combination
 from qifsql.counting.scales import own_name
@@ -40,40 +41,40 @@ classes the released records form by these alone, and the records (with a person
 of the smallest of them; NULL where all records are suppressed."""
 
 
-def measure(recoding: Recoding, node: Node, limit: int) -> Measured:
+def measure(counts: NodeCounts, node: Node, limit: int) -> Measured:
     """Count the classes of a node; those that cannot stay are suppressed.
 
     Classes cannot stay if they break a limit on a secret, or are too small by a combination of
     quasi-identifiers. If more than ``limit`` records are suppressed, their number may be told too
     low, but not below ``limit + 1``. The engine's table ``shown`` is made if it is needed;
-    ``recoding.shown_node`` says of which node it is.
+    ``counts.shown_node`` says of which node it is.
     """
-    recoding.shown_node = None
-    measured = recoding.measure(node, limit) if recoding.limits.of_secret else None
+    recoding, counts.shown_node = counts.recoding, None
+    measured = counts.measure(node, limit) if recoding.limits.of_secret else None
     suppressed = 0 if measured is None else measured.suppressed
     for combination in recoding.combinations:
         if suppressed <= limit:
-            suppressed = max(suppressed, _count_rare_records(recoding, combination, node))
+            suppressed = max(suppressed, _count_rare_records(counts, combination, node))
     if suppressed in range(1, limit + 1):  # without these records, more classes may be too small
-        _make_shown(recoding, node)
-        recoding.shown_node = node
-        return recoding.measure(node, limit)
-    return replace(measured or recoding.measure(node, limit), suppressed=suppressed)
+        _make_shown(counts, node)
+        counts.shown_node = node
+        return counts.measure(node, limit)
+    return replace(measured or counts.measure(node, limit), suppressed=suppressed)
 
 
-def _count_rare_records(recoding: Recoding, combination: Combination, node: Node) -> int:
+def _count_rare_records(counts: NodeCounts, combination: Combination, node: Node) -> int:
     """Return how many records of a node are in classes by a combination that are too small.
 
     The number depends on the steps of these quasi-identifiers alone, so it is counted once for all
     nodes that share them.
     """
-    steps = tuple(node[i - 1] for i in combination.qids)
+    recoding, steps = counts.recoding, tuple(node[i - 1] for i in combination.qids)
     key = (combination, steps)
-    if key not in recoding.rare_records:
+    if key not in counts.rare_records:
         # The smallest table of tuples from which the node can be counted.
-        table = recoding.source_of(node).table
+        table = counts.source_of(node).table
         text = f"rare {combination} in {table}"
-        if text not in recoding.texts:
+        if text not in counts.texts:
             query = recoding.view(
                 "rare_records",
                 tables={"tuples": own_name(table)},
@@ -81,21 +82,22 @@ def _count_rare_records(recoding: Recoding, combination: Combination, node: Node
                 qids=[*combination.qids, *recoding.strata],
                 people=recoding.counts_people,
             )
-            recoding.texts[text] = render.statement(Plan((), query))
+            counts.texts[text] = render.statement(Plan((), query))
         shifts = recoding.shifts(node)  # of all columns
         parameters = [shifts[i - 1] for i in (*combination.qids, *recoding.strata)]
-        ((records,),) = recoding.passes.stream.rows(recoding.texts[text], parameters)
-        recoding.rare_records[key] = int(records)
-    return recoding.rare_records[key]
+        ((records,),) = recoding.passes.stream.rows(counts.texts[text], parameters)
+        counts.rare_records[key] = int(records)
+    return counts.rare_records[key]
 
 
-def _make_shown(recoding: Recoding, node: Node) -> None:
+def _make_shown(counts: NodeCounts, node: Node) -> None:
     """Make the table ``shown`` of the classes of a node that stay, with their steps and records.
 
     It begins with all classes that break no limit on a secret, and loses those that a combination
     makes too small.
     """
-    steps = recoding.judged_steps(recoding.source_of(node).table, node)
+    recoding = counts.recoding
+    steps = counts.judged_steps(counts.source_of(node).table, node)
     if not recoding.limits.of_secret:  # no class breaks a limit: ``refused`` has no row
         people, *_ = steps
         steps = [people, make_step("anonymise/none_refused", "refused")]

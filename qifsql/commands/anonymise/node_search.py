@@ -9,6 +9,7 @@ import polars as pl
 
 from qifsql.commands.anonymise import kept_records
 from qifsql.commands.anonymise.lattice import Lattice, Loss, Measured, Node
+from qifsql.commands.anonymise.node_counts import NodeCounts
 from qifsql.commands.anonymise.recode import Recoding
 from qifsql.commands.anonymise.release_request import Request
 from qifsql.commands.anonymise.value_steps import StepLoss
@@ -44,7 +45,7 @@ class FoundNode:
 
 
 def search(
-    recoding: Recoding,
+    counts: NodeCounts,
     losses: Sequence[Sequence[StepLoss]],
     request: Request,
     rules: Sequence[Bound],
@@ -54,7 +55,7 @@ def search(
 
     ``losses`` are those of each step of each quasi-identifier; ``rules`` bound risks of a release.
     """
-    passes = recoding.passes
+    recoding, passes = counts.recoding, counts.passes
     records, of_people = passes.coded.records, passes.coded.owners is not None
     penalties = Loss("penalty", [[s.penalty for s in steps] for steps in losses], records)
     loss = replace(penalties, name=request.minimise)
@@ -71,11 +72,11 @@ def search(
         done = max(len(lattice.nodes) / total, min(1.0, spent))
         meter.inside(0.1 + 0.7 * done, f"{len(lattice.nodes):,} of {total:,} nodes")
         if recoding.combinations:
-            return kept_records.measure(recoding, node, limit)
-        return recoding.measure(node, limit, refuse_early=loss.additive)
+            return kept_records.measure(counts, node, limit)
+        return counts.measure(node, limit, refuse_early=loss.additive)
 
     def keeps_bounds(node: Node) -> bool:
-        risks = recoding.risks(node) if rules else []
+        risks = counts.risks(node) if rules else []
         return all(rule.met(risks) for rule in rules)
 
     lattice = Lattice(

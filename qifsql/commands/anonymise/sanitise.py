@@ -21,6 +21,7 @@ from qifsql.commands.anonymise.generalise import (
 )
 from qifsql.commands.anonymise.generalise import Loss as ColumnLoss
 from qifsql.commands.anonymise.lattice import Node
+from qifsql.commands.anonymise.node_counts import NodeCounts
 from qifsql.commands.anonymise.one_per.draw import Records
 from qifsql.commands.anonymise.recode import Recoding
 from qifsql.commands.anonymise.release_request import Request, required_combinations
@@ -302,12 +303,14 @@ class Work:
         step_losses = [recoding.losses(i) for i in recoding.qids]
         node, optimal = recoding.heights, None  # recode: the last step is all its changes
         if request.method == "lattice":
-            recoding.make_tuples()
+            counts = NodeCounts(recoding)
+            counts.make_tuples()
             passes.drop("coded")  # is made again for the node
-            best = node_search.search(recoding, step_losses, request, self.rules, self.meter)
+            best = node_search.search(counts, step_losses, request, self.rules, self.meter)
             node, optimal = best.node, best.optimal
             self.details["frontier"] = best.frontier
             self.notes += best.notes
+            counts.drop()
         if request.method != "suppress":  # which draws lots by the values in records of equal cells
             self._merge_places(recoding, node)
         self.meter.inside(0.8, "writing cells")

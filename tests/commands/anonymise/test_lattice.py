@@ -264,7 +264,7 @@ def test_the_release_is_that_of_the_best_node(
             return
         with pytest.MonkeyPatch.context() as patch:
             for limit, value in LARGE.items() if large else ():
-                patch.setattr(f"qifsql.commands.anonymise.recode.{limit}", value)
+                patch.setattr(f"qifsql.commands.anonymise.node_counts.{limit}", value)
             result = run()
         rows = pl.read_csv(place / "out.csv", infer_schema=False).rows(named=True)
 

@@ -1,0 +1,336 @@
+"""The classes of the nodes of a recoding, counted in tables of people or of finer nodes.
+
+``tuples`` has the numbers of the values of people (``qifsql.commands.anonymise.recode``). The
+classes of a node are a GROUP BY of these numbers without their last bits, in ``tuples`` or in the
+classes of a finer node.
+"""
+
+import math
+import operator
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import NamedTuple
+
+import polars as pl
+
+from qifsql.commands.anonymise.lattice import Measured, Node
+from qifsql.commands.anonymise.recode import Recoding
+from qifsql.commands.anonymise.release_request import Combination
+from qifsql.commands.anonymise.value_steps import column_of
+from qifsql.counting.passes import Passes
+from qifsql.counting.risks import Risk, risk
+from qifsql.counting.scales import own_name
+from qifsql.measures.profile import Profile
+from qifsql.query import render
+from qifsql.query.plan import Plan, Step
+from qifsql.query.splice import make_step, splice
+
+LARGE_TABLE = 10_000  # rows from which on a coarser table is worth making
+LONG_TABLE = 50_000  # rows from which on only the columns that part classes are counted
+SHRINKAGE = 16  # a coarser table has one row for so many of those that it is made of, or less
+SAMPLE = 64  # rows of a table for one of its sample; less than SHRINKAGE^2 (``_is_small``)
+RARE = 100  # a share of so many of the people is in a table of the rarest groups, at most
+BROKEN = "One row per class that breaks a limit."
+
+
+class Source(NamedTuple):
+    """A table of people, from which ``node`` and all coarser nodes can be counted."""
+
+    node: Node
+    table: str
+    rows: int
+
+
+@dataclass
+class NodeCounts:
+    """The tables that nodes of a recoding are counted in, and what is counted once.
+
+    Nodes are counted from ``sources``, by statements that ``texts`` keeps, because they are sent
+    many times. ``rare`` are tables of people in the rarest groups, by quasi-identifier and step;
+    ``samples`` have the rows of samples of tables; ``rare_records`` are counts for combinations of
+    quasi-identifiers (``qifsql.commands.anonymise.kept_records``). ``shown_node`` is the node whose
+    classes that stay are in the table ``shown``.
+    """
+
+    recoding: Recoding
+    sources: list[Source] = field(default_factory=list)
+    samples: dict[str, int] = field(default_factory=dict)
+    rare: dict[tuple[int, int], Source] = field(default_factory=dict)
+    texts: dict[str, str] = field(default_factory=dict)
+    prior: dict[tuple[int, int], Profile] = field(default_factory=dict)
+    rare_records: dict[tuple[Combination, Node], int] = field(default_factory=dict)
+    shown_node: Node | None = None
+
+    @property
+    def passes(self) -> Passes:
+        """Return the statements about the coded release."""
+        return self.recoding.passes
+
+    def make_tuples(self) -> None:
+        """Make ``tuples`` of ``coded``, one row per person or kind of person."""
+        passes, columns = self.passes, self.recoding.columns
+        tables = {"coded": own_name("coded")}
+        secrets = range(1, passes.coded.carried + 1)
+        counted = self.recoding.view(
+            "different_people", tables=tables, qids=columns, secrets=secrets
+        )
+        (different,) = passes.row(counted)
+        view = "combinations" if 4 * different < 3 * passes.coded.records else "single_people"
+        people = Step("combinations", "One row per person or kind of person.", passes.query(view))
+        tables = {f"steps_{i}": own_name(f"steps_{i}") for i in columns}
+        tuples = self.recoding.view("tuples", tables=tables, qids=columns)
+        rows = passes.keep("tuples", Plan((people,), tuples))
+        self.sources = [Source((0,) * len(self.recoding.steps), "tuples", rows)]
+
+    def measure(self, node: Node, limit: int, *, refuse_early: bool = False) -> Measured:
+        """Count the classes of a node.
+
+        The loss of suppressed records is measured if there are any, and at most ``limit`` records.
+        With ``refuse_early``, some classes alone are counted if more than ``limit`` records of
+        these are suppressed.
+        """
+        source = self.source_of(node)
+        rare = self._rare_source(node) if refuse_early and source.rows > LONG_TABLE else None
+        if rare is not None and SHRINKAGE * rare.rows < source.rows:
+            measured = self._count_classes(node, rare)
+            if measured.suppressed > limit:
+                return measured
+        measured = self._count_classes(node, source)
+        if not 0 < measured.suppressed <= limit:
+            return measured
+        penalty, entropy = self._suppression_loss(node)
+        return replace(measured, penalty=penalty, entropy=entropy)
+
+    def _rare_source(self, node: Node) -> Source | None:
+        """Return the table with all people of the rarest groups by one quasi-identifier of a node.
+
+        So a class of the node, or of a finer one, has all its records there, or none. Where a node
+        breaks a limit, such a class mostly does.
+        """
+        sizes = self.recoding.sizes
+        i = max(self.recoding.qids, key=lambda i: sizes[i - 1][node[i - 1]].cells)
+        s = node[i - 1]
+        if (i, s) not in self.rare:
+            people, shift = self.passes.coded.records // RARE, sizes[i - 1][s].shift
+            columns = {"own_step": column_of(i, s), "own_code": f"code_{i}"}
+            numbers = {"most_people": people, "shift": shift}
+            name = f"rare_{i}_{s}"
+            query = self.recoding.view_of_steps("rare_tuples", i, columns, numbers)
+            self.rare[i, s] = Source(node, name, self.passes.keep(name, query))
+        return self.rare[i, s] if self.rare[i, s].rows else None
+
+    def _count_classes(self, node: Node, source: Source) -> Measured:
+        """Count the classes of a node in a table."""
+        is_shown = node == self.shown_node
+        columns = list(self.recoding.columns)
+        if source.rows > LONG_TABLE:  # then a text of its own is cheaper than further columns
+            columns = self._columns_that_part(node) or [1]
+        key = f"{source.table} by {columns}{', shown' if is_shown else ''}"
+        if key not in self.texts:
+            forms = {"is_shown": is_shown, "people": self.recoding.counts_people}
+            sized = self._size_steps(source.table, "judged_sizes", columns=columns, **forms)
+            self.texts[key] = render.statement(Plan(sized, self.recoding.view("measured_node")))
+        shifts = self.recoding.shifts(node)
+        ((blocks, classes, suppressed, smallest, squares, all_squares, guessed),) = (
+            self.passes.stream.rows(self.texts[key], [shifts[i - 1] for i in columns])
+        )
+        counts = (blocks, classes, suppressed, smallest, int(squares), int(all_squares))
+        return Measured(*counts, guessed=Fraction(int(guessed), 1 << 80))  # SQL: in 2^-80
+
+    def _columns_that_part(self, node: Node) -> list[int]:
+        """Return the columns by which the classes of a node differ."""
+        return [i for i, step in enumerate(self.recoding.steps_at(node), 1) if step.cells > 1]
+
+    def _suppression_loss(self, node: Node) -> tuple[Fraction, Fraction]:
+        """Return the loss of suppressed records beyond the steps of a node: penalty and entropy.
+
+        Both are means over all records and quasi-identifiers; entropy is in nats. SQL returns a row
+        per quasi-identifier, in order: of all suppressed records together, the values that their
+        cells lose (``listed``), or their lengths on the scale (``spanned``), and their entropy.
+        ``shown_node`` is that whose classes are stored already.
+        """
+        table, is_shown = self.source_of(node).table, node == self.shown_node
+        key = f"suppression in {table}, {is_shown}"
+        if key not in self.texts:
+            sized = self._size_steps(table, "judged_classes", is_shown=is_shown)
+            heights = make_step("anonymise/heights", shape={"qids": self.recoding.qids})
+            plan = Plan((*sized, heights), self.recoding.view("lost_by_suppression"))
+            self.texts[key] = render.statement(plan)
+        rows = self.passes.stream.rows(self.texts[key], [*self.recoding.shifts(node), *node])
+        penalty = entropy = Fraction(0)
+        for scale, (_number, listed, spanned, lost) in zip(self.recoding.scales, rows, strict=True):
+            covered, length = (spanned, scale.span) if scale.interval else (listed, scale.values)
+            penalty += Fraction(int(covered), length or 1)  # 0: there is one value
+            entropy += Fraction(int(lost), 1 << 40)  # SQL counts in 2^-40 nats
+        cells = self.passes.coded.records * len(node)
+        return penalty / cells, entropy / cells
+
+    def source_of(self, node: Node) -> Source:
+        """Return the table with the fewest rows that a node can be counted from; may make one.
+
+        What is made has the classes of a node that is finer, so that other nodes can be counted
+        from it, too. All tables together do not have more rows than ``tuples``.
+        """
+        source = min(
+            (s for s in self.sources if all(map(operator.le, s.node, node))),
+            key=lambda source: source.rows,
+        )
+        limit = source.rows // SHRINKAGE
+        is_long = source.rows > LARGE_TABLE and len(self._columns_that_part(node)) > 1
+        is_long = is_long and not self.recoding.counts_people  # of whom most differ
+        if not is_long or sum(s.rows for s in self.sources) + limit > 2 * self.sources[0].rows:
+            return source
+        finer = self._finer_node(node, source)
+        if finer is None:
+            return source
+        name, tables = f"rolled_{len(self.sources)}", {"tuples": own_name(source.table)}
+        numbers = self.recoding.numbered_shifts(finer)
+        people = self.recoding.view(
+            "rolled_up", tables=tables, numbers=numbers, qids=self.recoding.columns
+        )
+        self.sources.append(Source(finer, name, self.passes.keep(name, people)))
+        return self.sources[-1]
+
+    def _finer_node(self, node: Node, source: Source) -> Node | None:
+        """Return a finer node with few classes for the rows of a table; None if ``node`` has many.
+
+        Of each quasi-identifier the step goes down to that of the table, as long as there are not
+        too many classes: first where many nodes are gained for few classes.
+        """
+        if not self._is_small(node, source):
+            return None
+        open_qids = set(self.recoding.qids)
+
+        def gain(i: int) -> float:
+            sizes, s = self.recoding.sizes[i - 1], node[i - 1]
+            factor = math.log(sizes[s - 1].cells / sizes[s].cells)
+            return math.log1p(1 / (len(sizes) - s)) / factor if factor else math.inf
+
+        while open_qids := {i for i in open_qids if node[i - 1] > source.node[i - 1]}:
+            i = max(open_qids, key=lambda i: (gain(i), i))
+            finer = (*node[: i - 1], node[i - 1] - 1, *node[i:])
+            if self._is_small(finer, source):
+                node = finer
+            else:
+                open_qids.remove(i)
+        return node
+
+    def _is_small(self, node: Node, source: Source) -> bool:
+        """Estimate from a sample whether a node has few classes by secrets, for a table's rows.
+
+        The estimate is GEE (Charikar et al. 2000). Where all rows differ, it is too small by a
+        factor that is the root of SAMPLE.
+        """
+        name = f"sample_{source.table}"
+        if name not in self.samples:
+            tables, numbers = {"tuples": own_name(source.table)}, {"stride": SAMPLE}
+            drawn = self.recoding.view(
+                "sample_of_tuples", tables=tables, numbers=numbers, qids=self.recoding.columns
+            )
+            self.samples[name] = self.passes.keep(name, drawn)
+            tables = {"tuples": own_name(name)}
+            query = self.recoding.view(
+                "classes_of_sample", tables=tables, qids=self.recoding.columns
+            )
+            self.texts[name] = render.statement(Plan((), query))
+        ((classes, single),) = self.passes.stream.rows(self.texts[name], self.recoding.shifts(node))
+        factor = math.sqrt(source.rows / max(1, self.samples[name]))
+        return bool((classes + (factor - 1) * single) * SHRINKAGE <= source.rows)
+
+    def risks(self, node: Node) -> list[Risk]:
+        """Return the risk of releasing a node for each secret, as ``qifsql.attack`` measures it.
+
+        Suppressed records are one class. Without secrets there is one risk.
+        """
+        profiles = self._profiles(self._released_steps(node))
+        if not self.prior:
+            query = self.recoding.view("one_class", tables={"tuples": own_name("tuples")})
+            self.prior = self._profiles([Step("released", "One row per person.", query)])
+        names = [secret.attribute.name for secret in self.passes.coded.secrets]
+        if not names:
+            return [risk(None, 0, self.prior, profiles)]
+        return [risk(name, j, self.prior, profiles) for j, name in enumerate(names, 1)]
+
+    def _released_steps(self, node: Node) -> list[Step]:
+        """Return the steps of a plan that ends with ``released``: people by class and secrets."""
+        is_shown = node == self.shown_node
+        steps = self.judged_steps(self.source_of(node).table, node, is_shown=is_shown)
+        if not is_shown and not self.recoding.limits.of_secret:  # no limit needs the two views yet
+            steps.append(Step("sides", "One row per class.", self.recoding.view("sides_of_node")))
+            steps.append(make_step("anonymise/none_refused", "refused"))
+        released = self.recoding.view("released_sides")
+        return [*steps, Step("released", "One row per class as it is released.", released)]
+
+    def _profiles(self, steps: Sequence[Step]) -> dict[tuple[int, int], Profile]:
+        """Return the profiles of the classes: (0, 0) for re-identification, (j, 0) for secret j."""
+        profiles = {}
+        for j in range(len(self.passes.coded.secrets) + 1):
+            # for re-identification all records of a class have one value, its number
+            column = f"secrets_{j}" if j else "part"
+            classes = splice("anonymise/released_blocks", columns={"secret": column})
+            blocks = Step("blocks", "One row per class and its best guess.", classes)
+            sql = render.statement(Plan((*steps, blocks), splice("attack/profile")))
+            rows = self.passes.stream.rows(sql)
+            names = ["size", "mode", "values", "blocks"]
+            frame = pl.DataFrame(rows, schema=dict.fromkeys(names, pl.Int64()), orient="row")
+            profiles[j, 0] = Profile.of_counts(frame)
+        return profiles
+
+    def _size_steps(
+        self,
+        table: str,
+        judged: str,
+        *,
+        columns: Sequence[int] = (),
+        is_shown: bool,
+        **shape: bool,
+    ) -> tuple[Step, ...]:
+        """Return the steps of a plan that ends with the sizes of the classes of a node.
+
+        ``judged`` is the view of sizes if there are limits on a secret or on people. The steps of
+        the node are parameters, so that one text serves all nodes.
+        """
+        sizes = self.recoding.view("sizes_of_node", places=columns)
+        if is_shown or self.passes.coded.judges(self.recoding.limits):
+            sizes = self.recoding.view(judged, tables=None, numbers=None, places=columns, **shape)
+        sized = Step("sizes_of_node", "One row per class.", sizes)
+        return *self.judged_steps(table, None, columns=columns, is_shown=is_shown), sized
+
+    def judged_steps(
+        self,
+        table: str,
+        node: Node | None,
+        *,
+        columns: Sequence[int] = (),
+        is_shown: bool = False,
+    ) -> list[Step]:
+        """Return the steps ``tuples_of_node`` and, if limits need it, ``refused`` (classes).
+
+        ``table`` has the people. Without a ``node`` its steps are parameters of the SQL. With
+        ``is_shown``, all classes are refused that are not in the table ``shown``. ``columns`` are
+        those that part the classes, by default all.
+        """
+        people = self.recoding.view(
+            "tuples_of_node",
+            tables={"tuples": own_name(table)},
+            numbers={} if node is None else self.recoding.numbered_shifts(node),
+            places=columns,
+            qids=columns or self.recoding.columns,
+            parameters=node is None,
+        )
+        steps = [Step("tuples_of_node", "One row per person.", people)]
+        sides_of_node = self.recoding.view("sides_of_node", places=columns)
+        if is_shown:
+            sides = Step("sides", "One row per class and secrets.", sides_of_node)
+            hidden = self.recoding.view("hidden_classes", tables={"shown": own_name("shown")})
+            return [*steps, sides, Step("refused", BROKEN, hidden)]
+        if self.passes.coded.judges(self.recoding.limits):
+            broken = self.passes.coded.refused(self.recoding.limits, sides_of_node)
+            steps += [*broken.steps, Step("refused", BROKEN, broken.result)]
+        return steps
+
+    def drop(self) -> None:
+        """Drop the tables that were made."""
+        self.passes.drop(*self.samples)
+        self.passes.drop(*(source.table for source in (*self.sources, *self.rare.values())))
