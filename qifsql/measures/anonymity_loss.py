@@ -113,9 +113,10 @@ def by_percent(claims: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
 
     The ``threshold`` is the percent, so that no chance of some block is told.
     """
-    percent, chance = pl.col("percent"), pl.col("threshold")
-    rows = claims.with_columns(percent=(STEPS * chance).floor())
-    is_reached = (percent + 1) / STEPS <= chance  # rounded, a product may seem to be smaller
-    rows = rows.with_columns(percent + is_reached.cast(pl.Float64))
-    rows = rows.unique([*keys, "percent"], keep="last", maintain_order=True)
-    return rows.with_columns(threshold=percent / STEPS).drop("percent").sort(*keys, "threshold")
+    chance = pl.col("threshold")
+    # A product with 100 may seem to be smaller, so that the next percent is reached. polars divides
+    # by a number as it multiplies by its inverse: 70 / 100 is above 0.7 until it is rounded.
+    percent, next_percent = ((((STEPS * chance).floor() + i) / STEPS).round(2) for i in (0, 1))
+    threshold = pl.when(next_percent <= chance).then(next_percent).otherwise(percent)
+    rows = claims.with_columns(threshold=threshold).sort(*keys, "threshold", "claims")
+    return rows.unique([*keys, "threshold"], keep="last", maintain_order=True)

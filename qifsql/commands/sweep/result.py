@@ -188,7 +188,8 @@ def sure(
     those who are certain.
     """
     people, certain = pl.col("individuals"), pl.col("certain")
-    chance = pl.when(pl.col("bin") < 100).then(pl.col("bin") / 100).otherwise(ALMOST_CERTAIN)
+    percent = (pl.col("bin") / 100).round(2)  # else 0.7000000000000001 (see ``by_percent``)
+    chance = pl.when(pl.col("bin") < 100).then(percent).otherwise(ALMOST_CERTAIN)
     sums = {"people": people - certain, "correct": pl.col("mode") - certain}
     parts = [
         bins.select(*KEYS, chance=chance, **sums),

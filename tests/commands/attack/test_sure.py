@@ -165,6 +165,17 @@ def test_coefficients_are_those_of_the_program_of_the_paper() -> None:
         assert loss == near(theirs, abs=1e-4 + rounded)
 
 
+def test_a_curve_has_whole_percents() -> None:
+    """Each chance of i in 100 is a step of its own, at the number that is written so."""
+    rows = [
+        {"chance": i / 100, "people": 1, "weight": 1, "correct": 1, "usual": 0} for i in range(101)
+    ]
+    steps = pl.DataFrame(rows).with_columns(usual_share=None, q=0)
+    table = anonymity_loss.by_percent(anonymity_loss.curve(steps, ["q"]), ["q"])
+    found = table.select("threshold", "claims").rows()
+    assert found == [(i / 100, 101 - i) for i in range(101)]
+
+
 def test_the_first_page_of_a_report_says_whom_she_names(tmp_path: Path) -> None:
     """Of 40 people in a block, 38 share a value; the others are in blocks of two."""
     values = [("x", int(i < 2)) for i in range(40)] + [
