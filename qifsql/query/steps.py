@@ -40,8 +40,8 @@ WEIGHTED = (
 )  # fmt: skip
 OF_OWNERS = {  # the files of these steps if the secret is the owner of the record
     "agreements": "owner_agreements",
+    "blocks_with_usual": "owner_blocks_with_usual",
     "cells": "people",
-    "claims": "owner_claims",
     "known_blocks": "known_owners",
     "group_capacity": "owner_group_capacity",
     "guesses": "owner_guesses",

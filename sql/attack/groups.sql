@@ -92,7 +92,6 @@ SELECT
     sum(people)::BIGINT AS size,
     sum(weight) AS weight,
     max(weight) AS mode,
-    max(heaviest) AS heaviest,
     count(*) AS "values",
     coalesce(
         sum(weight) FILTER (
@@ -102,6 +101,16 @@ SELECT
     ) AS usual
 FROM cells
 GROUP BY qid;
+
+-- The same if the secret is whose record it is. Without the release, no record is likelier than the
+-- heaviest of all.
+CREATE OR REPLACE VIEW owner_blocks_with_usual AS
+SELECT
+    size,
+    weight,
+    heaviest AS mode,
+    NULL::BIGINT AS usual
+FROM blocks;
 
 -- One row per kind of block: see profile, and how many people in such blocks have the value that is
 -- guessed of everybody without the release.
@@ -132,25 +141,6 @@ FROM (
         *,
         (mode // shared) / (weight // shared) AS chance
     FROM (SELECT *, gcd(mode::HUGEINT, weight::HUGEINT) AS shared FROM blocks_with_usual) AS blocks
-) AS chances
-GROUP BY
-    floor(1000 * chance),
-    len(list_filter((SELECT thresholds FROM asked), lambda t: chance >= t));
-
--- The same if the secret is whose record it is. Without the release, no record is likelier than the
--- heaviest of all.
-CREATE OR REPLACE VIEW owner_claims AS
-SELECT
-    min(chance) AS chance,
-    sum(size)::BIGINT AS people,
-    sum(weight) AS weight,
-    sum(heaviest) AS correct,
-    NULL::BIGINT AS usual
-FROM (
-    SELECT
-        *,
-        (heaviest // shared) / (weight // shared) AS chance
-    FROM (SELECT *, gcd(heaviest::HUGEINT, weight::HUGEINT) AS shared FROM blocks) AS blocks
 ) AS chances
 GROUP BY
     floor(1000 * chance),

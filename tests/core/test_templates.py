@@ -331,7 +331,7 @@ OF_REPORTED = (  # held against the reference as results
     *("reported_cells", "unreported", "reported_tally_counts", "tally_unreported"),
 )
 OF_CLAIMS = (  # likewise
-    *("claims", "owner_claims", "blocks_with_usual", "profile_with_usual"),
+    *("claims", "blocks_with_usual", "owner_blocks_with_usual", "profile_with_usual"),
     "tally_profile_with_usual",
 )
 OF_THE_OWNER = (
