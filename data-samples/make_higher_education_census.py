@@ -57,7 +57,7 @@ enrolments AS (
 entered AS (
     SELECT
         *,
-        {first_year} + greatest(0, (student - {students}) // {fifth} + 1) AS entry,
+        {first_year} + greatest(0, student - {students} + {fifth}) // {fifth} AS entry,
         entry + 1 + floor(draw(student, 1) * 16) <= {year} AS changed,
         course(draw(student, 2)) AS first_course,
         CASE

@@ -66,6 +66,14 @@ def test_students_have_several_enrolments_and_stay_the_same_people(
     assert 0.7 < (courses["CO_CURSO"] == courses["CO_CURSO_right"]).mean() < 1
 
 
+def test_nobody_enters_after_the_year_of_the_census(script: dict[str, Any], tmp_path: Path) -> None:
+    """In 2009 all have entered by then; from 2010 on a fifth enters in each year."""
+    for year, newcomers in ((2009, 1.0), (2010, 0.2)):
+        entry = made(script, tmp_path / f"{year}.parquet", year=year)["NU_ANO_INGRESSO"]
+        assert entry.max() == year
+        assert (entry == year).mean() == pytest.approx(newcomers, abs=0.03)
+
+
 def test_codes_are_new_in_each_year_from_2018_on(script: dict[str, Any], tmp_path: Path) -> None:
     codes = [
         set(made(script, tmp_path / f"{year}.parquet", year=year)["ID_ALUNO"])
