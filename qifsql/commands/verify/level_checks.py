@@ -99,23 +99,28 @@ def _level_of_recipient(request: Request, row: Mapping[str, Any]) -> dict[str, N
     """Return the numbers of a level of a recipient who knows each quasi-identifier with a chance.
 
     They are means over the sets that may be known, each counted by SQLite (M218); none if something
-    is known with errors, a register is linked, or a person has several records.
+    is known with errors, a register is linked, a person has several records, or the manifest does
+    not define what is known.
     """
     spec = request.stored.spec
     of_recipients = {recipient["name"]: recipient for recipient in spec["recipients"]}
     recipient = of_recipients[row["recipient"]]
     if recipient["laws"] or row["model"] not in ("CRS", "CAS") or spec.get("person"):
         return {}
+    names = {*spec["expressions"], *(column.name for column in request.stored.columns or ())}
+    if not names.issuperset(recipient["chances"]):  # an expression that the first attack lacks
+        return {}
+    chances = [Fraction(chance) for chance in recipient["chances"].values()]
+    request = request.subset(list(recipient["chances"]), rows=())
     answer = second_engine.read_people(request)
-    qids, secrets = list(spec["qids"]), [None, *spec["secrets"]]
+    secrets = [None, *spec["secrets"]]
     measure = {"maximum": "worst_case", "average": "posterior_probabilistic"}[row["measure"]]
     successes: dict[int, Fraction] = {}  # of everybody, and of who reports the secret
-    for members in subsets(range(len(qids))):
-        chances = [Fraction(recipient["chances"].get(name, 0)) for name in qids]
+    for members in subsets(range(len(chances))):
         weight = math.prod(p if i in members else 1 - p for i, p in enumerate(chances))
         if weight:
             places = sorted(members)
-            about = request.stored, answer, places, len(qids), secrets.index(row["secret"])
+            about = request.stored, answer, places, len(chances), secrets.index(row["secret"])
             counted, _ = second_engine.numbers_of(*about)
             for n, reading in enumerate(_readings(counted)):
                 successes[n] = successes.get(n, Fraction()) + weight * Fraction(

@@ -82,14 +82,13 @@ class Request:
     settings: Settings
 
     def subset(self, qids: Sequence[str], rows: Sequence[int]) -> "Request":
-        """Return the attack with some qids of a sweep; ``rows`` are positions of its results."""
-        texts = dict(zip(self.stored.spec["qids"], self.options["qids"], strict=True))
-        manifest = {**self.stored.manifest, "spec": {**self.stored.spec, "qids": list(qids)}}
+        """Return the attack with other qids, some of a sweep; ``rows`` are positions of results."""
+        spec = self.stored.spec
+        texts = [_as_written(name, spec["expressions"]) for name in qids]
+        manifest = {**self.stored.manifest, "spec": {**spec, "qids": list(qids)}}
         frame = self.stored.frame[list(rows)]
         part = replace(self.stored, frame=frame, details={}, manifest=manifest)
-        return replace(
-            self, stored=part, options={**self.options, "qids": [texts[name] for name in qids]}
-        )
+        return replace(self, stored=part, options={**self.options, "qids": texts})
 
     def script(self, **form: Any) -> str:
         """Return the SQL that ``qifsql sql`` prints for the request; ``form`` has its options."""
@@ -112,6 +111,8 @@ def request(stored: Stored, inputs: Inputs, settings: Settings) -> Request:
     for option, why in OTHER_SOURCES.items():
         if spec.get(option):
             raise RepetitionError(why)
+    if not spec["models"]:
+        raise RepetitionError("nobody is attacked: a register is linked")
     if any(str(model)[1:] in ("ms", "ml") for model in spec["models"]):  # membership
         raise RepetitionError("the manifest does not name the column or the file of membership")
     source = current_source(stored, inputs)
