@@ -159,7 +159,7 @@ def _in_collection(text: str, schema: Schema) -> list[Attribute]:
         return _tagged(named(name, schema.parts[number - 1], QID), number)
     numbered = list(enumerate(schema.parts, 1))  # a dataset with its number
     datasets = [(n, part) for n, part in numbered if _column(text, part)]
-    datasets = datasets or [(n, part) for n, part in numbered if _has_all(text, part)]
+    datasets = datasets or [(n, part) for n, part in numbered if is_in(text, part)]
     if not datasets:
         _refuse_unknown(text, schema)
     return [a for n, part in datasets for a in _tagged(named(text, part, QID), n)]
@@ -177,8 +177,10 @@ def _refuse_unknown(text: str, schema: Schema) -> NoReturn:
     )
 
 
-def _has_all(text: str, dataset: Schema) -> bool:
-    """Return whether a dataset has all columns of an expression or pattern, unambiguously."""
+def is_in(text: str, dataset: Schema) -> bool:
+    """Return whether a dataset has a column, or all of an expression or pattern, unambiguously."""
+    if _column(text, dataset) is not None:
+        return True
     parts = split_name(text)  # "decade" and "birth_year//10" of decade=birth_year//10
     if parts is None:
         name = text.rpartition(":")[0].strip()  # of a coarser form, such as age:5

@@ -186,19 +186,16 @@ def judge(
     schema = SCHEMA | (READING if policy.adversary.get("person") else {})
     schema |= RECIPIENT if assessments else {}
     frame = pl.DataFrame([{name: row.get(name) for name in schema} for row in rows], schema=schema)
-    # Recipients may share a sweep. Links with a register attack nobody, and have no models.
+    # Recipients may share a sweep. Links with a register, which have no models, are the last.
     of_recipients = {id(r): r for assessment in assessments for r in assessment.results}.values()
-    links = [result for result in of_recipients if "models" not in result.spec]
-    results += [result for result in of_recipients if "models" in result.spec]
+    results += sorted(of_recipients, key=lambda result: "models" not in result.spec)
     columns = _coverage(policy, source, results, compared, settings)
-    measured = [*results, *(release.result for release in compared)]
     # The origin of each number, and what was asked for it.
-    answers = [(result.origin, _without_ways(result.spec)) for result in results]
+    answers = [(result.origin, _request(result.spec)) for result in results]
     answers += [(release.result.origin, release.origin_spec) for release in compared]
-    answers += [(result.origin, {"models": [], "secrets": []}) for result in links]
     origin = _combine_origins(origin, policy, last_release, answers, columns)
     details = {"uncovered": columns.frame, **_households(results)}
-    notes = _notes(policy, rows, measured)
+    notes = _notes(policy, rows, [*results, *(release.result for release in compared)])
     today = datetime.date.today()
     late = [recipient.name for recipient in policy.recipients if recipient.has_expired(today)]
     if assessments:
@@ -252,8 +249,10 @@ def _measure_rules(
     return rows, results, compared
 
 
-def _without_ways(spec: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what an attack or a sweep was asked, without options of how much a recipient knows."""
+def _request(spec: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what was asked, without options of how much a recipient knows or holds."""
+    if "models" not in spec:
+        return {"models": [], "secrets": [], "dataset": spec["dataset"], "qids": spec["qids"]}
     return {name: value for name, value in spec.items() if name not in OF_WAYS}
 
 

@@ -9,11 +9,13 @@ import datetime
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from qifsql.adversary.knowledge import independent
+from qifsql.adversary.names import check_qids, is_in
 from qifsql.adversary.spec import Attack
 from qifsql.commands.attack.attack import attack
 from qifsql.commands.check.result import RECIPIENTS
@@ -22,7 +24,7 @@ from qifsql.commands.link.link import link
 from qifsql.commands.sweep.sweep import sweep
 from qifsql.counting.session import opened
 from qifsql.data.collection import Collection, Source
-from qifsql.data.dataset import Dataset, datasets
+from qifsql.data.dataset import Dataset, Schema, datasets
 from qifsql.data.expressions import split_name
 from qifsql.data.option import as_names
 from qifsql.engine.catalog import Catalog
@@ -226,8 +228,10 @@ def _assess(
         successes += _mean_successes(recipient, swept)
         results.append(swept)
         notes.append(AT_MOST.format(name=quoted(recipient.name)))
+    for result in results:  # what is written in another way, or is a pattern, has no chance in it
+        check_qids(recipient.qids, result.spec["qids"])
     for file in recipient.holds:
-        result, names = _linked(policy, recipient, source, file, settings)
+        result, schema = _linked(policy, recipient, source, file, settings)
         row = result.frame.row(0, named=True)
         maximum, average = row["journalist_risk"] or 0.0, row["marketer_risk"] or 0.0
         qids = row["qids"]
@@ -235,8 +239,7 @@ def _assess(
             Success(model=LINK, qids=qids, secret=None, maximum=maximum, average=average)
         )
         results.append(result)
-        secrets = [s for s in as_names(policy.adversary.get("secret")) if s in names]
-        for secret in secrets:
+        for secret in filter(schema.find, as_names(policy.adversary.get("secret"))):
             about = {"name": quoted(recipient.name), "file": file.name, "secret": quoted(secret)}
             notes.append(NOT_COMPOSED.format(**about))
     known_records = policy.adversary.get("known_records")
@@ -337,15 +340,15 @@ def _linked(
     policy: Policy,
     recipient: Recipient,
     source: Source,
-    file: Any,
+    file: Path,
     settings: Settings | None,
-) -> tuple[Result, set[str]]:
-    """Return the links of a release with a register, and the names of the register's columns."""
+) -> tuple[Result, Schema]:
+    """Return the links of a release with a register, and the register's columns."""
     register = Dataset.open(file)
     with open_engine(settings, sources=[register], command="check") as engine:
-        names = {column.name for column in Catalog(engine, register).schema.columns}
-    names_of_qids = dict.fromkeys((*recipient.qids, *as_names(policy.adversary.get("qids") or ())))
-    texts = [text for text in _qid_texts(policy, list(names_of_qids)) if text in names]
+        schema = Catalog(engine, register).schema
+    named = [*_qid_texts(policy, recipient.qids), *as_names(policy.adversary.get("qids") or ())]
+    texts = [text for text in dict.fromkeys(named) if is_in(text, schema)]
     if not texts:
         raise InputError(
             f"{file.name} has none of the quasi-identifiers that are named; name those that it "
@@ -355,4 +358,4 @@ def _linked(
     if len(files) != 1:
         raise InputError("a register is linked with one release; check each file by itself")
     where = policy.adversary.get("where")
-    return link(files[0], register, qids=texts, where=where, settings=settings), names
+    return link(files[0], register, qids=texts, where=where, settings=settings), schema

@@ -201,6 +201,8 @@ def test_a_missing_secret_does_not_protect(tmp_path: Path) -> None:
         ({"knows": {"g": 1.5}}, "probability from 0 to 1"),
         ({"knows": {"g": "often"}}, "is not known"),
         ({"knows": {"town": 1}}, "town"),
+        ({"knows": {"g*": 0.5}}, r'"g\*" is not a quasi-identifier'),
+        ({"knows": {"G": 0.5}}, 'did you mean "g"'),
         ({"attempt": 0}, "above 0"),
         ({"at_most": {"highest": 0.1}}, "at_most"),
         ({"at_most": None}, "accepted risk"),
@@ -216,6 +218,25 @@ def test_what_is_wrong_of_a_recipient_is_said(
     recipient = {name: value for name, value in recipient.items() if value is not None}
     with pytest.raises(InputError, match=words):
         qifsql.check(people, {"recipient": [recipient]})
+
+
+def test_a_register_is_linked_by_expressions_and_in_any_case(tmp_path: Path) -> None:
+    """All that it has is used, notes of the link are kept, and columns are measured.
+
+    Of the women in their thirties the register has two.
+    """
+    release, register = tmp_path / "release.csv", tmp_path / "register.csv"
+    release.write_text("sex,age\nf,31\nf,32\nf,33\nm,41\nm,42\n")
+    register.write_text("Sex,AGE\nF,34\nf,35\nf,36\n")
+    bound = {"name": "public", "holds": [str(register)], "at_most": {"maximum": 0.1}}
+    adversary = {"qids": ["sex", "decade=age//10"]}
+    verdict = qifsql.check(release, {"adversary": adversary, "recipient": [bound]})
+    assert verdict.frame.select("model", "value").rows() == [("link", 0.5)]
+    assert verdict.frame["qids"].to_list() == [["sex", "decade"]]
+    assert verdict.spec["dataset"] == "release.csv"
+    assert verdict.uncovered["reason"].drop_nulls().is_empty()
+    assert any("fewer people than the release" in note for note in verdict.notes)
+    assert set(qifsql.verify(verdict).frame["verdict"]) == {"not checked"}
 
 
 def test_a_search_does_not_pass_over_recipients(people: Path) -> None:
@@ -250,11 +271,18 @@ def test_two_recipients_of_one_name_are_refused(people: Path) -> None:
         qifsql.check(people, {"recipient": [recipient, recipient]})
 
 
-def test_a_stored_verdict_of_recipients_is_counted_again(people: Path) -> None:
+@pytest.mark.parametrize(
+    "more",
+    [
+        '[[rule]]\nmodel = "crs"\nmeasure = "worst_case"\nat_most = 1\n',
+        '[[recipient]]\nname = "press"\nknows = { id = 1 }\nat_most = { maximum = 1 }\n',
+    ],
+)
+def test_a_stored_verdict_of_recipients_is_counted_again(more: str, people: Path) -> None:
+    """A recipient is counted again by what they know, whatever a rule or another one knows."""
     policy = people.with_name("policy.toml")
     text = UNIVERSITY.replace("UNTIL", "2999-12-31").partition('[[recipient]]\nname = "public"')[0]
-    rule = '\n[[rule]]\nmodel = "crs"\nmeasure = "worst_case"\nat_most = 1\n'
-    policy.write_text(text + rule)
+    policy.write_text(text + more)
     out = people.with_name("verdict.parquet")
     assert run("check", people, "--policy", policy, "-o", out).code == 0
     checked = qifsql.verify(out)
