@@ -107,7 +107,7 @@ class SweepRun:
             frame=frame,
             origin=origin,
             details=measured.details,
-            notes=(*self._notes(frame), *measured.notes),
+            notes=(*self._notes(measured), *measured.notes),
             qids=tuple(self.names),
             whole=self.strategy.every_subset and self.finished,
             complete=self.finished,
@@ -369,15 +369,15 @@ class SweepRun:
             "the same command again to resume, or give more time with --time-budget"
         )
 
-    def _notes(self, frame: pl.DataFrame) -> tuple[str, ...]:
+    def _notes(self, measured: Measured) -> tuple[str, ...]:
         """Return the remarks on how the rows were measured, and on what is left out of them."""
-        notes = list(self.bound.microdata.notes)
+        notes, frame = list(self.bound.microdata.notes), measured.frame
         notes += self._notes_on_suppressed(frame)
-        if self.spec.threshold is not None and not self._counts_claims:
+        if self.spec.threshold is not None and "sure" not in measured.details:
             notes.append(
-                "whom an adversary names who is sure (sure) is not counted with weights, persons, "
-                f"suppressed cells, a sample, or more than {MOST_WITH_CLAIMS:,} subsets; attack a "
-                "subset alone"
+                "whom an adversary names who is sure (sure) is not counted with suppressed cells, "
+                f"a sample, more than {MOST_WITH_CLAIMS:,} subsets, or where subsets are attacked "
+                "one by one, as with weights and persons; attack a subset alone"
             )
         walks_compiled = [data_pass.compiled for data_pass in self.passes]
         if self.spec.walk == "compiled" and not all(walks_compiled):

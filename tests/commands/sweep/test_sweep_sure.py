@@ -53,7 +53,13 @@ def test_claims_of_each_subset_are_those_of_its_people(
 
 
 def test_a_sweep_that_does_not_count_claims_says_so() -> None:
+    """With weights, and where a list of subsets of many quasi-identifiers is attacked."""
     table = pa.table({"a": ["x", "x", "y"], "s": [1, 2, 2], "w": [1, 2, 3]})
-    result = qifsql.sweep(table, qids="a", secret="s", weight="w", threshold=0.5)
-    assert "sure" not in result.details
-    assert any("names who is sure" in note for note in result.notes)
+    names = [f"q{i}" for i in range(34)]
+    wide = pa.table({name: ["x", "x", "y"] for name in names})
+    for result in (
+        qifsql.sweep(table, qids="a", secret="s", weight="w", threshold=0.5),
+        qifsql.sweep(wide, qids=names, subsets=["q1+q2", "q3"], threshold=0.5),
+    ):
+        assert "sure" not in result.details
+        assert any("names who is sure" in note for note in result.notes)
