@@ -52,10 +52,11 @@ SURE: dict[str, pl.DataType] = {
     **{**CLAIMS, "greatest": pl.Boolean(), "subset": SUBSET},
 }
 """The claims of an adversary who speaks only when she is at least ``threshold`` sure (``sure`` of
-an attack). A success is rounded to a whole percent, half to even, as in histograms: 90 % is 89.5 %
-or more; but 100 % is certainty, and what else is rounded to it is 99.5 %. ``precision_before`` and
-``alc`` are NULL for a secret: a sweep does not count who has its most frequent value. Then no row
-is ``greatest``."""
+an attack). If some people miss a secret, rows with ``of_reported`` are about those who report it. A
+success is rounded to a whole percent, half to even, as in histograms: 90 % is 89.5 % or more; but
+100 % is certainty, and what else is rounded to it is 99.5 %. ``precision_before`` and ``alc`` are
+NULL for a secret: a sweep does not count who has its most frequent value. Then no row is
+``greatest``."""
 
 BEST = QUESTION | {
     **{"n_qids": COUNT, "best_for": NAME, "qids": pl.List(NAME)},

@@ -133,27 +133,38 @@ def run(attack: Attack, spec: SweepSpec, settings: Settings | None = None) -> Sw
             "tell the success where it is reported"
         )
         return replace(result, notes=(*result.notes, note))
-    rows_alone = replace(
-        spec, workspace=None, histogram=False, threshold=None, time_budget=None, explain=False
-    )
-    reports, missing = [], []
+    again = replace(spec, workspace=None, histogram=False, time_budget=None, explain=False)
+    reports, missing, details = [], [], dict(result.details)
     for j, secret in incomplete.items():
-        reports.append(_sweep_secret(attack, rows_alone, settings, j, twice=False))
+        reporting = _sweep_secret(attack, again, settings, j, twice=False)
+        reports.append(_about_secrets(reporting.frame))
+        if "sure" in details:
+            claims = _about_secrets(reporting.details["sure"]).with_columns(of_reported=True)
+            details["sure"] = pl.concat([details["sure"], claims])
         if attack.person is not None:
             knows_all = (pl.col("known_records") == "all") & (pl.col("secret") == secret)
             missing.append(frame.filter(knows_all))
         else:
-            untold = replace(rows_alone, tell=silent)  # its numbers are not those of the people
-            rows = _sweep_secret(attack, untold, settings, j, twice=True)
+            # The numbers that it tells, and claims, are not those of the people.
+            untold = replace(again, tell=silent, threshold=None)
+            rows = _about_secrets(_sweep_secret(attack, untold, settings, j, twice=True).frame)
             missing.append(rows.with_columns(certain_missing="individuals_certain"))
+    if "sure" in details:
+        size = pl.col("qids").list.len()
+        details["sure"] = details["sure"].sort(size, "subset", maintain_order=True)
     frame = _with_reported(result.frame, pl.concat(reports), pl.concat(missing))
-    return replace(result, frame=frame)
+    return replace(result, frame=frame, details=details)
+
+
+def _about_secrets(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows that are about a secret."""
+    return rows.filter(pl.col("secret").is_not_null())
 
 
 def _sweep_secret(
     attack: Attack, spec: SweepSpec, settings: Settings | None, j: int, *, twice: bool
-) -> pl.DataFrame:
-    """Return the rows of a sweep for the ``j``-th secret alone, of the people who report it.
+) -> Sweep:
+    """Return a sweep for the ``j``-th secret alone, of the people who report it.
 
     ``twice``: of everybody instead, with two rows for those who report it. Then those are certain
     who are in blocks that report nothing.
@@ -166,8 +177,7 @@ def _sweep_secret(
         else:
             people = replace(bound.microdata, secrets=(secret,), reported=True)
         sweep_run = SweepRun(engine, attack, bound.on(people), spec)
-        rows = sweep_run.sweep(Origin.now(settings, "sweep")).frame
-        return rows.filter(pl.col("secret").is_not_null())
+        return sweep_run.sweep(Origin.now(settings, "sweep"))
 
 
 def _with_reported(

@@ -92,7 +92,9 @@ def answer_parts(tables: Tables) -> list[Part]:
         parts += border_tables(tables["borders"])
     if "best" in tables and tables["best"].height:
         parts.append(Paragraph(worst_subset_sentence(tables)))
-        parts += map(Paragraph, details.sure_of(tables["best"].row(-1, named=True), tables))
+        row = tables["best"].row(-1, named=True)
+        for reading in (row, {**row, "of_reported": True}):
+            parts += map(Paragraph, details.sure_of(reading, tables))
     return parts
 
 

@@ -38,16 +38,20 @@ def claims(rows: Rows, qids: list[str], secret: str | None, threshold: float) ->
 def test_claims_of_each_subset_are_those_of_its_people(
     rows: list[dict[str, Any]], threshold: float
 ) -> None:
-    """Of few values and of many; a missing one is a value."""
+    """Of few values and of many; a missing one is a value, and those who report one count alone."""
     table = pa.Table.from_pylist(rows, TYPES)
     result = qifsql.sweep(table, qids="a,b", secret="s,t", threshold=threshold)
     for row in result.details["sure"].filter(greatest=False).to_dicts():
-        people, right = claims(rows, row["qids"], row["secret"], threshold)
+        those = [r for r in rows if not row["of_reported"] or r[row["secret"]] is not None]
+        people, right = claims(those, row["qids"], row["secret"], threshold)
         assert (row["threshold"], row["claims"], row["right"]) == (threshold, people, right)
-        assert row["coverage"] == pytest.approx(people / len(rows))
+        assert row["coverage"] == pytest.approx(people / len(those))
         before = 1 / len(rows) if people and row["secret"] is None else None
         assert row["precision_before"] == before
         assert (row["alc"] is None) == (row["secret"] is not None and people > 0)
+    reported = result.details["sure"].filter(of_reported=True)["secret"].unique()
+    missed = [n for n in "st" if 0 < sum(r[n] is None for r in rows) < len(rows)]
+    assert sorted(reported) == missed
     subsets = result.details["sure"].group_by("secret").agg("greatest").rows()
     assert {secret: sum(greatest) for secret, greatest in subsets} == {None: 3, "s": 0, "t": 0}
 
