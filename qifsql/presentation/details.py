@@ -359,8 +359,9 @@ def bounds(_row: Mapping[str, Any], detail: pl.DataFrame) -> list[Part]:
     for title, line in drawn:
         cells = []
         for side in ("low", "high"):
-            is_share = line["measure"].startswith("posterior")
-            text = words.percent(line[side]) if is_share else words.count(round(line[side]))
+            bound = line[side]  # None: the size of a small block, which others must not see
+            is_share = bound is None or line["measure"].startswith("posterior")
+            text = words.percent(bound) if is_share else words.count(round(bound))
             cells.append(end(text, sharp=line[f"{side}_sharp"]))
         table.add_row(title, *cells)
     sharp = all(line["low_sharp"] and line["high_sharp"] for _, line in drawn)

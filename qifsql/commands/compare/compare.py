@@ -149,10 +149,11 @@ def _with_recipients(
             risks = judge(bounds, file, settings=settings).details["recipients"]
             named = {"release": pl.lit(releases[number]), "file": pl.lit(number)}
             tables.append(risks.with_columns(**named).select(*named, *risks.columns))
+    described = {"recipients": [recipient.plain() for recipient in policy.recipients]}
     origin = replace(
         compared.origin,
-        spec={**compared.origin.spec, "policy": str(options["policy"])},
-        paths=(*compared.origin.paths, str(policy.file)),
+        spec={**compared.origin.spec, "policy": str(policy.file), **described},
+        paths=(*compared.origin.paths, *([str(policy.file)] if policy.lines.file else [])),
     )
     details = {**compared.details, "recipients": pl.concat(tables)}
     return replace(compared, origin=origin, details=details, notes=(*compared.notes, NOTE))

@@ -7,7 +7,9 @@ of people, added to and subtracted from those of other results about the same fi
 How many are singled out, or certain, is what a report is about: these are shown, however few.
 """
 
+import math
 from collections.abc import Mapping, Sequence, Set
+from fractions import Fraction
 from itertools import chain
 from typing import Any
 
@@ -16,11 +18,12 @@ import polars as pl
 from qifsql.results.stored import Stored
 
 PEOPLE = "individuals"
+LEAKAGES = ("pointwise_worst", "pointwise_q95", "pointwise_median")  # in bits, of blocks
 TOLD_BY: Mapping[str, tuple[str, ...]] = {
-    "k": ("worst_case", "prosecutor_risk", "pointwise_worst"),
+    "k": ("worst_case", "prosecutor_risk", *LEAKAGES),
     "k_map": ("journalist_risk",),
     "smallest_class": (),
-    "worst_size": ("value", "worst_values"),
+    "worst_size": ("value", "worst_values", "low", "high"),
     "people_at_worst": (),
     "people_in_violation": (),
     "people": ("success_before", "factor"),
@@ -39,7 +42,9 @@ CURVES = (
     ("confidence", ("people_before", "people", "people_guessed")),
 )
 """Columns of points of a curve, and those of the numbers of people from this point on."""
-VALUES = ("value", "baseline", "success")  # columns of numbers that ``measure`` of the row names
+VALUES = ("value", "baseline", "success", "low", "high")
+"""Columns of numbers that ``measure`` of the row names."""
+SHARES = "^(identity|tries|tolerance)"  # gains whose greatest mean in a block is a share of it
 NEAR = 1e-9  # how near a product of a chance and a size is to a whole number
 BIN, VALUE, SUSPECTED = "bin", "value", "suspected"  # of histograms and of chances of values
 COUNTED = ("records", "people")  # columns of the number of people of a result
@@ -111,22 +116,56 @@ def _people(stored: Stored) -> int:
 def has_few(stored: Stored, minimum: int) -> bool:
     """Return whether tables of a result have numbers of few people."""
     tables = (stored.frame, *stored.details.values())
+    recipients = telling_recipients(stored, minimum)
     return any(
-        not table.equals(without_few(table, minimum, tables[: max(i, 1)]))
+        not table.equals(without_few(table, minimum, tables[: max(i, 1)], recipients))
         for i, table in enumerate(tables)
     )
 
 
-def without_few(table: pl.DataFrame, minimum: int, tables: Sequence[pl.DataFrame]) -> pl.DataFrame:
+def telling_recipients(stored: Stored, minimum: int) -> Set[str]:
+    """Return the recipients of a policy whose maximum risk may tell of fewer than ``minimum``.
+
+    With chances of knowing it is a mean over sets of quasi-identifiers, from which the size of a
+    block follows. Where it is too small for such a block of those who are known by all of them,
+    there is none.
+    """
+    names = set()
+    for recipient in stored.spec.get("recipients") or ():
+        chance_of_all = math.prod(map(Fraction, recipient["chances"].values()))
+        if recipient["laws"] or chance_of_all == 1:  # then it is that of a block
+            continue
+        risks = stored.details["recipients"].filter(name=recipient["name"])["maximum"]
+        if "recipient" in stored.frame.columns:  # re-identification alone says how large they are
+            about = {"recipient": recipient["name"], "model": "CRS", "measure": "maximum"}
+            levels = stored.frame.filter(**about)["value"]
+            risks = levels if levels.len() else risks
+        greatest = risks.max()
+        is_small = isinstance(greatest, float) and (
+            greatest * (minimum - 1) < chance_of_all * recipient["attempt"]
+        )
+        if not is_small:
+            names.add(str(recipient["name"]))
+    return names
+
+
+def without_few(
+    table: pl.DataFrame,
+    minimum: int,
+    tables: Sequence[pl.DataFrame],
+    recipients: Set[str] = frozenset(),
+) -> pl.DataFrame:
     """Return a table of a result without numbers that tell of fewer than ``minimum`` people.
 
-    ``tables`` of that result, its frame among them, are shown beside it. Sizes, chances and levels
+    ``tables`` of that result, its frame first, are shown beside it. Sizes, chances and levels
     of blocks of 2 people or more are NULL; blocks of one are known from how many are singled out.
-    Rows of histograms, thresholds and values of secrets are left out.
+    Rows of histograms, thresholds and values of secrets are left out. The maximum risks of
+    ``recipients`` tell of few.
     """
+    telling = _telling(table, minimum, tables[0], recipients)
     table = table.with_columns(
         pl.when(~tells_few.fill_null(value=False)).then(name).alias(name)
-        for name, tells_few in _telling(table, minimum).items()
+        for name, tells_few in telling.items()
     )
     columns = set(table.columns)
     if {"links", "links_at_least"} <= columns and table.select(
@@ -154,8 +193,13 @@ def _is_share_of_few(chance: str | pl.Expr, minimum: int) -> pl.Expr:
     return is_between & pl.any_horizontal(*is_whole, pl.lit(value=False))
 
 
-def _telling(table: pl.DataFrame, minimum: int) -> dict[str, pl.Expr]:
-    """Return, by the columns whose numbers tell of few people, in which rows they do."""
+def _telling(
+    table: pl.DataFrame, minimum: int, frame: pl.DataFrame, recipients: Set[str]
+) -> dict[str, pl.Expr]:
+    """Return, by the columns whose numbers tell of few people, in which rows they do.
+
+    ``frame`` is that of the result; the maximum risks of ``recipients`` tell of few.
+    """
     # a column of a JSON file without any number is read as text
     columns = {n for n, t in table.schema.items() if t.is_numeric() or n in ("measure", "greatest")}
     columns |= PEOPLE_BESIDE & set(table.columns)
@@ -168,24 +212,35 @@ def _telling(table: pl.DataFrame, minimum: int) -> dict[str, pl.Expr]:
                 telling.setdefault(name, []).append(_is_few(size, minimum) & ~is_one)
     beside = chain(*(names for name, names in CHANCES_BESIDE.items() if name in columns))
     is_size_unknown = pl.col("k").is_null() if "k" in columns else pl.lit(value=True)
+    gains = frame.get_column("gain", default=pl.Series(dtype=pl.String)).drop_nulls()
+    gains = gains.cast(pl.String)  # of a JSON file without any gain: a column of floats
+    is_of_gain = not gains.str.contains(SHARES).all()  # then any number may be that of a block
     for name in columns & {*CHANCES, *beside}:
-        is_share = _is_share_of_few(name, minimum) & is_size_unknown
-        telling.setdefault(name, []).append(is_share)
+        is_share = pl.lit(value=True) if is_of_gain else _is_share_of_few(name, minimum)
+        telling.setdefault(name, []).append(is_share & is_size_unknown)
+    for name in columns & {*LEAKAGES}:
+        telling.setdefault(name, []).append(is_size_unknown)
+    if "highest_risk" in columns and not frame["singled_out"].max():  # of a block of several
+        telling["highest_risk"] = [pl.lit(value=True)]
     if {"claims", "greatest"} <= columns:  # at the chance in some block
         telling["threshold"] = [pl.col("greatest") & _is_share_of_few("threshold", minimum)]
     if "prosecutor_risk" in columns:  # of the same blocks, in the release and in the register
         of_both = _is_share_of_few("prosecutor_risk", minimum)
         telling |= {name: [of_both] for name in columns & {"delta_min", "delta_max"}}
     if {"attempt", "maximum"} <= columns:  # the risk of a recipient
-        telling["maximum"] = [_is_share_of_few(pl.col("maximum") / pl.col("attempt"), minimum)]
+        is_share = _is_share_of_few(pl.col("maximum") / pl.col("attempt"), minimum)
+        telling["maximum"] = [is_share, pl.col("name").is_in(list(recipients))]
     for name in columns & set(VALUES) if "measure" in columns else ():
         sizes = [size for size in TOLD_BY if size != "people"]  # all people of a result are shown
         is_size = pl.col("measure").is_in(sizes) & _is_few(name, minimum)
         is_chance = pl.col("measure").is_in((*CHANCES, "maximum"))
         chance = pl.coalesce("success", name) if "success" in columns else pl.col(name)
         is_chance &= _is_share_of_few(chance, minimum)
-        is_leakage = pl.col("measure") == "pointwise_worst"
+        is_leakage = pl.col("measure").is_in(LEAKAGES)
         telling.setdefault(name, []).extend((is_size, is_chance, is_leakage))
+        if "recipient" in table.columns:
+            is_theirs = pl.col("recipient").is_in(list(recipients))
+            telling[name].append(is_theirs & (pl.col("measure") == "maximum"))
     return {name: pl.any_horizontal(conditions) for name, conditions in telling.items()}
 
 
@@ -244,7 +299,8 @@ def _shown_bars(bars: pl.DataFrame, minimum: int) -> list[int]:
     """Return the places of the bars of a histogram that are shown: not those of few people.
 
     A hidden bar could be the difference from all people. So further bars are hidden, the smallest
-    first, until at least two are hidden, with ``minimum`` people together. Empty bars are shown.
+    first, until at least two are hidden, with ``minimum`` people together. Then no empty bar is
+    shown: the bars that are missing would be the hidden ones, and their places tell sizes.
     """
     ordered = bars.sort(PEOPLE, "place")
     hidden: list[int] = []
@@ -254,4 +310,5 @@ def _shown_bars(bars: pl.DataFrame, minimum: int) -> list[int]:
         if n and (n < minimum or is_next):
             hidden.append(place)
             people += n
-    return [place for place in ordered["place"] if place not in hidden]
+    shown_bars = ordered.filter(~pl.col("place").is_in(hidden), (pl.col(PEOPLE) > 0) | (not hidden))
+    return shown_bars["place"].to_list()

@@ -279,7 +279,9 @@ def _public_table(
         elif name in TEXTS or dtype.is_numeric() or dtype == pl.Boolean or name in empty:
             columns.append(pl.col(name))
     shown_tables = (stored.frame, *beside)
-    selection = differences.without_few(table.select(columns), masks.minimum, shown_tables)
+    recipients = differences.telling_recipients(stored, masks.minimum)
+    public = table.select(columns)
+    selection = differences.without_few(public, masks.minimum, shown_tables, recipients)
     if not small_groups.is_grouped(selection):
         return selection
     groupings = map(str, selection["by"].drop_nulls().unique())

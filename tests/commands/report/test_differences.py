@@ -141,6 +141,7 @@ def test_bars_of_few_people_are_left_out_with_others(bars: list[int], minimum: i
     hidden = sum(bars) - sum(left)
     assert all(n == 0 or n >= minimum for n in left)
     assert hidden == 0 or hidden >= minimum or not any(left)
+    assert hidden == 0 or 0 not in left  # else the missing bars would be the hidden ones
 
 
 def test_claims_of_shared_reports_differ_by_no_few_people(tmp_path: Path) -> None:
@@ -181,6 +182,13 @@ SEVEN = {  # what is measured where the smallest block has 7 people
     "people": lambda file, other: qifsql.attack(
         "crs,cas", file, qids="g", secret="s", person="id", measures="all"
     ),
+    "leakage": lambda file, other: qifsql.attack(
+        "crs,cas", file, qids="g", secret="s", measures="pointwise"
+    ),
+    "penalty": lambda file, other: qifsql.attack(
+        "cas", file, qids="g", secret="s", gain="penalty:0.5", by="h"
+    ),
+    "bounds": lambda file, other: qifsql.attack("crs", file, qids="g", null="match-any"),
     "noisy": lambda file, other: qifsql.attack("crs", file, qids="g,h", knows="h:right=0.8"),
     "population": lambda file, other: qifsql.attack("crs", other, qids="g", population=file),
     "levels": lambda file, other: qifsql.levels(file, qids="g", secret="s", k=8),
@@ -218,7 +226,28 @@ def test_no_number_tells_the_size_of_a_small_block(name: str, tmp_path: Path) ->
         for column in table.select(pl.selectors.numeric()).iter_columns():
             for value in column.drop_nulls() if column.name not in NO_SIZES else ():
                 assert value != 7
+                assert "pointwise" not in column.name or abs(200 / 2**value - 7) > 1e-9
+                assert column.name != "worst_case" or abs(value - 2.5 / 7) > 1e-9  # of penalties
                 assert not 0 < value < 1 or abs(7 * value - round(7 * value)) > 1e-9
     qifsql.report([result], tmp_path / "report.md")
     text = (tmp_path / "report.md").read_text()
     assert not any(f"{100 * n / 7:.2f} %" in text for n in range(1, 7))
+
+
+@pytest.mark.parametrize("size", [7, 40])
+def test_the_risk_of_who_may_know_something_tells_no_small_block(size: int, tmp_path: Path) -> None:
+    """It is a mean of chances against blocks: with one column, 1 / 7 follows from it."""
+    groups = [g for g, n in {"a": size, "b": 53, "c": 140 - size}.items() for _ in range(n)]
+    frame = pl.DataFrame({"g": groups, "s": [f"s{i % 3}" for i in range(193)]})
+    recipient = {"name": "press", "knows": {"g": 0.5}, "attempt": 0.3, "at_most": {"maximum": 1}}
+    policy = {"adversary": {"secret": "s"}, "recipient": [recipient]}
+    (stored,), _ = shared(qifsql.check(frame, policy))
+    maxima = [*stored.details["recipients"]["maximum"], *stored.frame["value"]]
+    assert [risk is None for risk in maxima] == [size == 7] * 3
+    assert stored.frame["success"].null_count() == 2 * (size == 7)
+    frame.write_parquet(tmp_path / "release.parquet")
+    release = tmp_path / "release.parquet"
+    compared = qifsql.compare(frame, [release], qids="g", secret="s", policy=policy)
+    (stored,), _ = shared(compared)
+    if size == 7:
+        assert stored.details["recipients"]["maximum"].null_count() == 2
